@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { definitionSchema } from '#contracts/policy';
+import { conditionSchema, resourceSchema } from './metadata.ts';
+
+/** A test that a policy carries with it: it gates the application of the policy. */
+export const policyTestSchema = z.strictObject({
+  name: z.string().min(1).max(128).describe('name names the test in conditions.'),
+  stage: z.enum(['request', 'response']).describe('stage is the section that judges.'),
+  messages: z
+    .array(
+      z.strictObject({
+        role: z.string().min(1).max(32).describe('role of the message.'),
+        content: z.string().max(131_072).describe('content is the text to judge.'),
+      }),
+    )
+    .min(1)
+    .max(64)
+    .describe('messages are judged together as one check.'),
+  expect: z.enum(['Pass', 'Reject', 'Mask']).describe('expect is the decision that the test wants.'),
+});
+
+export const guardrailPolicySpecSchema = z.strictObject({
+  displayName: z.string().min(1).max(128).describe('displayName is the name that people see.'),
+  description: z.string().max(4_096).describe('description says what the policy is for; it may be empty.'),
+  lifecycle: z
+    .enum(['Draft', 'Archived'])
+    .describe('lifecycle Archived forbids new applications; existing ones go on.'),
+  definition: definitionSchema.describe('definition holds the rules of both stages and the providers they name.'),
+  tests: z.array(policyTestSchema).max(256).optional().describe('tests gate the application of the policy.'),
+  change: z.string().max(128).optional().describe('change is a free token that marks one act of editing.'),
+});
+
+export const guardrailPolicyStatusSchema = z.strictObject({
+  conditions: z.array(conditionSchema).max(8).optional(),
+  observedGeneration: z.int().min(0).optional(),
+  latestRevision: z
+    .strictObject({ number: z.int().min(1), name: z.string(), definitionDigest: z.string() })
+    .optional()
+    .describe('latestRevision is the newest recorded revision.'),
+});
+
+export const guardrailPolicySchema = resourceSchema(
+  'GuardrailPolicy',
+  guardrailPolicySpecSchema,
+  guardrailPolicyStatusSchema,
+);
+
+export type PolicyTest = z.infer<typeof policyTestSchema>;
+export type GuardrailPolicySpec = z.infer<typeof guardrailPolicySpecSchema>;
+export type GuardrailPolicyStatus = z.infer<typeof guardrailPolicyStatusSchema>;
+export type GuardrailPolicy = z.infer<typeof guardrailPolicySchema>;

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { conditionSchema, nameSchema, resourceSchema } from './metadata.ts';
+
+export const guardrailSchema = z
+  .discriminatedUnion('mode', [
+    z.strictObject({
+      mode: z.literal('Policy').describe('mode Policy guards the model.'),
+      policyRef: z
+        .strictObject({
+          name: nameSchema.describe('name of the GuardrailPolicy in the same namespace.'),
+          revision: z.int().min(1).describe('revision is the number of the revision to apply.'),
+        })
+        .describe('policyRef names one revision of a policy.'),
+    }),
+    z.strictObject({ mode: z.literal('None').describe('mode None declares the model unguarded.') }),
+  ])
+  .describe('guardrail says which policy revision guards the model, or that none does.');
+
+export const modelBindingSpecSchema = z.strictObject({
+  model: z
+    .strictObject({
+      alias: z
+        .string()
+        .min(1)
+        .max(128)
+        .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]*$/)
+        .describe('alias is the model name that clients send.'),
+      provider: z.string().min(1).max(128).describe('provider names an approved provider of kind model.'),
+      upstreamModel: z.string().min(1).max(256).describe('upstreamModel is the model name that the provider gets.'),
+      state: z.enum(['Enabled', 'Disabled']).describe('state Disabled refuses all traffic for the alias.'),
+    })
+    .describe('model is what clients call and where it is served.'),
+  gateway: z.string().min(1).max(63).describe('gateway names the gateway that serves the alias.'),
+  guardrail: guardrailSchema,
+  contentProfile: z.string().min(1).max(128).describe('contentProfile is judged when the binding is applied.'),
+  replicas: z.int().min(1).max(64).describe('replicas is the number of runtime processes.'),
+  extraRequestKeys: z
+    .array(z.string().min(1).max(128))
+    .max(64)
+    .optional()
+    .describe('extraRequestKeys are request members beyond the known ones that may reach the provider.'),
+  apply: z.string().max(128).optional().describe('apply is a free token: a new value applies once more.'),
+});
+
+/** Why an application ended as it did; the failures are final for that application. */
+export const failureReasons = [
+  'policy_archived',
+  'policy_revision_unknown',
+  'profile_unsupported',
+  'bundle_invalid',
+  'rule_too_costly',
+  'policy_tests_failed',
+  'provider_unknown',
+  'provider_unavailable',
+  'replica_rejected',
+  'progress_deadline_exceeded',
+  'superseded',
+] as const;
+export type FailureReason = (typeof failureReasons)[number];
+
+export const applicationRecordSchema = z.strictObject({
+  operationId: z.string(),
+  policyId: z.string().optional(),
+  policyRevision: z.string().optional(),
+  contentProfile: z.string(),
+  generationId: z.string().optional(),
+  outcome: z.enum(['Applied', 'Failed']),
+  reason: z.enum(failureReasons).optional(),
+  time: z.string(),
+});
+
+export const modelBindingStatusSchema = z.strictObject({
+  conditions: z.array(conditionSchema).max(8).optional(),
+  observedGeneration: z.int().min(0).optional(),
+  pinned: z
+    .strictObject({
+      generationId: z.string(),
+      policyId: z.string().optional(),
+      policyRevision: z.string().optional(),
+      digest: z.string().optional(),
+    })
+    .optional()
+    .describe('pinned mirrors what the route of the binding pins.'),
+  applications: z.array(applicationRecordSchema).max(5).optional().describe('applications are the newest five.'),
+});
+export const modelBindingSchema = resourceSchema('ModelBinding', modelBindingSpecSchema, modelBindingStatusSchema);
+
+export type Guardrail = z.infer<typeof guardrailSchema>;
+export type ApplicationRecord = z.infer<typeof applicationRecordSchema>;
+export type ModelBindingSpec = z.infer<typeof modelBindingSpecSchema>;
+export type ModelBindingStatus = z.infer<typeof modelBindingStatusSchema>;
+export type ModelBinding = z.infer<typeof modelBindingSchema>;

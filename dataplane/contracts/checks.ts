@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { limits } from './limits.ts';
+
+const message = z.strictObject({
+  role: z.string().min(limits.role.min).max(limits.role.max),
+  content: z.string().max(limits.contentSchemaMax),
+});
+const choice = z.strictObject({ message });
+
+const messagesBody = z.strictObject({ messages: z.array(message).min(1).max(limits.maxMessages.max) });
+const choicesBody = z.strictObject({ choices: z.array(choice).min(1).max(limits.maxMessages.max) });
+
+/** Body of POST /request (document 1, section 2.1). */
+export const requestCheckSchema = z.strictObject({ body: messagesBody });
+/** Body of POST /response (document 1, section 2.2). */
+export const responseCheckSchema = z.strictObject({ body: choicesBody });
+
+/** The text of a deny (document 1, section 2.3). */
+export const denyText = 'Запрос отклонён политикой';
+
+const pass = z.strictObject({ reason: z.literal('policy_pass') });
+const reject = z.strictObject({
+  body: z.literal(denyText),
+  status_code: z.literal(403),
+  reason: z.literal('policy_denied'),
+});
+
+/** RequestResult (document 1, section 2.3). */
+export const requestResultSchema = z.strictObject({
+  action: z.union([pass, reject, z.strictObject({ body: messagesBody, reason: z.literal('content_redacted') })]),
+});
+/** ResponseResult (document 1, section 2.3). */
+export const responseResultSchema = z.strictObject({
+  action: z.union([pass, reject, z.strictObject({ body: choicesBody, reason: z.literal('content_redacted') })]),
+});
+
+/** Error body of the runtime (document 1, section 2.5). */
+export const checkErrorSchema = z.strictObject({ code: z.string(), message: z.string(), traceId: z.string() });
+
+export type CheckMessage = z.infer<typeof message>;
+export type RequestCheck = z.infer<typeof requestCheckSchema>;
+export type ResponseCheck = z.infer<typeof responseCheckSchema>;
+export type RequestResult = z.infer<typeof requestResultSchema>;
+export type ResponseResult = z.infer<typeof responseResultSchema>;
+export type CheckErrorBody = z.infer<typeof checkErrorSchema>;
+
+/**
+ * Codes of a failed check with their HTTP status and meaning (document 1, section 7; readings 6, 8, 10 and 15).
+ * A caller tells the cases apart by code; none of them is ever a pass.
+ */
+export const checkErrors = {
+  invalid_json: {
+    status: 400,
+    meaning: 'The body is not strict JSON in UTF-8, or the request is not HTTP that can be read.',
+  },
+  unauthenticated: { status: 401, meaning: 'The service token is missing, given twice or wrong.' },
+  untrusted_context: { status: 403, meaning: 'A context header is missing, empty, given twice or outside its values.' },
+  not_found: { status: 404, meaning: 'The path does not exist.' },
+  method_not_allowed: { status: 405, meaning: 'The path exists, the method does not.' },
+  body_too_large: { status: 413, meaning: 'The body is over maxBodyBytes.' },
+  unsupported_media: { status: 415, meaning: 'The body is not declared as JSON, or Content-Encoding is present.' },
+  invalid_payload: { status: 422, meaning: 'The JSON has the wrong shape.' },
+  message_limit: { status: 422, meaning: 'There are no messages or more than the limit.' },
+  policy_unavailable: {
+    status: 503,
+    meaning: 'Policy, revision, digest or profile do not match, or no bundle is loaded.',
+  },
+  overloaded: { status: 503, meaning: 'The concurrency limit is exceeded; there is no queue.' },
+  stage_timeout: { status: 503, meaning: 'The stage took longer than its deadline.' },
+  rule_timeout: { status: 503, meaning: 'A mandatory rule took longer than its time-out.' },
+  provider_unavailable: {
+    status: 503,
+    meaning: 'The provider of a mandatory rule cannot be reached or answers with an error.',
+  },
+  provider_invalid_answer: { status: 503, meaning: 'The provider of a mandatory rule answers against its contract.' },
+  verdict_undefined: { status: 503, meaning: 'The verdict of a mandatory rule is neither allow nor deny.' },
+  verdict_refused: { status: 503, meaning: 'The model of a mandatory classifier refused to judge.' },
+  invalid_replacement: { status: 503, meaning: 'Replacements of different rules overlap with different texts.' },
+  match_limit: { status: 503, meaning: 'There are more replacements than maxMatches.' },
+  output_too_large: { status: 503, meaning: 'The masked body is over maxBodyBytes.' },
+  engine_failure: { status: 503, meaning: 'The matching engine could not judge the text.' },
+  internal: { status: 503, meaning: 'The check failed for a reason inside of the runtime.' },
+} as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;
+
+export type CheckErrorCode = keyof typeof checkErrors;
+/** Codes that end a check whose request was accepted: all with status 503. */
+export type CheckFailureCode = {
+  [C in CheckErrorCode]: (typeof checkErrors)[C]['status'] extends 503 ? C : never;
+}[CheckErrorCode];

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { limits } from './limits.ts';
+
+/**
+ * Job and verdict of the judgement of a bundle, which runs as a child process (`runtime/judge.ts`):
+ * one JSON job on stdin, one JSON verdict on stdout, exit code 0 for every verdict.
+ */
+export const judgeJobSchema = z.strictObject({
+  /** The bundle as JSON text, canonical or not. */
+  bundle: z.string(),
+  /** Texts to judge with the local rules of one policy of the bundle. */
+  checks: z.array(
+    z.strictObject({
+      name: z.string(),
+      policyId: z.string(),
+      stage: z.enum(['request', 'response']),
+      messages: z.array(z.strictObject({ role: z.string(), content: z.string() })).min(1).max(limits.maxMessages.max),
+    }),
+  ),
+  /** Where set, rules with a provider call it with the credentials of this folder; else they are skipped and named. */
+  secretsDirectory: z.string().optional(),
+});
+
+const place = {
+  policyId: z.string().optional(),
+  stage: z.enum(['request', 'response']).optional(),
+  rule: z.string().optional(),
+};
+
+export const judgeVerdictSchema = z.strictObject({
+  /** SHA-256 of the canonical form; absent when the bundle has none. */
+  digest: z.string().optional(),
+  /** Canonical form; absent when the bundle was refused. */
+  canonical: z.string().optional(),
+  /** A bundle with a problem is refused. */
+  problems: z.array(
+    z.strictObject({ ...place, code: z.enum(['bundle_invalid', 'rule_too_costly']), message: z.string() }),
+  ),
+  warnings: z.array(z.strictObject({ ...place, message: z.string() })),
+  /** Per policy: whether its response section can be judged in windows (DESIGN section 8). */
+  streaming: z.array(z.strictObject({ policyId: z.string(), allowed: z.boolean(), rule: z.string().optional() })),
+  results: z.array(
+    z.strictObject({
+      name: z.string(),
+      decision: z.enum(['Pass', 'Reject', 'Mask', 'Failed']),
+      /** The code of a failed check. */
+      code: z.string().optional(),
+      /** The deciding rule of a Reject, or the masking rules. */
+      rules: z.array(z.string()),
+      /** The contents after a mask. */
+      contents: z.array(z.string()).optional(),
+      /** Rules that were not run because they need a provider. */
+      skipped: z.array(z.string()),
+    }),
+  ),
+});
+
+export type JudgeJob = z.infer<typeof judgeJobSchema>;
+export type JudgeVerdict = z.infer<typeof judgeVerdictSchema>;

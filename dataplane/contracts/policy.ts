@@ -1,0 +1,214 @@
+import { z } from 'zod';
+import { limits } from './limits.ts';
+
+/** The engine value of a pattern (document 1, section 2.6). */
+export const regexEngine = 're2-1.1.20251105';
+/** The contract of an external detector (document 1, sections 2.6 and 9). */
+export const detectorContract = 'platform.guardrail-runtime.detector/v1';
+/** The profile of a classifier (document 1, section 2.6). */
+export const classifierProfile = 'generic.chat-completions.classifier/v1';
+
+const name = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/);
+
+const ruleId = name.describe('id names the rule in messages and metrics; unique in its section.');
+const timeoutMs = z
+  .int()
+  .min(limits.timeoutMs.min)
+  .max(limits.timeoutMs.max)
+  .describe('timeoutMs is the time-out of the rule in milliseconds, not above the deadlineMs of its section.');
+
+const denyAction = z
+  .strictObject({ type: z.literal('deny').describe('type deny forbids the text.') })
+  .describe('action says what a match does.');
+const localAction = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('deny') }),
+    z.strictObject({
+      type: z.literal('mask'),
+      replacement: z
+        .string()
+        .max(1_024)
+        .describe('replacement stands literally for each match of a mask; it may be empty.'),
+    }),
+  ])
+  .describe('action says what a match does.');
+
+const stopList = z
+  .strictObject({
+    terms: z
+      .array(z.string().min(1).max(1_024))
+      .min(1)
+      .max(100_000)
+      .describe('terms are the strings to look for, without Unicode normalization.'),
+    match: z
+      .enum(['substring', 'token'])
+      .describe('match says whether a term may be a part of a longer word (substring) or not (token).'),
+    caseSensitive: z.boolean().describe('caseSensitive says whether letter case distinguishes.'),
+  })
+  .describe('stopList holds the members of a rule of kind stop_list.');
+
+const regex = z
+  .strictObject({
+    engine: z.literal(regexEngine).describe('engine names the matching engine.'),
+    pattern: z.string().min(1).max(16_384).describe('pattern is an RE2 expression.'),
+    caseSensitive: z.boolean().describe('caseSensitive says whether letter case distinguishes.'),
+  })
+  .describe('regex holds the members of a rule of kind regex.');
+
+const externalPipeline = z
+  .strictObject({
+    provider: name.describe('provider names an entry of providers.'),
+    contract: z.literal(detectorContract).describe('contract is the wire contract of the detector.'),
+  })
+  .describe('externalPipeline holds the members of a rule of kind external_pipeline.');
+
+const llmClassifier = z
+  .strictObject({
+    provider: name.describe('provider names an entry of providers.'),
+    profile: z.literal(classifierProfile).describe('profile is the wire profile of the classifier.'),
+    instruction: z
+      .strictObject({
+        version: z.string().min(1).max(64).describe('version names this state of the instruction.'),
+        text: z.string().min(1).max(32_768).describe('text is the instruction to the classifier.'),
+      })
+      .describe('instruction is what the classifier judges by.'),
+  })
+  .describe('llmClassifier holds the members of a rule of kind llm_classifier.');
+
+const kinds = {
+  stop_list: { id: ruleId, kind: z.literal('stop_list'), timeoutMs, action: localAction, stopList },
+  regex: { id: ruleId, kind: z.literal('regex'), timeoutMs, action: localAction, regex },
+  external_pipeline: {
+    id: ruleId,
+    kind: z.literal('external_pipeline'),
+    timeoutMs,
+    action: denyAction,
+    externalPipeline,
+  },
+  llm_classifier: { id: ruleId, kind: z.literal('llm_classifier'), timeoutMs, action: denyAction, llmClassifier },
+} as const;
+
+/** A rule that always enforces (document 1, section 2.6). */
+export const baselineRuleSchema = z.discriminatedUnion('kind', [
+  z.strictObject(kinds.stop_list),
+  z.strictObject(kinds.regex),
+  z.strictObject(kinds.external_pipeline),
+  z.strictObject(kinds.llm_classifier),
+]);
+
+const mode = z.enum(['enforce', 'observe']).describe('mode says whether the rule decides or is only counted.');
+
+/** A rule that enforces or observes (document 1, section 2.6). */
+export const additionalRuleSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ ...kinds.stop_list, mode }),
+  z.strictObject({ ...kinds.regex, mode }),
+  z.strictObject({ ...kinds.external_pipeline, mode }),
+  z.strictObject({ ...kinds.llm_classifier, mode }),
+]);
+
+/** One stage of a policy: baseline rules first, then additional ones (document 1, sections 2.6, 2.7, 8). */
+export const sectionSchema = z
+  .strictObject({
+    deadlineMs: z
+      .int()
+      .min(limits.deadlineMs.min)
+      .max(limits.deadlineMs.max)
+      .describe('deadlineMs is the budget of the stage in milliseconds.'),
+    baseline: z.array(baselineRuleSchema).min(1).max(1_024).describe('baseline lists rules that always enforce.'),
+    additional: z
+      .array(additionalRuleSchema)
+      .max(1_024)
+      .describe('additional lists rules that enforce or observe; it may be empty.'),
+  })
+  .superRefine((section, context) => {
+    const seen = new Set<string>();
+    const check = (list: 'baseline' | 'additional', rules: readonly { id: string; timeoutMs: number }[]): void => {
+      for (const [index, rule] of rules.entries()) {
+        if (seen.has(rule.id)) {
+          context.addIssue({
+            code: 'custom',
+            path: [list, index, 'id'],
+            message: `the rule id ${rule.id} is used twice`,
+          });
+        }
+        seen.add(rule.id);
+        if (rule.timeoutMs > section.deadlineMs) {
+          context.addIssue({
+            code: 'custom',
+            path: [list, index, 'timeoutMs'],
+            message: `timeoutMs ${rule.timeoutMs} is above the deadlineMs ${section.deadlineMs} of the section`,
+          });
+        }
+      }
+    };
+    check('baseline', section.baseline);
+    check('additional', section.additional);
+  });
+
+/** A provider as a policy names it; endpoint and secret are configuration of the environment (document 1, section 2.6). */
+export const providerReferenceSchema = z.strictObject({
+  name: name.describe('name is the name of an approved provider.'),
+  credentialRef: z
+    .strictObject({ name: name.describe('name is the name of the credential.') })
+    .describe('credentialRef must equal the credential of the approved entry.'),
+});
+
+/** What a policy says: both stages and the providers that its rules name. */
+export const definitionSchema = z
+  .strictObject({
+    request: sectionSchema.describe('request holds the rules for input.'),
+    response: sectionSchema.describe('response holds the rules for output.'),
+    providers: z
+      .array(providerReferenceSchema)
+      .max(64)
+      .describe('providers lists the detectors and classifiers that rules name; it may be empty.'),
+  })
+  .superRefine((definition, context) => {
+    const names = new Set<string>();
+    for (const [index, provider] of definition.providers.entries()) {
+      if (names.has(provider.name)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['providers', index, 'name'],
+          message: `the provider ${provider.name} is listed twice`,
+        });
+      }
+      names.add(provider.name);
+    }
+  });
+
+export type BaselineRule = z.infer<typeof baselineRuleSchema>;
+export type AdditionalRule = z.infer<typeof additionalRuleSchema>;
+export type Rule = BaselineRule | AdditionalRule;
+export type RuleKind = Rule['kind'];
+export type Section = z.infer<typeof sectionSchema>;
+export type Definition = z.infer<typeof definitionSchema>;
+export type ProviderReference = z.infer<typeof providerReferenceSchema>;
+export type Stage = 'request' | 'response';
+
+/** The provider that a rule calls, if its kind calls one. */
+export function providerOf(rule: Rule): string | undefined {
+  switch (rule.kind) {
+    case 'stop_list':
+    case 'regex':
+      return undefined;
+    case 'external_pipeline':
+      return rule.externalPipeline.provider;
+    case 'llm_classifier':
+      return rule.llmClassifier.provider;
+  }
+}
+
+/** Whether a rule decides; a baseline rule always does (document 1, section 2.6). */
+export function isEnforced(rule: Rule): boolean {
+  return !('mode' in rule) || rule.mode === 'enforce';
+}
+
+/** The rules of a section in the order in which they run (document 1, section 2.7, rule 1). */
+export function rulesInOrder(section: Section): readonly Rule[] {
+  return [...section.baseline, ...section.additional];
+}
