@@ -1,0 +1,40 @@
+import type { Stage } from '#contracts/policy';
+import { contextHeaders, type ResponseMode } from '#contracts/profiles';
+
+/**
+ * Where and by what a check is judged. It is fixed before the call and holds for the whole check
+ * (document 1, section 4.6, step 1); it comes from configuration, never from a request of somebody else.
+ */
+export type CheckTarget = {
+  /** Origins of the processes of one workload, such as `http://127.0.0.1:9001`. */
+  readonly addresses: readonly string[];
+  readonly policyId: string;
+  readonly policyRevision: string;
+  /** SHA-256 of the canonical bundle, 64 hexadecimal characters. */
+  readonly digest: string;
+  readonly contentProfile: string;
+  /** Bytes of one serialised check. */
+  readonly maxBodyBytes: number;
+  readonly maxMessages: number;
+  /** Stage budget of the policy in milliseconds. */
+  readonly deadlineMs: number;
+};
+
+/** The headers of a check but for the token (document 1, section 4.1). */
+export function checkHeaders(target: CheckTarget, mode: ResponseMode): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    [contextHeaders.policyId]: target.policyId,
+    [contextHeaders.policyRevision]: target.policyRevision,
+    [contextHeaders.bundleDigest]: target.digest,
+    [contextHeaders.contentProfile]: target.contentProfile,
+    [contextHeaders.responseMode]: mode,
+  };
+}
+
+/** The body of a check: role and content only, whatever else a message of the caller carries. */
+export function checkBody(stage: Stage, messages: readonly { role: string; content: string }[]): Buffer {
+  const plain = messages.map(({ role, content }) => ({ role, content }));
+  const body = stage === 'request' ? { messages: plain } : { choices: plain.map((message) => ({ message })) };
+  return Buffer.from(JSON.stringify({ body }), 'utf8');
+}

@@ -1,0 +1,146 @@
+import { type CheckMessage, checkErrors } from '#contracts/checks';
+import { limits } from '#contracts/limits';
+import type { Stage } from '#contracts/policy';
+import type { ResponseMode } from '#contracts/profiles';
+import { withTimeout } from '#kit/concurrency/abort';
+import type { TokenFile } from '#kit/http/token-file';
+import { type Clock, systemClock } from '#kit/time/clock';
+import { createAddressBook } from './address-book.ts';
+import { type CheckFailure, type CheckOutcome, failedCheck } from './check-outcome.ts';
+import { type CheckTarget, checkBody, checkHeaders } from './check-target.ts';
+import { readFailure, readResult } from './read-result.ts';
+import type { Attempt, CheckCall } from './runtime-address.ts';
+
+export type { CheckFailure, CheckOutcome } from './check-outcome.ts';
+export type { CheckTarget } from './check-target.ts';
+
+export type CheckClientOptions = {
+  /** The token of the runtimes; its first line is sent. */
+  readonly tokenFile: TokenFile;
+  /** Milliseconds that a check may take beyond the deadlineMs of its policy; 500 when absent. */
+  readonly slackMs?: number;
+  /** Calls at the same time to one process; the default of maxConcurrency when absent. More wait inside their budget. */
+  readonly maxInFlight?: number;
+  readonly clock?: Clock;
+};
+
+export type CheckOptions = { readonly mode?: ResponseMode; readonly signal?: AbortSignal };
+
+export type ProbeOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: CheckFailure; readonly message: string };
+
+/**
+ * The client of the guardrail runtime (document 1, section 4.6).
+ * A check never throws: whatever goes wrong is an outcome that forbids the action. It is judged by one target and
+ * ends within deadlineMs and the slack. A runtime that is overloaded, or lost before it began to answer, is tried
+ * once more on another process of the workload (a lost connection on the only one, where that is all there is:
+ * an idle connection may just have been closed); a deny, and every other answer, is final.
+ */
+export type CheckClient = AsyncDisposable & {
+  check(
+    target: CheckTarget,
+    stage: Stage,
+    messages: readonly CheckMessage[],
+    options?: CheckOptions,
+  ): Promise<CheckOutcome>;
+  /** A check with zero messages, which calls no rule: message_limit proves token, digest, policy and profile. */
+  probe(target: CheckTarget, options?: { readonly signal?: AbortSignal }): Promise<ProbeOutcome>;
+};
+
+/** What a result or an error body holds beside the masked body. */
+const answerOverheadBytes = 1_024;
+
+export function createCheckClient(options: CheckClientOptions): CheckClient {
+  const { tokenFile, slackMs = 500, maxInFlight = limits.maxConcurrency.default, clock = systemClock } = options;
+  const addresses = createAddressBook(maxInFlight, clock);
+
+  /** Sends within the budget: at most two attempts, the second one on another process where there is one. */
+  async function send(
+    target: CheckTarget,
+    stage: Stage,
+    body: Buffer,
+    mode: ResponseMode,
+    parent: AbortSignal | undefined,
+  ): Promise<Attempt | CheckFailure> {
+    if (parent?.aborted) return 'aborted';
+    const token = readToken(tokenFile);
+    if (token === undefined) return 'no_token';
+    const call: CheckCall = {
+      path: stage === 'request' ? '/request' : '/response',
+      headers: { ...checkHeaders(target, mode), authorization: `Bearer ${token}` },
+      body,
+      maxAnswerBytes: target.maxBodyBytes + answerOverheadBytes,
+    };
+    using budget = withTimeout(parent, target.deadlineMs + slackMs);
+    try {
+      const first = addresses.pick(target.addresses, undefined);
+      if (first === undefined) return 'no_address';
+      const attempt = await first.call(call, budget.signal);
+      if (!mayTryAgain(attempt)) return attempt;
+      const other = addresses.pick(target.addresses, first.origin);
+      const again = other ?? (attempt.kind === 'lost' ? first : undefined);
+      return again === undefined ? attempt : await again.call(call, budget.signal);
+    } catch {
+      if (budget.timedOut()) return 'timeout';
+      return parent?.aborted ? 'aborted' : 'network';
+    }
+  }
+
+  return {
+    async check(target, stage, messages, { mode = 'buffered', signal } = {}) {
+      const sent = messages.map(({ role, content }) => ({ role, content }));
+      if (sent.length < 1 || sent.length > target.maxMessages) return failedCheck('message_limit');
+      const body = checkBody(stage, sent);
+      if (body.length > target.maxBodyBytes) return failedCheck('body_too_large');
+      const attempt = await send(target, stage, body, mode, signal);
+      if (typeof attempt === 'string') return failedCheck(attempt);
+      if (attempt.kind !== 'answer') return failedCheck(unanswered(attempt));
+      if (attempt.status !== 200) return readFailure(attempt.status, attempt.bytes);
+      return readResult(attempt.bytes, stage, mode, sent);
+    },
+    async probe(target, { signal } = {}) {
+      const attempt = await send(target, 'request', checkBody('request', []), 'buffered', signal);
+      if (typeof attempt === 'string') return { ok: false, ...sentence(attempt) };
+      if (attempt.kind !== 'answer') return { ok: false, ...sentence(unanswered(attempt)) };
+      if (attempt.status === 200) return { ok: false, ...sentence('invalid_answer') };
+      const { code } = readFailure(attempt.status, attempt.bytes);
+      return code === 'message_limit' ? { ok: true } : { ok: false, ...sentence(code) };
+    },
+    async [Symbol.asyncDispose]() {
+      await addresses.close();
+    },
+  };
+}
+
+function sentence(code: CheckFailure): { code: CheckFailure; message: string } {
+  return { code, message: failedCheck(code).message };
+}
+
+function unanswered(attempt: Exclude<Attempt, { kind: 'answer' }>): CheckFailure {
+  switch (attempt.kind) {
+    case 'too_long':
+      return 'invalid_answer';
+    case 'lost':
+    case 'broken':
+      return 'network';
+  }
+}
+
+function mayTryAgain(attempt: Attempt): boolean {
+  if (attempt.kind === 'lost') return true;
+  return (
+    attempt.kind === 'answer' &&
+    attempt.status === checkErrors.overloaded.status &&
+    readFailure(attempt.status, attempt.bytes).code === 'overloaded'
+  );
+}
+
+function readToken(tokenFile: TokenFile): string | undefined {
+  try {
+    const token = tokenFile.first();
+    return token === '' ? undefined : token;
+  } catch {
+    return undefined;
+  }
+}
