@@ -14,7 +14,10 @@ export const judgeJobSchema = z.strictObject({
       name: z.string(),
       policyId: z.string(),
       stage: z.enum(['request', 'response']),
-      messages: z.array(z.strictObject({ role: z.string(), content: z.string() })).min(1).max(limits.maxMessages.max),
+      messages: z
+        .array(z.strictObject({ role: z.string(), content: z.string() }))
+        .min(1)
+        .max(limits.maxMessages.max),
     }),
   ),
   /** Where set, rules with a provider call it with the credentials of this folder; else they are skipped and named. */
