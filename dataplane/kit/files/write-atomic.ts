@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+export type FileWriteFault = 'disk_full' | 'denied' | 'other';
+
+/** A file could not be written; what was there before still is. */
+export class FileWriteError extends Error {
+  readonly code: FileWriteFault;
+
+  constructor(code: FileWriteFault, path: string, cause: unknown) {
+    super(`cannot write ${path}: ${SENTENCES[code]}`, { cause });
+    this.name = 'FileWriteError';
+    this.code = code;
+  }
+}
+
+const SENTENCES = {
+  disk_full: 'no space left',
+  denied: 'not permitted',
+  other: 'the system refused',
+} as const satisfies Record<FileWriteFault, string>;
+
+const FAULTS: ReadonlyMap<string, FileWriteFault> = new Map([
+  ['ENOSPC', 'disk_full'],
+  ['EDQUOT', 'disk_full'],
+  ['EACCES', 'denied'],
+  ['EPERM', 'denied'],
+  ['EROFS', 'denied'],
+]);
+
+/**
+ * Writes a file so that a reader, and a machine that lost power, sees the old bytes or the new ones, never a part.
+ * @param options.mode permission bits of the new file, 0o600 where not given
+ * @throws FileWriteError
+ */
+export async function writeAtomic(
+  path: string,
+  bytes: Uint8Array | string,
+  options: { readonly mode?: number } = {},
+): Promise<void> {
+  const folder = dirname(path);
+  const temporary = join(folder, `.${basename(path)}.${randomUUID()}.tmp`);
+  try {
+    await using file = await open(temporary, 'wx', options.mode ?? 0o600);
+    await file.writeFile(bytes);
+    await file.sync();
+    await rename(temporary, path);
+    await syncFolder(folder);
+  } catch (cause) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw new FileWriteError(faultOf(cause), path, cause);
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  await using handle: FileHandle = await open(folder, 'r');
+  await handle.sync();
+}
+
+function faultOf(cause: unknown): FileWriteFault {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return FAULTS.get(code) ?? 'other';
+}

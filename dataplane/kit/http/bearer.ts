@@ -1,0 +1,16 @@
+import { exactlyOnce, type HeaderFault } from './raw-headers.ts';
+
+export type BearerToken =
+  | { readonly ok: true; readonly token: string }
+  | { readonly ok: false; readonly fault: HeaderFault | 'scheme' };
+
+/** `Bearer`, spaces, one b64token (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1). */
+const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/** The bearer token of a request whose Authorization header appears exactly once. It must not be logged. */
+export function bearerToken(rawHeaders: readonly string[]): BearerToken {
+  const header = exactlyOnce(rawHeaders, 'authorization');
+  if (!header.ok) return header;
+  const token = BEARER.exec(header.value.trim())?.[1];
+  return token === undefined ? { ok: false, fault: 'scheme' } : { ok: true, token };
+}

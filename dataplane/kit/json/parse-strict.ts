@@ -1,0 +1,100 @@
+import { isUtf8 } from 'node:buffer';
+import { DEFAULT_MAX_DEPTH, type JsonOptions, type JsonValue } from './json-value.ts';
+import { nodeValue, parseTree } from './parse-tree.ts';
+
+export { JsonError, type JsonFault, type JsonOptions, type JsonValue } from './json-value.ts';
+export { type JsonMember, type JsonNode, member, nodeValue, parseTree } from './parse-tree.ts';
+
+/** Strings longer than this are searched for their end instead of being read byte by byte. */
+const LONG_STRING = 48;
+
+type Outline = {
+  /** How many strings the text holds, keys included. */
+  readonly strings: number;
+  readonly depth: number;
+  readonly escaped: boolean;
+};
+
+/**
+ * Reads one JSON text (RFC 8259) strictly: UTF-8 without a byte order mark, no key twice in an object, no half of a
+ * surrogate pair, no number beyond a double, no deeper than `maxDepth` (64).
+ *
+ * The engine's own parser reads the text; what it lets through is found by comparing the strings that the text holds
+ * with those that the value holds (a repeated key loses one). Where anything is amiss the tree parser names it.
+ * @throws JsonError
+ */
+export function parseStrict(bytes: Uint8Array, options: JsonOptions = {}): JsonValue {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const value = parseFast(buffer, options.maxDepth ?? DEFAULT_MAX_DEPTH);
+  return value === undefined ? nodeValue(parseTree(buffer, options)) : value;
+}
+
+function parseFast(bytes: Buffer, maxDepth: number): JsonValue | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  const outline = outlineOf(bytes, maxDepth);
+  if (outline.depth > maxDepth) return undefined;
+  let value: JsonValue;
+  try {
+    value = JSON.parse(bytes.toString('utf8')) as JsonValue;
+  } catch {
+    return undefined;
+  }
+  return countStrings(value, outline.escaped) === outline.strings ? value : undefined;
+}
+
+/** Reads the text without judging it: for a text that is JSON the answer is exact. */
+function outlineOf(bytes: Buffer, maxDepth: number): Outline {
+  const { length } = bytes;
+  let strings = 0;
+  let depth = 0;
+  let deepest = 0;
+  let escaped = false;
+  for (let at = 0; at < length && deepest <= maxDepth; at++) {
+    const byte = bytes[at];
+    if (byte === 0x22) {
+      strings++;
+      const limit = at + LONG_STRING;
+      for (at++; at < length; at++) {
+        const inside = bytes[at];
+        if (inside === 0x22) break;
+        if (inside === 0x5c) {
+          escaped = true;
+          at++;
+        } else if (at === limit) {
+          at = skipPlain(bytes, at) - 1;
+        }
+      }
+    } else if (byte === 0x7b || byte === 0x5b) {
+      depth++;
+      if (depth > deepest) deepest = depth;
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth--;
+    }
+  }
+  return { strings, depth: deepest, escaped };
+}
+
+/** Offset of the first quote or backslash at or after `from`; the length where there is none. */
+function skipPlain(bytes: Buffer, from: number): number {
+  const quote = bytes.indexOf(0x22, from);
+  const end = quote < 0 ? bytes.length : quote;
+  const backslash = bytes.subarray(from, end).indexOf(0x5c);
+  return backslash < 0 ? end : from + backslash;
+}
+
+/** Counts the strings of a value, keys included; NaN where a string or number is one that strict JSON refuses. */
+function countStrings(value: JsonValue, checkStrings: boolean): number {
+  if (typeof value === 'string') return checkStrings && !value.isWellFormed() ? Number.NaN : 1;
+  if (typeof value === 'number') return Number.isFinite(value) ? 0 : Number.NaN;
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) count += countStrings(item, checkStrings);
+    return count;
+  }
+  for (const key of Object.keys(value)) {
+    if (checkStrings && !key.isWellFormed()) return Number.NaN;
+    count += 1 + countStrings(value[key] as JsonValue, checkStrings);
+  }
+  return count;
+}

@@ -1,0 +1,180 @@
+import { isUtf8 } from 'node:buffer';
+import { invalidUtf8Offset } from './invalid-utf8.ts';
+import { DEFAULT_MAX_DEPTH, JsonError, type JsonOptions, type JsonValue } from './json-value.ts';
+import { isDigit, scanNumber, scanString, skipSpace } from './scan-token.ts';
+
+/** Where a node lies in the bytes it was read from: `start` of its first byte, `end` after its last. */
+type Span = { readonly start: number; readonly end: number };
+
+export type JsonMember = {
+  /** The key, unescaped. */
+  readonly key: string;
+  /** Span of the key, quotes included. */
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  readonly value: JsonNode;
+};
+
+/** A JSON value that remembers its place in the text, so that a part of the text can be replaced. */
+export type JsonNode =
+  | (Span & { readonly kind: 'object'; readonly members: readonly JsonMember[] })
+  | (Span & { readonly kind: 'array'; readonly items: readonly JsonNode[] })
+  | (Span & { readonly kind: 'string'; readonly value: string })
+  | (Span & { readonly kind: 'number'; readonly value: number })
+  | (Span & { readonly kind: 'boolean'; readonly value: boolean })
+  | (Span & { readonly kind: 'null'; readonly value: null });
+
+/** A cursor over the text: each read moves `at` behind what was read. */
+type Cursor = { readonly bytes: Buffer; readonly maxDepth: number; at: number };
+
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const QUOTE = 0x22;
+const OBJECT_OPEN = 0x7b;
+const OBJECT_CLOSE = 0x7d;
+const ARRAY_OPEN = 0x5b;
+const ARRAY_CLOSE = 0x5d;
+
+const LITERALS = [
+  { text: Buffer.from('true'), make: (span: Span): JsonNode => ({ kind: 'boolean', ...span, value: true }) },
+  { text: Buffer.from('false'), make: (span: Span): JsonNode => ({ kind: 'boolean', ...span, value: false }) },
+  { text: Buffer.from('null'), make: (span: Span): JsonNode => ({ kind: 'null', ...span, value: null }) },
+] as const;
+
+/**
+ * Reads one JSON text (RFC 8259) strictly, keeping the byte span of every value and key.
+ * @throws JsonError
+ */
+export function parseTree(bytes: Uint8Array, options: JsonOptions = {}): JsonNode {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!isUtf8(buffer)) throw new JsonError('utf8', invalidUtf8Offset(buffer));
+  const cursor = { bytes: buffer, maxDepth: options.maxDepth ?? DEFAULT_MAX_DEPTH, at: skipSpace(buffer, 0) };
+  const node = readValue(cursor, 0);
+  cursor.at = skipSpace(buffer, cursor.at);
+  if (cursor.at !== buffer.length) throw new JsonError('syntax', cursor.at);
+  return node;
+}
+
+function readValue(cursor: Cursor, depth: number): JsonNode {
+  const start = cursor.at;
+  const byte = cursor.bytes[start];
+  switch (byte) {
+    case OBJECT_OPEN:
+      return readObject(cursor, enter(cursor, depth));
+    case ARRAY_OPEN:
+      return readArray(cursor, enter(cursor, depth));
+    case QUOTE: {
+      const value = readString(cursor);
+      return { kind: 'string', start, end: cursor.at, value };
+    }
+    default:
+      return byte === 0x2d || isDigit(byte) ? readNumber(cursor) : readLiteral(cursor);
+  }
+}
+
+function enter(cursor: Cursor, depth: number): number {
+  if (depth >= cursor.maxDepth) throw new JsonError('depth', cursor.at);
+  return depth + 1;
+}
+
+function readObject(cursor: Cursor, depth: number): JsonNode {
+  const start = cursor.at;
+  const members: JsonMember[] = [];
+  const keys = new Set<string>();
+  if (opensEmpty(cursor, OBJECT_CLOSE)) return { kind: 'object', start, end: cursor.at, members };
+  do {
+    const keyStart = skipTo(cursor);
+    if (cursor.bytes[keyStart] !== QUOTE) throw new JsonError('syntax', keyStart);
+    const key = readString(cursor);
+    const keyEnd = cursor.at;
+    if (keys.has(key)) throw new JsonError('duplicate_key', keyStart);
+    keys.add(key);
+    if (cursor.bytes[skipTo(cursor)] !== COLON) throw new JsonError('syntax', cursor.at);
+    cursor.at++;
+    skipTo(cursor);
+    members.push({ key, keyStart, keyEnd, value: readValue(cursor, depth) });
+  } while (goesOn(cursor, OBJECT_CLOSE));
+  return { kind: 'object', start, end: cursor.at, members };
+}
+
+function readArray(cursor: Cursor, depth: number): JsonNode {
+  const start = cursor.at;
+  const items: JsonNode[] = [];
+  if (opensEmpty(cursor, ARRAY_CLOSE)) return { kind: 'array', start, end: cursor.at, items };
+  do {
+    skipTo(cursor);
+    items.push(readValue(cursor, depth));
+  } while (goesOn(cursor, ARRAY_CLOSE));
+  return { kind: 'array', start, end: cursor.at, items };
+}
+
+function skipTo(cursor: Cursor): number {
+  cursor.at = skipSpace(cursor.bytes, cursor.at);
+  return cursor.at;
+}
+
+function opensEmpty(cursor: Cursor, close: number): boolean {
+  cursor.at++;
+  if (cursor.bytes[skipTo(cursor)] !== close) return false;
+  cursor.at++;
+  return true;
+}
+
+function goesOn(cursor: Cursor, close: number): boolean {
+  const byte = cursor.bytes[skipTo(cursor)];
+  if (byte !== COMMA && byte !== close) throw new JsonError('syntax', cursor.at);
+  cursor.at++;
+  return byte === COMMA;
+}
+
+function readString(cursor: Cursor): string {
+  const start = cursor.at;
+  const { end, escaped } = scanString(cursor.bytes, start);
+  cursor.at = end;
+  if (!escaped) return cursor.bytes.toString('utf8', start + 1, end - 1);
+  return JSON.parse(cursor.bytes.toString('utf8', start, end)) as string;
+}
+
+function readNumber(cursor: Cursor): JsonNode {
+  const start = cursor.at;
+  const end = scanNumber(cursor.bytes, start);
+  const value = Number(cursor.bytes.toString('latin1', start, end));
+  if (!Number.isFinite(value)) throw new JsonError('number', start);
+  cursor.at = end;
+  return { kind: 'number', start, end, value };
+}
+
+function readLiteral(cursor: Cursor): JsonNode {
+  const start = cursor.at;
+  let furthest = start;
+  for (const { text, make } of LITERALS) {
+    let length = 0;
+    while (length < text.length && cursor.bytes[start + length] === text[length]) length++;
+    furthest = Math.max(furthest, start + length);
+    if (length < text.length) continue;
+    cursor.at = start + length;
+    return make({ start, end: cursor.at });
+  }
+  throw new JsonError('syntax', furthest);
+}
+
+/** The plain value of a node. */
+export function nodeValue(node: JsonNode): JsonValue {
+  if (node.kind === 'array') return node.items.map(nodeValue);
+  if (node.kind !== 'object') return node.value;
+  const object: { [key: string]: JsonValue } = {};
+  for (const { key, value } of node.members) {
+    Object.defineProperty(object, key, {
+      value: nodeValue(value),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+  return object;
+}
+
+/** The value of a member of an object; undefined where there is none, or where the node is no object. */
+export function member(node: JsonNode, key: string): JsonNode | undefined {
+  return node.kind === 'object' ? node.members.find((one) => one.key === key)?.value : undefined;
+}

@@ -1,0 +1,18 @@
+import type { Clock } from '../time/clock.ts';
+
+export type FakeClock = Clock & {
+  /** Moves both the monotonic time and the time of day. */
+  advance(ms: number): void;
+};
+
+/** A clock that stands still until it is moved. */
+export function createFakeClock(start = new Date('2026-01-01T00:00:00.000Z')): FakeClock {
+  let elapsed = 0;
+  return {
+    now: () => elapsed,
+    date: () => new Date(start.getTime() + elapsed),
+    advance(ms) {
+      elapsed += ms;
+    },
+  };
+}
