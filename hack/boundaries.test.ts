@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest';
+import { allRules } from './boundaries/all-rules.ts';
+import { domainFolders } from './boundaries/layer-rules.ts';
+import { listFiles } from './boundaries/list-files.ts';
+import { isInside, modules } from './boundaries/modules.ts';
+import { isProof, readTree, treeOf } from './boundaries/tree.ts';
+import { root } from './check/run-tool.ts';
+
+const tree = readTree(root);
+
+describe('this checkout', () => {
+  test.each(allRules)('$name', (rule) => {
+    expect(rule.check(tree).map((finding) => `${finding.path} ${finding.message}`)).toEqual([]);
+  });
+
+  test.each([...modules.map((module) => module.folder), ...domainFolders])('the folder %s exists', (folder) => {
+    expect(listFiles(root).some((path) => isInside(path, folder))).toBe(true);
+  });
+
+  test('half of all sources have at most 120 lines', () => {
+    const lengths = [...tree.sources.values()]
+      .filter((source) => !isProof(source.path))
+      .map((source) => source.text.split('\n').length)
+      .sort((one, other) => one - other);
+    expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(120);
+  });
+});
+
+const lines = (count: number): string => 'export {};\n'.repeat(count);
+/** Written in two parts, so that this file does not hold what the rules refuse. */
+const mention = (one: string, other: string): string => `export const place = '${one}${other}';`;
+
+type Case = { readonly rule: string; readonly bad: Record<string, string>; readonly good: Record<string, string> };
+
+/** For each rule a tree that breaks it, and one that is as close to it as a right tree can be. */
+const cases: readonly Case[] = [
+  {
+    rule: 'every import of ours leads to a file',
+    bad: { 'cli/a.ts': "import { b } from './b';", 'cli/b.ts': 'export const b = 1;' },
+    good: { 'cli/a.ts': "import { b } from './b.ts';", 'cli/b.ts': 'export const b = 1;' },
+  },
+  {
+    rule: 'every import of ours leads to a file',
+    bad: { 'cli/a.ts': "import { b } from '#kit/b.ts';", 'dataplane/kit/b.ts': 'export const b = 1;' },
+    good: { 'cli/a.ts': "import { b } from '#kit/b';", 'dataplane/kit/b.ts': 'export const b = 1;' },
+  },
+  {
+    rule: 'a module imports only the modules that it may know',
+    bad: { 'dataplane/gateway/a.ts': "import { judge } from '../../runtime/judge.ts';" },
+    good: { 'dataplane/gateway/a.ts': "import { a } from '#checks/client';" },
+  },
+  {
+    rule: 'a module imports only the modules that it may know',
+    bad: { 'dataplane/kit/a.ts': "import type { Rule } from '#contracts/policy';" },
+    good: { 'dataplane/checks/a.ts': "import type { Rule } from '#contracts/policy';" },
+  },
+  {
+    rule: 'a module imports only the modules that it may know',
+    bad: { 'runtime/a.ts': "const client = await import('#kube/client');" },
+    good: { 'operator/a.ts': "const client = await import('#kube/client');" },
+  },
+  {
+    rule: 'every source belongs to a module',
+    bad: { 'dataplane/other/a.ts': 'export const a = 1;' },
+    good: { 'dataplane/gateway/a.ts': 'export const a = 1;', 'vitest.config.ts': '' },
+  },
+  {
+    rule: 'no source imports tests, fakes or test data',
+    bad: { 'operator/a.ts': "import { fake } from './testing/fake-clock.ts';" },
+    good: { 'operator/a.test.ts': "import { fake } from './testing/fake-clock.ts';" },
+  },
+  {
+    rule: 'runtime/judge.ts is a child process only',
+    bad: { 'runtime/service.ts': "import { judge } from './judge.ts';" },
+    good: { 'operator/run.ts': "const file = new URL('../runtime/judge.ts', import.meta.url);" },
+  },
+  {
+    rule: 'a package with a home is imported there only',
+    bad: { 'runtime/rules/stop-list.ts': "import RE2 from 're2';" },
+    good: { 'runtime/rules/pattern/engine.ts': "import RE2 from 're2';" },
+  },
+  {
+    rule: 'domain files are free of framework, driver, clock, logger, random and environment',
+    bad: { 'runtime/rules/a.ts': "import { Hono } from 'hono';" },
+    good: { 'runtime/rules/a.ts': "import type { Hono } from 'hono';" },
+  },
+  {
+    rule: 'domain files are free of framework, driver, clock, logger, random and environment',
+    bad: { 'operator/controllers/binding/decide.ts': 'export const now = () => Date.now();' },
+    good: { 'operator/controllers/binding/gather.ts': 'export const now = () => Date.now();' },
+  },
+  {
+    rule: 'domain files are free of framework, driver, clock, logger, random and environment',
+    bad: { 'operator/controllers/binding/decide.ts': "import { log } from '#kit/log/logger';" },
+    good: { 'operator/controllers/binding/decide.ts': "import { limits } from '#contracts/limits';" },
+  },
+  {
+    rule: 'inside of a service imports point from the edge to the domain',
+    bad: { 'runtime/http/a.ts': "import { b } from '../adapters/file/b.ts';", 'runtime/adapters/file/b.ts': '' },
+    good: { 'runtime/service.ts': "import { b } from './adapters/file/b.ts';", 'runtime/adapters/file/b.ts': '' },
+  },
+  {
+    rule: 'an adapter does not import another adapter',
+    bad: { 'operator/adapters/file/a.ts': "import { b } from '../processes/b.ts';" },
+    good: { 'operator/adapters/file/a.ts': "import { b } from './b.ts';" },
+  },
+  {
+    rule: 'main.ts knows configuration, composition root and kit only',
+    bad: { 'runtime/main.ts': "import { load } from './bundle/load.ts';" },
+    good: { 'runtime/main.ts': "import { create } from './service.ts';\nimport { run } from '#kit/process/run-main';" },
+  },
+  {
+    rule: 'no entry point reaches what it must not contain',
+    bad: {
+      'runtime/main.ts': "import { a } from '#kit/a';",
+      'dataplane/kit/a.ts': "export { b } from './b.ts';",
+      'dataplane/kit/b.ts': "import postgres from 'postgres';",
+    },
+    good: {
+      'runtime/main.ts': "import { a } from '#kit/a';",
+      'dataplane/kit/a.ts': "export { b } from './b.ts';",
+      'dataplane/kit/b.ts': "import type postgres from 'postgres';",
+    },
+  },
+  {
+    rule: 'folders and files are named for what they hold, in kebab-case',
+    bad: { 'runtime/utils/a.ts': '' },
+    good: { 'runtime/rules/a.ts': '' },
+  },
+  {
+    rule: 'folders and files are named for what they hold, in kebab-case',
+    bad: { 'runtime/LoadBundle.ts': '' },
+    good: { 'runtime/load-bundle.test.ts': '' },
+  },
+  {
+    rule: 'no barrel files outside of kit, contracts and crds',
+    bad: { 'runtime/rules.ts': "export { a } from './a.ts';\nexport * from './b.ts';\n" },
+    good: { 'crds/all.ts': "export { a } from './a.ts';\nexport * from './b.ts';\n" },
+  },
+  {
+    rule: 'files stay within their budget of lines',
+    bad: { 'runtime/a.ts': lines(401) },
+    good: { 'runtime/a.ts': lines(400) },
+  },
+  {
+    rule: 'files stay within their budget of lines',
+    bad: { 'runtime/main.ts': lines(41) },
+    good: { 'runtime/main.ts': lines(40) },
+  },
+  {
+    rule: 'the environment is read in config.ts only',
+    bad: { 'runtime/service.ts': 'const port = process.env.PORT;' },
+    good: { 'runtime/config.ts': 'const port = process.env.PORT;', 'cli/a.ts': 'const path = process.env;' },
+  },
+  {
+    rule: 'output goes through the logger',
+    bad: { 'runtime/service.ts': 'console.log(1);' },
+    good: { 'cli/status.ts': 'console.log(1);', 'runtime/a.ts': '// console.log is for the command line\n' },
+  },
+  {
+    rule: 'no any outside of dataplane/kube',
+    bad: { 'runtime/a.ts': 'export function a(value: any): void {}' },
+    good: { 'dataplane/kube/a.ts': 'export function a(value: any): void {}', 'runtime/a.ts': 'list.any(item);' },
+  },
+  {
+    rule: 'no test is focused',
+    bad: { 'runtime/a.test.ts': "test.only('a', () => {});" },
+    good: { 'runtime/a.test.ts': "test('a', () => {});" },
+  },
+  {
+    rule: 'no source ends the process',
+    bad: { 'runtime/service.ts': 'process.exit(1);' },
+    good: { 'dataplane/kit/process/run-main.ts': 'process.exit(1);', 'runtime/service.ts': 'process.exitCode = 1;' },
+  },
+  {
+    rule: 'nothing is left for later',
+    bad: { 'runtime/a.ts': mention('// TO', 'DO later') },
+    good: { 'runtime/a.ts': '// what is to do is done\n' },
+  },
+  {
+    rule: 'no file names a machine or a registry host',
+    bad: { 'docs/a.md': mention('/home', '/somebody/checkout') },
+    good: { 'docs/a.md': 'open http://127.0.0.1:8080/home/page and examples/work/a.yaml' },
+  },
+  {
+    rule: 'no file names a machine or a registry host',
+    bad: { '.npmrc': mention('registry', '.example.com') },
+    good: { '.npmrc': 'omit-lockfile-registry-resolved=true' },
+  },
+];
+
+describe('each rule finds what breaks it, and only that', () => {
+  test.each(cases)('$rule', ({ rule: name, bad, good }) => {
+    const rule = allRules.find((candidate) => candidate.name === name);
+    expect(rule?.check(treeOf(bad))).not.toEqual([]);
+    expect(rule?.check(treeOf(good))).toEqual([]);
+  });
+
+  test('every rule that reads files has a case', () => {
+    const covered = new Set(cases.map((entry) => entry.rule));
+    const open = allRules.map((rule) => rule.name).filter((name) => !covered.has(name));
+    expect(open).toEqual(['the module table lists no service as a dependency']);
+  });
+});

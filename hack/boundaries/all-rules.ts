@@ -1,0 +1,9 @@
+import { importRules } from './import-rules.ts';
+import { layerRules } from './layer-rules.ts';
+import { reachRules } from './reach-rules.ts';
+import { shapeRules } from './shape-rules.ts';
+import { textRules } from './text-rules.ts';
+import type { Rule } from './tree.ts';
+
+/** Everything that is proved about the layout of this checkout (ARCHITECTURE.md). */
+export const allRules: readonly Rule[] = [...importRules, ...layerRules, ...reachRules, ...shapeRules, ...textRules];

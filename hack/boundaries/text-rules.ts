@@ -1,0 +1,96 @@
+import { posix } from 'node:path';
+import { isInside } from './modules.ts';
+import { lineOf } from './scan-source.ts';
+import type { Finding, Rule, Source, Tree } from './tree.ts';
+
+function matches(source: Source, pattern: RegExp, message: string, text = source.code): readonly Finding[] {
+  return [...text.matchAll(pattern)].map((match) => ({
+    path: source.path,
+    message: `line ${lineOf(text, match.index)}: ${message}`,
+  }));
+}
+
+function rule(name: string, applies: (source: Source) => boolean, pattern: RegExp, message: string): Rule {
+  return {
+    name,
+    check: (tree) => [...tree.sources.values()].filter(applies).flatMap((source) => matches(source, pattern, message)),
+  };
+}
+
+const inside = (source: Source, ...folders: readonly string[]): boolean =>
+  folders.some((folder) => isInside(source.path, folder));
+
+const environment = rule(
+  'the environment is read in config.ts only',
+  (source) => !source.isTest && posix.basename(source.path) !== 'config.ts' && !inside(source, 'cli', 'hack', 'e2e'),
+  /\bprocess\.env\b|\bprocess\s*\[|import\.meta\.env\b/g,
+  'read the environment in config.ts and pass the value on',
+);
+
+const console_ = rule(
+  'output goes through the logger',
+  (source) => !inside(source, 'cli', 'hack', 'e2e'),
+  /\bconsole\s*\./g,
+  'use a logger: the console belongs to cli, hack and e2e',
+);
+
+const any = rule(
+  'no any outside of dataplane/kube',
+  (source) => !inside(source, 'dataplane/kube'),
+  /[:<|&,(]\s*any\b(?!\s*[:(])|\bas\s+any\b|\bany\[\]|@ts-(?:ignore|nocheck|expect-error)\b/g,
+  'name the type; unknown where it is not known',
+);
+
+const focused = rule(
+  'no test is focused',
+  (source) => source.isTest,
+  /\b(?:test|it|describe|verifies)\.only\b/g,
+  'a focused test hides all others',
+);
+
+const exits = rule(
+  'no source ends the process',
+  (source) => !source.isTest && !inside(source, 'cli', 'hack', 'e2e', 'dataplane/kit/process'),
+  /\bprocess\s*\.\s*exit\s*\(/g,
+  'let the event loop become empty; runMain sets the exit code',
+);
+
+/** Words of unfinished work, in comments and in code. */
+const unfinished: Rule = {
+  name: 'nothing is left for later',
+  check: (tree) =>
+    [...tree.sources.values()]
+      .filter((source) => !inside(source, 'hack/boundaries'))
+      .flatMap((source) =>
+        matches(source, /\b(?:TODO|FIXME|XXX|HACK)\b|not (?:yet )?implemented/g, 'do it or leave it out', source.text),
+      ),
+};
+
+const places: readonly { readonly pattern: RegExp; readonly message: string }[] = [
+  {
+    pattern: /(?<![\w.~-])\/(?:root|home\/[\w.-]+|Users\/[\w.-]+|work)\/(?=[\w.])/g,
+    message: 'names a path of one machine',
+  },
+  { pattern: /[A-Z]:\\\\?Users\\/g, message: 'names a path of one machine' },
+  {
+    pattern: /\bregistry\.[a-z0-9-]+(?:\.[a-z]+)+|\b[a-z0-9.-]*(?:artifactory|npmmirror|pypi)\.[a-z.]{2,}/gi,
+    message: 'names a registry host',
+  },
+  {
+    pattern: /"resolved"\s*:\s*"http/g,
+    message: 'holds the address of a registry: npm writes none with .npmrc of this checkout',
+  },
+];
+
+function placeFindings(path: string, text: string): readonly Finding[] {
+  return places.flatMap(({ pattern, message }) =>
+    [...text.matchAll(pattern)].map((match) => ({ path, message: `line ${lineOf(text, match.index)}: ${message}` })),
+  );
+}
+
+const machines: Rule = {
+  name: 'no file names a machine or a registry host',
+  check: (tree: Tree) => [...tree.texts].flatMap(([path, text]) => placeFindings(path, text)),
+};
+
+export const textRules: readonly Rule[] = [environment, console_, any, focused, exits, unfinished, machines];

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { listFiles } from './list-files.ts';
+import { type Import, importsOf, type Scan, scanSource } from './scan-source.ts';
+
+/** A TypeScript file of the tree. */
+export type Source = Scan & {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly Import[];
+  readonly isTest: boolean;
+};
+
+/** The files of a checkout as the rules see them; text files only. */
+export type Tree = {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly sources: ReadonlyMap<string, Source>;
+};
+
+/** What a rule found: one sentence that names the file and says what to do. */
+export type Finding = { readonly path: string; readonly message: string };
+
+export type Rule = { readonly name: string; readonly check: (tree: Tree) => readonly Finding[] };
+
+/** Code that only proves other code: tests, suites of obligations, fakes, test data. */
+export function isProof(path: string): boolean {
+  return path.endsWith('.test.ts') || /(^|\/)(testing|testdata)\//.test(path) || path.startsWith('e2e/');
+}
+
+export function treeOf(files: Readonly<Record<string, string>>): Tree {
+  const texts = new Map(Object.entries(files));
+  const sources = new Map<string, Source>();
+  for (const [path, text] of texts) {
+    if (!path.endsWith('.ts')) continue;
+    const scan = scanSource(text);
+    sources.set(path, { ...scan, path, text, imports: importsOf(scan), isTest: isProof(path) });
+  }
+  return { texts, sources };
+}
+
+const binary = /\.(png|gif|ico|node|gz|woff2?)$/;
+
+export function readTree(root: string): Tree {
+  const paths = listFiles(root).filter((path) => !binary.test(path));
+  return treeOf(Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')])));
+}
+
+const aliases: Readonly<Record<string, string>> = {
+  '#kit/': 'dataplane/kit/',
+  '#contracts/': 'dataplane/contracts/',
+  '#kube/': 'dataplane/kube/',
+  '#checks/': 'dataplane/checks/',
+  '#crds/': 'crds/',
+};
+
+export type Target =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'node'; readonly name: string }
+  | { readonly kind: 'package'; readonly name: string };
+
+/** Where an import leads: a file of the tree, a module of Node, or a package. */
+export function targetOf(from: string, specifier: string): Target {
+  if (specifier.startsWith('.')) {
+    return { kind: 'file', path: posix.normalize(posix.join(posix.dirname(from), specifier)) };
+  }
+  for (const [alias, folder] of Object.entries(aliases)) {
+    if (specifier.startsWith(alias)) return { kind: 'file', path: `${folder}${specifier.slice(alias.length)}.ts` };
+  }
+  if (specifier.startsWith('node:')) return { kind: 'node', name: specifier.slice('node:'.length) };
+  const [scopeOrName = '', name = ''] = specifier.split('/');
+  return { kind: 'package', name: scopeOrName.startsWith('@') ? `${scopeOrName}/${name}` : scopeOrName };
+}

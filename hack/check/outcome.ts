@@ -1,0 +1,37 @@
+/** A test that did not run, with the reason that it gave. */
+export type Skip = { readonly test: string; readonly reason: string };
+
+/** What one step of the check found. */
+export type Outcome = {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: readonly Skip[];
+  /** Ids of requirement rows, each proved by a test that passed. */
+  readonly proved: readonly string[];
+};
+
+/** A step that is one check. */
+export function single(passed: boolean): Outcome {
+  return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: [], proved: [] };
+}
+
+export function addUp(outcomes: readonly Outcome[]): Outcome {
+  return {
+    passed: outcomes.reduce((sum, outcome) => sum + outcome.passed, 0),
+    failed: outcomes.reduce((sum, outcome) => sum + outcome.failed, 0),
+    skipped: outcomes.flatMap((outcome) => outcome.skipped),
+    proved: [...new Set(outcomes.flatMap((outcome) => outcome.proved))],
+  };
+}
+
+/** The last line of every check: counts over all of its steps. */
+export function summaryLine(outcome: Outcome): string {
+  return `${outcome.passed} passed, ${outcome.failed} failed, ${outcome.skipped.length} skipped`;
+}
+
+/** One line for each reason to skip, with the number of tests that gave it. */
+export function skipLines(skips: readonly Skip[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const skip of skips) counts.set(skip.reason, (counts.get(skip.reason) ?? 0) + 1);
+  return [...counts].map(([reason, count]) => `skipped ${count}: ${reason}`);
+}

@@ -1,0 +1,66 @@
+import { createVitest, type TestCase, type TestModule } from 'vitest/node';
+import type { Outcome, Skip } from './outcome.ts';
+
+export type SuiteOptions = {
+  readonly root: string;
+  readonly files: readonly string[];
+  /** False for suites that start whole platforms: their files run one after the other. */
+  readonly parallel: boolean;
+};
+
+function titleOf(test: TestCase): string {
+  return `${test.module.relativeModuleId} > ${test.fullName}`;
+}
+
+function provedBy(test: TestCase): readonly string[] {
+  const { verifies } = test.meta() as { verifies?: readonly string[] };
+  return verifies ?? [];
+}
+
+function collect(modules: readonly TestModule[], unhandled: number): Outcome {
+  const skipped: Skip[] = [];
+  const proved: string[] = [];
+  let passed = 0;
+  let failed = unhandled;
+  for (const module of modules) {
+    failed += module.errors().length;
+    for (const test of module.children.allTests()) {
+      const result = test.result();
+      switch (result.state) {
+        case 'passed':
+          passed += 1;
+          proved.push(...provedBy(test));
+          break;
+        case 'skipped':
+          skipped.push({ test: titleOf(test), reason: result.note ?? '' });
+          break;
+        case 'failed':
+        case 'pending':
+          failed += 1;
+          break;
+      }
+    }
+  }
+  return { passed, failed, skipped, proved };
+}
+
+/**
+ * Runs test files and counts what happened. A file that does not load and an error outside of every test count as
+ * one failure each.
+ */
+export async function runSuite(options: SuiteOptions): Promise<Outcome> {
+  const vitest = await createVitest('test', {
+    root: options.root,
+    watch: false,
+    include: [...options.files],
+    fileParallelism: options.parallel,
+    maxWorkers: options.parallel ? 2 : 1,
+    reporters: ['default'],
+  });
+  try {
+    const { testModules, unhandledErrors } = await vitest.start();
+    return collect(testModules, unhandledErrors.length);
+  } finally {
+    await vitest.close();
+  }
+}
