@@ -1,0 +1,108 @@
+import { advance, buildAutomaton, type Sequences } from './sequence-automaton.ts';
+import { leftmostLongest, type TermList, type TermMatcher } from './term-list.ts';
+import { createVocabulary, type Vocabulary } from './token-vocabulary.ts';
+import { foldRepresentatives } from './unicode/case-fold.ts';
+import { tokenCharacters } from './unicode/token-character.ts';
+import { characterBefore } from './unicode/utf8.ts';
+
+/**
+ * Compiles terms for token match: a term matches where the text has the same code points (equality as in
+ * compileLiterals) and the characters next to that place, if there are any, are no token characters. Token characters
+ * are letters, numbers, combining marks and the underscore. A term may hold several words and any punctuation; at its
+ * inside nothing but equality counts: `foo-bar` matches in `(foo-bar)` and not in `foo-bars`, `.net` matches in
+ * `use .net now` and not in `asp.net`.
+ *
+ * The text is cut into pieces: runs of token characters, and every other character by itself. Both ends of a match are
+ * piece borders, so a term is a sequence of pieces. A piece that is no run carries in its symbol whether a run follows;
+ * in a term the last one must not be followed by one.
+ */
+export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {
+  const fold = caseSensitive ? new Int32Array(0) : foldRepresentatives();
+  const isToken = tokenCharacters();
+  const vocabulary = createVocabulary(fold);
+  const automaton = buildAutomaton(learnTerms(terms, vocabulary, isToken));
+  vocabulary.finish();
+  const { longest } = automaton;
+  let offsets = new Int32Array(0);
+
+  /** Feeds the pieces from the text's end to its beginning; stops when `found` says so. */
+  function scan(bytes: Uint8Array, found: (start: number, end: number) => boolean): void {
+    if (offsets.length <= bytes.length) offsets = new Int32Array(bytes.length + 1);
+    let state = 0;
+    let runFollows = false;
+    let position = bytes.length;
+    for (let count = 0; position > 0; ) {
+      offsets[count] = position;
+      count += 1;
+      const end = position;
+      const character = characterBefore(bytes, position);
+      const isRun = isToken[character >>> 3] === 1;
+      position = isRun ? runStart(bytes, position, isToken) : position - (character & 7);
+      const symbol = isRun ? vocabulary.run(bytes, position, end) : vocabulary.mark(character >>> 3, runFollows);
+      runFollows = isRun;
+      state = advance(automaton, state, symbol);
+      const length = longest[state] ?? 0;
+      if (length === 0 || (!isRun && followsToken(bytes, position, isToken))) continue;
+      if (found(position, offsets[count - length] ?? 0)) return;
+    }
+  }
+
+  return {
+    test(bytes) {
+      let any = false;
+      scan(bytes, () => {
+        any = true;
+        return true;
+      });
+      return any;
+    },
+    matches(bytes, limit) {
+      const begins: number[] = [];
+      const ends: number[] = [];
+      scan(bytes, (start, end) => {
+        begins.push(start);
+        ends.push(end);
+        return false;
+      });
+      return leftmostLongest(begins, ends, limit);
+    },
+  };
+}
+
+function learnTerms(terms: readonly string[], vocabulary: Vocabulary, isToken: Uint8Array): Sequences {
+  const symbols: number[] = [];
+  const starts = new Int32Array(terms.length + 1);
+  terms.forEach((term, index) => {
+    const bytes = Buffer.from(term);
+    const backwards: number[] = [];
+    let runFollows = false;
+    for (let position = bytes.length; position > 0; ) {
+      const character = characterBefore(bytes, position);
+      const isRun = isToken[character >>> 3] === 1;
+      const start = isRun ? runStart(bytes, position, isToken) : position - (character & 7);
+      const symbol = isRun
+        ? vocabulary.learnRun(bytes, start, position)
+        : vocabulary.learnMark(character >>> 3, runFollows);
+      backwards.push(symbol);
+      runFollows = isRun;
+      position = start;
+    }
+    symbols.push(...backwards.reverse());
+    starts[index + 1] = symbols.length;
+  });
+  return { symbols: Int32Array.from(symbols), starts, symbolCount: vocabulary.size() };
+}
+
+function runStart(bytes: Uint8Array, end: number, isToken: Uint8Array): number {
+  let start = end;
+  while (start > 0) {
+    const character = characterBefore(bytes, start);
+    if (isToken[character >>> 3] !== 1) return start;
+    start -= character & 7;
+  }
+  return start;
+}
+
+function followsToken(bytes: Uint8Array, position: number, isToken: Uint8Array): boolean {
+  return position > 0 && isToken[characterBefore(bytes, position) >>> 3] === 1;
+}

@@ -1,0 +1,94 @@
+import RE2 from 're2';
+
+/** Why the engine could not answer. Never to be read as "no match". */
+export type EngineErrorCode = 'engine_out_of_memory' | 'engine_failed';
+
+/** The engine broke off; the message holds neither pattern nor text. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+  readonly code: EngineErrorCode;
+
+  constructor(code: EngineErrorCode) {
+    super(code === 'engine_out_of_memory' ? 'the matching engine is out of memory' : 'the matching engine failed');
+    this.code = code;
+  }
+}
+
+/**
+ * Memory that one set may use for its program and automaton, in bytes. Part of the build: the cost of a group is judged
+ * against it (pattern-cost.ts), so it is no setting.
+ */
+export const SET_MEMORY_BYTES = 32 * 1024 * 1024;
+
+/** One compiled expression. `source` is what reaches RE2 byte for byte; see engine-source.ts. */
+export type EnginePattern = {
+  /** The leftmost match that begins at or after `from`, or undefined. */
+  find(bytes: Buffer, from: number): { start: number; end: number } | undefined;
+  /** The end of the match that begins exactly at `from`, or -1. */
+  matchAt(bytes: Buffer, from: number): number;
+};
+
+/** Several expressions searched in one pass. */
+export type EngineSet = {
+  /** Indexes of the expressions that match somewhere, ascending. */
+  firing(bytes: Buffer): number[];
+};
+
+/** The engine's refusal of an expression, in its own words without the expression. */
+export type EngineRefusal = { readonly refused: string };
+
+/**
+ * Compiles one expression with the meaning of google-re2's default options: UTF-8, `^` and `$` at the ends of the text,
+ * `.` without newline, leftmost-first. Without the flags m and s npm re2 passes exactly these.
+ */
+export function openPattern(source: string, caseSensitive: boolean): EnginePattern | EngineRefusal {
+  const flags = caseSensitive ? 'u' : 'iu';
+  let search: RE2;
+  let anchored: RE2;
+  try {
+    search = new RE2(Buffer.from(source), `g${flags}`);
+    anchored = new RE2(Buffer.from(source), `y${flags}`);
+  } catch (error) {
+    return refusal(error);
+  }
+  if (source !== '' && search.internalSource !== source) throw new Error('npm re2 rewrote an expression');
+  return {
+    find(bytes, from) {
+      search.lastIndex = from;
+      const found = guarded(() => search.exec(bytes));
+      return found === null ? undefined : { start: found.index, end: found.index + found[0].length };
+    },
+    matchAt(bytes, from) {
+      anchored.lastIndex = from;
+      return guarded(() => anchored.test(bytes)) ? anchored.lastIndex : -1;
+    },
+  };
+}
+
+/** Compiles several expressions of one case mode into a set; the options are those of openPattern. */
+export function openSet(sources: readonly string[], caseSensitive: boolean): EngineSet | EngineRefusal {
+  let set: InstanceType<typeof RE2.Set>;
+  try {
+    const patterns = sources.map((source) => Buffer.from(source));
+    set = new RE2.Set(patterns, caseSensitive ? 'u' : 'iu', { maxMem: SET_MEMORY_BYTES });
+  } catch (error) {
+    return refusal(error);
+  }
+  return { firing: (bytes) => guarded(() => set.match(bytes)) };
+}
+
+function refusal(error: unknown): EngineRefusal {
+  const message = error instanceof Error ? error.message : '';
+  return {
+    refused: message.includes('too large') || message.includes('compile') ? 'it is too large' : 'invalid syntax',
+  };
+}
+
+function guarded<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    const outOfMemory = error instanceof Error && error.message.includes('out of memory');
+    throw new EngineError(outOfMemory ? 'engine_out_of_memory' : 'engine_failed');
+  }
+}
