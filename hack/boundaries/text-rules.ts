@@ -27,14 +27,14 @@ const environment = rule(
   'read the environment in config.ts and pass the value on',
 );
 
-const console_ = rule(
+const output = rule(
   'output goes through the logger',
   (source) => !inside(source, 'cli', 'hack', 'e2e'),
   /\bconsole\s*\./g,
   'use a logger: the console belongs to cli, hack and e2e',
 );
 
-const any = rule(
+const untyped = rule(
   'no any outside of dataplane/kube',
   (source) => !inside(source, 'dataplane/kube'),
   /[:<|&,(]\s*any\b(?!\s*[:(])|\bas\s+any\b|\bany\[\]|@ts-(?:ignore|nocheck|expect-error)\b/g,
@@ -93,4 +93,4 @@ const machines: Rule = {
   check: (tree: Tree) => [...tree.texts].flatMap(([path, text]) => placeFindings(path, text)),
 };
 
-export const textRules: readonly Rule[] = [environment, console_, any, focused, exits, unfinished, machines];
+export const textRules: readonly Rule[] = [environment, output, untyped, focused, exits, unfinished, machines];

@@ -1,0 +1,22 @@
+import { lineOf } from '../boundaries/scan-source.ts';
+import type { Tree } from '../boundaries/tree.ts';
+
+/** A place where a test says that it proves a row. */
+export type Citation = { readonly id: string; readonly path: string; readonly line: number };
+
+const requirementId = /^[a-z][a-z0-9]*(-[a-z0-9]+)*(:[a-z0-9]+(-[a-z0-9]+)*){2}$/;
+
+/**
+ * The ids that the tests of a tree cite: every string literal of the form of an id in a file that calls `verifies`.
+ * Ids in comments and in files that prove nothing do not count.
+ */
+export function citationsOf(tree: Tree): readonly Citation[] {
+  const found: Citation[] = [];
+  for (const source of tree.sources.values()) {
+    if (!source.isTest || !/\bverifies\s*\(/.test(source.code)) continue;
+    for (const { value, start } of source.strings) {
+      if (requirementId.test(value)) found.push({ id: value, path: source.path, line: lineOf(source.text, start) });
+    }
+  }
+  return found;
+}
