@@ -1,0 +1,37 @@
+import { KubeError } from './kube-error.ts';
+
+const lineFeed = 0x0a;
+
+/**
+ * Cuts a byte stream into lines, wherever the chunks begin and end. A stream that ends inside of a line was cut off:
+ * that is a `network` KubeError, as is a line over `maxBytes`.
+ */
+export async function* decodeLines(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Buffer, void, void> {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  for await (const chunk of chunks) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let start = 0;
+    for (let end = bytes.indexOf(lineFeed); end >= 0; end = bytes.indexOf(lineFeed, start)) {
+      const line = Buffer.concat([...held, bytes.subarray(start, end)]);
+      held = [];
+      heldBytes = 0;
+      start = end + 1;
+      if (line.length > maxBytes) throw tooLong(maxBytes);
+      if (line.length > 0) yield line;
+    }
+    if (start < bytes.length) {
+      held.push(bytes.subarray(start));
+      heldBytes += bytes.length - start;
+      if (heldBytes > maxBytes) throw tooLong(maxBytes);
+    }
+  }
+  if (heldBytes > 0) throw new KubeError('network', 'the watch was cut off inside of an event');
+}
+
+function tooLong(maxBytes: number): KubeError {
+  return new KubeError('network', `an event of the watch is over ${maxBytes} bytes`);
+}

@@ -1,0 +1,57 @@
+/** `high`: an edit that somebody waits for. `low`: the first list and repairs. */
+export type Priority = 'high' | 'normal' | 'low';
+
+const order: readonly Priority[] = ['high', 'normal', 'low'];
+/** Every so many keys the lowest lane with a key comes first, so that none waits for ever. */
+const fairEvery = 8;
+
+export type Lanes = {
+  /** Files a key, or moves it up; it is in one lane at a time and never moves down. */
+  put(key: string, priority: Priority): void;
+  /** The next key: of the highest lane, first in, first out. */
+  take(): string | undefined;
+  higher(a: Priority | undefined, b: Priority): Priority;
+  clear(): void;
+  readonly size: number;
+};
+
+/** Keys in three lanes. */
+export function createLanes(): Lanes {
+  const lanes: Readonly<Record<Priority, Set<string>>> = { high: new Set(), normal: new Set(), low: new Set() };
+  let taken = 0;
+
+  function higher(a: Priority | undefined, b: Priority): Priority {
+    return a !== undefined && order.indexOf(a) <= order.indexOf(b) ? a : b;
+  }
+
+  function laneOf(key: string): Priority | undefined {
+    return order.find((priority) => lanes[priority].has(key));
+  }
+
+  return {
+    put(key, priority) {
+      const held = laneOf(key);
+      if (held !== undefined && higher(held, priority) === held) return;
+      if (held !== undefined) lanes[held].delete(key);
+      lanes[priority].add(key);
+    },
+    take() {
+      taken += 1;
+      const search = taken % fairEvery === 0 ? order.toReversed() : order;
+      for (const priority of search) {
+        for (const key of lanes[priority]) {
+          lanes[priority].delete(key);
+          return key;
+        }
+      }
+      return undefined;
+    },
+    higher,
+    clear() {
+      for (const priority of order) lanes[priority].clear();
+    },
+    get size() {
+      return lanes.high.size + lanes.normal.size + lanes.low.size;
+    },
+  };
+}

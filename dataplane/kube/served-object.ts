@@ -1,0 +1,58 @@
+import { apiVersion, type Kind } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import { KubeError } from './kube-error.ts';
+
+/** Whether a decoded value is a stored object of this kind: what a server always sets is there. */
+export function isServed<R extends Resource>(value: unknown, kind: Kind): value is Stored<R> {
+  const object = value as Partial<Resource> | null | undefined;
+  const metadata = object?.metadata as Partial<Resource['metadata']> | null | undefined;
+  return (
+    object?.apiVersion === apiVersion &&
+    object.kind === kind.kind &&
+    typeof metadata?.name === 'string' &&
+    typeof metadata.uid === 'string' &&
+    typeof metadata.resourceVersion === 'string' &&
+    typeof metadata.generation === 'number' &&
+    typeof metadata.creationTimestamp === 'string'
+  );
+}
+
+/** The object of an answer, or `unavailable` when the answer is anything else. */
+export function servedObject<R extends Resource>(value: unknown, kind: Kind): Stored<R> {
+  if (!isServed<R>(value, kind))
+    throw new KubeError('unavailable', `the API server did not answer with a ${kind.kind}`);
+  return withoutManagedFields(value);
+}
+
+/** Takes metadata.managedFields away, which nobody here reads and which doubles the size of an object. */
+export function withoutManagedFields<R extends Resource>(object: Stored<R>): Stored<R> {
+  delete (object.metadata as { managedFields?: unknown }).managedFields;
+  return object;
+}
+
+export type ObjectList<R extends Resource> = {
+  readonly items: readonly Stored<R>[];
+  /** Version of the list: a watch from here misses nothing. */
+  readonly resourceVersion: string;
+  /** Token of the next page; absent on the last one. */
+  readonly continue?: string;
+};
+
+/** The list of an answer, or `unavailable` when the answer is anything else. */
+export function servedList<R extends Resource>(value: unknown, kind: Kind): ObjectList<R> {
+  const list = value as {
+    kind?: unknown;
+    items?: unknown;
+    metadata?: { resourceVersion?: unknown; continue?: unknown };
+  };
+  const version = list?.metadata?.resourceVersion;
+  if (list?.kind !== `${kind.kind}List` || !Array.isArray(list.items) || typeof version !== 'string') {
+    throw new KubeError('unavailable', `the API server did not answer with a list of ${kind.kind}`);
+  }
+  const next = list.metadata?.continue;
+  return {
+    items: list.items.map((item: unknown) => servedObject<R>(item, kind)),
+    resourceVersion: version,
+    ...(typeof next === 'string' && next !== '' ? { continue: next } : {}),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Kind } from '#crds/kinds';
+import { apiVersion } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import type { Connection } from './connection.ts';
+import { decodeLines } from './decode-lines.ts';
+import { KubeError } from './kube-error.ts';
+import { isServed, withoutManagedFields } from './served-object.ts';
+import { readStatusObject, refusalToError } from './status-object.ts';
+
+/** Servers end a watch between these; random, so that watches of many processes do not end together. */
+const minWatchSeconds = 20;
+const maxWatchSeconds = 25;
+/** A watch whose server did not end it this long after it should have is half-open. */
+const graceMs = 5_000;
+/** One event: an object of 1.5 MiB, its managedFields and the escapes of a JSON text inside of JSON. */
+const maxEventBytes = 16_777_216;
+
+export type WatchEvent<R extends Resource> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Stored<R> }
+  /** Every change up to this version was delivered. */
+  | { readonly type: 'BOOKMARK'; readonly object: { readonly metadata: { readonly resourceVersion: string } } };
+
+export type WatchOptions = {
+  /** Changes after this version are delivered. */
+  readonly resourceVersion: string;
+  readonly signal?: AbortSignal;
+  readonly labelSelector?: string;
+  /** Seconds after which the server ends the watch; random between 20 and 25 when absent. */
+  readonly timeoutSeconds?: number;
+};
+
+/** One watch until the server ends it; an ERROR event, a cut line and a half-open connection throw KubeError. */
+export async function* watchOnce<R extends Resource>(
+  connection: Connection,
+  path: string,
+  kind: Kind,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent<R>, void, void> {
+  const seconds = options.timeoutSeconds ?? randomSeconds();
+  const chunks = connection.stream({
+    method: 'GET',
+    path,
+    query: {
+      watch: 'true',
+      resourceVersion: options.resourceVersion,
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(seconds),
+      labelSelector: options.labelSelector,
+    },
+    timeoutMs: seconds * 1000 + graceMs,
+    signal: options.signal,
+  });
+  for await (const line of decodeLines(chunks, maxEventBytes)) yield readEvent<R>(line, kind);
+}
+
+function readEvent<R extends Resource>(line: Buffer, kind: Kind): WatchEvent<R> {
+  const event = parseLine(line);
+  switch (event.type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      if (!isServed<R>(event.object, kind)) throw unreadable();
+      return { type: event.type, object: withoutManagedFields(event.object) };
+    case 'BOOKMARK':
+      return { type: 'BOOKMARK', object: { metadata: { resourceVersion: bookmarkVersion(event.object, kind) } } };
+    case 'ERROR':
+      throw errorEvent(event.object);
+    default:
+      throw unreadable();
+  }
+}
+
+function parseLine(line: Buffer): { readonly type?: unknown; readonly object?: unknown } {
+  try {
+    const value: unknown = JSON.parse(line.toString('utf8'));
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    throw unreadable();
+  }
+  throw unreadable();
+}
+
+function bookmarkVersion(object: unknown, kind: Kind): string {
+  const bookmark = object as { apiVersion?: unknown; kind?: unknown; metadata?: { resourceVersion?: unknown } } | null;
+  const version = bookmark?.metadata?.resourceVersion;
+  if (typeof version !== 'string' || bookmark?.kind !== kind.kind || bookmark.apiVersion !== apiVersion) {
+    throw unreadable();
+  }
+  return version;
+}
+
+function errorEvent(object: unknown): KubeError {
+  return refusalToError(readStatusObject(object)?.code ?? 500, object);
+}
+
+function unreadable(): KubeError {
+  return new KubeError('network', 'an event of the watch cannot be read');
+}
+
+function randomSeconds(): number {
+  return minWatchSeconds + Math.floor(Math.random() * (maxWatchSeconds - minWatchSeconds + 1));
+}
