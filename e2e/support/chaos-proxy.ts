@@ -1,0 +1,114 @@
+import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { closeServer, listenOnLoopback } from './loopback.ts';
+
+/** What happens to a check on its way; `pass` changes nothing. Probes without messages always pass. */
+export type Fault =
+  | { readonly kind: 'pass' }
+  /** The answer arrives, changed. */
+  | { readonly kind: 'rewrite'; readonly rewrite: (answer: Answer) => Answer }
+  /** The answer arrives late. */
+  | { readonly kind: 'delay'; readonly ms: number }
+  /** The answer breaks off after its headers and half of its body. */
+  | { readonly kind: 'truncate' }
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'silence' };
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** A check that went through, with what the runtime itself answered. */
+export type SeenCheck = { readonly path: string; readonly rawHeaders: readonly string[]; readonly body: string };
+
+export type ChaosProxy = AsyncDisposable & {
+  readonly url: string;
+  readonly seen: readonly SeenCheck[];
+  /** Sets the fault from the next check on; a function chooses one for each check. */
+  readonly inject: (fault: Fault | ((check: SeenCheck) => Fault)) => void;
+};
+
+async function readAll(stream: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function forward(target: string, incoming: IncomingMessage, body: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = sendRequest(
+      `${target}${incoming.url ?? ''}`,
+      { method: incoming.method ?? 'GET', headers: incoming.rawHeaders },
+      (answer) => {
+        readAll(answer).then(
+          (text) =>
+            resolve({
+              status: answer.statusCode ?? 0,
+              headers: { 'content-type': answer.headers['content-type'] ?? 'application/json' },
+              body: text,
+            }),
+          reject,
+        );
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+function send(response: ServerResponse, answer: Answer): void {
+  response.writeHead(answer.status, { ...answer.headers, 'content-length': Buffer.byteLength(answer.body) });
+  response.end(answer.body);
+}
+
+async function play(fault: Fault, answer: () => Promise<Answer>, response: ServerResponse): Promise<void> {
+  switch (fault.kind) {
+    case 'pass':
+      return send(response, await answer());
+    case 'rewrite':
+      return send(response, fault.rewrite(await answer()));
+    case 'delay': {
+      await pause(fault.ms);
+      return send(response, await answer());
+    }
+    case 'truncate': {
+      const { status, headers, body } = await answer();
+      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+      response.write(body.slice(0, Math.floor(body.length / 2)), () => response.destroy());
+      return;
+    }
+    case 'reset':
+      response.destroy();
+      return;
+    case 'silence':
+      return;
+  }
+}
+
+const isProbe = (body: string): boolean => /"(?:messages|choices)"\s*:\s*\[\s*\]/.test(body);
+
+/** Stands between a gateway and a runtime and does to their talk what it is told. */
+export async function startChaosProxy(target: string): Promise<ChaosProxy> {
+  const seen: SeenCheck[] = [];
+  let choose: (check: SeenCheck) => Fault = () => ({ kind: 'pass' });
+  const server = createServer((incoming, response) => {
+    readAll(incoming)
+      .then((body) => {
+        const check = { path: incoming.url ?? '', rawHeaders: incoming.rawHeaders, body };
+        const probe = isProbe(body);
+        if (!probe) seen.push(check);
+        return play(probe ? { kind: 'pass' } : choose(check), () => forward(target, incoming, body), response);
+      })
+      .catch(() => response.destroy());
+  });
+  return {
+    url: await listenOnLoopback(server),
+    seen,
+    inject: (fault) => {
+      choose = typeof fault === 'function' ? fault : () => fault;
+    },
+    [Symbol.asyncDispose]: () => closeServer(server),
+  };
+}

@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { root } from '../../hack/check/run-tool.ts';
+import { until } from './until.ts';
+
+/** A process of the platform, started as the platform starts it. */
+export type RunningProcess = AsyncDisposable & {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** The first line of stdout as JSON: where the process listens. */
+  readonly ready: Readonly<Record<string, unknown>>;
+  /** Origin at which it listens. */
+  readonly url: string;
+  /** Everything on stderr so far. */
+  readonly log: () => string;
+  /** Sends a signal and waits for the end; returns the exit code, or the signal that ended it. */
+  readonly end: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals>;
+};
+
+export type ProcessOptions = {
+  /** Path from the root folder, for example runtime/main.ts. */
+  readonly file: string;
+  readonly args?: readonly string[];
+  /** The whole environment beyond PATH and HOME. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly deadlineMs?: number;
+};
+
+const graceMs = 40_000;
+
+async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exited = once(child, 'exit');
+    child.kill('SIGCONT');
+    child.kill(signal);
+    const watchdog = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    await exited;
+    clearTimeout(watchdog);
+  }
+  return child.exitCode ?? child.signalCode ?? 1;
+}
+
+/** Starts a main.ts and waits until it says where it listens; a process that ends before fails with its last words. */
+export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
+  const child = spawn(process.execPath, [`${root}/${options.file}`, ...(options.args ?? [])], {
+    cwd: root,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_COMPILE_CACHE: `${root}/node_modules/.cache/node`,
+      ...options.environment,
+    },
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  child.stdin.on('error', () => {});
+  let first: string | undefined;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    first ??= line;
+  });
+  const deadlineMs = options.deadlineMs ?? 30_000;
+  try {
+    await until(
+      `${options.file} listens`,
+      () => {
+        if (child.exitCode !== null || child.signalCode !== null) return true;
+        return first !== undefined;
+      },
+      { deadlineMs },
+    );
+    if (first === undefined) throw new Error(`${options.file} ended before it listened: ${stderr.slice(-2_000)}`);
+    const ready = JSON.parse(first) as Record<string, unknown>;
+    return {
+      child,
+      pid: child.pid ?? 0,
+      ready,
+      url: String(ready.listening),
+      log: () => stderr,
+      end: (signal = 'SIGTERM') => endProcess(child, signal),
+      [Symbol.asyncDispose]: async () => {
+        await endProcess(child, 'SIGTERM');
+      },
+    };
+  } catch (error) {
+    await endProcess(child, 'SIGKILL');
+    throw error;
+  }
+}

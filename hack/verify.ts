@@ -1,0 +1,22 @@
+// Usage: npm run verify | npm run generate: compares every generated file with what its generator makes, or writes it.
+import { addUp, single, summaryLine } from './check/outcome.ts';
+import { root } from './check/run-tool.ts';
+import { compareFiles } from './generated/compare-files.ts';
+import { loadGenerators } from './generated/load-generators.ts';
+import { writeFiles } from './generated/write-files.ts';
+
+const write = process.argv.includes('--write');
+const outcomes = [];
+for (const { name, files } of await loadGenerators(root)) {
+  const differences = compareFiles(root, files);
+  if (write) writeFiles(root, files, differences);
+  for (const { path, kind } of differences) console.log(`${write ? 'written' : kind}: ${path} (${name})`);
+  const different = new Set(differences.map((difference) => difference.path));
+  for (const path of new Set([...files.keys(), ...different])) outcomes.push(single(write || !different.has(path)));
+}
+const total = addUp(outcomes);
+if (total.failed > 0) {
+  console.log("Generated files differ from their sources: run 'npm run generate' and commit what it writes.");
+}
+console.log(summaryLine(total));
+process.exitCode = total.failed === 0 ? 0 : 1;
