@@ -30,6 +30,8 @@ export class JsonError extends Error {
 export type JsonOptions = {
   /** How many containers may lie inside each other; at most 512. */
   readonly maxDepth?: number;
+  /** `keep` leaves an escaped half of a surrogate pair as it is, for texts that were cut into several; else refused. */
+  readonly unpairedSurrogates?: 'refuse' | 'keep';
 };
 
 /** The nesting that is accepted where the caller says nothing. */

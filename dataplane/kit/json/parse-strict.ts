@@ -17,7 +17,7 @@ type Outline = {
 
 /**
  * Reads one JSON text (RFC 8259) strictly: UTF-8 without a byte order mark, no key twice in an object, no half of a
- * surrogate pair, no number beyond a double, no deeper than `maxDepth` (64).
+ * surrogate pair unless it is to be kept, no number beyond a double, no deeper than `maxDepth` (64).
  *
  * The engine's own parser reads the text; what it lets through is found by comparing the strings that the text holds
  * with those that the value holds (a repeated key loses one). Where anything is amiss the tree parser names it.
@@ -25,12 +25,13 @@ type Outline = {
  */
 export function parseStrict(bytes: Uint8Array, options: JsonOptions = {}): JsonValue {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const value = parseFast(buffer, options.maxDepth ?? DEFAULT_MAX_DEPTH);
+  const value = parseFast(buffer, options);
   return value === undefined ? nodeValue(parseTree(buffer, options)) : value;
 }
 
-function parseFast(bytes: Buffer, maxDepth: number): JsonValue | undefined {
+function parseFast(bytes: Buffer, options: JsonOptions): JsonValue | undefined {
   if (!isUtf8(bytes)) return undefined;
+  const maxDepth = options.maxDepth ?? DEFAULT_MAX_DEPTH;
   const outline = outlineOf(bytes, maxDepth);
   if (outline.depth > maxDepth) return undefined;
   let value: JsonValue;
@@ -39,7 +40,8 @@ function parseFast(bytes: Buffer, maxDepth: number): JsonValue | undefined {
   } catch {
     return undefined;
   }
-  return countStrings(value, outline.escaped) === outline.strings ? value : undefined;
+  const checkStrings = outline.escaped && options.unpairedSurrogates !== 'keep';
+  return countStrings(value, checkStrings) === outline.strings ? value : undefined;
 }
 
 /** Reads the text without judging it: for a text that is JSON the answer is exact. */

@@ -25,7 +25,7 @@ export type JsonNode =
   | (Span & { readonly kind: 'null'; readonly value: null });
 
 /** A cursor over the text: each read moves `at` behind what was read. */
-type Cursor = { readonly bytes: Buffer; readonly maxDepth: number; at: number };
+type Cursor = { readonly bytes: Buffer; readonly maxDepth: number; readonly keepHalves: boolean; at: number };
 
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -48,7 +48,9 @@ const LITERALS = [
 export function parseTree(bytes: Uint8Array, options: JsonOptions = {}): JsonNode {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!isUtf8(buffer)) throw new JsonError('utf8', invalidUtf8Offset(buffer));
-  const cursor = { bytes: buffer, maxDepth: options.maxDepth ?? DEFAULT_MAX_DEPTH, at: skipSpace(buffer, 0) };
+  const { maxDepth = DEFAULT_MAX_DEPTH, unpairedSurrogates = 'refuse' } = options;
+  const keepHalves = unpairedSurrogates === 'keep';
+  const cursor = { bytes: buffer, maxDepth, keepHalves, at: skipSpace(buffer, 0) };
   const node = readValue(cursor, 0);
   cursor.at = skipSpace(buffer, cursor.at);
   if (cursor.at !== buffer.length) throw new JsonError('syntax', cursor.at);
@@ -129,7 +131,7 @@ function goesOn(cursor: Cursor, close: number): boolean {
 
 function readString(cursor: Cursor): string {
   const start = cursor.at;
-  const { end, escaped } = scanString(cursor.bytes, start);
+  const { end, escaped } = scanString(cursor.bytes, start, cursor.keepHalves);
   cursor.at = end;
   if (!escaped) return cursor.bytes.toString('utf8', start + 1, end - 1);
   return JSON.parse(cursor.bytes.toString('utf8', start, end)) as string;

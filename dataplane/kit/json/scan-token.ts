@@ -13,10 +13,11 @@ export type StringToken = { readonly end: number; readonly escaped: boolean };
 
 /**
  * Reads the string whose opening quote is at `start`.
+ * `keepHalves` lets an escape name half of a surrogate pair.
  * @returns the offset after its closing quote, and whether it holds an escape
  * @throws JsonError syntax or surrogate
  */
-export function scanString(bytes: Buffer, start: number): StringToken {
+export function scanString(bytes: Buffer, start: number, keepHalves = false): StringToken {
   let at = start + 1;
   let escaped = false;
   for (;;) {
@@ -25,19 +26,19 @@ export function scanString(bytes: Buffer, start: number): StringToken {
     if (byte === QUOTE) return { end: at + 1, escaped };
     if (byte === BACKSLASH) {
       escaped = true;
-      at = scanEscape(bytes, at);
+      at = scanEscape(bytes, at, keepHalves);
     } else {
       at++;
     }
   }
 }
 
-function scanEscape(bytes: Buffer, start: number): number {
+function scanEscape(bytes: Buffer, start: number, keepHalves: boolean): number {
   const kind = bytes[start + 1];
   if (kind !== undefined && SHORT_ESCAPES.has(kind)) return start + 2;
   if (kind !== 0x75) throw new JsonError('syntax', start + 1);
   const unit = codeUnit(bytes, start + 2);
-  if (unit < 0xd800 || unit > 0xdfff) return start + 6;
+  if (keepHalves || unit < 0xd800 || unit > 0xdfff) return start + 6;
   const followed = bytes[start + 6] === BACKSLASH && bytes[start + 7] === 0x75;
   if (unit >= 0xdc00 || !followed) throw new JsonError('surrogate', start);
   const low = codeUnit(bytes, start + 8);
