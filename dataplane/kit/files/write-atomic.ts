@@ -31,7 +31,7 @@ const FAULTS: ReadonlyMap<string, FileWriteFault> = new Map([
 
 /**
  * Writes a file so that a reader, and a machine that lost power, sees the old bytes or the new ones, never a part.
- * @param options.mode permission bits of the new file, 0o600 where not given
+ * @param options.mode permission bits of the new file, whatever the process's mask; 0o600 where not given
  * @throws FileWriteError
  */
 export async function writeAtomic(
@@ -40,9 +40,11 @@ export async function writeAtomic(
   options: { readonly mode?: number } = {},
 ): Promise<void> {
   const folder = dirname(path);
+  const mode = options.mode ?? 0o600;
   const temporary = join(folder, `.${basename(path)}.${randomUUID()}.tmp`);
   try {
-    await using file = await open(temporary, 'wx', options.mode ?? 0o600);
+    await using file = await open(temporary, 'wx', mode);
+    await file.chmod(mode);
     await file.writeFile(bytes);
     await file.sync();
     await rename(temporary, path);

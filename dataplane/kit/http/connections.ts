@@ -1,0 +1,60 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+
+type Exchange = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
+
+export type Connections = {
+  /** Notes a request, before its handler runs. */
+  started(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** The requests of a connection that are not yet answered to the end. */
+  inFlight(socket: Socket): readonly Exchange[];
+  /** See `Listening.drain`. */
+  drain(graceMs: number): Promise<void>;
+};
+
+/** Watches the connections of a server, so that it can end without losing a request. */
+export function watchConnections(server: Server): Connections {
+  const sockets = new Map<Socket, Set<Exchange>>();
+  let draining: Promise<void> | undefined;
+
+  server.on('connection', (socket: Socket) => {
+    sockets.set(socket, new Set());
+    socket.once('close', () => sockets.delete(socket));
+  });
+
+  function started(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const exchange = { incoming, outgoing };
+    const exchanges = sockets.get(incoming.socket);
+    exchanges?.add(exchange);
+    if (draining !== undefined) outgoing.shouldKeepAlive = false;
+    outgoing.once('close', () => {
+      exchanges?.delete(exchange);
+      if (draining !== undefined) server.closeIdleConnections();
+    });
+  }
+
+  async function drain(graceMs: number): Promise<void> {
+    for (const exchanges of sockets.values()) {
+      for (const { outgoing } of exchanges) outgoing.shouldKeepAlive = false;
+    }
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    const grace = setTimeout(() => server.closeAllConnections(), graceMs);
+    // What the kernel holds already is read in this turn; who has sent nothing by then is asked to come again.
+    await setImmediate();
+    for (const [socket] of sockets) {
+      if (socket.bytesRead === 0) socket.destroy();
+    }
+    await closed;
+    clearTimeout(grace);
+  }
+
+  return {
+    started,
+    inFlight: (socket) => [...(sockets.get(socket) ?? [])],
+    drain(graceMs) {
+      draining ??= drain(graceMs);
+      return draining;
+    },
+  };
+}

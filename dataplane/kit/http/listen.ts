@@ -1,0 +1,173 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { getRequestListener, RequestError } from '@hono/node-server';
+import {
+  type ClientFault,
+  type FaultAnswer,
+  faultOfParserError,
+  hostFault,
+  plainFaultAnswer,
+  refuseConnection,
+  refuseRequest,
+} from './client-fault.ts';
+import { type Connections, watchConnections } from './connections.ts';
+import { holdContinue } from './expect-continue.ts';
+import { bindServer } from './listen-error.ts';
+
+export type { ClientFault, FaultAnswer } from './client-fault.ts';
+export { ListenError, type ListenFault } from './listen-error.ts';
+
+export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+/** The `fetch` of a Hono application; `env` carries Node's own request and response. */
+export type FetchHandler = (
+  request: Request,
+  env: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse },
+) => Response | Promise<Response>;
+
+export type ListenOptions = ({ readonly handler: NodeHandler } | { readonly fetch: FetchHandler }) & {
+  /** A name or address of this machine. */
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** The service's own answer to what never reaches its handler; the connection closes after it. */
+  readonly clientError?: (fault: ClientFault) => FaultAnswer;
+  /**
+   * When a client that asks for it is told `100 Continue`: `when_read` (where not given) as soon as `readBody` begins,
+   * so that a handler can refuse first; `at_once` before the handler, for handlers that read bodies another way.
+   */
+  readonly onContinue?: 'when_read' | 'at_once';
+  /** Told of what a handler throws; without it the process ends. The client's connection is cut in both cases. */
+  readonly onHandlerError?: (error: unknown) => void;
+  /** Until all headers of a request are there. */
+  readonly headersTimeoutMs: number;
+  /** Until all of a request is there; 300 s where not given. */
+  readonly requestTimeoutMs?: number;
+  /** How long an idle connection is kept. */
+  readonly keepAliveTimeoutMs: number;
+  /** Request line and headers together. */
+  readonly maxHeaderBytes: number;
+};
+
+export type Listening = AsyncDisposable & {
+  /** `http://127.0.0.1:port`, or the address that was asked for. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Stops accepting, answers what is in flight with `connection: close`, closes idle connections at once and the rest
+   * when it is answered, at the latest after `graceMs`. Readiness is the caller's to withdraw before.
+   * Disposing drains without grace.
+   */
+  drain(options: { readonly graceMs: number }): Promise<void>;
+};
+
+/**
+ * Serves HTTP/1.1.
+ * @throws ListenError where the address cannot be had
+ */
+export async function listen(options: ListenOptions): Promise<Listening> {
+  const server = createServer({
+    maxHeaderSize: options.maxHeaderBytes,
+    headersTimeout: options.headersTimeoutMs,
+    requestTimeout: options.requestTimeoutMs ?? 300_000,
+    keepAliveTimeout: options.keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.max(50, Math.min(1000, options.headersTimeoutMs / 2)),
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+  });
+  // Node drops what is over its count without a word; the size bounds the count.
+  server.maxHeadersCount = 0;
+  const connections = watchConnections(server);
+  const answerOf = options.clientError ?? plainFaultAnswer;
+  serveRequests(server, options, connections, answerOf);
+  serveFaults(server, connections, answerOf);
+  const { port, url } = await bindServer(server, options.host, options.port);
+  return {
+    url,
+    port,
+    drain: ({ graceMs }) => connections.drain(graceMs),
+    [Symbol.asyncDispose]: () => connections.drain(0),
+  };
+}
+
+function serveRequests(
+  server: Server,
+  options: ListenOptions,
+  connections: Connections,
+  answerOf: (fault: ClientFault) => FaultAnswer,
+): void {
+  const handle = 'fetch' in options ? fetchListener(options.fetch, answerOf) : options.handler;
+
+  function admit(incoming: IncomingMessage, outgoing: ServerResponse, fault: ClientFault | undefined): void {
+    connections.started(incoming, outgoing);
+    const refused = fault ?? hostFault(incoming);
+    if (refused === undefined) runHandler(handle, incoming, outgoing, options.onHandlerError);
+    else refuseRequest(incoming, outgoing, answerOf(refused));
+  }
+
+  server.on('request', (incoming, outgoing) => admit(incoming, outgoing, undefined));
+  server.on('checkExpectation', (incoming, outgoing) => admit(incoming, outgoing, 'expectation'));
+  server.on('checkContinue', (incoming, outgoing) => {
+    if (options.onContinue === 'at_once') outgoing.writeContinue();
+    else holdContinue(incoming, outgoing);
+    admit(incoming, outgoing, undefined);
+  });
+}
+
+function runHandler(
+  handle: (incoming: IncomingMessage, outgoing: ServerResponse) => unknown,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  onError: ((error: unknown) => void) | undefined,
+): void {
+  Promise.try(handle, incoming, outgoing).catch((error: unknown) => {
+    outgoing.destroy();
+    if (onError === undefined) throw error;
+    onError(error);
+  });
+}
+
+function fetchListener(
+  fetch: FetchHandler,
+  answerOf: (fault: ClientFault) => FaultAnswer,
+): (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> {
+  return getRequestListener((request, env) => fetch(request, env as Parameters<FetchHandler>[1]), {
+    overrideGlobalObjects: false,
+    autoCleanupIncoming: false,
+    errorHandler(error) {
+      if (!(error instanceof RequestError)) throw error;
+      const { status, contentType, body } = answerOf('bad_request');
+      return new Response(body, { status, headers: { 'content-type': contentType, connection: 'close' } });
+    },
+  });
+}
+
+function serveFaults(server: Server, connections: Connections, answerOf: (fault: ClientFault) => FaultAnswer): void {
+  const refused = new WeakSet<Socket>();
+
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket;
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const fault = faultOfParserError(error);
+    const open = connections.inFlight(socket);
+    if (fault === undefined || !socket.writable || socket.bytesRead === 0) return void socket.destroy();
+    const last = open.at(-1);
+    if (last === undefined) return refuseConnection(socket, answerOf(fault));
+    if (last.incoming.complete) return endAfterAnswers(socket, last.outgoing);
+    // The body of a request broke. Its handler learns that from the stream; the client can be told only before it was.
+    if (open.length > 1 || last.outgoing.headersSent) return void socket.destroy();
+    refuseConnection(socket, answerOf(fault));
+  });
+
+  server.on('connect', (_incoming, stream) => refuseConnection(stream as Socket, answerOf('bad_request')));
+}
+
+/** Good requests came before the bad one: they get their answers, in order, and nothing after them is read. */
+function endAfterAnswers(socket: Socket, last: ServerResponse): void {
+  socket.pause();
+  if (!last.headersSent) {
+    last.shouldKeepAlive = false;
+    return;
+  }
+  last.once('close', () => socket.destroySoon());
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { awaitsContinue, sendContinue } from './expect-continue.ts';
+import { headerValues } from './raw-headers.ts';
+
+/** `aborted`: the signal ended the wait. `closed`: the client went away, or the body was read before. */
+export type BodyFault = 'too_large' | 'aborted' | 'closed';
+export type Body = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly fault: BodyFault };
+
+/** As much of a refused body is read away, so that the client can read the answer on a sound connection. */
+const DRAIN_BYTES = 64 * 1024;
+
+/** How long a refused client may take: to send that much, and to read its answer before the connection is cut. */
+const LINGER_MS = 1000;
+
+/** The Content-Length of a request in bytes; undefined where it declares none. Node has refused a malformed one. */
+export function declaredLength(rawHeaders: readonly string[]): number | undefined {
+  const [value] = headerValues(rawHeaders, 'content-length');
+  return value === undefined ? undefined : Number(value);
+}
+
+/**
+ * Reads a request's body. A client that waits for `100 Continue` gets it now.
+ * Never holds more than the limit and one chunk. After a fault nothing more is read: answer, and call `drainRefused`.
+ */
+export function readBody(
+  incoming: IncomingMessage,
+  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
+): Promise<Body> {
+  const declared = declaredLength(incoming.rawHeaders);
+  if (declared !== undefined && declared > limit) return Promise.resolve({ ok: false, fault: 'too_large' });
+  if (signal.aborted) return Promise.resolve({ ok: false, fault: 'aborted' });
+  if (incoming.readableEnded || incoming.destroyed) return Promise.resolve({ ok: false, fault: 'closed' });
+  sendContinue(incoming);
+  return collect(incoming, limit, signal);
+}
+
+function collect(incoming: IncomingMessage, limit: number, signal: AbortSignal): Promise<Body> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+
+    function onData(chunk: Buffer): void {
+      size += chunk.length;
+      if (size > limit) finish({ ok: false, fault: 'too_large' });
+      else chunks.push(chunk);
+    }
+    function onEnd(): void {
+      const [only] = chunks;
+      finish({ ok: true, bytes: chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size) });
+    }
+    function onClose(): void {
+      finish({ ok: false, fault: 'closed' });
+    }
+    function onAbort(): void {
+      finish({ ok: false, fault: 'aborted' });
+    }
+    function finish(body: Body): void {
+      signal.removeEventListener('abort', onAbort);
+      incoming.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+      if (!body.ok) incoming.pause();
+      resolve(body);
+    }
+
+    signal.addEventListener('abort', onAbort, { once: true });
+    incoming.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+  });
+}
+
+/**
+ * Call it when a request is refused before its body was read, if possible before the answer's headers are out.
+ * A rest that is declared and at most 64 KiB is read away and the connection lives on. Of any other body 64 KiB are
+ * read away, the answer says `connection: close`, and the connection is cut once the answer is out and the client had
+ * a second to read it. A client that waits for `100 Continue` is not told to go on.
+ */
+export function drainRefused(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  if (incoming.readableEnded || incoming.destroyed) return;
+  const declared = declaredLength(incoming.rawHeaders) ?? Number.POSITIVE_INFINITY;
+  const { socket } = incoming;
+  if (awaitsContinue(incoming) || declared > DRAIN_BYTES) {
+    lingerOnClose(socket);
+    if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
+  }
+  let size = 0;
+
+  function onData(chunk: Buffer): void {
+    size += chunk.length;
+    if (size > DRAIN_BYTES) giveUp();
+  }
+  function onOver(): void {
+    clearTimeout(timer);
+    incoming.off('data', onData).off('end', onOver).off('close', onOver);
+  }
+  function giveUp(): void {
+    onOver();
+    incoming.pause();
+    lingerOnClose(socket);
+    if (outgoing.writableFinished) socket.destroySoon();
+    else outgoing.once('finish', () => socket.destroySoon());
+  }
+
+  const timer = setTimeout(giveUp, LINGER_MS);
+  timer.unref();
+  incoming.on('data', onData).on('end', onOver).on('close', onOver);
+  incoming.resume();
+}
+
+/**
+ * Node closes a connection as soon as its last answer is out. Where bytes of the client are unread by then, the
+ * kernel resets the connection and the client may lose the answer: so say that no more will come, and wait.
+ */
+function lingerOnClose(socket: Socket): void {
+  socket.destroySoon = () => {
+    if (socket.destroyed || socket.writableEnded) return;
+    socket.end();
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+}

@@ -1,0 +1,79 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createLabelGuard, type LabelSpecs, type LabelValues, OTHER } from './bounded-labels.ts';
+
+export type { LabelSpec, LabelSpecs, LabelValues } from './bounded-labels.ts';
+
+export type MetricOptions<L extends LabelSpecs> = { readonly name: string; readonly help: string; readonly labels: L };
+export type CounterMetric<L extends LabelSpecs> = { add(labels: LabelValues<L>, value?: number): void };
+export type GaugeMetric<L extends LabelSpecs> = {
+  set(labels: LabelValues<L>, value: number): void;
+  add(labels: LabelValues<L>, value: number): void;
+};
+export type HistogramMetric<L extends LabelSpecs> = { observe(labels: LabelValues<L>, value: number): void };
+
+export type MetricRow = {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly { readonly name: string; readonly values: string }[];
+};
+
+/**
+ * The metrics of one process. Every label is declared with its closed list of values or a bound on how many it may
+ * take; any other value is counted as `other`, so that no caller can grow the number of series.
+ */
+export type Metrics = {
+  counter<const L extends LabelSpecs>(options: MetricOptions<L>): CounterMetric<L>;
+  gauge<const L extends LabelSpecs>(options: MetricOptions<L>): GaugeMetric<L>;
+  /** `buckets`: upper bounds, ascending, in the unit that the name says. */
+  histogram<const L extends LabelSpecs>(
+    options: MetricOptions<L> & { readonly buckets: readonly number[] },
+  ): HistogramMetric<L>;
+  /** The text for a scrape, in the format that `contentType` names. */
+  exposition(): Promise<string>;
+  readonly contentType: string;
+  /** Rows for the generated table: what this process declared, without the defaults of the platform. */
+  describeMetrics(): readonly MetricRow[];
+};
+
+/** Creates a registry of its own with the process's default metrics; `service` labels every series. */
+export function createMetrics({ service }: { readonly service: string }): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service });
+  collectDefaultMetrics({ register: registry });
+  const rows: MetricRow[] = [];
+
+  function declare<L extends LabelSpecs>(type: MetricRow['type'], { name, help, labels }: MetricOptions<L>) {
+    rows.push({ name, type, help, labels: Object.entries(labels).map(describeLabel) });
+    return { name, help, labelNames: Object.keys(labels), registers: [registry] };
+  }
+
+  return {
+    counter(options) {
+      const guard = createLabelGuard(options.labels);
+      const metric = new Counter(declare('counter', options));
+      return { add: (labels, value = 1) => metric.inc(guard(labels), value) };
+    },
+    gauge(options) {
+      const guard = createLabelGuard(options.labels);
+      const metric = new Gauge(declare('gauge', options));
+      return {
+        set: (labels, value) => metric.set(guard(labels), value),
+        add: (labels, value) => metric.inc(guard(labels), value),
+      };
+    },
+    histogram(options) {
+      const guard = createLabelGuard(options.labels);
+      const metric = new Histogram({ ...declare('histogram', options), buckets: [...options.buckets] });
+      return { observe: (labels, value) => metric.observe(guard(labels), value) };
+    },
+    exposition: () => registry.metrics(),
+    contentType: registry.contentType,
+    describeMetrics: () => rows,
+  };
+}
+
+function describeLabel([name, spec]: [string, LabelSpecs[string]]): { name: string; values: string } {
+  if ('bounded' in spec) return { name, values: `at most ${spec.bounded} values, then ${OTHER}` };
+  return { name, values: [...spec, OTHER].join(', ') };
+}
