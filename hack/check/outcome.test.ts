@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { addUp, single, skipLines, summaryLine } from './outcome.ts';
+
+test('outcomes add up to one line of counts and one line for each reason to skip', () => {
+  const skipped = [
+    { test: 'a', reason: 'Python 3 is not installed' },
+    { test: 'b', reason: 'Python 3 is not installed' },
+    { test: 'c', reason: 'Docker is not running' },
+  ];
+  const total = addUp([single(true), single(false), { passed: 40, failed: 0, skipped, proved: ['a:b:c', 'a:b:c'] }]);
+  expect(summaryLine(total)).toBe('41 passed, 1 failed, 3 skipped');
+  expect(skipLines(total.skipped)).toEqual([
+    'skipped 2: Python 3 is not installed',
+    'skipped 1: Docker is not running',
+  ]);
+  expect(total.proved).toEqual(['a:b:c']);
+});

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { root } from './run-tool.ts';
+
+mkdirSync(join(root, '.figures'), { recursive: true });
+const folder = mkdtempSync(join(root, '.figures/suite-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const samples = {
+  'mixed.test.ts': `
+    import { expect, test } from 'vitest';
+    test('passes', { meta: { verifies: ['a:b:passed'] } }, () => {});
+    test('fails', { meta: { verifies: ['a:b:failed'] } }, () => expect(1).toBe(2));
+    test('skips', { meta: { verifies: ['a:b:skipped'] } }, (context) => context.skip('nothing to see'));
+    test.skip('skips silently', () => {});
+  `,
+  'broken.test.ts': "import './absent.ts';",
+};
+
+test('a run counts passes, failures, files that do not load, skips with their reason, and what was proved', async () => {
+  for (const [name, text] of Object.entries(samples)) writeFileSync(join(folder, name), text);
+  const files = Object.keys(samples).map((name) => relative(root, join(folder, name)));
+  const program = `
+    import { runSuite } from './hack/check/run-suite.ts';
+    const outcome = await runSuite({ root: process.cwd(), files: ${JSON.stringify(files)}, parallel: true });
+    console.log('\\n' + JSON.stringify(outcome));
+    process.exitCode = 0;
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: root,
+    env: { PATH: process.env.PATH },
+  });
+  const outcome = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
+  expect(outcome).toMatchObject({ passed: 1, failed: 2, proved: ['a:b:passed'] });
+  expect(outcome.skipped).toEqual([
+    { test: expect.stringContaining('mixed.test.ts > skips'), reason: 'nothing to see' },
+    { test: expect.stringContaining('mixed.test.ts > skips silently'), reason: '' },
+  ]);
+});
