@@ -15,7 +15,10 @@ export type EchoService = AsyncDisposable & { readonly url: string };
 const graceMs = 1_000;
 
 /** The built-in offline provider: an OpenAI-compatible server that answers with what it was told. */
-export async function createEchoService(config: EchoConfig, overrides?: { readonly clock?: Clock }): Promise<EchoService> {
+export async function createEchoService(
+  config: EchoConfig,
+  overrides?: { readonly clock?: Clock },
+): Promise<EchoService> {
   const clock = overrides?.clock ?? systemClock;
   const seconds = () => Math.floor(clock.date().getTime() / 1_000);
   const started = seconds();

@@ -1,8 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import { drainRefused, readBody } from '#kit/http/read-body';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
-import type { ServerResponse } from 'node:http';
 import { sendFault } from './error-answer.ts';
 
 /** As much as a model gateway lets through. */

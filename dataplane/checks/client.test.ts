@@ -1,0 +1,385 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { contextHeaders } from '#contracts/profiles';
+import { verifies } from '../../e2e/support/verifies.ts';
+import { type CheckClient, createCheckClient } from './client.ts';
+import { said, targetOf, testToken } from './testing/check-fixture.ts';
+import {
+  answerWith,
+  type Behaviour,
+  denyResult,
+  errorBody,
+  passResult,
+  rawAnswer,
+  requestMask,
+  type ScriptedRuntime,
+  startScriptedRuntime,
+} from './testing/scripted-runtime.ts';
+
+let client: CheckClient;
+let runtime: ScriptedRuntime;
+let second: ScriptedRuntime;
+
+beforeEach(async () => {
+  client = createCheckClient({ tokenFile: testToken, slackMs: 100 });
+  runtime = await startScriptedRuntime(answerWith(200, passResult));
+  second = await startScriptedRuntime(answerWith(200, passResult));
+});
+afterEach(async () => {
+  await runtime[Symbol.asyncDispose]();
+  await second[Symbol.asyncDispose]();
+  await client[Symbol.asyncDispose]();
+});
+
+const hello = [said('hello')];
+const check = (messages = hello) => client.check(targetOf([runtime.origin]), 'request', messages);
+const reset: Behaviour = (socket) => socket.resetAndDestroy();
+
+describe('what is sent', () => {
+  verifies(
+    ['client:prepare:policy-fixed', 'guardrail:headers:context-from-trusted-configuration'],
+    'the context headers are those of the target, whatever the messages carry, and hold for both attempts',
+    async () => {
+      runtime.behave(answerWith(503, errorBody('overloaded')));
+      second.behave(answerWith(503, errorBody('overloaded')));
+      const target = { ...targetOf([runtime.origin, second.origin]) };
+      const messages = [{ ...said('hello'), name: 'x', [contextHeaders.policyId]: 'weaker' }];
+      const outcome = client.check(target, 'request', messages);
+      Object.assign(target, { policyId: 'weaker', digest: 'cd'.repeat(32) });
+      await outcome;
+      const calls = [...runtime.received, ...second.received];
+      expect(calls).toHaveLength(2);
+      for (const call of calls) {
+        expect(call.path).toBe('/request');
+        expect(call.headers).toMatchObject({
+          authorization: 'Bearer service-token',
+          'content-type': 'application/json',
+          [contextHeaders.policyId]: 'p-1',
+          [contextHeaders.policyRevision]: '7',
+          [contextHeaders.bundleDigest]: 'ab'.repeat(32),
+          [contextHeaders.contentProfile]: 'gateway-1.5.0-chat-webhook-v2',
+          [contextHeaders.responseMode]: 'buffered',
+        });
+        expect(call.body).toBe('{"body":{"messages":[{"role":"user","content":"hello"}]}}');
+      }
+    },
+  );
+
+  test('the response stage sends choices and the mode it was given', async () => {
+    await client.check(targetOf([runtime.origin]), 'response', hello, { mode: 'sse-reject' });
+    expect(runtime.received[0]).toMatchObject({ path: '/response' });
+    expect(runtime.received[0]?.headers[contextHeaders.responseMode]).toBe('sse-reject');
+    expect(runtime.received[0]?.body).toBe('{"body":{"choices":[{"message":{"role":"user","content":"hello"}}]}}');
+  });
+
+  verifies(['client:prepare:size-check'], 'a body at the limit of bytes is sent, one byte more is not', async () => {
+    const content = 'ж'.repeat(100);
+    const size = Buffer.byteLength(JSON.stringify({ body: { messages: [said(content)] } }));
+    const send = (maxBodyBytes: number) =>
+      client.check(targetOf([runtime.origin], { maxBodyBytes }), 'request', [said(content)]);
+    expect(await send(size)).toEqual({ kind: 'pass' });
+    expect(runtime.received).toHaveLength(1);
+    expect(await send(size - 1)).toMatchObject({ kind: 'failed', code: 'body_too_large' });
+    expect(runtime.received).toHaveLength(1);
+  });
+
+  verifies(['client:prepare:count-check'], 'a set at the limit of messages is sent, one more is not', async () => {
+    const eight = Array.from({ length: 8 }, (_, at) => said(`text ${at}`));
+    expect(await check(eight)).toEqual({ kind: 'pass' });
+    expect(await check([...eight, said('one more')])).toMatchObject({ kind: 'failed', code: 'message_limit' });
+    expect(await check([])).toMatchObject({ kind: 'failed', code: 'message_limit' });
+    expect(runtime.received).toHaveLength(1);
+  });
+
+  test('a token that cannot be read is a failure without a call', async () => {
+    const tokenFile = {
+      accepts: () => false,
+      first: () => {
+        throw new RangeError('gone');
+      },
+    };
+    await using tokenless = createCheckClient({ tokenFile });
+    expect(await tokenless.check(targetOf([runtime.origin]), 'request', hello)).toMatchObject({ code: 'no_token' });
+    expect(runtime.received).toHaveLength(0);
+  });
+});
+
+describe('a runtime that does not answer as it should', () => {
+  verifies(
+    ['client:call:bounded-wait', 'guardrail:errors:network-failure'],
+    'a runtime that is frozen, or slower than the budget, ends in a time-out',
+    async () => {
+      runtime.behave(() => undefined);
+      expect(await check()).toMatchObject({ kind: 'failed', code: 'timeout' });
+      const slow = targetOf([runtime.origin], { deadlineMs: 1 });
+      runtime.behave((socket) => setTimeout(() => socket.write(rawAnswer(200, JSON.stringify(passResult))), 1_000));
+      expect(await client.check(slow, 'request', hello)).toMatchObject({ kind: 'failed', code: 'timeout' });
+      const dripping = rawAnswer(200, JSON.stringify(passResult));
+      runtime.behave((socket) => socket.write(dripping.slice(0, -1)));
+      expect(await check()).toMatchObject({ kind: 'failed', code: 'timeout' });
+      expect(runtime.received).toHaveLength(3);
+    },
+  );
+
+  verifies(['client:call:no-redirects'], 'a redirect is a failure and its target gets no call', async () => {
+    for (const status of [301, 302, 303, 307, 308]) {
+      runtime.behave(answerWith(status, passResult, { location: `${second.origin}/request` }));
+      expect(await check()).toMatchObject({ kind: 'failed', code: 'redirected' });
+    }
+    expect(second.received).toHaveLength(0);
+  });
+
+  verifies(
+    ['client:failure:non-200-forbids', 'guardrail:errors:503-not-always-temporary'],
+    'every other status is a failure, with the code of the runtime where its body is an error body',
+    async () => {
+      const cases: readonly (readonly [number, unknown, string])[] = [
+        [500, passResult, 'unexpected_status'],
+        [201, passResult, 'unexpected_status'],
+        [204, '', 'unexpected_status'],
+        [403, denyResult, 'unexpected_status'],
+        [400, errorBody('invalid_json'), 'invalid_json'],
+        [401, errorBody('unauthenticated'), 'unauthenticated'],
+        [403, errorBody('untrusted_context'), 'untrusted_context'],
+        [422, errorBody('message_limit'), 'message_limit'],
+        [503, errorBody('policy_unavailable'), 'policy_unavailable'],
+        [503, errorBody('stage_timeout'), 'stage_timeout'],
+        [503, errorBody('invalid_replacement'), 'invalid_replacement'],
+        [503, errorBody('output_too_large'), 'output_too_large'],
+        [400, errorBody('policy_unavailable'), 'unexpected_status'],
+        [503, errorBody('toString'), 'unexpected_status'],
+        [503, { ...errorBody('internal'), extra: 1 }, 'unexpected_status'],
+        [503, '<html>', 'unexpected_status'],
+      ];
+      for (const [at, [status, body, code]] of cases.entries()) {
+        runtime.behave(answerWith(status, body));
+        const outcome = await check();
+        expect(outcome, String(at)).toMatchObject({ kind: 'failed', code });
+        expect(JSON.stringify(outcome)).not.toContain('what the runtime says');
+        expect(runtime.received, 'none of them is tried again').toHaveLength(at + 1);
+      }
+      runtime.behave(answerWith(200, passResult));
+      expect(await check(), 'the action is allowed once a check succeeds').toEqual({ kind: 'pass' });
+    },
+  );
+
+  verifies(
+    ['client:failure:network-forbids', 'guardrail:errors:network-failure'],
+    'no name, no connection, no TLS, a reset and an early end are failures',
+    async () => {
+      const closed = createServer().listen(0, '127.0.0.1');
+      await once(closed, 'listening');
+      const address = closed.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      closed.close();
+      await once(closed, 'close');
+      const whole = rawAnswer(200, JSON.stringify(passResult));
+      const nowhere = [
+        `http://127.0.0.1:${port}`,
+        'http://no-such-name.invalid:1',
+        runtime.origin.replace('http:', 'https:'),
+      ];
+      for (const origin of nowhere) {
+        const outcome = await client.check(targetOf([origin], { deadlineMs: 2_000 }), 'request', hello);
+        expect(outcome, origin).toMatchObject({ kind: 'failed' });
+        expect(outcome).not.toMatchObject({ code: 'aborted' });
+      }
+      const breaks: readonly Behaviour[] = [
+        reset,
+        (socket) => socket.end(),
+        (socket) => socket.write(whole.slice(0, 40), () => socket.resetAndDestroy()),
+        (socket) => socket.end(whole.slice(0, -2)),
+        (socket) => socket.write(whole.slice(0, -2), () => socket.resetAndDestroy()),
+      ];
+      for (const [at, broken] of breaks.entries()) {
+        runtime.behave(broken);
+        expect(await check(), `break ${at}`).toMatchObject({ kind: 'failed', code: 'network' });
+      }
+      expect(await client.check(targetOf([]), 'request', hello)).toMatchObject({ kind: 'failed', code: 'no_address' });
+    },
+  );
+
+  test('a half-closed connection still gives its answer', async () => {
+    runtime.behave((socket) => socket.end(rawAnswer(200, JSON.stringify(passResult), { connection: 'close' })));
+    expect(await check()).toEqual({ kind: 'pass' });
+  });
+
+  verifies(
+    ['client:result:truncated-action'],
+    'an answer that is cut, at any byte, is a failure, whether its length says so or not',
+    async () => {
+      const body = JSON.stringify(requestMask(said('[email]')));
+      for (let length = 0; length < body.length; length += 1) {
+        const cut = body.slice(0, length);
+        runtime.behave(answerWith(200, cut));
+        expect(await check(), `declared ${length}`).toMatchObject({ kind: 'failed', code: 'invalid_answer' });
+      }
+      runtime.behave((socket) => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body.slice(0, -1)}`));
+      expect(await check()).toMatchObject({ kind: 'failed', code: 'invalid_answer' });
+      runtime.behave(
+        answerWith(200, body, { 'content-length': String(Buffer.byteLength(body) + 1), connection: 'close' }),
+      );
+      expect(await client.check(targetOf([runtime.origin], { deadlineMs: 1 }), 'request', hello)).toMatchObject({
+        kind: 'failed',
+      });
+    },
+  );
+
+  test('garbage and a huge answer are failures', async () => {
+    runtime.behave((socket) => socket.write('SSH-2.0-OpenSSH_9.2p1\r\n'));
+    expect(await check()).toMatchObject({ kind: 'failed', code: 'network' });
+    runtime.behave((socket) => socket.write(Buffer.from([0, 255, 1, 254, 13, 10, 13, 10])));
+    expect(await check()).toMatchObject({ kind: 'failed', code: 'network' });
+    runtime.behave(answerWith(200, `${JSON.stringify(passResult)}${' '.repeat(100_000)}`));
+    expect(await check()).toMatchObject({ kind: 'failed', code: 'invalid_answer' });
+    const endless: Behaviour = (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+      const more = () => {
+        while (socket.writable && socket.write(`1000\r\n${' '.repeat(4_096)}\r\n`));
+      };
+      socket.on('drain', more);
+      more();
+    };
+    runtime.behave(endless);
+    expect(await check()).toMatchObject({ kind: 'failed', code: 'invalid_answer' });
+    expect(await check(), 'the next call is not hurt').toMatchObject({ kind: 'failed', code: 'invalid_answer' });
+    runtime.behave(answerWith(200, passResult));
+    expect(await check()).toEqual({ kind: 'pass' });
+  });
+});
+
+describe('a second attempt', () => {
+  const both = () => targetOf([runtime.origin, second.origin]);
+
+  test('overloaded once, then a pass on the other process', async () => {
+    const overloaded = answerWith(503, errorBody('overloaded'));
+    for (const [busy, free] of [
+      [runtime, second],
+      [second, runtime],
+    ] as const) {
+      busy.behave(overloaded);
+      free.behave(answerWith(200, passResult));
+      for (let turn = 0; turn < 4; turn += 1) {
+        expect(await client.check(both(), 'request', hello)).toEqual({ kind: 'pass' });
+      }
+    }
+    expect(runtime.received.length + second.received.length).toBeGreaterThan(8);
+  });
+
+  test('overloaded twice is overloaded, after exactly two calls; with one process after one', async () => {
+    runtime.behave(answerWith(503, errorBody('overloaded')));
+    second.behave(answerWith(503, errorBody('overloaded')));
+    expect(await client.check(both(), 'request', hello)).toMatchObject({ kind: 'failed', code: 'overloaded' });
+    expect([runtime.received.length, second.received.length]).toEqual([1, 1]);
+    expect(await check()).toMatchObject({ kind: 'failed', code: 'overloaded' });
+    expect(runtime.received).toHaveLength(2);
+  });
+
+  test('a connection lost before an answer began is tried once more, one lost in an answer is not', async () => {
+    runtime.behave(reset);
+    second.behave(reset);
+    expect(await client.check(both(), 'request', hello)).toMatchObject({ kind: 'failed', code: 'network' });
+    expect([runtime.received.length, second.received.length]).toEqual([1, 1]);
+    second.behave(answerWith(200, passResult));
+    expect(await client.check(both(), 'request', hello)).toEqual({ kind: 'pass' });
+    expect(await client.check(both(), 'request', hello)).toEqual({ kind: 'pass' });
+
+    const before = runtime.received.length + second.received.length;
+    const middle: Behaviour = (socket) =>
+      socket.write(rawAnswer(200, JSON.stringify(passResult)).slice(0, -1), () => socket.resetAndDestroy());
+    runtime.behave(middle);
+    second.behave(middle);
+    expect(await client.check(both(), 'request', hello)).toMatchObject({ kind: 'failed', code: 'network' });
+    expect(runtime.received.length + second.received.length).toBe(before + 1);
+  });
+
+  test('an idle connection that the only process closed costs nobody a check', async () => {
+    for (let turn = 0; turn < 4; turn += 1) expect(await check()).toEqual({ kind: 'pass' });
+    const idle: number[] = [];
+    runtime.behave((socket, { place }) => {
+      if (idle.push(place) === 1) socket.resetAndDestroy();
+      else socket.write(rawAnswer(200, JSON.stringify(passResult)));
+    });
+    expect(await check()).toEqual({ kind: 'pass' });
+    expect(idle).toHaveLength(2);
+    expect(idle[0], 'the lost connection had been used before').toBeGreaterThan(0);
+  });
+
+  verifies(['client:deny:no-retry'], 'a deny is final: one call, no other process is asked', async () => {
+    runtime.behave(answerWith(200, denyResult));
+    second.behave(answerWith(200, denyResult));
+    expect(await client.check(both(), 'request', hello)).toEqual({ kind: 'deny' });
+    expect(runtime.received.length + second.received.length).toBe(1);
+  });
+
+  test('both attempts share one budget', async () => {
+    runtime.behave(() => undefined);
+    second.behave(() => undefined);
+    const late = targetOf([runtime.origin, second.origin], { deadlineMs: 1 });
+    expect(await client.check(late, 'request', hello)).toMatchObject({ code: 'timeout' });
+    expect(runtime.received.length + second.received.length).toBe(1);
+  });
+});
+
+describe('bounds', () => {
+  test('a process gets at most the allowed number of calls at once; the others wait inside their budget', async () => {
+    await using narrow = createCheckClient({ tokenFile: testToken, slackMs: 2_000, maxInFlight: 3 });
+    let open = 0;
+    let most = 0;
+    const answers: (() => void)[] = [];
+    runtime.behave((socket) => {
+      open += 1;
+      most = Math.max(most, open);
+      answers.push(() => {
+        open -= 1;
+        socket.write(rawAnswer(200, JSON.stringify(passResult)));
+      });
+      if (answers.length === 3) for (const answer of answers.splice(0)) answer();
+    });
+    const target = targetOf([runtime.origin]);
+    const outcomes = await Promise.all(Array.from({ length: 12 }, () => narrow.check(target, 'request', hello)));
+    expect(outcomes).toEqual(Array.from({ length: 12 }, () => ({ kind: 'pass' })));
+    expect(most).toBe(3);
+    runtime.behave(() => undefined);
+    const frozen = await Promise.all(
+      Array.from({ length: 5 }, () => narrow.check(targetOf([runtime.origin], { deadlineMs: 1 }), 'request', hello)),
+    );
+    expect(frozen.map((outcome) => outcome.kind === 'failed' && outcome.code)).toEqual(Array(5).fill('timeout'));
+  });
+
+  test('a caller that gives up ends the call', async () => {
+    const given = new AbortController();
+    runtime.behave((socket) => {
+      socket.on('close', () => runtime.received.push({ path: 'closed', headers: {}, body: '', place: 0 }));
+      given.abort();
+    });
+    const outcome = await client.check(targetOf([runtime.origin]), 'request', hello, { signal: given.signal });
+    expect(outcome).toMatchObject({ kind: 'failed', code: 'aborted' });
+    await expect.poll(() => runtime.received.some(({ path }) => path === 'closed')).toBe(true);
+    const dead = await client.check(targetOf([runtime.origin]), 'request', hello, { signal: given.signal });
+    expect(dead).toMatchObject({ kind: 'failed', code: 'aborted' });
+  });
+});
+
+describe('a probe', () => {
+  test('sends no message and is answered by message_limit alone', async () => {
+    const target = targetOf([runtime.origin]);
+    runtime.behave(answerWith(422, errorBody('message_limit')));
+    expect(await client.probe(target)).toEqual({ ok: true });
+    expect(runtime.received[0]?.body).toBe('{"body":{"messages":[]}}');
+    for (const [behaviour, code] of [
+      [answerWith(200, passResult), 'invalid_answer'],
+      [answerWith(422, errorBody('invalid_payload')), 'invalid_payload'],
+      [answerWith(401, errorBody('unauthenticated')), 'unauthenticated'],
+      [answerWith(503, errorBody('policy_unavailable')), 'policy_unavailable'],
+      [answerWith(422, 'message_limit'), 'unexpected_status'],
+      [reset, 'network'],
+      [() => undefined, 'timeout'],
+    ] as const) {
+      runtime.behave(behaviour);
+      expect(await client.probe(target)).toMatchObject({ ok: false, code });
+    }
+    expect(await client.probe(targetOf([]))).toMatchObject({ ok: false, code: 'no_address' });
+  });
+});

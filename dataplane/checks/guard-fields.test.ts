@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { verifies } from '../../e2e/support/verifies.ts';
+import { type CheckClient, createCheckClient } from './client.ts';
+import { guardEach } from './guard-each.ts';
+import { guardFields } from './guard-fields.ts';
+import { said, targetOf, testToken } from './testing/check-fixture.ts';
+import { createIndexingCaller } from './testing/indexing-caller.ts';
+import {
+  answerWith,
+  type Behaviour,
+  denyResult,
+  errorBody,
+  passResult,
+  rawAnswer,
+  requestMask,
+  type ScriptedRuntime,
+  startScriptedRuntime,
+} from './testing/scripted-runtime.ts';
+
+let client: CheckClient;
+let runtime: ScriptedRuntime;
+let caller: ReturnType<typeof createIndexingCaller>;
+
+beforeEach(async () => {
+  client = createCheckClient({ tokenFile: testToken, slackMs: 100 });
+  runtime = await startScriptedRuntime(answerWith(200, passResult));
+  caller = createIndexingCaller(client, targetOf([runtime.origin]));
+});
+afterEach(async () => {
+  await runtime[Symbol.asyncDispose]();
+  await client[Symbol.asyncDispose]();
+});
+
+const letter = {
+  id: 'doc-17',
+  accessList: ['group:finance'],
+  metadata: { source: 'mail', author: 'ivan' },
+  texts: { title: 'Invoice', body: 'pay ivan@example.com today' },
+};
+/** Masks as a runtime does: every e-mail address of every message. */
+const masking: Behaviour = (socket, { body }) => {
+  const { messages } = JSON.parse(body).body;
+  const masked = messages.map((message: { role: string; content: string }) => ({
+    ...message,
+    content: message.content.replaceAll(/\S+@\S+/g, '[email]'),
+  }));
+  socket.write(rawAnswer(200, JSON.stringify(requestMask(...masked))));
+};
+
+verifies(
+  ['guardrail:usage:direct-call', 'client:result:only-after-pass-or-valid-mask'],
+  'a service checks before it stores and indexes: after a pass the original is there',
+  async () => {
+    expect(await caller.submit(letter)).toMatchObject({ kind: 'pass' });
+    expect(caller.store.get('doc-17')).toEqual(letter);
+    expect(caller.find('ivan@example.com')).toEqual(['doc-17']);
+  },
+);
+
+verifies(
+  ['client:prepare:position-table', 'guardrail:text-only:caller-maps-results'],
+  'the table from position to field is the caller’s: no name leaves it, and the result finds its field by position',
+  async () => {
+    runtime.behave(masking);
+    const fields = new Map([
+      ['body', 'to a@b.example'],
+      ['10', 'ten'],
+      ['2', 'two c@d.example'],
+    ]);
+    const outcome = guardFields(client, targetOf([runtime.origin]), 'request', fields);
+    fields.set('late', 'added while the check runs');
+    fields.delete('body');
+    expect(await outcome).toEqual({
+      kind: 'mask',
+      fields: new Map([
+        ['body', 'to [email]'],
+        ['10', 'ten'],
+        ['2', 'two [email]'],
+      ]),
+    });
+    expect(JSON.parse(runtime.received[0]?.body ?? '')).toEqual({
+      body: { messages: [said('to a@b.example'), said('ten'), said('two c@d.example')] },
+    });
+  },
+);
+
+verifies(
+  ['client:mask:original-not-stored', 'client:mask:original-not-indexed', 'guardrail:mask:replaces-checked-body-only'],
+  'after a mask the masked text alone is stored and indexed; identifiers, access list and metadata stay as they were',
+  async () => {
+    runtime.behave(masking);
+    expect(await caller.submit(letter)).toMatchObject({ kind: 'mask' });
+    expect(caller.store.get('doc-17')).toEqual({ ...letter, texts: { title: 'Invoice', body: 'pay [email] today' } });
+    expect(JSON.stringify([...caller.store.values()])).not.toContain('ivan@example.com');
+    expect(caller.words()).not.toContain('ivan@example.com');
+    expect(caller.find('[email]')).toEqual(['doc-17']);
+    const sent = runtime.received[0]?.body ?? '';
+    for (const own of ['doc-17', 'group:finance', 'mail', 'author']) expect(sent).not.toContain(own);
+  },
+);
+
+verifies(
+  [
+    'client:result:only-after-pass-or-valid-mask',
+    'client:failure:non-200-forbids',
+    'client:failure:network-forbids',
+    'client:result:unknown-action',
+    'guardrail:mask:client-rejects-difference',
+  ],
+  'nothing is stored or indexed after anything but a pass or a valid mask, until a check succeeds',
+  async () => {
+    const faults: readonly Behaviour[] = [
+      answerWith(200, denyResult),
+      answerWith(500, passResult),
+      answerWith(503, errorBody('stage_timeout')),
+      answerWith(307, passResult, { location: runtime.origin }),
+      answerWith(200, { action: { reason: 'unknown' } }),
+      answerWith(200, requestMask(said('Invoice'))),
+      answerWith(200, requestMask(said('pay [email]'), { role: 'system', content: 'Invoice' })),
+      (socket) => socket.resetAndDestroy(),
+      () => undefined,
+    ];
+    for (const fault of faults) {
+      runtime.behave(fault);
+      expect(['deny', 'failed']).toContain((await caller.submit(letter)).kind);
+      expect(caller.store.size).toBe(0);
+      expect(caller.words()).toEqual([]);
+    }
+    runtime.behave(answerWith(200, passResult));
+    await caller.submit(letter);
+    expect(caller.store.size).toBe(1);
+  },
+);
+
+verifies(['client:deny:no-retry'], 'a denied document is asked about once', async () => {
+  runtime.behave(answerWith(200, denyResult));
+  expect(await caller.submit(letter)).toEqual({ kind: 'deny' });
+  expect(runtime.received).toHaveLength(1);
+});
+
+verifies(
+  ['guardrail:execution:independent-decisions'],
+  'one call per document, with bounded concurrency, gives each document its own decision',
+  async () => {
+    let open = 0;
+    let most = 0;
+    runtime.behave((socket, { body }) => {
+      open += 1;
+      most = Math.max(most, open);
+      setImmediate(() => {
+        open -= 1;
+        const result = body.includes('text 3') ? denyResult : passResult;
+        socket.write(rawAnswer(200, JSON.stringify(result)));
+      });
+    });
+    const documents = new Map(
+      Array.from({ length: 10 }, (_, at): [string, Map<string, string>] => [`d${at}`, new Map([['t', `text ${at}`]])]),
+    );
+    const target = targetOf([runtime.origin]);
+    const outcomes = await guardEach(client, target, 'request', documents, { concurrency: 2 });
+    expect([...outcomes].map(([name, { kind }]) => `${name} ${kind}`)).toEqual(
+      Array.from({ length: 10 }, (_, at) => `d${at} ${at === 3 ? 'deny' : 'pass'}`),
+    );
+    expect(runtime.received).toHaveLength(10);
+    expect(most).toBe(2);
+  },
+);
+
+test('no text at all is a failure, not a pass', async () => {
+  const outcome = await guardFields(client, targetOf([runtime.origin]), 'request', new Map());
+  expect(outcome).toMatchObject({ kind: 'failed', code: 'message_limit' });
+  expect(runtime.received).toHaveLength(0);
+});
