@@ -1,0 +1,15 @@
+/**
+ * The form in which JSON readers that ignore letter case compare keys: simple folding, U+017F and U+212A included.
+ * Folding more than some reader does only refuses more.
+ */
+export function foldKey(key: string): string {
+  return key.toUpperCase().toLowerCase();
+}
+
+/**
+ * Whether a key equals one of `known` only after folding. Such a key would be read by one program as the known one and
+ * by another as something else, and so slip past a check.
+ */
+export function isDisguised(key: string, known: ReadonlySet<string>): boolean {
+  return !known.has(key) && known.has(foldKey(key));
+}

@@ -1,0 +1,58 @@
+import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
+import { isDisguised } from './fold-key.ts';
+
+type ObjectNode = JsonNode & { readonly kind: 'object' };
+
+/** The texts of one answer that are checked, and the answer's parts from which a masked one is made. */
+export type ChatAnswer = {
+  readonly root: ObjectNode;
+  readonly choice: ObjectNode;
+  readonly message: ObjectNode;
+  readonly content: string | undefined;
+  readonly refusal: string | undefined;
+};
+
+const rootKeys: ReadonlySet<string> = new Set(['choices', 'error']);
+const choiceKeys: ReadonlySet<string> = new Set(['index', 'message', 'delta', 'text']);
+const messageKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio']);
+
+/**
+ * Reads the whole answer of a provider strictly: exactly one choice, of index 0, whose text stands in `content` and
+ * `refusal` and nowhere else.
+ * @returns undefined for anything else
+ */
+export function readChatAnswer(bytes: Uint8Array): ChatAnswer | undefined {
+  const root = parseAnswer(bytes);
+  if (root?.kind !== 'object' || hasDisguised(root, rootKeys) || isPresent(member(root, 'error'))) return undefined;
+  const choices = member(root, 'choices');
+  if (choices?.kind !== 'array' || choices.items.length !== 1) return undefined;
+  const [choice] = choices.items;
+  if (choice?.kind !== 'object' || hasDisguised(choice, choiceKeys)) return undefined;
+  const index = member(choice, 'index');
+  if (index?.kind !== 'number' || index.value !== 0) return undefined;
+  if (isPresent(member(choice, 'delta')) || isPresent(member(choice, 'text'))) return undefined;
+  const message = member(choice, 'message');
+  if (message?.kind !== 'object' || hasDisguised(message, messageKeys)) return undefined;
+  if (isPresent(member(message, 'audio'))) return undefined;
+  const texts = [member(message, 'content'), member(message, 'refusal')];
+  if (texts.some((node) => isPresent(node) && node?.kind !== 'string')) return undefined;
+  const [content, refusal] = texts.map((node) => (node?.kind === 'string' ? node.value : undefined));
+  return { root, choice, message, content, refusal };
+}
+
+function parseAnswer(bytes: Uint8Array): JsonNode | undefined {
+  try {
+    return parseTree(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}
+
+function isPresent(node: JsonNode | undefined): boolean {
+  return node !== undefined && node.kind !== 'null';
+}
+
+function hasDisguised(node: ObjectNode, known: ReadonlySet<string>): boolean {
+  return node.members.some(({ key }) => isDisguised(key, known));
+}

@@ -1,0 +1,101 @@
+import { type JsonNode, member } from '#kit/json/parse-tree';
+import type { CheckUnit } from './check-unit.ts';
+import { chatKeys, findForeignKey } from './known-keys.ts';
+import { readMessage } from './read-message.ts';
+import { accept, type Reading, type Refusal, refuse } from './refusal.ts';
+
+/** What the route of a guarded request allows. */
+export type ChatRules = {
+  readonly textOnly: boolean;
+  readonly streaming: boolean;
+  readonly extraKeys: ReadonlySet<string>;
+};
+
+/** A guarded chat request that can be checked. */
+export type ChatRequest = {
+  readonly units: readonly CheckUnit[];
+  readonly stream: boolean;
+  /** The answer is asked to be JSON: a mask must leave it readable. */
+  readonly structured: boolean;
+};
+
+const toolMembers = [
+  'tools',
+  'tool_choice',
+  'functions',
+  'function_call',
+  'parallel_tool_calls',
+  'web_search_options',
+] as const;
+
+/**
+ * Reads a guarded chat request strictly (DESIGN section 8): keys from a closed list, one answer variant, no output in
+ * a form that the check does not see, and under the older profiles text only.
+ */
+export function readChatRequest(root: JsonNode, rules: ChatRules): Reading<ChatRequest> {
+  if (root.kind !== 'object') return refuse('invalid_request', null);
+  const foreign = findForeignKey(root, chatKeys, rules.extraKeys, '');
+  const refusal = foreign ?? findUnsupported(root);
+  if (refusal !== undefined) return { ok: false, refusal };
+  const stream = readFlag(root, 'stream');
+  if (stream === undefined) return refuse('invalid_request', 'stream');
+  if (rules.textOnly) {
+    const beyond = stream ? 'stream' : toolMembers.find((key) => given(root, key) !== undefined);
+    if (beyond !== undefined) return refuse('unsupported_for_profile', beyond);
+  }
+  if (stream && !rules.streaming) return refuse('unsupported_for_policy', 'stream');
+  const units = readMessages(member(root, 'messages'), rules);
+  if (!units.ok) return units;
+  return accept({ units: units.value, stream, structured: asksForJson(root) });
+}
+
+function readMessages(node: JsonNode | undefined, rules: ChatRules): Reading<readonly CheckUnit[]> {
+  if (node?.kind !== 'array' || node.items.length === 0) return refuse('invalid_request', 'messages');
+  const units: CheckUnit[] = [];
+  for (const [index, item] of node.items.entries()) {
+    const message = readMessage(item, `messages[${index}]`, rules);
+    if (!message.ok) return message;
+    units.push(...message.value);
+  }
+  return accept(units);
+}
+
+function findUnsupported(root: JsonNode): Refusal | undefined {
+  const variants = given(root, 'n');
+  if (variants !== undefined && !(variants.kind === 'number' && variants.value === 1)) return unsupported('n');
+  const logprobs = given(root, 'logprobs');
+  if (logprobs !== undefined && !(logprobs.kind === 'boolean' && !logprobs.value)) return unsupported('logprobs');
+  const member = (['top_logprobs', 'prediction', 'audio'] as const).find((key) => given(root, key) !== undefined);
+  if (member !== undefined) return unsupported(member);
+  return asksForTextOnly(given(root, 'modalities')) ? undefined : unsupported('modalities');
+}
+
+function unsupported(param: string): Refusal {
+  return { code: 'unsupported_value', param };
+}
+
+function asksForTextOnly(modalities: JsonNode | undefined): boolean {
+  if (modalities === undefined) return true;
+  return (
+    modalities.kind === 'array' && modalities.items.every((item) => item.kind === 'string' && item.value === 'text')
+  );
+}
+
+function asksForJson(root: JsonNode): boolean {
+  const format = given(root, 'response_format');
+  const type = format === undefined ? undefined : member(format, 'type');
+  return type?.kind === 'string' && type.value !== 'text';
+}
+
+/** A member that says something: null stands for its absence, as in the API. */
+function given(root: JsonNode, key: string): JsonNode | undefined {
+  const node = member(root, key);
+  return node === undefined || node.kind === 'null' ? undefined : node;
+}
+
+/** @returns undefined when the member is no flag */
+function readFlag(root: JsonNode, key: string): boolean | undefined {
+  const node = given(root, key);
+  if (node === undefined) return false;
+  return node.kind === 'boolean' ? node.value : undefined;
+}

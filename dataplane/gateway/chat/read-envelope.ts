@@ -1,0 +1,37 @@
+import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
+import type { Span } from './check-unit.ts';
+import { isDisguised } from './fold-key.ts';
+import { accept, type Reading, refuse } from './refusal.ts';
+
+/** What of a request decides about its way, whatever else it holds. */
+export type Envelope = {
+  readonly root: JsonNode & { readonly kind: 'object' };
+  readonly alias: string;
+  /** Place of the model's name, quotes included. */
+  readonly model: Span;
+};
+
+const routingKeys: ReadonlySet<string> = new Set(['model']);
+
+/**
+ * Reads the JSON of any request and the model it names. A second model, in whatever case its key is written, would let
+ * a caller name one model to us and another one to the provider.
+ */
+export function readEnvelope(bytes: Uint8Array): Reading<Envelope> {
+  const root = parseBody(bytes);
+  if (root === undefined) return refuse('invalid_json', null);
+  if (root.kind !== 'object') return refuse('invalid_request', null);
+  if (root.members.some(({ key }) => isDisguised(key, routingKeys))) return refuse('ambiguous_key', 'model');
+  const model = member(root, 'model');
+  if (model?.kind !== 'string' || model.value === '') return refuse('invalid_request', 'model');
+  return accept({ root, alias: model.value, model: { start: model.start, end: model.end } });
+}
+
+function parseBody(bytes: Uint8Array): JsonNode | undefined {
+  try {
+    return parseTree(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import { type JsonNode, member } from '#kit/json/parse-tree';
+import type { CheckUnit, Span, TextPlace } from './check-unit.ts';
+import { findForeignKey, messageKeys, partKeys } from './known-keys.ts';
+import { accept, type Reading, refuse } from './refusal.ts';
+
+/** What a profile and a binding allow inside of messages. */
+export type MessageRules = {
+  /** The two older profiles: text only, no tools. */
+  readonly textOnly: boolean;
+  readonly extraKeys: ReadonlySet<string>;
+};
+
+type ObjectNode = JsonNode & { readonly kind: 'object' };
+type Text = { readonly content: string; readonly place: TextPlace };
+type Part = { readonly string: Span; readonly text: string; readonly index: number };
+
+const attachmentTypes: ReadonlySet<string> = new Set(['image_url', 'input_audio', 'file']);
+const toolKeys = ['tool_calls', 'function_call', 'tool_call_id', 'audio'] as const;
+const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
+const noText: Text = { content: '', place: { kind: 'absent' } };
+
+/**
+ * The check messages of one chat message (document 1, section 4.7): its text, empty where it has none, and a `refusal`
+ * of its own as a second one. Parts of one message are joined by one space. Names, tool calls and attachments stay out.
+ */
+export function readMessage(node: JsonNode, place: string, rules: MessageRules): Reading<readonly CheckUnit[]> {
+  if (node.kind !== 'object') return refuse('invalid_request', place);
+  const foreign = findForeignKey(node, messageKeys, rules.extraKeys, place);
+  if (foreign !== undefined) return { ok: false, refusal: foreign };
+  const role = member(node, 'role');
+  if (role?.kind !== 'string' || role.value === '') return refuse('invalid_request', `${place}.role`);
+  if (rules.textOnly && (toolRoles.has(role.value) || toolKeys.some((key) => isPresent(member(node, key))))) {
+    return refuse('unsupported_for_profile', place);
+  }
+  const text = readContent(member(node, 'content'), `${place}.content`, rules);
+  if (!text.ok) return text;
+  const refusal = readRefusal(node, place);
+  if (!refusal.ok) return refusal;
+  return accept([text.value, ...refusal.value].map((one) => ({ role: role.value, ...one })));
+}
+
+function readRefusal(node: ObjectNode, place: string): Reading<readonly Text[]> {
+  const refusal = member(node, 'refusal');
+  if (refusal === undefined || refusal.kind === 'null') return accept([]);
+  if (refusal.kind !== 'string') return refuse('invalid_request', `${place}.refusal`);
+  return accept(refusal.value === '' ? [] : [stringText(refusal)]);
+}
+
+function readContent(node: JsonNode | undefined, place: string, rules: MessageRules): Reading<Text> {
+  if (node === undefined || node.kind === 'null') return accept(noText);
+  if (node.kind === 'string') return accept(stringText(node));
+  if (node.kind !== 'array') return refuse('invalid_request', place);
+  const parts: Part[] = [];
+  for (const [index, item] of node.items.entries()) {
+    const part = readPart(item, index, `${place}[${index}]`, rules);
+    if (!part.ok) return part;
+    if (part.value !== undefined) parts.push(part.value);
+  }
+  return accept(joinParts(parts, node.items));
+}
+
+/** @returns undefined for an attachment */
+function readPart(node: JsonNode, index: number, place: string, rules: MessageRules): Reading<Part | undefined> {
+  if (node.kind !== 'object') return refuse('invalid_request', place);
+  const foreign = findForeignKey(node, partKeys, rules.extraKeys, place);
+  if (foreign !== undefined) return { ok: false, refusal: foreign };
+  const type = member(node, 'type');
+  if (type?.kind !== 'string') return refuse('invalid_request', `${place}.type`);
+  const textual = type.value === 'text' || type.value === 'refusal';
+  if (!textual && !attachmentTypes.has(type.value)) return refuse('unsupported_value', `${place}.type`);
+  if (!textual && rules.textOnly) return refuse('unsupported_for_profile', place);
+  const strange = node.members.find(({ key }) => partKeys.has(key) && key !== 'type' && key !== type.value);
+  if (strange !== undefined) return refuse('invalid_request', `${place}.${strange.key}`);
+  if (!textual) return accept(undefined);
+  const text = member(node, type.value);
+  if (text?.kind !== 'string') return refuse('invalid_request', `${place}.${type.value}`);
+  return accept({ string: { start: text.start, end: text.end }, text: text.value, index });
+}
+
+function joinParts(parts: readonly Part[], items: readonly JsonNode[]): Text {
+  const [first, ...others] = parts;
+  if (first === undefined) return noText;
+  const content = parts.map(({ text }) => text).join(' ');
+  const removed = others.map(({ index }) => ({ start: endOf(items, index - 1), end: endOf(items, index) }));
+  return { content, place: { kind: 'parts', string: first.string, others: removed } };
+}
+
+/** A part that is not the first goes together with the comma before it. */
+function endOf(items: readonly JsonNode[], index: number): number {
+  const item = items[index];
+  if (item === undefined) throw new Error('a part has no place in its list');
+  return item.end;
+}
+
+function stringText(node: JsonNode & { readonly kind: 'string' }): Text {
+  return { content: node.value, place: { kind: 'string', string: { start: node.start, end: node.end } } };
+}
+
+function isPresent(node: JsonNode | undefined): boolean {
+  return node !== undefined && node.kind !== 'null';
+}

@@ -1,0 +1,33 @@
+/**
+ * A request that the gateway refuses before any check. `param` is the place in the request: known names and positions,
+ * or a key of the request that looks like an identifier; null where there is no single place.
+ */
+export type Refusal = { readonly code: RefusalCode; readonly param: string | null };
+
+/** Why; the table in `http/errors.ts` gives each its status and sentence. */
+export type RefusalCode =
+  | 'invalid_json'
+  | 'invalid_request'
+  | 'unknown_key'
+  | 'ambiguous_key'
+  | 'unsupported_value'
+  | 'unsupported_for_profile'
+  | 'unsupported_for_policy';
+
+export type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
+
+export function refuse(code: RefusalCode, param: string | null): { readonly ok: false; readonly refusal: Refusal } {
+  return { ok: false, refusal: { code, param } };
+}
+
+export function accept<T>(value: T): { readonly ok: true; readonly value: T } {
+  return { ok: true, value };
+}
+
+const identifier = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
+
+/** The place of a key below another place; a key that is no identifier is not repeated. */
+export function placeOf(parent: string, key: string): string {
+  if (!identifier.test(key)) return parent === '' ? '(root)' : parent;
+  return parent === '' ? key : `${parent}.${key}`;
+}

@@ -1,0 +1,37 @@
+import { type Edit, splice } from '#kit/json/splice';
+import type { CheckUnit, Span } from './check-unit.ts';
+
+const nothing = new Uint8Array(0);
+
+/** Puts the provider's name of the model in the place of the alias. */
+export function renameModel(model: Span, upstreamModel: string): Edit {
+  return { ...model, replacement: jsonString(upstreamModel) };
+}
+
+/**
+ * The edits by which a body carries cleaned texts. Texts that a mask left alone keep their bytes. The text parts of one
+ * message become one part at the place of the first one; everything between them stays, in its order.
+ * @returns undefined when a text was put where there was none, which no mask may do
+ */
+export function maskEdits(units: readonly CheckUnit[], contents: readonly string[]): readonly Edit[] | undefined {
+  const edits: Edit[] = [];
+  for (const [index, unit] of units.entries()) {
+    const cleaned = contents[index];
+    if (cleaned === undefined) return undefined;
+    if (cleaned === unit.content) continue;
+    if (unit.place.kind === 'absent') return undefined;
+    edits.push({ ...unit.place.string, replacement: jsonString(cleaned) });
+    if (unit.place.kind === 'parts')
+      edits.push(...unit.place.others.map((span) => ({ ...span, replacement: nothing })));
+  }
+  return edits;
+}
+
+/** The body with its edits; the same bytes everywhere else. */
+export function rewriteBody(body: Uint8Array, edits: readonly Edit[]): Uint8Array {
+  return splice(body, edits);
+}
+
+function jsonString(text: string): Uint8Array {
+  return Buffer.from(JSON.stringify(text), 'utf8');
+}

@@ -1,0 +1,60 @@
+import { type JsonNode, member } from '#kit/json/parse-tree';
+import type { CheckUnit } from '../chat/check-unit.ts';
+import { embeddingKeys, findForeignKey } from '../chat/known-keys.ts';
+import { accept, type Reading, refuse } from '../chat/refusal.ts';
+
+/** Strings of one embeddings request, as the API bounds them. */
+export const maxEmbeddingInputs = 2_048;
+
+const role = 'user';
+
+/**
+ * The strings of a guarded embeddings request as check messages, in their order. Arrays of tokens are refused: their
+ * text cannot be judged.
+ */
+export function readEmbeddingRequest(root: JsonNode, extraKeys: ReadonlySet<string>): Reading<readonly CheckUnit[]> {
+  if (root.kind !== 'object') return refuse('invalid_request', null);
+  const foreign = findForeignKey(root, embeddingKeys, extraKeys, '');
+  if (foreign !== undefined) return { ok: false, refusal: foreign };
+  const input = member(root, 'input');
+  if (input?.kind === 'string') return accept([unitOf(input)]);
+  if (input?.kind !== 'array' || input.items.length === 0) return refuse('invalid_request', 'input');
+  if (input.items.length > maxEmbeddingInputs) return refuse('invalid_request', 'input');
+  const units: CheckUnit[] = [];
+  for (const item of input.items) {
+    if (item.kind !== 'string') return refuse('unsupported_value', 'input');
+    units.push(unitOf(item));
+  }
+  return accept(units);
+}
+
+/**
+ * Puts units into checks that a runtime takes. Inputs are judged independently of each other, so more of them than one
+ * check holds go into several; a unit that no check holds stays alone, and its check refuses it.
+ */
+export function batchUnits(
+  units: readonly CheckUnit[],
+  limits: { readonly maxMessages: number; readonly maxBodyBytes: number },
+): readonly (readonly CheckUnit[])[] {
+  const batches: CheckUnit[][] = [];
+  let bytes = 0;
+  for (const unit of units) {
+    const size = Buffer.byteLength(JSON.stringify({ role: unit.role, content: unit.content })) + 1;
+    const last = batches.at(-1);
+    if (last === undefined || last.length >= limits.maxMessages || bytes + size > limits.maxBodyBytes) {
+      batches.push([unit]);
+      bytes = wrappingBytes + size;
+    } else {
+      last.push(unit);
+      bytes += size;
+    }
+  }
+  return batches;
+}
+
+/** What a check adds around its messages; each message but the first brings a comma. */
+const wrappingBytes = Buffer.byteLength('{"body":{"messages":[]}}') - 1;
+
+function unitOf(node: JsonNode & { readonly kind: 'string' }): CheckUnit {
+  return { role, content: node.value, place: { kind: 'string', string: { start: node.start, end: node.end } } };
+}

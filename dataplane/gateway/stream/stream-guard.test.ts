@@ -1,0 +1,271 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { limits } from '#contracts/limits';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { chunkJson, contentOf, contentStream, cutAt, dataEvent, eventsOf } from '../testing/stream-script.ts';
+import { type Judgement, StreamGuard, type StreamStop, streamBounds } from './stream-guard.ts';
+
+type Run = {
+  readonly emitted: string;
+  readonly windows: readonly string[];
+  readonly end: { readonly kind: 'finished' } | { readonly kind: 'stopped'; readonly stop: StreamStop };
+};
+
+/** Drives a guard over a cut stream with a judge of windows. */
+function run(parts: readonly Uint8Array[], judge: (window: string) => Judgement = () => ({ kind: 'pass' })): Run {
+  const guard = new StreamGuard();
+  const emitted: Buffer[] = [];
+  const windows: string[] = [];
+  const input = [...parts];
+  for (;;) {
+    const step = guard.next();
+    if (step.kind === 'emit') emitted.push(step.bytes);
+    else if (step.kind === 'check') {
+      windows.push(step.text);
+      guard.judged(judge(step.text));
+    } else if (step.kind === 'read') {
+      const part = input.shift();
+      if (part === undefined) guard.close();
+      else guard.receive(part);
+    } else return { emitted: Buffer.concat(emitted).toString('utf8'), windows, end: step };
+  }
+}
+
+function denies(phrase: string): (window: string) => Judgement {
+  return (window) => (window.includes(phrase) ? { kind: 'deny' } : { kind: 'pass' });
+}
+
+const whole = (text: string): Uint8Array[] => [Buffer.from(text)];
+const bytesOf = (text: string): number => Buffer.byteLength(text);
+
+const alphabets = ['abc xyz_9 ', 'абв яё-', '漢字かな。', '😀👍🏽e\u0301 ', 'aя漢😀 '].map((letters) => [...letters]);
+const textOf = (maxLength: number) =>
+  fc
+    .constantFrom(...alphabets)
+    .chain((letters) => fc.array(fc.constantFrom(...letters), { maxLength, size: 'max' }))
+    .map((letters) => letters.join(''));
+const cuts = fc.array(fc.nat(6_000), { maxLength: 40, size: 'max' });
+
+/** A phrase of at most 256 bytes that no generated text holds by chance. */
+const phrase = fc
+  .tuple(fc.constantFrom('Z', 'Ж', '禁', '🚫'), fc.integer({ min: 1, max: limits.overlapBytes }))
+  .map(([letter, bytes]) => letter.repeat(Math.max(1, Math.floor(bytes / bytesOf(letter)))));
+
+describe('a phrase in a stream', () => {
+  verifies(
+    ['gateway:stream:window-1024', 'gateway:stream:overlap-256'],
+    'lies whole inside some window and none of its bytes leaves, for every cutting',
+    () => {
+      fc.assert(
+        fc.property(textOf(1_500), phrase, textOf(1_500), cuts, cuts, (before, forbidden, after, inText, inBytes) => {
+          const text = before + forbidden + after;
+          const stream = contentStream(cutAt(text, inText));
+          const result = run(cutAt(Buffer.from(stream), inBytes), denies(forbidden));
+          expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+          expect(result.windows.at(-1)).toContain(forbidden);
+          const content = contentOf(eventsOf(result.emitted));
+          expect(before.startsWith(content.isWellFormed() ? content : content.slice(0, -1))).toBe(true);
+          expect(result.emitted).not.toContain('[DONE]');
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
+
+  test('is found at every offset around the border of a window', () => {
+    const forbidden = '🚫'.repeat(64);
+    expect(bytesOf(forbidden)).toBe(limits.overlapBytes);
+    for (let offset = limits.windowBytes - 330; offset <= limits.windowBytes + 10; offset += 1) {
+      const text = `${'x'.repeat(offset)}${forbidden}${'y'.repeat(700)}`;
+      const result = run(whole(contentStream(cutAt(text, [offset + 3, offset + 100]))), denies(forbidden));
+      expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+      expect(contentOf(eventsOf(result.emitted)).replaceAll('x', '')).toBe('');
+    }
+  });
+});
+
+describe('a clean stream', () => {
+  test('arrives whole: the same JSON bytes in the same order, then [DONE], for every cutting and line end', () => {
+    fc.assert(
+      fc.property(textOf(2_500), cuts, cuts, fc.constantFrom('\n', '\r', '\r\n'), (text, inText, inBytes, lineEnd) => {
+        const stream = contentStream(cutAt(text, inText), lineEnd);
+        const result = run(cutAt(Buffer.from(stream), inBytes));
+        expect(result.end).toEqual({ kind: 'finished' });
+        expect(eventsOf(result.emitted)).toEqual(eventsOf(contentStream(cutAt(text, inText))));
+        for (const [index, window] of result.windows.entries()) {
+          expect(bytesOf(window)).toBeLessThanOrEqual(limits.windowBytes + (index === 0 ? 0 : limits.overlapBytes));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('is judged in the same windows however it is cut', () => {
+    const text = 'слово '.repeat(700);
+    const one = run(whole(contentStream([text])));
+    const many = run(
+      cutAt(
+        Buffer.from(contentStream([...text])),
+        Array.from({ length: 3_000 }, (_, at) => at * 7),
+      ),
+    );
+    expect(many.windows).toEqual(one.windows);
+  });
+
+  test('ends its windows between words where it can', () => {
+    const { windows } = run(whole(contentStream(['семнадцать '.repeat(300)])));
+    expect(windows.length).toBeGreaterThan(3);
+    expect(windows.every((window) => /(^|[ь ])$/.test(window))).toBe(true);
+  });
+
+  verifies(
+    ['gateway:stream:short-answer-at-end'],
+    'shorter than a window leaves at its end only, after its check',
+    () => {
+      const order: string[] = [];
+      const guard = new StreamGuard();
+      guard.receive(Buffer.from(dataEvent(chunkJson({ content: 'a short answer' }))));
+      for (;;) {
+        const step = guard.next();
+        order.push(step.kind);
+        if (step.kind === 'read') guard.receive(Buffer.from(dataEvent('[DONE]')));
+        if (step.kind === 'check') guard.judged({ kind: 'pass' });
+        if (step.kind === 'finished') break;
+      }
+      expect(order).toEqual(['read', 'check', 'emit', 'finished']);
+    },
+  );
+
+  test('without text passes frame by frame and asks for no check', () => {
+    const guard = new StreamGuard();
+    const chunk = chunkJson({ tool_calls: [{ index: 0, function: { arguments: '{"a"' } }] });
+    guard.receive(Buffer.from(dataEvent(chunk)));
+    expect(guard.next()).toEqual({ kind: 'emit', bytes: Buffer.from(dataEvent(chunk)) });
+    expect(guard.next()).toEqual({ kind: 'read' });
+  });
+
+  test('keeps the order of frames with and without text', () => {
+    const chunks = [
+      chunkJson({ content: 'text' }),
+      chunkJson({ tool_calls: [] }),
+      chunkJson({ content: null, reasoning_content: 'thought' }),
+    ];
+    const result = run(whole(`${chunks.map((chunk) => dataEvent(chunk)).join('')}${dataEvent('[DONE]')}`));
+    expect(eventsOf(result.emitted)).toEqual([...chunks, '[DONE]']);
+  });
+
+  test('keeps JSON that spans several data lines, and hides the text of comments', () => {
+    const lines = chunkJson({ content: 'x' }).replace(',', ',\n\n ').split('\n');
+    const result = run(whole(`: secret\n${lines.map((line) => `data: ${line}\n`).join('')}\n${dataEvent('[DONE]')}`));
+    expect(result.end).toEqual({ kind: 'finished' });
+    expect(eventsOf(result.emitted)[0]).toBe(lines.join('\n'));
+    expect(result.emitted).not.toContain('secret');
+    expect(result.emitted.startsWith(':\n\n')).toBe(true);
+  });
+});
+
+describe('content and refusal', () => {
+  test.each(['content', 'refusal'])('a phrase in %s alone is found although the other text interrupts it', (field) => {
+    const other = field === 'content' ? 'refusal' : 'content';
+    const chunks = ['for', 'bid', 'den'].flatMap((piece) => [{ [field]: piece }, { [other]: 'words' }]);
+    const stream = chunks.map((delta) => dataEvent(chunkJson(delta))).join('') + dataEvent('[DONE]');
+    const result = run(whole(stream), denies('forbidden'));
+    expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+    expect(result.emitted).toBe('');
+  });
+});
+
+describe('a stop', () => {
+  const invalid = { kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } };
+
+  test.each([
+    ['an error object', '{"error":{"message":"provider text"}}'],
+    ['no JSON', 'hello'],
+    ['a repeated key', '{"choices":[{"index":0,"delta":{"content":"a","content":"b"}}]}'],
+    ['a key in another case', '{"choices":[{"index":0,"delta":{"Content":"b"}}]}'],
+    ['a key that folds to a known one', '{"choice\u017f":[{"index":0,"delta":{"content":"b"}}],"choices":[]}'],
+    ['a second choice', '{"choices":[{"index":0,"delta":{}},{"index":1,"delta":{"content":"b"}}]}'],
+    ['another index', '{"choices":[{"index":1,"delta":{"content":"b"}}]}'],
+    ['no choices', '{"object":"chat.completion.chunk"}'],
+    ['a whole message', '{"choices":[{"index":0,"delta":{},"message":{"content":"b"}}]}'],
+    ['a legacy text', '{"choices":[{"index":0,"text":"b"}]}'],
+    ['audio', '{"choices":[{"index":0,"delta":{"audio":{"transcript":"b"}}}]}'],
+    ['content in parts', '{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"b"}]}}]}'],
+    ['half a character that is never finished', '{"choices":[{"index":0,"delta":{"content":"\\ud83d"}}]}'],
+    ['a second half first', '{"choices":[{"index":0,"delta":{"content":"\\ude00"}}]}'],
+  ])('follows %s', (_, data) => {
+    const result = run(whole(dataEvent(data) + dataEvent('[DONE]')));
+    expect(result.end).toEqual(invalid);
+    expect(result.emitted).toBe('');
+  });
+
+  test('follows a named event and one in bytes that are no UTF-8', () => {
+    const chunk = chunkJson({ content: 'x' });
+    expect(run(whole(`event: error\n${dataEvent(chunk)}`)).end).toEqual(invalid);
+    expect(
+      run([Buffer.concat([Buffer.from('data: {"choices":[],"a":"'), Buffer.from([0xff]), Buffer.from('"}\n\n')])]).end,
+    ).toEqual(invalid);
+  });
+
+  test('follows an upstream that ends before [DONE], with the released frames only', () => {
+    const stream = contentStream(['text']).replace(dataEvent('[DONE]'), '');
+    const result = run(whole(stream));
+    expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'broken' } });
+    expect(contentOf(eventsOf(result.emitted))).toBe('');
+  });
+
+  verifies(
+    ['gateway:events:error-is-not-match'],
+    'follows a failed check as a failure and a match as a deny, never the one as the other',
+    () => {
+      const failed = run(whole(contentStream(['text'])), () => ({ kind: 'failed', code: 'stage_timeout' }));
+      expect(failed.end).toEqual({ kind: 'stopped', stop: { kind: 'check_failed', code: 'stage_timeout' } });
+      const denied = run(whole(contentStream(['text'])), () => ({ kind: 'deny' }));
+      expect(denied.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+    },
+  );
+
+  test('leaves what was released before', () => {
+    const text = `${'word '.repeat(400)}forbidden`;
+    const result = run(whole(contentStream(text.match(/.{1,20}/gs) ?? [])), denies('forbidden'));
+    expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+    const content = contentOf(eventsOf(result.emitted));
+    expect(content.length).toBeGreaterThan(700);
+    expect(text.startsWith(content)).toBe(true);
+  });
+});
+
+describe('bounds', () => {
+  const eventOf = (bytes: number): string => {
+    const chunk = chunkJson({ tool_calls: '' });
+    return dataEvent(
+      chunk.replace('"tool_calls":""', `"tool_calls":"${'x'.repeat(bytes - chunk.length - 'data: '.length)}"`),
+    );
+  };
+
+  test('one event may take a mebibyte and not a byte more', () => {
+    expect(run(whole(eventOf(streamBounds.eventBytes) + dataEvent('[DONE]'))).end).toEqual({ kind: 'finished' });
+    expect(run(whole(eventOf(streamBounds.eventBytes + 1) + dataEvent('[DONE]'))).end).toEqual({
+      kind: 'stopped',
+      stop: { kind: 'upstream', fault: 'event_too_large' },
+    });
+  });
+
+  test('a line that never ends is given up before it is whole', () => {
+    const guard = new StreamGuard();
+    guard.receive(Buffer.alloc(streamBounds.eventBytes + 1, 'x'));
+    expect(guard.next()).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'event_too_large' } });
+  });
+
+  test('frames may be held up to a mebibyte and not a byte more', () => {
+    const text = chunkJson({ content: 'held' });
+    const filler = (bytes: number): string => eventOf(bytes + 'data: '.length);
+    const rest = streamBounds.heldBytes - bytesOf(text) - 500_000;
+    const stream = (bytes: number): Uint8Array[] =>
+      whole(dataEvent(text) + filler(500_000) + filler(bytes) + dataEvent('[DONE]'));
+    expect(run(stream(rest)).end).toEqual({ kind: 'finished' });
+    const over = run(stream(rest + 1));
+    expect(over.end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'held_too_much' } });
+    expect(over.emitted).toBe('');
+  });
+});

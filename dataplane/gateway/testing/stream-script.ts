@@ -1,0 +1,51 @@
+/** Builders of streamed answers for tests: chunks as a provider writes them, cut wherever a test wants. */
+
+const base = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'scripted' };
+
+/** JSON of one chunk with a delta; a lone half of a surrogate pair is written as an escape. */
+export function chunkJson(delta: Readonly<Record<string, unknown>>, finishReason: string | null = null): string {
+  return JSON.stringify({ ...base, choices: [{ index: 0, delta, finish_reason: finishReason }] });
+}
+
+/** One event with these data. */
+export function dataEvent(data: string, lineEnd = '\n'): string {
+  return `data: ${data}${lineEnd}${lineEnd}`;
+}
+
+/** The whole stream of an answer whose content comes in these pieces. */
+export function contentStream(pieces: readonly string[], lineEnd = '\n'): string {
+  const chunks = [
+    chunkJson({ role: 'assistant', content: '' }),
+    ...pieces.map((content) => chunkJson({ content })),
+    chunkJson({}, 'stop'),
+    '[DONE]',
+  ];
+  return chunks.map((chunk) => dataEvent(chunk, lineEnd)).join('');
+}
+
+/** Cuts at the given positions, whatever lies there; positions beyond the end do not count. */
+export function cutAt<T extends { readonly length: number; slice(start: number, end: number): T }>(
+  whole: T,
+  positions: readonly number[],
+): T[] {
+  const inside = [...new Set(positions.filter((at) => at > 0 && at < whole.length))].sort((one, other) => one - other);
+  const edges = [0, ...inside, whole.length];
+  return edges.slice(1).map((end, index) => whole.slice(edges[index] ?? 0, end));
+}
+
+/** The data of each event in what a gateway emitted, read as simply as a client may. */
+export function eventsOf(emitted: string): string[] {
+  return emitted.split('\n\n').flatMap((event) => {
+    const lines = event.split('\n').filter((line) => line.startsWith('data: '));
+    return lines.length === 0 ? [] : [lines.map((line) => line.slice('data: '.length)).join('\n')];
+  });
+}
+
+/** The content that a client has collected from these events. */
+export function contentOf(events: readonly string[]): string {
+  return events
+    .filter((data) => data !== '[DONE]')
+    .map((data) => JSON.parse(data) as { choices?: { delta?: { content?: string | null } }[] })
+    .map((chunk) => chunk.choices?.[0]?.delta?.content ?? '')
+    .join('');
+}
