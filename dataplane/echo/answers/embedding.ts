@@ -34,7 +34,7 @@ export function embeddingsOf(request: EmbeddingsRequest) {
  */
 export function embeddingOf(text: string, dimensions: number): Float32Array {
   const sums = new Float64Array(dimensions);
-  for (const word of wordsOf(text)) {
+  for (const word of wordsOf(text.trim())) {
     const hash = createHash('sha256').update(word.trim().toLowerCase()).digest();
     for (let at = 0; at < 16; at += 4) {
       const place = hash.readUInt32LE(at) % dimensions;
