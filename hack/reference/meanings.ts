@@ -1,0 +1,35 @@
+import type { FailureReason } from '#crds/model-binding';
+import type { KubeErrorCode } from '#kube/kube-error';
+
+/** For the reference: what an author does about an application that failed. */
+export const failureMeanings: Readonly<Record<FailureReason, string>> = {
+  policy_archived: 'The policy is archived and cannot be newly applied: set its lifecycle to Draft, or choose another.',
+  policy_revision_unknown: 'The policy has no such revision, or there is no such policy: correct policyRef.',
+  profile_unsupported: 'The content profile is not one that the runtime knows: correct contentProfile.',
+  bundle_invalid: 'A rule does not compile or the bundle is too large: the condition names rule and reason.',
+  rule_too_costly:
+    'A local rule could take longer than its share of the time budget: narrow the rule, raise its time, or move it into a detector.',
+  policy_tests_failed: 'A test of the policy got another decision than it expects: the condition names it.',
+  provider_unknown: 'A rule names a provider that is not approved in this environment, or with another credential.',
+  provider_unavailable: 'A provider that an enforced rule names does not answer: check its endpoint and credential.',
+  replica_rejected: 'A gateway replica could not take the route; the earlier application was written back.',
+  progress_deadline_exceeded: 'Not every replica confirmed in time; the application may still complete.',
+  superseded: 'A later application replaced this one before it was observed.',
+};
+
+/** For the reference: codes of calls to a server of resources. */
+export const resourceErrorMeanings: Readonly<Record<KubeErrorCode, string>> = {
+  not_found: 'There is no such object, or no such path.',
+  already_exists: 'An object of this name exists.',
+  conflict: 'The object is another one, or of another version, than the write demanded.',
+  precondition_failed: 'A patch did not apply, most often because the object had changed.',
+  invalid: 'The object is refused; the answer names each field.',
+  gone: 'The list or watch is too old and must begin again.',
+  too_large_resource_version: 'The server has not yet seen the version that was asked for.',
+  unauthenticated: 'The token is missing or wrong.',
+  forbidden: 'The token does not give this right.',
+  too_many_requests: 'The server asks to wait.',
+  unavailable: 'The server cannot answer now.',
+  network: 'No whole answer came; a write may or may not have happened.',
+  storage_full: 'The server cannot store more: free space on its disk.',
+};
