@@ -1,0 +1,48 @@
+// Usage: npm run figures [-- NAME...] [--small] [--list]: measures, one line for each figure.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Figure, FigureSize } from '../e2e/support/figure.ts';
+import { addUp, type Outcome, single, summaryLine } from './check/outcome.ts';
+import { root } from './check/run-tool.ts';
+
+async function loadFigures(): Promise<readonly Figure[]> {
+  const folder = join(root, 'e2e/figures');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+  const modules = await Promise.all(names.sort().map((name) => import(pathToFileURL(join(folder, name)).href)));
+  return modules.map((module: { readonly figure: Figure }) => module.figure);
+}
+
+async function measure(figure: Figure, size: FigureSize): Promise<Outcome> {
+  console.log(`${figure.name}: ${figure.title} ...`);
+  const start = performance.now();
+  try {
+    const { holds, line } = await figure.run(size, (progress) => console.log(`  ${progress}`));
+    const seconds = ((performance.now() - start) / 1_000).toFixed(1);
+    console.log(`${holds ? 'holds' : 'FAILS'} ${figure.name}: ${line} (${seconds} s)`);
+    return single(holds);
+  } catch (error) {
+    console.log(`FAILS ${figure.name}: ${error instanceof Error ? error.stack : String(error)}`);
+    return single(false);
+  }
+}
+
+const figures = await loadFigures();
+const args = process.argv.slice(2);
+const names = args.filter((arg) => !arg.startsWith('--'));
+const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));
+if (args.includes('--list')) {
+  for (const figure of figures) console.log(`${figure.name}: ${figure.title}`);
+} else if (unknown.length > 0) {
+  console.error(`There is no figure ${unknown.join(', ')}: 'npm run figures -- --list' names them all.`);
+  process.exitCode = 2;
+} else {
+  const size: FigureSize = args.includes('--small') ? 'small' : 'full';
+  const outcomes: Outcome[] = [];
+  for (const figure of figures) {
+    if (names.length === 0 || names.includes(figure.name)) outcomes.push(await measure(figure, size));
+  }
+  const total = addUp(outcomes);
+  console.log(summaryLine(total));
+  process.exitCode = total.failed === 0 ? 0 : 1;
+}
