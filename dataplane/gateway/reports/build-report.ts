@@ -1,0 +1,43 @@
+import type { GatewayReportSpec } from '#crds/gateway-report';
+import type { UsedWorkload } from '../routes/pin-routes.ts';
+import { routeFormats } from '../routes/read-route.ts';
+import type { TableState } from '../routes/route-table.ts';
+
+export type ReportFacts = {
+  readonly gateway: string;
+  readonly bootId: string;
+  readonly ready: boolean;
+  readonly appliedThrough: string;
+  readonly state: TableState;
+  readonly inUse: readonly UsedWorkload[];
+};
+
+/** What a replica says that it holds; the same facts give the same report. */
+export function buildReport(facts: ReportFacts): GatewayReportSpec {
+  const byRoute = (one: { readonly route: string }, other: { readonly route: string }): number =>
+    one.route < other.route ? -1 : 1;
+  return {
+    gateway: facts.gateway,
+    bootId: facts.bootId,
+    ready: facts.ready,
+    formats: [...routeFormats],
+    appliedThrough: facts.appliedThrough,
+    pending: facts.state.pending.toSorted(byRoute),
+    rejected: facts.state.rejected.toSorted(byRoute),
+    inUse: facts.inUse.map((used) => ({ ...used })),
+  };
+}
+
+/**
+ * Whether a report has to be written. The version that everything is applied through grows with every change of other
+ * routes too; alone it is news only after a change of a route of this gateway.
+ */
+export function isNews(
+  next: GatewayReportSpec,
+  written: GatewayReportSpec | undefined,
+  routeChanged: boolean,
+): boolean {
+  if (written === undefined) return true;
+  const appliedThrough = routeChanged ? next.appliedThrough : written.appliedThrough;
+  return JSON.stringify({ ...next, appliedThrough }) !== JSON.stringify(written);
+}

@@ -1,0 +1,81 @@
+import type { GatewayReportSpec } from '#crds/gateway-report';
+import type { Logger } from '#kit/log/logger';
+import { type Clock, systemClock } from '#kit/time/clock';
+import { createBackoff } from '#kube/backoff';
+import { isKubeError } from '#kube/kube-error';
+import { wait } from '#kube/wait';
+import { isNews } from './build-report.ts';
+import type { ReportSink } from './ports.ts';
+
+/** Changes so close to each other go into one report. */
+const debounceMs = 50;
+
+export type ReportWriter = AsyncDisposable & {
+  /** Something that a report holds may have changed; `routeChanged`: a route of this gateway did, by the watch. */
+  changed(routeChanged: boolean): void;
+  /** Resolves when a report that says `ready` has been written. */
+  readonly readyWritten: Promise<void>;
+};
+
+/**
+ * Writes the report of this replica when it says something new, and tries again until it is written. `build` is called
+ * when a report is about to be written, so a late one is never an old one.
+ */
+export function writeReports(options: {
+  readonly sink: ReportSink;
+  readonly build: () => GatewayReportSpec;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly clock?: Clock;
+}): ReportWriter {
+  const { sink, build, logger, clock = systemClock } = options;
+  const stop = new AbortController();
+  const ready = Promise.withResolvers<void>();
+  const backoff = createBackoff({ firstMs: 250, maxMs: 10_000, resetAfterMs: 60_000, now: clock.now });
+  let written: GatewayReportSpec | undefined;
+  let dirty = false;
+  let routeChanged = false;
+  let wake = Promise.withResolvers<void>();
+
+  async function writeNews(): Promise<void> {
+    const afterRouteChange = routeChanged;
+    dirty = false;
+    routeChanged = false;
+    const report = build();
+    if (!isNews(report, written, afterRouteChange)) return;
+    try {
+      await sink.write(report);
+      written = report;
+      logger.info('report_written', { through: report.appliedThrough, ready: report.ready });
+      if (report.ready) ready.resolve();
+    } catch (error) {
+      dirty = true;
+      routeChanged ||= afterRouteChange;
+      logger.warn('report_failed', { code: isKubeError(error) ? error.code : 'unexpected' });
+      await wait(backoff.next(), stop.signal);
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stop.signal.aborted) {
+      await wake.promise;
+      await wait(debounceMs, stop.signal);
+      wake = Promise.withResolvers<void>();
+      while (dirty && !stop.signal.aborted) await writeNews();
+    }
+  }
+
+  const running = run();
+  return {
+    changed(byRoute) {
+      dirty = true;
+      routeChanged ||= byRoute;
+      wake.resolve();
+    },
+    readyWritten: ready.promise,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      wake.resolve();
+      await running;
+    },
+  };
+}

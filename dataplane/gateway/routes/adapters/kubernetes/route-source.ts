@@ -1,0 +1,23 @@
+import type { GatewayRoute } from '#crds/gateway-route';
+import { kinds } from '#crds/kinds';
+import type { Logger } from '#kit/log/logger';
+import type { KubeClient } from '#kube/client';
+import { startReflector } from '#kube/reflector';
+import type { OpenRouteSource } from '../../ports.ts';
+
+/** Routes as a server of the Kubernetes REST subset holds them, followed by one watch. */
+export function kubernetesRoutes(client: KubeClient, logger: Pick<Logger, 'info' | 'warn'>): OpenRouteSource {
+  return (listener) => {
+    const reflector = startReflector<GatewayRoute>({
+      client,
+      kind: kinds.gatewayRoute,
+      onChange: (name, current) => listener.onChange(name, current),
+      logger,
+    });
+    return {
+      synced: reflector.synced,
+      throughVersion: () => reflector.throughVersion(),
+      [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose](),
+    };
+  };
+}

@@ -1,0 +1,132 @@
+import type { CheckTarget } from '#checks/check-target';
+import type { CheckClient, ProbeOutcome } from '#checks/client';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { Stored } from '#crds/metadata';
+import type { Logger } from '#kit/log/logger';
+import { type Clock, systemClock } from '#kit/time/clock';
+import { createBackoff } from '#kube/backoff';
+import { wait } from '#kube/wait';
+import { checkTarget } from './check-target.ts';
+import type { OpenRouteSource } from './ports.ts';
+import type { ProbeVerdict, RouteTable, SeenRoute } from './route-table.ts';
+
+/** Answers against the route before it counts as contradicted: a runtime that restarts answers so for a moment. */
+const contradictionsToReject = 4;
+const probeBackoff = { firstMs: 250, maxMs: 10_000, resetAfterMs: 600_000 } as const;
+
+/** Failures that say nothing about the workload: it was not reached, or could not answer now. */
+const unreachedCodes: ReadonlySet<string> = new Set([
+  'network',
+  'timeout',
+  'aborted',
+  'no_address',
+  'no_token',
+  'overloaded',
+  'stage_timeout',
+]);
+
+export type FollowOptions = {
+  readonly gateway: string;
+  readonly table: RouteTable;
+  readonly openSource: OpenRouteSource;
+  readonly checks: Pick<CheckClient, 'probe'>;
+  /** Something about a route of this gateway changed; `seen` says whether by the watch, not by a probe. */
+  readonly onChange: (seen: boolean) => void;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly clock?: Clock;
+};
+
+export type FollowedRoutes = AsyncDisposable & {
+  /** Resolves when every route that existed has been seen. */
+  readonly complete: Promise<void>;
+  throughVersion(): string;
+};
+
+/**
+ * Keeps the table of routes up to date: each version that needs it is proved by probes of its runtime, again and again
+ * until it is proved, replaced or gone (DESIGN section 6.6).
+ */
+export function followRoutes(options: FollowOptions): FollowedRoutes {
+  const { gateway, table, checks, onChange, logger, clock = systemClock } = options;
+  const stop = new AbortController();
+  const probes = new Map<string, AbortController>();
+
+  function forget(name: string): void {
+    probes.get(name)?.abort();
+    probes.delete(name);
+  }
+
+  function take(name: string, current: Stored<GatewayRoute> | undefined): void {
+    const ours = current !== undefined && current.spec?.gateway === gateway;
+    if (!ours && !table.has(name)) return;
+    forget(name);
+    if (!ours) {
+      table.remove(name);
+      logger.info('route_gone', { route: name });
+    } else {
+      const { resourceVersion: version } = current.metadata;
+      const unproved = table.observe(seenRoute(name, current));
+      logger.info('route_seen', { route: name, version });
+      if (unproved?.guardrail.mode === 'Policy') {
+        void probe(name, version, checkTarget(unproved, unproved.guardrail, 'request'));
+      }
+    }
+    onChange(true);
+  }
+
+  async function probe(name: string, version: string, target: CheckTarget): Promise<void> {
+    const controller = new AbortController();
+    probes.set(name, controller);
+    const signal = AbortSignal.any([stop.signal, controller.signal]);
+    const backoff = createBackoff({ ...probeBackoff, now: clock.now });
+    let contradictions = 0;
+    while (!signal.aborted) {
+      const outcome = await checks.probe(target, { signal });
+      if (signal.aborted) return;
+      if (!outcome.ok && !unreachedCodes.has(outcome.code)) contradictions += 1;
+      const verdict = verdictOf(outcome, contradictions);
+      table.probed(name, version, verdict);
+      logger.info('route_probed', {
+        route: name,
+        version,
+        verdict: verdict.kind,
+        code: outcome.ok ? 'ok' : outcome.code,
+      });
+      onChange(false);
+      if (outcome.ok) return forget(name);
+      await wait(backoff.next(), signal);
+    }
+  }
+
+  const source = options.openSource({ onChange: take });
+  const complete = source.synced.then(() => {
+    table.complete();
+    onChange(true);
+  });
+  complete.catch(() => undefined);
+  return {
+    complete,
+    throughVersion: () => source.throughVersion(),
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await source[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function verdictOf(outcome: ProbeOutcome, contradictions: number): ProbeVerdict {
+  if (outcome.ok) return { kind: 'proved' };
+  if (contradictions < contradictionsToReject) return { kind: 'unreached' };
+  return { kind: 'contradicted', reason: `probe_${outcome.code}` };
+}
+
+function seenRoute(name: string, { metadata, spec }: Stored<GatewayRoute>): SeenRoute {
+  const created = Math.floor(Date.parse(metadata.creationTimestamp) / 1_000);
+  return {
+    name,
+    uid: metadata.uid,
+    version: metadata.resourceVersion,
+    created: Number.isFinite(created) ? created : 0,
+    spec,
+  };
+}

@@ -1,0 +1,74 @@
+import { contextHeaders, isContentProfile } from '#contracts/profiles';
+import {
+  type GatewayRouteSpec,
+  type GuardedRoute,
+  gatewayRouteSpecSchema,
+  routeFormatVersion,
+} from '#crds/gateway-route';
+
+/** Formats of routes that this gateway reads. */
+export const routeFormats: readonly number[] = [routeFormatVersion];
+
+/** A route as this gateway understands it, or why it does not; `alias` where it can be told at all. */
+export type RouteReading =
+  | { readonly ok: true; readonly spec: GatewayRouteSpec }
+  | { readonly ok: false; readonly reason: string; readonly alias: string | undefined };
+
+const credentialName = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
+
+/**
+ * Reads the spec of a route strictly: an unknown format or field, and parts that contradict each other, are reasons
+ * not to take it (DESIGN section 5, GatewayRoute). Reasons name fields, never values.
+ */
+export function readRoute(spec: unknown): RouteReading {
+  const format = field(spec, 'formatVersion');
+  const alias = field(spec, 'alias');
+  const refuse = (reason: string): RouteReading => ({
+    ok: false,
+    reason,
+    alias: typeof alias === 'string' ? alias : undefined,
+  });
+  if (typeof format !== 'number' || !routeFormats.includes(format)) return refuse('unknown_format');
+  const parsed = gatewayRouteSpecSchema.safeParse(spec);
+  if (!parsed.success) return refuse(`invalid_route: ${faultyFields(parsed.error.issues)}`);
+  const contradiction = findContradiction(parsed.data);
+  return contradiction === undefined ? { ok: true, spec: parsed.data } : refuse(`invalid_route: ${contradiction}`);
+}
+
+function findContradiction(route: GatewayRouteSpec): string | undefined {
+  const { guardrail, upstream } = route;
+  if (upstream.credential !== undefined && !credentialName.test(upstream.credential)) return 'upstream.credential';
+  if (!isHttp(upstream.endpoint)) return 'upstream.endpoint';
+  if (guardrail.mode === 'None') return undefined;
+  if (route.workload === undefined) return 'workload';
+  if (!isContentProfile(route.contentProfile)) return 'contentProfile';
+  return guardrail.addresses.every(isHttp) ? findHeaderContradiction(route, guardrail) : 'guardrail.addresses';
+}
+
+function findHeaderContradiction(route: GatewayRouteSpec, guardrail: GuardedRoute): string | undefined {
+  const expected = {
+    [contextHeaders.policyId]: guardrail.policyId,
+    [contextHeaders.policyRevision]: guardrail.policyRevision,
+    [contextHeaders.bundleDigest]: guardrail.digest,
+    [contextHeaders.contentProfile]: route.contentProfile,
+  };
+  const wrong = Object.entries(guardrail.headers).find(([name, value]) => field(expected, name) !== value);
+  return wrong === undefined ? undefined : `guardrail.headers.${wrong[0]}`;
+}
+
+function isHttp(url: string): boolean {
+  const protocol = URL.parse(url)?.protocol;
+  return protocol === 'http:' || protocol === 'https:';
+}
+
+function faultyFields(issues: readonly { readonly path: readonly PropertyKey[]; readonly keys?: unknown }[]): string {
+  const fields = issues.flatMap(({ path, keys }) => {
+    const place = path.map(String);
+    return Array.isArray(keys) ? keys.map((key) => [...place, String(key)].join('.')) : [place.join('.')];
+  });
+  return [...new Set(fields)].slice(0, 8).join(', ');
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}

@@ -1,0 +1,144 @@
+import type { GatewayRouteSpec } from '#crds/gateway-route';
+import { type RouteReading, readRoute } from './read-route.ts';
+
+/** A version of a route as the watch showed it. */
+export type SeenRoute = {
+  readonly name: string;
+  readonly uid: string;
+  readonly version: string;
+  /** Seconds since 1970 at which the route was created. */
+  readonly created: number;
+  readonly spec: unknown;
+};
+
+/** A route that serves. */
+export type TakenRoute = Omit<SeenRoute, 'spec'> & { readonly spec: GatewayRouteSpec };
+
+/** What a probe of a version came to: it answers as pinned, not yet, or in a way that time alone will not mend. */
+export type ProbeVerdict =
+  | { readonly kind: 'proved' }
+  | { readonly kind: 'unreached' }
+  | { readonly kind: 'contradicted'; readonly reason: string };
+
+/** What an alias leads to (DESIGN section 8): `unknown` is only said once every route has been seen. */
+export type Lookup =
+  | { readonly kind: 'route'; readonly route: TakenRoute }
+  | { readonly kind: 'disabled' }
+  | { readonly kind: 'unavailable' }
+  | { readonly kind: 'unknown' };
+
+export type RouteVersion = { readonly route: string; readonly uid: string; readonly version: string };
+export type RejectedVersion = RouteVersion & { readonly reason: string };
+
+/** Where the newest version of every route stands. */
+export type TableState = {
+  readonly taken: readonly TakenRoute[];
+  readonly pending: readonly RouteVersion[];
+  readonly rejected: readonly RejectedVersion[];
+};
+
+type Entry = {
+  readonly seen: SeenRoute;
+  readonly reading: RouteReading;
+  readonly alias: string | undefined;
+  verdict: ProbeVerdict;
+  taken: TakenRoute | undefined;
+};
+
+const aliasConflict = 'alias_conflict';
+
+/**
+ * The routes of one gateway replica, in memory. Each version is taken when it is read and proved, else it is pending or
+ * rejected and the version before it keeps serving (DESIGN sections 5 and 6.6). Two routes of one alias reject each
+ * other. What turns traffic off, a deletion or state Disabled, holds at once.
+ */
+export class RouteTable {
+  readonly #entries = new Map<string, Entry>();
+  #complete = false;
+
+  /**
+   * Takes note of the newest version of a route.
+   * @returns what it says where a probe has to prove it
+   */
+  observe(seen: SeenRoute): GatewayRouteSpec | undefined {
+    const reading = readRoute(seen.spec);
+    const before = this.#entries.get(seen.name);
+    const taken = before?.seen.uid === seen.uid ? before.taken : undefined;
+    const alias = reading.ok ? reading.spec.alias : reading.alias;
+    const entry: Entry = { seen, reading, alias, verdict: { kind: 'unreached' }, taken };
+    this.#entries.set(seen.name, entry);
+    if (!reading.ok) return undefined;
+    if (reading.spec.guardrail.mode === 'Policy') return reading.spec;
+    this.#judge(entry, { kind: 'proved' });
+    return undefined;
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
+  /** Forgets a route that is gone. */
+  remove(name: string): void {
+    this.#entries.delete(name);
+  }
+
+  /** Every route that exists has been seen. */
+  complete(): void {
+    this.#complete = true;
+  }
+
+  get isComplete(): boolean {
+    return this.#complete;
+  }
+
+  /** What a probe of one version came to; a verdict on a version that is no longer the newest does not count. */
+  probed(name: string, version: string, verdict: ProbeVerdict): void {
+    const entry = this.#entries.get(name);
+    if (entry?.seen.version === version) this.#judge(entry, verdict);
+  }
+
+  lookup(alias: string): Lookup {
+    const claimants = this.#claimants(alias);
+    if (claimants.length > 1) return { kind: 'unavailable' };
+    const [owner] = claimants;
+    const serving = [...this.#entries.values()].filter(({ taken }) => taken?.spec.alias === alias);
+    if (owner === undefined && serving.length === 0)
+      return this.#complete ? { kind: 'unknown' } : { kind: 'unavailable' };
+    const entry = owner ?? (serving.length === 1 ? serving[0] : undefined);
+    if (entry?.reading.ok && entry.reading.spec.state === 'Disabled') return { kind: 'disabled' };
+    const route = entry?.taken;
+    if (route === undefined || route.spec.alias !== alias) return { kind: 'unavailable' };
+    return route.spec.state === 'Disabled' ? { kind: 'disabled' } : { kind: 'route', route };
+  }
+
+  state(): TableState {
+    const taken: TakenRoute[] = [];
+    const pending: RouteVersion[] = [];
+    const rejected: RejectedVersion[] = [];
+    for (const entry of this.#entries.values()) {
+      const { name, uid, version } = entry.seen;
+      const place = { route: name, uid, version };
+      const reason = this.#rejection(entry);
+      if (reason !== undefined) rejected.push({ ...place, reason });
+      else if (entry.taken?.version !== version) pending.push(place);
+      if (entry.taken !== undefined) taken.push(entry.taken);
+    }
+    return { taken, pending, rejected };
+  }
+
+  #judge(entry: Entry, verdict: ProbeVerdict): void {
+    entry.verdict = verdict;
+    if (verdict.kind !== 'proved' || !entry.reading.ok) return;
+    entry.taken = { ...entry.seen, spec: entry.reading.spec };
+  }
+
+  #rejection(entry: Entry): string | undefined {
+    if (!entry.reading.ok) return entry.reading.reason;
+    if (this.#claimants(entry.reading.spec.alias).length > 1) return aliasConflict;
+    return entry.verdict.kind === 'contradicted' ? entry.verdict.reason : undefined;
+  }
+
+  #claimants(alias: string): Entry[] {
+    return [...this.#entries.values()].filter((entry) => entry.alias === alias);
+  }
+}

@@ -1,0 +1,116 @@
+import type { Readable } from 'node:stream';
+import { Agent } from 'undici';
+import type { TokenFile } from '#kit/http/token-file';
+
+/** One call to a model provider. */
+export type UpstreamCall = {
+  /** Base of the provider's API, such as `https://api.example/v1`; its query goes with every call. */
+  readonly endpoint: string;
+  /** Path below the base, with its slash. */
+  readonly path: string;
+  readonly body: Uint8Array;
+  /** Name of the credential's file in the secrets folder. */
+  readonly credential: string | undefined;
+  /** What of the client's headers goes along. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly accept: 'application/json' | 'text/event-stream';
+};
+
+/** What came back before the body was read. The body belongs to the caller, who reads or destroys it. */
+export type UpstreamAnswer =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly mediaType: string;
+      readonly encoded: boolean;
+      readonly retryAfter: string | undefined;
+      readonly body: Readable;
+    }
+  | { readonly kind: 'unreachable' }
+  | { readonly kind: 'no_credential' };
+
+/**
+ * The client of model providers: one keep-alive pool per origin, no redirects, no retries, answers in plain bytes.
+ * A call rejects only with the reason of its signal.
+ */
+export type UpstreamClient = AsyncDisposable & {
+  call(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer>;
+};
+
+export type UpstreamOptions = {
+  /**
+   * The file of a credential by its name.
+   * @throws TokenFileError where it cannot be used
+   */
+  readonly openCredential: (name: string) => TokenFile;
+};
+
+export function createUpstreamClient({ openCredential }: UpstreamOptions): UpstreamClient {
+  const agent = new Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32_768 });
+  const credentials = new Map<string, TokenFile>();
+
+  function tokenOf(name: string): string | undefined {
+    try {
+      const file = credentials.get(name) ?? openCredential(name);
+      credentials.set(name, file);
+      return file.first();
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    async call(call, signal) {
+      const token = call.credential === undefined ? undefined : tokenOf(call.credential);
+      if (call.credential !== undefined && token === undefined) return { kind: 'no_credential' };
+      const { origin, path } = addressOf(call);
+      try {
+        const answer = await agent.request({
+          origin,
+          path,
+          method: 'POST',
+          signal,
+          body: call.body,
+          headers: {
+            ...call.headers,
+            'content-type': 'application/json',
+            accept: call.accept,
+            'accept-encoding': 'identity',
+            ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          },
+        });
+        return readHead(answer.statusCode, answer.headers, answer.body);
+      } catch {
+        if (signal.aborted) throw signal.reason;
+        return { kind: 'unreachable' };
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await agent.destroy();
+    },
+  };
+}
+
+function readHead(
+  status: number,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  body: Readable,
+): UpstreamAnswer {
+  const contentType = headers['content-type'];
+  const mediaType = typeof contentType === 'string' ? (contentType.split(';', 1)[0] ?? '').trim().toLowerCase() : '';
+  const encoding = headers['content-encoding'];
+  const retryAfter = headers['retry-after'];
+  return {
+    kind: 'answer',
+    status,
+    mediaType,
+    encoded: encoding !== undefined && encoding !== 'identity',
+    retryAfter: typeof retryAfter === 'string' && /^\d{1,5}$/.test(retryAfter) ? retryAfter : undefined,
+    body,
+  };
+}
+
+function addressOf({ endpoint, path }: UpstreamCall): { readonly origin: string; readonly path: string } {
+  const base = new URL(endpoint);
+  return { origin: base.origin, path: `${base.pathname.replace(/\/+$/, '')}${path}${base.search}` };
+}
