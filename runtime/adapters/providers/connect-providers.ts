@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { Agent } from 'undici';
+import type { Bundle, BundleProvider } from '#contracts/bundle';
+import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-file';
+import { BundleError } from '../../bundle/bundle-error.ts';
+import type { AskOf, RemoteRule } from '../../bundle/compile-section.ts';
+import { createClassifier } from './ask-classifier.ts';
+import { createDetector } from './ask-detector.ts';
+
+/** The connections to the providers of a bundle. */
+export type Providers = AsyncDisposable & { readonly askOf: AskOf };
+
+/**
+ * Connects the providers that rules of the bundle name. Each credential is a file of the secrets folder, read when it
+ * is used and again when it changes; one that is missing at the start refuses the bundle.
+ * @throws BundleError from `askOf` when the folder or a credential is missing
+ */
+export function connectProviders(
+  bundle: Pick<Bundle, 'providers'>,
+  options: { readonly secretsDirectory: string | undefined; readonly connections: number },
+): Providers {
+  const dispatcher = new Agent({ connections: options.connections, pipelining: 1 });
+  const providers = new Map(bundle.providers.map((provider) => [provider.name, provider]));
+  const credentials = new Map<string, TokenFile>();
+
+  function credentialOf(provider: BundleProvider): TokenFile {
+    const known = credentials.get(provider.credential);
+    if (known !== undefined) return known;
+    const opened = openCredential(provider, options.secretsDirectory);
+    credentials.set(provider.credential, opened);
+    return opened;
+  }
+
+  return {
+    askOf(rule) {
+      const provider = providers.get(providerNameOf(rule));
+      if (provider === undefined)
+        throw new BundleError('bundle_invalid', `provider ${providerNameOf(rule)} is missing`);
+      const call = { dispatcher, endpoint: provider.endpoint, credential: credentialOf(provider) };
+      if (rule.kind === 'external_pipeline') return createDetector(call);
+      if (provider.kind !== 'classifier') throw new BundleError('bundle_invalid', `${provider.name} is no classifier`);
+      return createClassifier(call, { model: provider.model, instruction: rule.llmClassifier.instruction.text });
+    },
+    [Symbol.asyncDispose]: () => dispatcher.destroy(),
+  };
+}
+
+function providerNameOf(rule: RemoteRule): string {
+  return rule.kind === 'external_pipeline' ? rule.externalPipeline.provider : rule.llmClassifier.provider;
+}
+
+function openCredential(provider: BundleProvider, directory: string | undefined): TokenFile {
+  if (directory === undefined) {
+    throw new BundleError(
+      'bundle_invalid',
+      `provider ${provider.name} needs the credential ${provider.credential}: set PORTCULLIS_SECRETS_DIR`,
+    );
+  }
+  try {
+    return openTokenFile(join(directory, provider.credential));
+  } catch (error) {
+    if (!(error instanceof TokenFileError)) throw error;
+    throw new BundleError('bundle_invalid', `provider ${provider.name}: ${error.message}`);
+  }
+}

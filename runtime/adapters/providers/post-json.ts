@@ -1,0 +1,66 @@
+import { type Dispatcher, request } from 'undici';
+import type { TokenFile } from '#kit/http/token-file';
+import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
+import type { Verdict } from '../../rules/compiled-section.ts';
+
+/** How much of an answer is read, in bytes. A decision needs less than 100; a chat completion around it a few thousand. */
+export const answerBytes = 65_536;
+
+/** Where a provider is called and with what secret. */
+export type ProviderCall = {
+  readonly dispatcher: Dispatcher;
+  /** Called exactly as it stands; nothing is appended. */
+  readonly endpoint: string;
+  readonly credential: TokenFile;
+};
+
+export type ProviderAnswer =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly verdict: Extract<Verdict, { kind: 'failed' }> };
+
+const unavailable: ProviderAnswer = { ok: false, verdict: { kind: 'failed', code: 'provider_unavailable' } };
+const invalid: ProviderAnswer = { ok: false, verdict: { kind: 'failed', code: 'provider_invalid_answer' } };
+
+/**
+ * Posts a JSON body and reads a strict JSON answer of at most 64 KiB (reading 15). A provider that cannot be reached,
+ * breaks off or answers with another status than 200 is unavailable: redirects are not followed, and what stands in
+ * the body of an error is not looked at. Never rejects.
+ */
+export async function postJson(call: ProviderCall, body: unknown, signal: AbortSignal): Promise<ProviderAnswer> {
+  try {
+    const answer = await request(call.endpoint, {
+      dispatcher: call.dispatcher,
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${call.credential.first()}`,
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+      },
+      body: JSON.stringify(body),
+      signal,
+    });
+    if (answer.statusCode !== 200) {
+      answer.body.on('error', ignore).destroy();
+      return unavailable;
+    }
+    const bytes = await readBounded(answer.body);
+    return bytes === undefined ? invalid : { ok: true, value: parseStrict(bytes) };
+  } catch (error) {
+    return error instanceof JsonError ? invalid : unavailable;
+  }
+}
+
+/** The whole answer, or undefined when it is over the limit; then the connection is given up. */
+async function readBounded(body: Dispatcher.ResponseData['body']): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > answerBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+function ignore(): void {}

@@ -1,0 +1,74 @@
+import { type Bundle, bundleSchema } from '#contracts/bundle';
+import { canonicalBytes, sha256Hex } from '#contracts/canonical';
+import { limits } from '#contracts/limits';
+import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
+import type { BundleProblem } from './bundle-error.ts';
+
+/** A bundle of the right shape with its canonical form and the digest of that form, 64 lower-case hex characters. */
+export type ParsedBundle = { readonly bundle: Bundle; readonly canonical: Buffer; readonly digest: string };
+
+export type BundleReading =
+  | ({ readonly ok: true } & ParsedBundle)
+  | {
+      readonly ok: false;
+      readonly problems: readonly BundleProblem[];
+      /** Present when the bytes have a canonical form, whatever is wrong with what they say. */
+      readonly digest?: string;
+    };
+
+/**
+ * Reads a bundle (document 1, section 2.6): strict JSON, at most 716,800 bytes before and after canonical form, of
+ * exactly the schema of bundle/v1. Any equivalent JSON is the same bundle with the same digest.
+ */
+export function parseBundle(bytes: Uint8Array): BundleReading {
+  if (bytes.length > limits.bundleBytes) {
+    return refused(`the bundle is larger than ${limits.bundleBytes} bytes`);
+  }
+  let value: JsonValue;
+  try {
+    value = parseStrict(bytes);
+  } catch (error) {
+    if (error instanceof JsonError)
+      return refused(`the bundle is not strict JSON: ${error.fault} at byte ${error.offset}`);
+    throw error;
+  }
+  const canonical = canonicalBytes(value);
+  const digest = sha256Hex(canonical);
+  if (canonical.length > limits.bundleBytes) {
+    return { ...refused(`the canonical form of the bundle is larger than ${limits.bundleBytes} bytes`), digest };
+  }
+  const parsed = bundleSchema.safeParse(value);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue): BundleProblem => {
+      const at = issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+      return { code: 'bundle_invalid', message: `${at}${issue.message}`, ...placeOf(value, issue.path) };
+    });
+    return { ok: false, problems, digest };
+  }
+  return { ok: true, bundle: parsed.data, canonical, digest };
+}
+
+function refused(message: string): { readonly ok: false; readonly problems: readonly BundleProblem[] } {
+  return { ok: false, problems: [{ code: 'bundle_invalid', message }] };
+}
+
+/** Policy, stage and rule that a path of the schema leads through, as far as the value names them. */
+function placeOf(value: JsonValue, path: readonly PropertyKey[]): Pick<BundleProblem, 'policyId' | 'stage' | 'rule'> {
+  const [root, index, stage, list, position] = path;
+  if (root !== 'policies') return {};
+  const policy = step(step(value, 'policies'), index);
+  const policyId = step(policy, 'id');
+  const inStage = stage === 'request' || stage === 'response' ? stage : undefined;
+  const rule = inStage === undefined ? undefined : step(step(step(step(policy, inStage), list), position), 'id');
+  return {
+    ...(typeof policyId === 'string' ? { policyId } : {}),
+    ...(inStage === undefined ? {} : { stage: inStage }),
+    ...(typeof rule === 'string' ? { rule } : {}),
+  };
+}
+
+function step(value: JsonValue | undefined, key: PropertyKey | undefined): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null || typeof key === 'symbol' || key === undefined) return undefined;
+  if (Array.isArray(value)) return typeof key === 'number' ? value[key] : undefined;
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}

@@ -1,0 +1,29 @@
+import { withTimeout } from '#kit/concurrency/abort';
+import type { Clock } from '#kit/time/clock';
+import type { CompiledRule, Question, Verdict } from '../rules/compiled-section.ts';
+
+/** When a question has to be answered: its deadline on the monotonic clock, and whose time is over then. */
+type Allowance = { readonly ms: number; readonly code: 'rule_timeout' | 'stage_timeout' };
+
+/**
+ * Asks the provider of a rule within the time-out of the rule and, where a deadline is given, the deadline of the
+ * stage (reading 15: past the rule it is rule_timeout, past the stage stage_timeout).
+ */
+export async function askRule(
+  rule: CompiledRule,
+  question: Question,
+  time: { readonly clock: Clock; readonly deadline: number; readonly signal: AbortSignal | undefined },
+): Promise<Verdict> {
+  if (rule.effect.kind !== 'ask') throw new TypeError('only a rule with a provider asks');
+  const started = time.clock.now();
+  const allowance = allowanceOf(rule, time.deadline - started);
+  if (allowance.ms <= 0) return { kind: 'failed', code: 'stage_timeout' };
+  using timeout = withTimeout(time.signal, allowance.ms);
+  const verdict = await rule.effect.ask(question, timeout.signal);
+  const took = time.clock.now() - started;
+  return timeout.timedOut() || took > allowance.ms ? { kind: 'failed', code: allowance.code } : verdict;
+}
+
+function allowanceOf(rule: CompiledRule, left: number): Allowance {
+  return rule.timeoutMs < left ? { ms: rule.timeoutMs, code: 'rule_timeout' } : { ms: left, code: 'stage_timeout' };
+}

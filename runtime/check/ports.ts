@@ -1,0 +1,42 @@
+import type { CheckErrorCode, CheckFailureCode } from '#contracts/checks';
+import type { Stage } from '#contracts/policy';
+import type { Clock } from '#kit/time/clock';
+import type { CompiledRule, Question } from '../rules/compiled-section.ts';
+import type { Decision } from '../rules/decision.ts';
+
+/** Counts what rules do, observe rules too. Never throws, and no decision depends on it. */
+export type RuleTally = {
+  /** The rule matched, or its provider said deny; once per check. */
+  fired(rule: CompiledRule): void;
+  /** The rule could not be judged; once per check. */
+  failed(rule: CompiledRule, code: CheckFailureCode): void;
+};
+
+/** What has slots: bodies being read, checks being judged, questions of observe rules. */
+export type OverloadedPart = 'bodies' | 'checks' | 'observers';
+
+/** Counts checks and refusals. Never throws, and no decision depends on it. */
+export type CheckMeter = {
+  /** A check of a policy ended; once per check. `ms` is the time since its headers were there. */
+  decided(stage: Stage, policyId: string, decision: Decision['kind'], ms: number): void;
+  /** An error was answered. */
+  refused(stage: Stage, code: CheckErrorCode): void;
+  overloaded(part: OverloadedPart): void;
+  slotTaken(): void;
+  slotFreed(): void;
+};
+
+/** Runs questions of observe rules beside the checks (document 1, section 2.7, rule 5). */
+export type Observers = {
+  /**
+   * Starts the question and returns at once; the outcome is only counted. More questions in flight than the cap are
+   * not asked and count as an error of their rule. Never throws.
+   */
+  start(rule: CompiledRule, question: Question): void;
+};
+
+export type CheckPorts = {
+  readonly clock: Clock;
+  readonly tally: RuleTally;
+  readonly observers: Observers;
+};

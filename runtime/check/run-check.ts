@@ -1,0 +1,140 @@
+import type { CheckMessage } from '#contracts/checks';
+import type { CompiledSection, Question, Step } from '../rules/compiled-section.ts';
+import { type Decision, type Denied, denied, type Failed, failed, passed } from '../rules/decision.ts';
+import { type Finding, readBatch } from '../rules/read-batch.ts';
+import { collectMatches, replaceMatches, startCollection } from '../rules/replace-matches.ts';
+import { askRule } from './ask-rule.ts';
+import type { CheckPorts } from './ports.ts';
+import { runBatch } from './run-batch.ts';
+import { giveWay, mustGiveWay, startTurn, type Turn } from './turn.ts';
+
+export type Check = {
+  readonly section: CompiledSection;
+  readonly messages: readonly CheckMessage[];
+  readonly maxMatches: number;
+  /** When the stage is over, on the monotonic clock. */
+  readonly deadline: number;
+  /** A mask match forbids the text instead of cleaning it (document 1, section 4.1, rule 6). */
+  readonly maskDenies: boolean;
+  /** Aborted when nobody waits for the decision any more. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+type MaskMatch = { readonly place: number; readonly text: number };
+
+/** A check under way: its texts as bytes, and what mask rules found so far. */
+type Run = Check & {
+  readonly ports: CheckPorts;
+  readonly texts: readonly Buffer[];
+  readonly question: Question;
+  readonly turn: Turn;
+  readonly masked: MaskMatch[];
+};
+
+/**
+ * Judges messages by one section (document 1, section 2.7): every rule sees the original, a deny or a failure of an
+ * enforced rule ends the check, replacements are collected and applied at the end.
+ * Never rejects: what cannot be judged is a failed decision.
+ */
+export async function runCheck(check: Check, ports: CheckPorts): Promise<Decision> {
+  const run: Run = {
+    ...check,
+    ports,
+    texts: check.messages.map((message) => Buffer.from(message.content, 'utf8')),
+    question: { stage: check.section.stage, messages: check.messages },
+    turn: startTurn(ports.clock, check.deadline),
+    masked: [],
+  };
+  try {
+    for (const step of check.section.steps) {
+      const stop = step.kind === 'batch' ? await judgeBatch(run, step) : await judgeByProvider(run, step.place);
+      if (stop !== undefined) return stop;
+    }
+    return await conclude(run);
+  } catch {
+    return failed('internal');
+  }
+}
+
+async function judgeBatch(run: Run, batch: Extract<Step, { kind: 'batch' }>): Promise<Denied | Failed | undefined> {
+  const found = await runBatch(run.section.rules, batch, run.texts, run.turn);
+  if ('code' in found) return found;
+  if (found.length === 0) {
+    startObservers(run, batch.observers, batch.to);
+    return undefined;
+  }
+  return judgeFindings(run, batch, found);
+}
+
+function judgeFindings(
+  run: Run,
+  batch: Extract<Step, { kind: 'batch' }>,
+  findings: readonly Finding[],
+): Denied | Failed | undefined {
+  const reading = readBatch(run.section.rules, findings, batch.to);
+  startObservers(run, batch.observers, reading.reached);
+  for (const { rule, error } of reading.counted) {
+    if (error === undefined) run.ports.tally.fired(rule);
+    else run.ports.tally.failed(rule, error);
+  }
+  run.masked.push(...reading.masked);
+  return reading.stop;
+}
+
+function startObservers(run: Run, places: readonly number[], before: number): void {
+  for (const place of places) {
+    const rule = run.section.rules[place];
+    if (rule !== undefined && place < before) run.ports.observers.start(rule, run.question);
+  }
+}
+
+async function judgeByProvider(run: Run, place: number): Promise<Denied | Failed | undefined> {
+  const rule = run.section.rules[place];
+  if (rule === undefined) throw new RangeError('a step belongs to a rule of its section');
+  const { clock, tally } = run.ports;
+  const verdict = await askRule(rule, run.question, { clock, deadline: run.deadline, signal: run.signal });
+  switch (verdict.kind) {
+    case 'allow':
+      return undefined;
+    case 'deny':
+      tally.fired(rule);
+      return denied(rule.id);
+    case 'failed':
+      tally.failed(rule, verdict.code);
+      return failed(verdict.code, rule.id);
+  }
+}
+
+/** All rules ran and none forbids: pass, or the replacements of the mask rules that fired. */
+async function conclude(run: Run): Promise<Decision> {
+  if (run.ports.clock.now() >= run.deadline) return failed('stage_timeout');
+  const [first] = run.masked;
+  if (first === undefined) return passed;
+  return run.maskDenies ? denied(run.section.rules[first.place]?.id ?? '') : await replace(run);
+}
+
+async function replace(run: Run): Promise<Decision> {
+  const collection = startCollection(run.maxMatches);
+  const ids = new Set<string>();
+  for (const match of run.masked) {
+    const rule = run.section.rules[match.place];
+    const text = run.texts[match.text];
+    if (rule === undefined || text === undefined) throw new RangeError('a match belongs to its section and check');
+    if (mustGiveWay(run.turn, run.ports.clock.now())) await giveWay(run.turn);
+    if (run.ports.clock.now() >= run.deadline) return failed('stage_timeout');
+    ids.add(rule.id);
+    const fault = collect(collection, rule, match, text);
+    if (fault !== undefined) return fault;
+  }
+  const contents = run.messages.map((message) => message.content);
+  const masked = replaceMatches(collection, contents, run.texts, [...ids]);
+  return run.ports.clock.now() >= run.deadline ? failed('stage_timeout') : masked;
+}
+
+function collect(...[collection, rule, match, text]: Parameters<typeof collectMatches>): Failed | undefined {
+  try {
+    return collectMatches(collection, rule, match, text);
+  } catch {
+    return failed('engine_failure', rule.id);
+  }
+}

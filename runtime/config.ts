@@ -1,0 +1,44 @@
+import { readEnvironment, setting } from '#kit/env/read-environment';
+
+/** Settings of the runtime; everything about policies and limits comes with the bundle. */
+export const settings = {
+  PORTCULLIS_LISTEN: setting.hostPort({ help: 'where checks are served', default: '127.0.0.1:8000' }),
+  PORTCULLIS_BUNDLE_FILE: setting.path({ help: 'the policy bundle, loaded once at start' }),
+  PORTCULLIS_TOKEN_FILE: setting.file({ help: 'the service token of callers, one or two lines, read again on change' }),
+  PORTCULLIS_SECRETS_DIR: setting.optional(
+    setting.path({
+      help: 'the folder of provider credentials, one file each; needed when the bundle has a rule with a provider',
+    }),
+  ),
+  PORTCULLIS_TERMINATION_MESSAGE_FILE: setting.optional(
+    setting.path({ help: 'where the reason is written when the bundle cannot be loaded' }),
+  ),
+};
+
+export type RuntimeConfig = {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly bundleFile: string;
+  readonly terminationMessageFile: string | undefined;
+};
+
+/** Paths of secrets; the secrets themselves are read by who uses them, when they use them. */
+export type RuntimeSecrets = { readonly tokenFile: string; readonly secretsDirectory: string | undefined };
+
+/**
+ * Reads the environment once.
+ * @throws ConfigError naming every setting that is wrong
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): {
+  readonly config: RuntimeConfig;
+  readonly secrets: RuntimeSecrets;
+} {
+  const values = readEnvironment(settings, env);
+  return {
+    config: {
+      listen: values.PORTCULLIS_LISTEN,
+      bundleFile: values.PORTCULLIS_BUNDLE_FILE,
+      terminationMessageFile: values.PORTCULLIS_TERMINATION_MESSAGE_FILE,
+    },
+    secrets: { tokenFile: values.PORTCULLIS_TOKEN_FILE, secretsDirectory: values.PORTCULLIS_SECRETS_DIR },
+  };
+}

@@ -1,0 +1,165 @@
+import type { ServerResponse } from 'node:http';
+import type { CheckErrorCode } from '#contracts/checks';
+import type { Stage } from '#contracts/policy';
+import { withTimeout } from '#kit/concurrency/abort';
+import { drainRefused, readBody } from '#kit/http/read-body';
+import { runCheck } from '../check/run-check.ts';
+import type { CompiledSection } from '../rules/compiled-section.ts';
+import { type Decision, type Failed, failed } from '../rules/decision.ts';
+import { bodyGates } from './body-gates.ts';
+import { type CheckAnswer, checkAnswer } from './check-answer.ts';
+import { sendBytes, sendError, traceIdOf } from './error-answer.ts';
+import { headerGates } from './header-gates.ts';
+import { firstRefusal, type PendingCheck } from './pending-check.ts';
+import type { Exchange, RuntimeService, ServedBundle } from './runtime-service.ts';
+
+/** The longest that a body may take, milliseconds, where the deadline of the stage is not shorter. */
+const bodyMs = 1_000;
+
+type RunningCheck = Exchange & {
+  readonly service: RuntimeService;
+  readonly check: PendingCheck;
+  /** When the headers were there: the stage clock starts with the request. */
+  readonly startedAt: number;
+};
+
+/** What ends a check without an answer of the rules. `gone`: nobody is left to be answered. */
+type Ending =
+  | CheckAnswer
+  | Failed
+  | { readonly kind: 'refused'; readonly code: CheckErrorCode }
+  | { readonly kind: 'gone' };
+
+/**
+ * One check from its headers to its answer, through the gates of DESIGN section 7 in their order: headers, body under
+ * a counter and a clock, bytes, check slot, rules, own answer.
+ */
+export async function answerCheck(
+  stage: Stage,
+  { incoming, outgoing }: Exchange,
+  service: RuntimeService,
+): Promise<void> {
+  const startedAt = service.clock.now();
+  const served = service.served();
+  const check: PendingCheck = {
+    stage,
+    rawHeaders: incoming.rawHeaders,
+    bundle: served?.bundle,
+    acceptsToken: (token) => service.tokens.accepts(token),
+  };
+  const running: RunningCheck = { incoming, outgoing, service, check, startedAt };
+  finish(running, await endingOf(running, served));
+}
+
+async function endingOf(running: RunningCheck, served: ServedBundle | undefined): Promise<Ending> {
+  const { check } = running;
+  try {
+    const refusal = firstRefusal(headerGates, check);
+    if (refusal !== undefined) return { kind: 'refused', code: refusal };
+    if (served === undefined || check.section === undefined) return { kind: 'refused', code: 'policy_unavailable' };
+    const fault = await readInTime(running, served, check.section);
+    if (fault !== undefined) return fault;
+    const wrong = firstRefusal(bodyGates, check);
+    if (wrong !== undefined) return { kind: 'refused', code: wrong };
+    return await judge(running, served, check.section);
+  } catch {
+    return failed('internal');
+  }
+}
+
+/** Reads the body into the check while one of the places for bodies is held; a slow caller holds no check slot. */
+async function readInTime(
+  { incoming, service, check, startedAt }: RunningCheck,
+  served: ServedBundle,
+  section: CompiledSection,
+): Promise<Ending | undefined> {
+  const release = served.bodies.tryAcquire();
+  if (release === undefined) {
+    service.meter.overloaded('bodies');
+    return failed('overloaded');
+  }
+  try {
+    const left = Math.min(bodyMs, section.deadlineMs) - (service.clock.now() - startedAt);
+    using timeout = withTimeout(undefined, Math.max(0, left));
+    const body = await readBody(incoming, { limit: served.bundle.limits.maxBodyBytes, signal: timeout.signal });
+    if (body.ok) {
+      check.bytes = body.bytes;
+      return undefined;
+    }
+    switch (body.fault) {
+      case 'too_large':
+        return { kind: 'refused', code: 'body_too_large' };
+      case 'aborted':
+        return failed('stage_timeout');
+      case 'closed':
+        return { kind: 'gone' };
+    }
+  } finally {
+    release();
+  }
+}
+
+async function judge(running: RunningCheck, served: ServedBundle, section: CompiledSection): Promise<Ending> {
+  const { service, check, startedAt } = running;
+  const { bundle } = served;
+  const messages = check.messages ?? [];
+  const release = served.checks.tryAcquire();
+  if (release === undefined) {
+    service.meter.overloaded('checks');
+    return failed('overloaded');
+  }
+  service.meter.slotTaken();
+  let decision: Decision;
+  try {
+    decision = await runCheck(
+      {
+        section,
+        messages,
+        maxMatches: bundle.limits.maxMatches,
+        deadline: startedAt + section.deadlineMs,
+        maskDenies: check.stage === 'response' && check.context?.responseMode === 'sse-reject',
+        signal: waitsForProviders(section) ? clientSignal(running.outgoing) : undefined,
+      },
+      service.ports,
+    );
+  } finally {
+    service.meter.slotFreed();
+    release();
+  }
+  return checkAnswer(decision, { stage: check.stage, messages, maxBodyBytes: bundle.limits.maxBodyBytes });
+}
+
+function waitsForProviders(section: CompiledSection): boolean {
+  return section.steps.some((step) => step.kind === 'ask');
+}
+
+/** Aborted when the caller goes away, so that no provider works for nobody. */
+function clientSignal(outgoing: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+function finish(running: RunningCheck, ending: Ending): void {
+  const { incoming, outgoing, service, check, startedAt } = running;
+  if (ending.kind === 'gone') return;
+  if (check.section !== undefined && ending.kind !== 'refused') {
+    const decision = ending.kind === 'answer' ? ending.decision : 'failed';
+    service.meter.decided(check.stage, check.context?.policyId ?? '', decision, service.clock.now() - startedAt);
+  }
+  if (ending.kind === 'answer') {
+    sendBytes(outgoing, 200, ending.bytes);
+    return;
+  }
+  const traceId = traceIdOf(incoming.headers['traceparent']);
+  const rule = ending.kind === 'failed' ? ending.rule : undefined;
+  service.meter.refused(check.stage, ending.code);
+  if (ending.kind === 'failed' && ending.code !== 'overloaded') logFailure(running, ending, traceId);
+  drainRefused(incoming, outgoing);
+  sendError(outgoing, ending.code, { traceId, rule });
+}
+
+/** One line per check that could not be completed; names the policy and the rule, nothing of the text. */
+function logFailure({ service, check }: RunningCheck, { code, rule }: Failed, traceId: string): void {
+  service.logger.warn('check_failed', { stage: check.stage, policy: check.context?.policyId, code, rule, traceId });
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { type CheckErrorBody, type CheckErrorCode, checkErrors } from '#contracts/checks';
+
+/**
+ * The error body (document 1, section 2.5). The message is the fixed meaning of the code and, where one rule is the
+ * cause, its id; never a word of a checked text or of a provider's answer.
+ */
+export function errorBody(code: CheckErrorCode, traceId: string, rule?: string): CheckErrorBody {
+  const { meaning } = checkErrors[code];
+  return { code, message: rule === undefined ? meaning : `${meaning} Rule: ${rule}.`, traceId };
+}
+
+/** A new trace id: 32 lower-case hexadecimal characters. */
+export function newTraceId(): string {
+  return randomBytes(16).toString('hex');
+}
+
+/** The trace id of a W3C traceparent, else a new one. */
+const traceparent = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+export function traceIdOf(header: string | string[] | undefined): string {
+  return (typeof header === 'string' ? traceparent.exec(header)?.[1] : undefined) ?? newTraceId();
+}
+
+/** Sends an error with the status of its code. Nothing is sent after the head of another answer. */
+export function sendError(
+  outgoing: ServerResponse,
+  code: CheckErrorCode,
+  details: { readonly traceId: string; readonly rule?: string | undefined; readonly allow?: string },
+): void {
+  if (outgoing.headersSent) {
+    outgoing.destroy();
+    return;
+  }
+  sendBytes(
+    outgoing,
+    checkErrors[code].status,
+    Buffer.from(JSON.stringify(errorBody(code, details.traceId, details.rule))),
+    {
+      ...(details.allow === undefined ? {} : { allow: details.allow }),
+    },
+  );
+}
+
+/** Sends a whole answer with its length; JSON where the headers say nothing else. */
+export function sendBytes(
+  outgoing: ServerResponse,
+  status: number,
+  bytes: Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  outgoing.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length, ...headers });
+  outgoing.end(outgoing.req.method === 'HEAD' ? undefined : bytes);
+}

@@ -1,0 +1,18 @@
+import { sendBytes, sendError, traceIdOf } from './error-answer.ts';
+import { serviceToken } from './header-gates.ts';
+import type { Operation } from './runtime-service.ts';
+
+/** GET /metrics: the counters of this process in text format, for holders of the service token (document 1, section 4.5). */
+export const getMetrics: Operation = {
+  path: '/metrics',
+  methods: ['GET', 'HEAD'],
+  async answer({ incoming, outgoing }, service) {
+    const acceptsToken = (token: string): boolean => service.tokens.accepts(token);
+    const refusal = serviceToken({ rawHeaders: incoming.rawHeaders, acceptsToken });
+    if (refusal !== undefined) {
+      return sendError(outgoing, refusal, { traceId: traceIdOf(incoming.headers['traceparent']) });
+    }
+    const text = await service.metrics.exposition();
+    sendBytes(outgoing, 200, Buffer.from(text, 'utf8'), { 'content-type': service.metrics.contentType });
+  },
+};

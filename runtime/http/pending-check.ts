@@ -1,0 +1,41 @@
+import type { CheckErrorCode, CheckMessage } from '#contracts/checks';
+import type { Stage } from '#contracts/policy';
+import type { ResponseMode } from '#contracts/profiles';
+import type { LoadedBundle } from '../bundle/loaded-bundle.ts';
+import type { CompiledSection } from '../rules/compiled-section.ts';
+
+/** The values of the context headers (document 1, section 4.1), as they were sent. */
+export type ContextHeaders = {
+  readonly policyId: string;
+  readonly policyRevision: string;
+  readonly bundleDigest: string;
+  readonly contentProfile: string;
+  /** Absent where the profile does not ask for it and the caller does not send it. */
+  readonly responseMode: ResponseMode | undefined;
+};
+
+/** A check on its way through the gates; each gate may only rely on what earlier ones put there. */
+export type PendingCheck = {
+  readonly stage: Stage;
+  /** Node's flat list of header names and values, duplicates included. */
+  readonly rawHeaders: readonly string[];
+  /** Undefined until the bundle is loaded. */
+  readonly bundle: LoadedBundle | undefined;
+  readonly acceptsToken: (token: string) => boolean;
+  context?: ContextHeaders;
+  section?: CompiledSection;
+  bytes?: Buffer;
+  messages?: readonly CheckMessage[];
+};
+
+/** One condition on a check: the code of the refusal, or nothing. A gate never throws on what a caller sent. */
+export type Gate = (check: PendingCheck) => CheckErrorCode | undefined;
+
+/** The first refusal in the order of the list (DESIGN section 7: the first failure answers). */
+export function firstRefusal(gates: readonly Gate[], check: PendingCheck): CheckErrorCode | undefined {
+  for (const gate of gates) {
+    const code = gate(check);
+    if (code !== undefined) return code;
+  }
+  return undefined;
+}

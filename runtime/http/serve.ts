@@ -1,0 +1,44 @@
+import type { CheckErrorCode } from '#contracts/checks';
+import { type FaultAnswer, type Listening, listen } from '#kit/http/listen';
+import { createApp } from './app.ts';
+import { errorBody, newTraceId } from './error-answer.ts';
+import type { RuntimeService } from './runtime-service.ts';
+
+const headersTimeoutMs = 10_000;
+/** Longer than the connections of callers live unused, so that none is closed under a request. */
+const keepAliveTimeoutMs = 65_000;
+const maxHeaderBytes = 16_384;
+
+/** What Node refuses before a request is there: always the contract's only 400, and the connection closes (DESIGN section 7). */
+const unreadable: CheckErrorCode = 'invalid_json';
+
+/**
+ * Serves the interface over HTTP/1.1.
+ * @throws ListenError where the address cannot be had
+ */
+export function serve(
+  address: { readonly host: string; readonly port: number },
+  service: RuntimeService,
+): Promise<Listening> {
+  const app = createApp(service);
+  return listen({
+    fetch: (request, env) => app.fetch(request, env),
+    ...address,
+    clientError: unreadableRequest,
+    onContinue: 'when_read',
+    onHandlerError: (error) => {
+      service.logger.error('request_failed', { error: error instanceof Error ? error.name : typeof error });
+    },
+    headersTimeoutMs,
+    keepAliveTimeoutMs,
+    maxHeaderBytes,
+  });
+}
+
+function unreadableRequest(): FaultAnswer {
+  return {
+    status: 400,
+    contentType: 'application/json',
+    body: JSON.stringify(errorBody(unreadable, newTraceId())),
+  };
+}

@@ -1,0 +1,77 @@
+import { type CheckErrorCode, checkErrors } from '#contracts/checks';
+import type { Stage } from '#contracts/policy';
+import type { Metrics } from '#kit/metrics/metrics';
+import type { CheckMeter, OverloadedPart, RuleTally } from './check/ports.ts';
+
+const stages = ['request', 'response'] as const satisfies readonly Stage[];
+const modes = ['enforce', 'observe'] as const;
+const decisions = ['pass', 'mask', 'deny', 'failed'] as const;
+const parts = ['bodies', 'checks', 'observers'] as const satisfies readonly OverloadedPart[];
+const codes = Object.keys(checkErrors) as readonly CheckErrorCode[];
+
+/** Policies and rules come from the bundle; these bounds hold for any bundle that a runtime loads. */
+const policy = { bounded: 1_000 } as const;
+const rule = { bounded: 8_192 } as const;
+
+/** Upper bounds in seconds: from a prefiltered pass to the largest deadline. */
+const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/**
+ * Declares what the runtime counts (document 1, section 4.5). Labels name policies, rules and codes; nothing of a
+ * text, a caller or an answer becomes a label.
+ */
+export function createRuntimeMeters(metrics: Metrics): { readonly meter: CheckMeter; readonly tally: RuleTally } {
+  const checks = metrics.counter({
+    name: 'portcullis_runtime_checks_total',
+    help: 'Checks that reached the rules or failed before an answer, by decision.',
+    labels: { stage: stages, decision: decisions, policy },
+  });
+  const errors = metrics.counter({
+    name: 'portcullis_runtime_errors_total',
+    help: 'Error answers by code, refusals before the rules included.',
+    labels: { stage: stages, code: codes },
+  });
+  const duration = metrics.histogram({
+    name: 'portcullis_runtime_check_duration_seconds',
+    help: 'From the headers of a check to its answer.',
+    labels: { stage: stages },
+    buckets,
+  });
+  const inFlight = metrics.gauge({
+    name: 'portcullis_runtime_checks_in_flight',
+    help: 'Checks that hold a slot.',
+    labels: {},
+  });
+  const overloads = metrics.counter({
+    name: 'portcullis_runtime_overloads_total',
+    help: 'Refusals because all slots are in use: of body reads, of checks, of questions of observe rules.',
+    labels: { part: parts },
+  });
+  const firings = metrics.counter({
+    name: 'portcullis_runtime_rule_firings_total',
+    help: 'Checks in which a rule matched or its provider said deny.',
+    labels: { policy, stage: stages, rule, mode: modes },
+  });
+  const failures = metrics.counter({
+    name: 'portcullis_runtime_rule_errors_total',
+    help: 'Checks in which a rule could not be judged.',
+    labels: { policy, stage: stages, rule, mode: modes, code: codes },
+  });
+  return {
+    meter: {
+      decided(stage, policyId, decision, ms) {
+        checks.add({ stage, decision, policy: policyId });
+        duration.observe({ stage }, ms / 1_000);
+      },
+      refused: (stage, code) => errors.add({ stage, code }),
+      overloaded: (part) => overloads.add({ part }),
+      slotTaken: () => inFlight.add({}, 1),
+      slotFreed: () => inFlight.add({}, -1),
+    },
+    tally: {
+      fired: (fired) => firings.add({ policy: fired.policyId, stage: fired.stage, rule: fired.id, mode: fired.mode }),
+      failed: (failing, code) =>
+        failures.add({ policy: failing.policyId, stage: failing.stage, rule: failing.id, mode: failing.mode, code }),
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { CheckFailureCode, CheckMessage } from '#contracts/checks';
+import type { RuleKind, Stage } from '#contracts/policy';
+
+/** A stretch of bytes of one text, end exclusive. */
+export type Span = { readonly start: number; readonly end: number };
+
+/** What a provider says about a set of messages. Everything but a clear allow or deny is a failure with a code. */
+export type Verdict =
+  | { readonly kind: 'allow' }
+  | { readonly kind: 'deny' }
+  | { readonly kind: 'failed'; readonly code: CheckFailureCode };
+
+/** What a provider is asked: always the original contents, never the output of a mask (document 1, section 2.7, rule 7). */
+export type Question = { readonly stage: Stage; readonly messages: readonly CheckMessage[] };
+
+/** What a rule does where it fires. */
+export type Effect =
+  | { readonly kind: 'deny' }
+  | {
+      readonly kind: 'mask';
+      readonly replacement: string;
+      /** At most `limit` matches in a text, from left to right, never empty, never overlapping. Throws when the engine fails. */
+      readonly find: (text: Buffer, limit: number) => readonly Span[];
+    }
+  | {
+      readonly kind: 'ask';
+      /**
+       * Asks the provider of the rule. Never rejects: whatever goes wrong is a failed verdict. An aborted signal ends
+       * the call; what is returned then is of no meaning.
+       */
+      readonly ask: (question: Question, signal: AbortSignal) => Promise<Verdict>;
+    };
+
+export type CompiledRule = {
+  readonly policyId: string;
+  readonly stage: Stage;
+  readonly id: string;
+  readonly kind: RuleKind;
+  readonly mode: 'enforce' | 'observe';
+  /** Milliseconds. */
+  readonly timeoutMs: number;
+  readonly effect: Effect;
+};
+
+/** One pass of the engine over one text, for one or more local rules. */
+export type Unit = {
+  /** Places of its rules in the section. */
+  readonly places: readonly number[];
+  /** The smallest timeoutMs of its rules. */
+  readonly timeoutMs: number;
+  /** Places of the rules that match in the text, in any order. Throws when the engine fails, which is never "no match". */
+  readonly firing: (text: Buffer) => readonly number[];
+};
+
+/**
+ * Steps of a section in their order. A batch holds all rules from place `from` up to `to`, exclusive, that need no
+ * answer before the next one may run: local rules, and observe rules with a provider (`observers`), which nobody waits
+ * for. What a batch decides is the same as if its rules ran one after another.
+ */
+export type Step =
+  | {
+      readonly kind: 'batch';
+      readonly from: number;
+      readonly to: number;
+      readonly units: readonly Unit[];
+      readonly observers: readonly number[];
+    }
+  | { readonly kind: 'ask'; readonly place: number };
+
+/** A section of a policy, ready to run. */
+export type CompiledSection = {
+  readonly stage: Stage;
+  /** Milliseconds from the start of the request. */
+  readonly deadlineMs: number;
+  /** All rules, baseline first, in the order in which they run. */
+  readonly rules: readonly CompiledRule[];
+  readonly steps: readonly Step[];
+};

@@ -1,0 +1,36 @@
+import type { CheckFailureCode } from '#contracts/checks';
+
+/** No configured rule denied the text, and none replaces anything in it (document 1, section 2.3, rule 4). */
+export type Passed = { readonly kind: 'pass' };
+
+/** The text may go on with these contents instead, one per message and in their order (document 1, section 2.3, rule 1). */
+export type Masked = {
+  readonly kind: 'mask';
+  readonly contents: readonly string[];
+  /** Ids of the rules that replaced something, in the order in which they ran. */
+  readonly rules: readonly string[];
+};
+
+/** A rule forbids the text. */
+export type Denied = { readonly kind: 'deny'; readonly rule: string };
+
+/** The check could not be completed, which forbids the text too (document 1, section 1). */
+export type Failed = {
+  readonly kind: 'failed';
+  readonly code: CheckFailureCode;
+  /** The id of the rule that could not be judged, if one rule is the cause. */
+  readonly rule?: string;
+};
+
+/** What the rules say about one set of messages: pass or mask, deny, failed. Failed is never read as one of the others. */
+export type Decision = Passed | Masked | Denied | Failed;
+
+export const passed: Passed = { kind: 'pass' };
+
+export function denied(rule: string): Denied {
+  return { kind: 'deny', rule };
+}
+
+export function failed(code: CheckFailureCode, rule?: string): Failed {
+  return rule === undefined ? { kind: 'failed', code } : { kind: 'failed', code, rule };
+}

@@ -1,0 +1,26 @@
+/** A stretch of bytes of one text, end exclusive, and what stands there after a mask. */
+export type Replacement = { readonly start: number; readonly end: number; readonly text: string };
+
+export type MergedMasks =
+  | { readonly ok: true; readonly replacements: readonly Replacement[] }
+  | { readonly ok: false; readonly code: 'invalid_replacement' };
+
+/**
+ * Brings the replacements of all rules for one text together (document 1, section 2.7, rule 4; reading 13).
+ * Overlapping stretches with one replacement text become their union; any other overlap cannot be applied.
+ * Stretches that only touch do not overlap. The result is sorted and free of overlaps.
+ */
+export function mergeMasks(replacements: readonly Replacement[]): MergedMasks {
+  const sorted = [...replacements].sort((left, right) => left.start - right.start || left.end - right.end);
+  const merged: Replacement[] = [];
+  for (const next of sorted) {
+    const last = merged.at(-1);
+    if (last === undefined || next.start >= last.end) {
+      merged.push(next);
+      continue;
+    }
+    if (next.text !== last.text) return { ok: false, code: 'invalid_replacement' };
+    if (next.end > last.end) merged[merged.length - 1] = { start: last.start, end: next.end, text: last.text };
+  }
+  return { ok: true, replacements: merged };
+}

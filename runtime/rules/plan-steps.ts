@@ -1,0 +1,39 @@
+import type { CompiledRule, Step, Unit } from './compiled-section.ts';
+
+/** A stretch of rules without an enforced question to a provider in it: places from `from` up to `to`, exclusive. */
+export type Batch = { readonly from: number; readonly to: number; readonly local: readonly number[] };
+
+type Asking = Pick<CompiledRule, 'mode'> & { readonly asks: boolean };
+
+/** Where a section has to wait for a provider, and the batches between those places. */
+export function splitAtQuestions(rules: readonly Asking[]): readonly (Batch | { readonly ask: number })[] {
+  const parts: (Batch | { readonly ask: number })[] = [];
+  let from = 0;
+  let local: number[] = [];
+  const closeBatch = (to: number): void => {
+    if (to > from) parts.push({ from, to, local });
+    local = [];
+    from = to + 1;
+  };
+  for (const [place, rule] of rules.entries()) {
+    if (rule.asks && rule.mode === 'enforce') {
+      closeBatch(place);
+      parts.push({ ask: place });
+    } else if (!rule.asks) {
+      local.push(place);
+    }
+  }
+  closeBatch(rules.length);
+  return parts;
+}
+
+/** The steps of a section: `unitsOf` gives the engine passes for the local rules of one batch. */
+export function planSteps(rules: readonly Asking[], unitsOf: (batch: Batch) => readonly Unit[]): readonly Step[] {
+  return splitAtQuestions(rules).map((part): Step => {
+    if ('ask' in part) return { kind: 'ask', place: part.ask };
+    const observers = rules.flatMap((rule, place) =>
+      place >= part.from && place < part.to && rule.asks ? [place] : [],
+    );
+    return { kind: 'batch', from: part.from, to: part.to, units: unitsOf(part), observers };
+  });
+}

@@ -1,0 +1,57 @@
+import type { CheckFailureCode } from '#contracts/checks';
+import type { CompiledRule } from './compiled-section.ts';
+import { type Denied, denied, type Failed, failed } from './decision.ts';
+
+/** What an engine pass found: the rule at `place` matches in message number `text`, or could not be judged. */
+export type Finding =
+  | { readonly place: number; readonly kind: 'match'; readonly text: number }
+  | { readonly place: number; readonly kind: 'error'; readonly code: CheckFailureCode };
+
+/** A rule that counts as having fired or failed, once per check. */
+export type Counted = { readonly rule: CompiledRule; readonly error?: CheckFailureCode };
+
+export type BatchReading = {
+  /** The first enforced deny or failure in the order of the rules; later rules count as not run. */
+  readonly stop: Denied | Failed | undefined;
+  /** Places before this one were run. */
+  readonly reached: number;
+  readonly counted: readonly Counted[];
+  /** Matches of enforced mask rules, by place and then by message. */
+  readonly masked: readonly { readonly place: number; readonly text: number }[];
+};
+
+/**
+ * Reads the findings of a batch as if its rules had run one after another (document 1, section 2.7, rules 1 and 3):
+ * the first enforced rule that denies or fails ends the check, and nothing after it has fired, failed or been counted.
+ * A rule that failed anywhere has failed, also if it matches elsewhere.
+ */
+export function readBatch(rules: readonly CompiledRule[], findings: readonly Finding[], to: number): BatchReading {
+  const sorted = [...findings].sort(inOrder);
+  const counted: Counted[] = [];
+  const masked: { place: number; text: number }[] = [];
+  let previous = -1;
+  for (const finding of sorted) {
+    const rule = rules[finding.place];
+    if (rule === undefined) throw new RangeError('a finding belongs to a rule of its section');
+    const first = finding.place !== previous;
+    const failedBefore = !first && counted.at(-1)?.error !== undefined;
+    previous = finding.place;
+    if (first) counted.push(finding.kind === 'error' ? { rule, error: finding.code } : { rule });
+    if (rule.mode === 'observe' || failedBefore) continue;
+    if (finding.kind === 'error') {
+      return { stop: failed(finding.code, rule.id), reached: finding.place, counted, masked };
+    }
+    if (rule.effect.kind !== 'mask') {
+      return { stop: denied(rule.id), reached: finding.place, counted, masked };
+    }
+    masked.push({ place: finding.place, text: finding.text });
+  }
+  return { stop: undefined, reached: to, counted, masked };
+}
+
+/** By place; an error before the matches of its rule; matches by message. */
+function inOrder(left: Finding, right: Finding): number {
+  if (left.place !== right.place) return left.place - right.place;
+  if (left.kind === 'error') return right.kind === 'error' ? 0 : -1;
+  return right.kind === 'error' ? 1 : left.text - right.text;
+}

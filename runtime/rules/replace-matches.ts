@@ -1,0 +1,58 @@
+import { applyMasks } from './apply-masks.ts';
+import type { CompiledRule } from './compiled-section.ts';
+import { type Failed, failed, type Masked } from './decision.ts';
+import { mergeMasks, type Replacement } from './merge-masks.ts';
+
+type Place = { readonly place: number; readonly text: number };
+
+/** Replacements per message, collected over all mask rules that fired. */
+export type Collection = {
+  readonly byText: Map<number, Replacement[]>;
+  /** How many matches are still allowed; a further one is match_limit. */
+  left: number;
+};
+
+/** `maxMatches` counts the matches of all rules in all messages of a check (document 1, section 8). */
+export function startCollection(maxMatches: number): Collection {
+  return { byText: new Map(), left: maxMatches };
+}
+
+/**
+ * Adds the matches of one rule in one message in which it fired. Never a part of them: one match over the limit fails
+ * the check, and so does a match that cannot be found again. Throws when the engine fails.
+ */
+export function collectMatches(
+  collection: Collection,
+  rule: CompiledRule,
+  { text }: Place,
+  bytes: Buffer,
+): Failed | undefined {
+  if (rule.effect.kind !== 'mask') throw new TypeError('only a mask rule replaces');
+  const { find, replacement } = rule.effect;
+  const spans = find(bytes, collection.left + 1);
+  if (spans.length === 0) return failed('engine_failure', rule.id);
+  if (spans.length > collection.left) return failed('match_limit', rule.id);
+  collection.left -= spans.length;
+  const replacements = collection.byText.get(text) ?? [];
+  for (const span of spans) replacements.push({ start: span.start, end: span.end, text: replacement });
+  collection.byText.set(text, replacements);
+  return undefined;
+}
+
+/** The contents of all messages after the mask; messages without a match keep theirs. */
+export function replaceMatches(
+  collection: Collection,
+  contents: readonly string[],
+  bytes: readonly Buffer[],
+  rules: readonly string[],
+): Masked | Failed {
+  const masked = [...contents];
+  for (const [text, replacements] of collection.byText) {
+    const merged = mergeMasks(replacements);
+    if (!merged.ok) return failed(merged.code);
+    const original = bytes[text];
+    if (original === undefined) throw new RangeError('a match belongs to a message of its check');
+    masked[text] = applyMasks(original, merged.replacements);
+  }
+  return { kind: 'mask', contents: masked, rules };
+}

@@ -1,0 +1,114 @@
+import { writeFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { openTokenFile } from '#kit/http/token-file';
+import { createLogger, type Logger } from '#kit/log/logger';
+import { createMetrics } from '#kit/metrics/metrics';
+import { type Clock, systemClock } from '#kit/time/clock';
+import { connectProviders } from './adapters/providers/connect-providers.ts';
+import { BundleError } from './bundle/bundle-error.ts';
+import { loadBundle } from './bundle/load-bundle.ts';
+import { createObservers } from './check/run-observers.ts';
+import type { RuntimeConfig, RuntimeSecrets } from './config.ts';
+import { type ServedBundle, serveBundle } from './http/runtime-service.ts';
+import { serve } from './http/serve.ts';
+import { createRuntimeMeters } from './metrics.ts';
+
+/** Questions of observe rules in flight in one process; what is over counts as an error of its rule. */
+const observerCap = 64;
+/** Connections to one provider: every check and every question may hold one. */
+const providerConnections = 512;
+/** How long a runtime whose bundle is refused goes on answering 503 before it ends (DESIGN section 6). */
+const refusalMs = 10_000;
+/** Longer than the longest stage. */
+const drainMs = 6_000;
+
+export type Runtime = AsyncDisposable & {
+  readonly url: string;
+  /**
+   * Resolves when the bundle is loaded. When it is refused, the runtime answers /readyz and checks with 503 for a
+   * while; then it ends and this rejects with the BundleError. An aborted signal ends the while.
+   */
+  readonly loaded: (signal: AbortSignal) => Promise<void>;
+};
+
+export type RuntimeOverrides = {
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  readonly refusalMs?: number;
+};
+
+/**
+ * The runtime (document 1): listens first, then loads its bundle, once.
+ * @throws ListenError, TokenFileError
+ */
+export async function createRuntime(
+  config: RuntimeConfig,
+  secrets: RuntimeSecrets,
+  overrides: RuntimeOverrides = {},
+): Promise<Runtime> {
+  const clock = overrides.clock ?? systemClock;
+  const logger = overrides.logger ?? createLogger({ service: 'runtime', level: 'info' });
+  const metrics = createMetrics({ service: 'runtime' });
+  const { meter, tally } = createRuntimeMeters(metrics);
+  const resources = new AsyncDisposableStack();
+  const stopping = new AbortController();
+  const observers = createObservers({ clock, tally, meter, cap: observerCap, signal: stopping.signal });
+  let served: ServedBundle | undefined;
+
+  const listening = await serve(config.listen, {
+    served: () => served,
+    tokens: openTokenFile(secrets.tokenFile, clock),
+    clock,
+    ports: { clock, tally, observers },
+    meter,
+    metrics,
+    logger,
+  });
+
+  async function load(): Promise<void> {
+    const bundle = await loadBundle(config.bundleFile, (parsed) => {
+      const providers = resources.use(
+        connectProviders(parsed, { secretsDirectory: secrets.secretsDirectory, connections: providerConnections }),
+      );
+      return providers.askOf;
+    });
+    served = serveBundle(bundle);
+    logger.info('bundle_loaded', { digest: bundle.digest, policies: bundle.policies.size });
+  }
+
+  async function dispose(): Promise<void> {
+    await listening.drain({ graceMs: drainMs });
+    stopping.abort();
+    await resources.disposeAsync();
+  }
+
+  const loading = load();
+  loading.catch(() => undefined);
+  return {
+    url: listening.url,
+    async loaded(signal) {
+      try {
+        await loading;
+      } catch (error) {
+        const refusal = error instanceof BundleError ? error : undefined;
+        const reason = refusal?.message ?? 'the bundle cannot be loaded for a reason inside of the runtime';
+        logger.error('bundle_refused', { code: refusal?.code ?? 'internal', reason });
+        await writeReason(config.terminationMessageFile, reason, logger);
+        await pause(overrides.refusalMs ?? refusalMs, undefined, { signal }).catch(() => undefined);
+        await dispose();
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+/** In place: under Kubernetes the file is a mount of its own and cannot be replaced. */
+async function writeReason(path: string | undefined, reason: string, logger: Logger): Promise<void> {
+  if (path === undefined) return;
+  try {
+    await writeFile(path, `${reason}\n`);
+  } catch (error) {
+    logger.error('termination_message_failed', { error: error instanceof Error ? error.name : typeof error });
+  }
+}
