@@ -91,7 +91,11 @@ const cases: readonly Case[] = [
   },
   {
     rule: 'domain files are free of framework, driver, clock, logger, random and environment',
-    bad: { 'operator/controllers/binding/decide.ts': "import { log } from '#kit/log/logger';" },
+    bad: {
+      'operator/controllers/binding/decide.ts': "import { same } from '#kube/same-json';",
+      'dataplane/kube/same-json.ts': "import { log } from '#kit/log/logger';",
+      'dataplane/kit/log/logger.ts': "import { pino } from 'pino';",
+    },
     good: { 'operator/controllers/binding/decide.ts': "import { limits } from '#contracts/limits';" },
   },
   {

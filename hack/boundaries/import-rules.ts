@@ -3,9 +3,11 @@ import { type Finding, type Rule, type Source, type Tree, targetOf } from './tre
 
 function eachImport(tree: Tree, visit: (source: Source, target: ReturnType<typeof targetOf>, at: string) => Finding[]) {
   return [...tree.sources.values()].flatMap((source) =>
-    source.imports.flatMap((found) =>
-      visit(source, targetOf(source.path, found.specifier), `line ${found.line}: '${found.specifier}'`),
-    ),
+    source.imports
+      .filter((found) => !found.asUrl)
+      .flatMap((found) =>
+        visit(source, targetOf(source.path, found.specifier), `line ${found.line}: '${found.specifier}'`),
+      ),
   );
 }
 
@@ -13,7 +15,7 @@ function eachImport(tree: Tree, visit: (source: Source, target: ReturnType<typeo
 const resolution: Rule = {
   name: 'every import of ours leads to a file',
   check: (tree) => {
-    const known = (path: string): boolean => tree.texts.has(path) || tree.sources.has(path);
+    const known = (path: string): boolean => tree.texts.has(path);
     return eachImport(tree, (source, target, at) => {
       if (target.kind !== 'file' || known(target.path)) return [];
       return [

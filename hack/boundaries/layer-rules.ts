@@ -14,8 +14,6 @@ const makers = /^operator\/.*\/resources\//;
 
 const pureNodeModules = new Set(['crypto', 'buffer', 'path', 'util', 'assert', 'string_decoder']);
 const purePackages = new Set(['zod', 'canonicalize', 're2', 'yaml']);
-const pureKit = ['dataplane/kit/json'];
-
 /** Clocks, randomness, timers, network and environment that need no import. */
 const impure =
   /\b(Date\.now|new Date\(\)|performance\.now|Math\.random|randomUUID|randomBytes|setTimeout|setInterval|setImmediate|process\.(?!emitWarning)\w+|fetch\(|console\.)/g;
@@ -25,15 +23,27 @@ export function isDomain(path: string): boolean {
   return decision.test(path) || makers.test(path);
 }
 
-function impurityOf(source: Source, target: Target): string | undefined {
+/** Why a file is not pure, itself or through what it imports at run time; one sentence for each reason. */
+function impuritiesOf(tree: Tree, path: string, way: readonly string[] = []): readonly string[] {
+  const source = tree.sources.get(path);
+  if (source === undefined || way.includes(path)) return [];
+  const through = way.length === 0 ? '' : ` through ${[...way.slice(1), path].join(' and ')}`;
+  const own = [...source.code.matchAll(impure)].map((match) => `uses ${match[0]}${through}: take it as an argument`);
+  const imported = source.imports
+    .filter((found) => !found.typeOnly && !found.asUrl)
+    .flatMap((found) => impuritiesBehind(tree, targetOf(path, found.specifier), [...way, path], through));
+  return [...own, ...imported];
+}
+
+function impuritiesBehind(tree: Tree, target: Target, way: readonly string[], through: string): readonly string[] {
   switch (target.kind) {
     case 'node':
-      return pureNodeModules.has(target.name) ? undefined : `node:${target.name}`;
+      return pureNodeModules.has(target.name) ? [] : [`imports node:${target.name}${through}`];
     case 'package':
-      return purePackages.has(target.name) ? undefined : target.name;
+      return purePackages.has(target.name) ? [] : [`imports ${target.name}${through}`];
     case 'file':
-      if (isDomain(target.path) || pureKit.some((folder) => isInside(target.path, folder))) return undefined;
-      return posix.dirname(target.path) === posix.dirname(source.path) ? undefined : target.path;
+      // A domain file answers for itself.
+      return isDomain(target.path) ? [] : impuritiesOf(tree, target.path, way);
   }
 }
 
@@ -42,19 +52,9 @@ const domain: Rule = {
   check: (tree) =>
     [...tree.sources.values()]
       .filter((source) => isDomain(source.path) && !source.isTest)
-      .flatMap((source) => [
-        ...source.imports
-          .filter((found) => !found.typeOnly)
-          .flatMap((found) => {
-            const reason = impurityOf(source, targetOf(source.path, found.specifier));
-            const message = `line ${found.line}: a pure file does not import ${reason}`;
-            return reason === undefined ? [] : [{ path: source.path, message }];
-          }),
-        ...[...source.code.matchAll(impure)].map((match) => ({
-          path: source.path,
-          message: `a pure file does not use ${match[0]}: take the value as an argument`,
-        })),
-      ]),
+      .flatMap((source) =>
+        [...new Set(impuritiesOf(tree, source.path))].map((message) => ({ path: source.path, message })),
+      ),
 };
 
 const layerOf = (path: string): string | undefined => {
