@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { sendJson } from './json-answer.ts';
+import { type Listening, listen, type NodeHandler } from './listen.ts';
+import { rawClient } from './testing/raw-client.ts';
+
+const GRACE_MS = 60_000;
+const get = (path = '/') => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
+
+const serve = (handler: NodeHandler): Promise<Listening> =>
+  listen({
+    handler,
+    host: '127.0.0.1',
+    port: 0,
+    headersTimeoutMs: 60_000,
+    keepAliveTimeoutMs: 60_000,
+    maxHeaderBytes: 4096,
+  });
+
+/** A handler whose requests wait until the test answers them. */
+function holding() {
+  const arrived: { path: string | undefined; outgoing: ServerResponse }[] = [];
+  const waiting: (() => void)[] = [];
+  return {
+    handler(incoming: IncomingMessage, outgoing: ServerResponse): void {
+      arrived.push({ path: incoming.url, outgoing });
+      for (const wake of waiting.splice(0)) wake();
+    },
+    async next(): Promise<ServerResponse> {
+      while (arrived.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      return arrived.shift()!.outgoing;
+    },
+  };
+}
+
+test('what is in flight is answered with connection: close, idle connections close at once, nobody new gets in', async () => {
+  const held = holding();
+  await using server = await serve(held.handler);
+  await using busy = await rawClient(server.port);
+  await using idle = await rawClient(server.port);
+  await using silent = await rawClient(server.port);
+  idle.send(get());
+  sendJson(await held.next(), 200, {});
+  expect((await idle.answer()).headers['connection']).toBe('keep-alive');
+  busy.send(get());
+  const outgoing = await held.next();
+
+  const drained = server.drain({ graceMs: GRACE_MS });
+  expect(await idle.closed()).toBe('');
+  expect(await silent.closed()).toBe('');
+  await expect(rawClient(server.port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  sendJson(outgoing, 200, { late: true });
+  expect(await busy.answer()).toMatchObject({ status: 200, body: '{"late":true}', headers: { connection: 'close' } });
+  await busy.closed();
+  await drained;
+});
+
+test('a stream whose headers went out before goes on to its end, and its connection does not stay', async () => {
+  const held = holding();
+  await using server = await serve(held.handler);
+  await using client = await rawClient(server.port);
+  client.send(get());
+  const outgoing = await held.next();
+  outgoing.writeHead(200, { 'content-length': 8 });
+  outgoing.write('half');
+  await once(client.socket, 'data');
+  const drained = server.drain({ graceMs: GRACE_MS });
+  outgoing.end('half');
+  expect(await client.answer()).toMatchObject({ body: 'halfhalf' });
+  await client.closed();
+  await drained;
+});
+
+test('a request that arrives on an open connection during the drain is answered', async () => {
+  const held = holding();
+  await using server = await serve(held.handler);
+  await using client = await rawClient(server.port);
+  client.send('GET / HTTP/1.1\r\nhos');
+  await using other = await rawClient(server.port);
+  other.send(get());
+  const outgoing = await held.next();
+  const drained = server.drain({ graceMs: GRACE_MS });
+  client.send('t: a\r\n\r\n');
+  sendJson(await held.next(), 200, {});
+  expect(await client.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  sendJson(outgoing, 200, {});
+  await other.answer();
+  await drained;
+});
+
+test('what is not answered within the grace is cut', async () => {
+  const held = holding();
+  await using server = await serve(held.handler);
+  await using client = await rawClient(server.port);
+  client.send(get());
+  await held.next();
+  await server.drain({ graceMs: 20 });
+  expect(await client.closed()).toBe('');
+});
+
+test('disposing cuts what is in flight, and draining twice is draining once', async () => {
+  const held = holding();
+  const server = await serve(held.handler);
+  await using client = await rawClient(server.port);
+  client.send(get());
+  await held.next();
+  await server[Symbol.asyncDispose]();
+  await server.drain({ graceMs: GRACE_MS });
+  expect(await client.closed()).toBe('');
+});

@@ -1,0 +1,287 @@
+import { createServer } from 'node:net';
+import { Hono } from 'hono';
+import { describe, expect, test } from 'vitest';
+import { sendJson } from './json-answer.ts';
+import {
+  type ClientFault,
+  ListenError,
+  type Listening,
+  type ListenOptions,
+  listen,
+  type NodeHandler,
+} from './listen.ts';
+import { drainRefused, readBody } from './read-body.ts';
+import { rawClient } from './testing/raw-client.ts';
+
+const limits = { host: '127.0.0.1', port: 0, headersTimeoutMs: 5000, keepAliveTimeoutMs: 5000, maxHeaderBytes: 4096 };
+const signal = new AbortController().signal;
+
+const clientError = (fault: ClientFault) => ({
+  status: fault === 'timeout' ? 408 : 400,
+  contentType: 'application/json',
+  body: JSON.stringify({ fault, note: 'я' }),
+});
+
+/** Answers with the path and the body; refuses /refuse before the body. */
+const echo: NodeHandler = async (incoming, outgoing) => {
+  if (incoming.url === '/refuse') {
+    drainRefused(incoming, outgoing);
+    return sendJson(outgoing, 403, {});
+  }
+  const body = await readBody(incoming, { limit: 1000, signal });
+  sendJson(outgoing, 200, { path: incoming.url, body: body.ok ? body.bytes.toString() : body.fault });
+};
+
+function serve(options: Partial<ListenOptions> = {}): Promise<Listening> {
+  return listen({ handler: echo, ...limits, clientError, ...options } as ListenOptions);
+}
+
+const get = (path = '/', more = '') => `GET ${path} HTTP/1.1\r\nhost: a\r\n${more}\r\n`;
+const post = (body: string, more = '') =>
+  `POST /p HTTP/1.1\r\nhost: a\r\n${more}content-length: ${body.length}\r\n\r\n${body}`;
+
+describe('what Node answers itself is answered by the service', () => {
+  test.each<[string, string, ClientFault]>([
+    ['no HTTP', 'hello\r\n\r\n', 'bad_request'],
+    ['a bad version', 'GET / HTTP/9.9\r\nhost: a\r\n\r\n', 'bad_request'],
+    ['a bad method', 'GET? / HTTP/1.1\r\nhost: a\r\n\r\n', 'bad_request'],
+    ['a space in a header name', 'GET / HTTP/1.1\r\nhost: a\r\na b: 1\r\n\r\n', 'bad_request'],
+    ['a bare line feed in a header', 'GET / HTTP/1.1\r\nhost: a\r\nx: 1\n\ty\r\n\r\n', 'bad_request'],
+    ['a control character in a header', 'GET / HTTP/1.1\r\nhost: a\r\nx: \u0001\r\n\r\n', 'bad_request'],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 'bad_request'],
+    ['two Hosts', 'GET / HTTP/1.1\r\nhost: a\r\nHost: b\r\n\r\n', 'bad_request'],
+    [
+      'two Content-Lengths',
+      'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\na',
+      'bad_request',
+    ],
+    ['two lengths in one', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1, 1\r\n\r\na', 'bad_request'],
+    ['a negative length', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: -1\r\n\r\n', 'bad_request'],
+    [
+      'length and chunks',
+      'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\na',
+      'bad_request',
+    ],
+    ['a bad chunk', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 'bad_request'],
+    ['chunks not last', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked, gzip\r\n\r\n', 'bad_request'],
+    ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n', 'bad_request'],
+    ['headers too large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(4096)}\r\n\r\n`, 'headers_too_large'],
+    ['a target too large', `GET /${'a'.repeat(5000)} HTTP/1.1\r\nhost: a\r\n\r\n`, 'headers_too_large'],
+    ['another expectation', get('/', 'expect: tea\r\n'), 'expectation'],
+  ])('%s', async (_what, request, fault) => {
+    await using server = await serve();
+    await using client = await rawClient(server.port);
+    client.send(request);
+    const answer = await client.answer();
+    expect(answer).toMatchObject({ status: 400, body: JSON.stringify({ fault, note: 'я' }) });
+    expect(answer.headers).toMatchObject({ connection: 'close', 'content-type': 'application/json' });
+    expect(answer.headers['date']).toMatch(/GMT$/);
+    expect(await client.closed()).toBe('');
+  });
+
+  test('headers just within the limit are served', async () => {
+    await using server = await serve();
+    await using client = await rawClient(server.port);
+    client.send(get('/', `x: ${'a'.repeat(4000)}\r\n`));
+    expect(await client.answer()).toMatchObject({ status: 200 });
+  });
+
+  test('headers that never end time out', async () => {
+    await using server = await serve({ headersTimeoutMs: 100 });
+    await using client = await rawClient(server.port);
+    client.send('GET / HTTP/1.1\r\nhost: a\r\n');
+    expect(await client.answer()).toMatchObject({ status: 408, headers: { connection: 'close' } });
+    expect(await client.closed()).toBe('');
+  });
+
+  test('a body that never ends times out', async () => {
+    await using server = await serve({ headersTimeoutMs: 100, requestTimeoutMs: 150 });
+    await using client = await rawClient(server.port);
+    client.send('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\na');
+    expect(await client.answer()).toMatchObject({ status: 408, headers: { connection: 'close' } });
+    expect(await client.closed()).toBe('');
+  });
+
+  test('a connection that never speaks is closed without a word', async () => {
+    await using server = await serve({ headersTimeoutMs: 100 });
+    await using client = await rawClient(server.port);
+    expect(await client.closed()).toBe('');
+  });
+
+  test('an idle connection is closed without a word', async () => {
+    await using server = await serve({ keepAliveTimeoutMs: 50 });
+    await using client = await rawClient(server.port);
+    client.send(get());
+    await client.answer();
+    expect(await client.closed()).toBe('');
+  });
+
+  test('a service without error answers gets plain ones', async () => {
+    await using server = await listen({ handler: echo, ...limits });
+    await using client = await rawClient(server.port);
+    client.send(get('/', `x: ${'a'.repeat(4096)}\r\n`));
+    expect(await client.answer()).toMatchObject({ status: 431, body: 'Request Header Fields Too Large\n' });
+  });
+
+  test('good requests are answered before a bad one ends their connection', async () => {
+    const gate = Promise.withResolvers<void>();
+    await using server = await serve({
+      handler: async (incoming, outgoing) => {
+        await gate.promise;
+        await echo(incoming, outgoing);
+      },
+    });
+    await using client = await rawClient(server.port);
+    client.send(`${get('/1')}${get('/2')}nonsense\r\n\r\n`);
+    gate.resolve();
+    expect(await client.answer()).toMatchObject({ status: 200, body: '{"path":"/1","body":""}' });
+    expect(await client.answer()).toMatchObject({ status: 200, body: '{"path":"/2","body":""}' });
+    expect(await client.closed()).toBe('');
+  });
+
+  test('an answer under way is not continued by another one', async () => {
+    const broken = Promise.withResolvers<void>();
+    await using server = await serve({
+      handler: (incoming, outgoing) => {
+        outgoing.writeHead(200, { 'content-length': 10 });
+        outgoing.write('half');
+        incoming.on('close', () => broken.resolve()).resume();
+      },
+    });
+    await using client = await rawClient(server.port);
+    client.send('POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n');
+    client.send('zz\r\n');
+    await broken.promise;
+    expect(await client.closed()).not.toContain('fault');
+  });
+
+  test('every header reaches the handler, however many there are', async () => {
+    let count = 0;
+    await using server = await serve({
+      maxHeaderBytes: 64 * 1024,
+      handler: (incoming, outgoing) => {
+        count = incoming.rawHeaders.length / 2;
+        sendJson(outgoing, 200, {});
+      },
+    });
+    await using client = await rawClient(server.port);
+    client.send(get('/', 'a: 1\r\n'.repeat(5000)));
+    expect(await client.answer()).toMatchObject({ status: 200 });
+    expect(count).toBe(5001);
+  });
+});
+
+describe('100-continue', () => {
+  const expecting = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n`;
+
+  test('is sent when the handler begins to read', async () => {
+    await using server = await serve();
+    await using client = await rawClient(server.port);
+    client.send(expecting('/p'));
+    expect(await client.answer()).toMatchObject({ status: 100 });
+    client.send('hi');
+    expect(await client.answer()).toMatchObject({ status: 200, body: '{"path":"/p","body":"hi"}' });
+    client.send(get());
+    expect(await client.answer()).toMatchObject({ status: 200 });
+  });
+
+  test('is not sent by a handler that refuses, and the connection closes', async () => {
+    await using server = await serve();
+    await using client = await rawClient(server.port);
+    client.send(expecting('/refuse'));
+    expect(await client.answer()).toMatchObject({ status: 403, headers: { connection: 'close' } });
+    expect(await client.closed()).toBe('');
+  });
+
+  test('is sent before the handler where the service says so', async () => {
+    await using server = await serve({ onContinue: 'at_once', handler: (_, outgoing) => sendJson(outgoing, 200, {}) });
+    await using client = await rawClient(server.port);
+    client.send(expecting('/p'));
+    expect(await client.answer()).toMatchObject({ status: 100 });
+    expect(await client.answer()).toMatchObject({ status: 200 });
+  });
+
+  test('asks for a Host too', async () => {
+    await using server = await serve();
+    await using client = await rawClient(server.port);
+    client.send('POST / HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n');
+    expect(await client.answer()).toMatchObject({ status: 400 });
+  });
+});
+
+describe('Hono', () => {
+  const app = new Hono<{ Bindings: { incoming: import('node:http').IncomingMessage } }>();
+  app.post('/p', async (c) => {
+    const body = await readBody(c.env.incoming, { limit: 1000, signal });
+    return c.json({ raw: c.env.incoming.rawHeaders.length, body: body.ok ? body.bytes.toString() : body.fault });
+  });
+
+  test('serves an application, which sees the raw headers', async () => {
+    const globals = [globalThis.Request, globalThis.Response];
+    await using server = await listen({ fetch: app.fetch, ...limits, clientError });
+    await using client = await rawClient(server.port);
+    client.send(post('hi', 'x: 1\r\nX: 2\r\n'));
+    expect(await client.answer()).toMatchObject({ status: 200, body: '{"raw":8,"body":"hi"}' });
+    expect([globalThis.Request, globalThis.Response]).toEqual(globals);
+  });
+
+  test('answers what it cannot make a request of with the fault', async () => {
+    await using server = await listen({ fetch: app.fetch, ...limits, clientError });
+    await using client = await rawClient(server.port);
+    client.send('GET / HTTP/1.1\r\nhost: a b/c\r\n\r\n');
+    expect(await client.answer()).toMatchObject({
+      status: 400,
+      headers: { connection: 'close' },
+      body: '{"fault":"bad_request","note":"я"}',
+    });
+    expect(await client.closed()).toBe('');
+  });
+});
+
+test.each(['throws', 'rejects'])('a handler that %s loses its connection, and the service is told', async (how) => {
+  const told = Promise.withResolvers<unknown>();
+  const failure = new TypeError('mistake');
+  await using server = await serve({
+    handler: () => {
+      if (how === 'throws') throw failure;
+      return Promise.reject(failure);
+    },
+    onHandlerError: told.resolve,
+  });
+  await using client = await rawClient(server.port);
+  client.send(get());
+  expect(await told.promise).toBe(failure);
+  expect(await client.closed()).toBe('');
+});
+
+describe('an address that cannot be had', () => {
+  test('a port in use', async () => {
+    await using first = await serve();
+    const error = await serve({ port: first.port }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ListenError);
+    expect(error).toMatchObject({
+      code: 'port_in_use',
+      message: `cannot listen on 127.0.0.1:${first.port}: another process uses this port`,
+    });
+  });
+
+  test.each([
+    ['not of this machine', '192.0.2.1'],
+    ['not resolved', 'name.invalid'],
+  ])('%s', async (_what, host) => {
+    await expect(serve({ host })).rejects.toMatchObject({ name: 'ListenError', code: 'bad_address' });
+  });
+
+  test('an IPv6 address stands in brackets', async (context) => {
+    const probe = createServer();
+    const there = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false)).listen(0, '::1', () => resolve(true));
+    });
+    probe.close();
+    context.skip(!there, 'this machine has no IPv6 loopback');
+    await using server = await serve({ host: '::1' });
+    expect(server.url).toBe(`http://[::1]:${server.port}`);
+    expect((await fetch(server.url)).status).toBe(200);
+  });
+});
