@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import { gatewayReportSchema } from './gateway-report.ts';
+import { gatewayRouteSchema } from './gateway-route.ts';
+import { guardrailPolicySchema } from './guardrail-policy.ts';
+import { type Kind, kinds } from './kinds.ts';
+import { modelBindingSchema } from './model-binding.ts';
+import { policyRevisionSchema } from './policy-revision.ts';
+import { runtimeGenerationSchema } from './runtime-generation.ts';
+
+/** The schema of the whole resource of each kind. */
+export const resourceSchemas = {
+  guardrailPolicy: guardrailPolicySchema,
+  policyRevision: policyRevisionSchema,
+  modelBinding: modelBindingSchema,
+  runtimeGeneration: runtimeGenerationSchema,
+  gatewayRoute: gatewayRouteSchema,
+  gatewayReport: gatewayReportSchema,
+} as const satisfies Record<keyof typeof kinds, z.ZodType>;
+
+const byKind: ReadonlyMap<string, { readonly kind: Kind; readonly schema: z.ZodType }> = new Map(
+  Object.entries(kinds).map(([key, kind]) => [kind.kind, { kind, schema: resourceSchemas[key as keyof typeof kinds] }]),
+);
+
+/** The kind of a manifest's `kind` member with its schema; undefined for a kind that is not ours. */
+export function findKind(name: string): { readonly kind: Kind; readonly schema: z.ZodType } | undefined {
+  return byKind.get(name);
+}
+
+/** The schema of the whole resource of one kind. */
+export function schemaOf(kind: Kind): z.ZodType {
+  const found = byKind.get(kind.kind);
+  if (found === undefined) throw new TypeError(`there is no kind ${kind.kind}`);
+  return found.schema;
+}

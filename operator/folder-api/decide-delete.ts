@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { Kind } from '#crds/kinds';
+import { ApiRefusal, conflict, notFound } from './api-refusal.ts';
+import { type Decision, wholeSeconds } from './decide-create.ts';
+import { decodeObject, type StoredObject } from './stored-object.ts';
+
+/** DeleteOptions of meta/v1, as far as they are served. */
+const deleteOptionsSchema = z.looseObject({
+  kind: z.literal('DeleteOptions').optional(),
+  dryRun: z.array(z.string()).max(0).optional(),
+  orphanDependents: z.literal(false).optional(),
+  propagationPolicy: z.literal('Background').optional(),
+  preconditions: z.strictObject({ uid: z.string().optional(), resourceVersion: z.string().optional() }).nullish(),
+});
+export type DeleteOptions = z.infer<typeof deleteOptionsSchema>;
+
+/** Reads the body of a DELETE; what cannot be honoured is refused rather than ignored. */
+export function readDeleteOptions(body: unknown): DeleteOptions {
+  const parsed = deleteOptionsSchema.safeParse(body ?? {});
+  if (parsed.success) return parsed.data;
+  throw new ApiRefusal('BadRequest', 'only deletion in the background with preconditions is served');
+}
+
+export type DeleteInput = {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly options: DeleteOptions;
+  readonly now: Date;
+};
+
+/** What a DELETE makes: the object goes, or is marked while it has finalizers, which is a new generation. */
+export function decideDelete(input: DeleteInput, current: StoredObject | undefined): Decision {
+  const { kind, name, options, now } = input;
+  if (current === undefined) throw notFound(kind, name);
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  if (uid !== undefined && uid !== current.metadata.uid) throw failed(kind, name, 'UID', uid, current.metadata.uid);
+  if (resourceVersion !== undefined && resourceVersion !== current.metadata.resourceVersion) {
+    throw failed(kind, name, 'ResourceVersion', resourceVersion, current.metadata.resourceVersion);
+  }
+  const object = decodeObject(current);
+  if ((current.metadata.finalizers ?? []).length === 0) return { act: 'remove', object };
+  if (current.metadata.deletionTimestamp !== undefined) return { act: 'keep' };
+  const { labels, annotations, finalizers, ownerReferences, ...server } = object.metadata;
+  const metadata = {
+    ...server,
+    generation: object.metadata.generation + 1,
+    deletionTimestamp: wholeSeconds(now),
+    deletionGracePeriodSeconds: 0,
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+  };
+  return { act: 'put', object: { ...object, metadata } };
+}
+
+function failed(kind: Kind, name: string, what: string, wanted: string, is: string): ApiRefusal {
+  return conflict(kind, name, `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${is}`);
+}

@@ -1,0 +1,64 @@
+import type { StoredObject } from './stored-object.ts';
+
+/** One change of one object. */
+export type Change = {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  /** The object after the change; of a deleted one the last state, at the version of its deletion. */
+  readonly object: StoredObject;
+  /** The object before, absent for an added one. */
+  readonly previous: StoredObject | undefined;
+};
+
+export type HistoryLimits = { readonly maxChanges: number; readonly maxBytes: number };
+
+/** The newest changes of all kinds in order, bounded in number and size. */
+export type History = {
+  push(change: Change): void;
+  /** Changes can be read from any version that is not below this one. */
+  readonly base: number;
+  /** The first change after a version; undefined when there is none yet. Not for versions below the base. */
+  after(version: number): Change | undefined;
+};
+
+/** An empty history that begins after `base`. */
+export function createHistory(base: number, limits: HistoryLimits): History {
+  let changes: Change[] = [];
+  let first = 0;
+  let bytes = 0;
+  let floor = base;
+
+  function forget(): void {
+    const oldest = changes[first];
+    if (oldest === undefined) return;
+    first += 1;
+    bytes -= oldest.object.bytes.length;
+    floor = oldest.object.version;
+  }
+
+  return {
+    push(change) {
+      changes.push(change);
+      bytes += change.object.bytes.length;
+      while (changes.length - first > limits.maxChanges || (bytes > limits.maxBytes && changes.length - first > 1)) {
+        forget();
+      }
+      if (first * 2 > changes.length) {
+        changes = changes.slice(first);
+        first = 0;
+      }
+    },
+    get base() {
+      return floor;
+    },
+    after(version) {
+      let low = first;
+      let high = changes.length;
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if ((changes[middle]?.object.version ?? 0) > version) high = middle;
+        else low = middle + 1;
+      }
+      return changes[low];
+    },
+  };
+}

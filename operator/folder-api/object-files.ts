@@ -1,0 +1,121 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sha256Hex } from '#contracts/canonical';
+import { type Kind, kinds } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import { writeAtomic } from '#kit/files/write-atomic';
+import { isServed } from '#kube/served-object';
+import type { StoredObject } from './stored-object.ts';
+
+export type StoreFault = 'unreadable_object' | 'unreadable_versions';
+
+/** The folder cannot be used as it is. The message names the file, never what it holds. */
+export class StoreError extends Error {
+  readonly code: StoreFault;
+
+  constructor(code: StoreFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}
+
+/** A longer name than this does not fit into the name of a file. */
+const longestPlainName = 150;
+const versionsFile = 'versions.json';
+
+/** One file per object, `<plural>/<name>.json`, each replaced whole; a crash leaves the old file or the new one. */
+export type ObjectFiles = {
+  /** Everything in the folder; leftovers of a write that a crash cut off are removed. */
+  load(): { readonly objects: readonly StoredObject[]; readonly reservedThrough: number };
+  write(object: StoredObject): Promise<void>;
+  remove(object: StoredObject): Promise<void>;
+  /** Promises that no version up to this one is given out after a restart. */
+  reserve(through: number): Promise<void>;
+};
+
+/** Opens the folder, creating what is missing. */
+export function openObjectFiles(directory: string): ObjectFiles {
+  for (const kind of Object.values(kinds)) mkdirSync(join(directory, kind.plural), { recursive: true, mode: 0o700 });
+  return {
+    load() {
+      clearLeftovers(directory);
+      const objects = Object.values(kinds).flatMap((kind) => loadKind(directory, kind));
+      return { objects, reservedThrough: loadVersions(directory) };
+    },
+    write: (object) => writeAtomic(pathOf(directory, object), object.bytes),
+    async remove(object) {
+      await rm(pathOf(directory, object));
+      await using folder = await open(join(directory, object.kind.plural), 'r');
+      await folder.sync();
+    },
+    reserve: (through) =>
+      writeAtomic(join(directory, versionsFile), `${JSON.stringify({ reservedThrough: through })}\n`),
+  };
+}
+
+function pathOf(directory: string, object: Pick<StoredObject, 'kind' | 'name'>): string {
+  return join(directory, object.kind.plural, fileNameOf(object.name));
+}
+
+function fileNameOf(name: string): string {
+  if (name.length <= longestPlainName) return `${name}.json`;
+  // No name of an object holds "~", so that no two names meet in one file.
+  return `${name.slice(0, 80)}~${sha256Hex(name)}.json`;
+}
+
+function clearLeftovers(directory: string): void {
+  for (const folder of [directory, ...Object.values(kinds).map((kind) => join(directory, kind.plural))]) {
+    for (const file of readdirSync(folder)) {
+      if (file.startsWith('.') && file.endsWith('.tmp')) rmSync(join(folder, file));
+    }
+  }
+}
+
+function loadKind(directory: string, kind: Kind): readonly StoredObject[] {
+  const folder = join(directory, kind.plural);
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => loadObject(join(folder, file), file, kind));
+}
+
+function loadObject(path: string, file: string, kind: Kind): StoredObject {
+  const bytes = readFileSync(path);
+  const object = parse(bytes);
+  if (!isServed<Resource>(object, kind) || fileNameOf(object.metadata.name) !== file || !hasVersion(object)) {
+    throw new StoreError('unreadable_object', `${path} is not a stored ${kind.kind}: restore it or move it away`);
+  }
+  const { metadata } = object;
+  return { kind, name: metadata.name, version: Number(metadata.resourceVersion), metadata, bytes };
+}
+
+function hasVersion(object: Stored<Resource>): boolean {
+  return Number.isSafeInteger(Number(object.metadata.resourceVersion));
+}
+
+function loadVersions(directory: string): number {
+  const path = join(directory, versionsFile);
+  const bytes = readIfPresent(path);
+  if (bytes === undefined) return 0;
+  const reserved = (parse(bytes) as { reservedThrough?: unknown } | undefined)?.reservedThrough;
+  if (typeof reserved === 'number' && Number.isSafeInteger(reserved)) return reserved;
+  throw new StoreError('unreadable_versions', `${path} does not say which versions were given out: restore it`);
+}
+
+function readIfPresent(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+import { listen } from '#kit/http/listen';
+import type { TokenFile } from '#kit/http/token-file';
+import type { Logger } from '#kit/log/logger';
+import type { Metrics } from '#kit/metrics/metrics';
+import { type Clock, systemClock } from '#kit/time/clock';
+import { startCollecting } from './collect-dependents.ts';
+import { handleRequest } from './http/handle-request.ts';
+import { measureRequests } from './http/request-metrics.ts';
+import { createListSnapshots } from './list-snapshots.ts';
+import { openObjectFiles } from './object-files.ts';
+import { openResourceStore } from './resource-store.ts';
+
+export type FolderApiOptions = {
+  /** The folder of the store; made when it is not there. One process at a time may open it. */
+  readonly directory: string;
+  /** An address of the loopback interface. */
+  readonly listen: { readonly host: string; readonly port: number };
+  /** The tokens that are accepted. */
+  readonly tokenFile: TokenFile;
+  /** The one namespace that is served. */
+  readonly namespace: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly clock?: Clock;
+};
+
+export type FolderApi = AsyncDisposable & {
+  readonly url: string;
+};
+
+/**
+ * Serves the Kubernetes REST subset of the resources port from a folder: the API server of standalone mode.
+ * Disposing ends the watches, answers what is in flight and waits for the writes that were begun.
+ * @throws StoreError where the folder holds what is not a stored object
+ * @throws ListenError where the address cannot be had
+ */
+export async function startFolderApi(options: FolderApiOptions): Promise<FolderApi> {
+  const { logger, clock = systemClock } = options;
+  const fault = (event: string) => (error: unknown) =>
+    logger.error(event, { error: error instanceof Error ? error.name : 'unknown' });
+  const store = openResourceStore(openObjectFiles(options.directory), fault('store_broken'));
+  const stopping = new AbortController();
+  const handlerOptions = {
+    store,
+    snapshots: createListSnapshots(store, clock.now),
+    namespace: options.namespace,
+    tokenFile: options.tokenFile,
+    clock,
+    stopping: stopping.signal,
+    documents: new Map<string, () => object>(),
+    onFault: fault('request_failed'),
+  };
+  const measure = measureRequests(options.metrics);
+  const listening = await listen({
+    ...options.listen,
+    handler(incoming, outgoing) {
+      measure(incoming, outgoing);
+      return handleRequest(incoming, outgoing, handlerOptions);
+    },
+    onHandlerError: fault('request_failed'),
+    headersTimeoutMs: 10_000,
+    keepAliveTimeoutMs: 60_000,
+    maxHeaderBytes: 16_384,
+  });
+  const collecting = startCollecting(store, clock, fault('collect_failed'));
+  return {
+    url: listening.url,
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await collecting[Symbol.asyncDispose]();
+      await listening.drain({ graceMs: 5_000 });
+      await store.settle();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { immutabilityProblems } from '#crds/immutability';
+import type { Kind } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import { schemaOf } from '#crds/schemas';
+import { fieldProblems } from '#kube/field-problems';
+import type { FieldProblem } from '#kube/kube-error';
+import { sameJson } from '#kube/same-json';
+import { invalid } from './api-refusal.ts';
+import { metadataProblems } from './validate-metadata.ts';
+
+/**
+ * Refuses an object that its kind does not allow, naming every problem. Of an update only what it changes is judged,
+ * so that an object which an older release stored can still lose its finalizer.
+ */
+export function validateObject(kind: Kind, next: unknown, before?: Stored<Resource>): asserts next is Resource {
+  const parsed = schemaOf(kind).safeParse(next);
+  const shape = parsed.success ? [] : fieldProblems(parsed.error);
+  const object = next as Resource;
+  const problems = [
+    ...shape.filter(({ field }) => before === undefined || !isUnchanged(field, before, object)),
+    ...(shape.some(({ field }) => field === '' || field.startsWith('metadata'))
+      ? []
+      : metadataProblems(object.metadata)),
+    ...(before === undefined || shape.length > 0 ? [] : immutabilityProblems(kind, before, object)),
+    ...(before === undefined ? [] : finalizerProblems(before, object)),
+  ];
+  if (problems.length > 0) throw invalid(kind, nameOf(next), problems);
+}
+
+function isUnchanged(field: string, before: Resource, after: Resource): boolean {
+  if (/^spec\b/.test(field)) return sameJson(before.spec, after.spec);
+  if (/^status\b/.test(field)) return sameJson(before.status, after.status);
+  return false;
+}
+
+/** An object that is being deleted only loses finalizers. */
+function finalizerProblems(before: Resource, after: Resource): readonly FieldProblem[] {
+  if (before.metadata.deletionTimestamp === undefined || !Array.isArray(after.metadata.finalizers)) return [];
+  const added = after.metadata.finalizers.filter((one) => !before.metadata.finalizers?.includes(one));
+  if (added.length === 0) return [];
+  return [{ field: 'metadata.finalizers', message: 'no new finalizers can be added if the object is being deleted' }];
+}
+
+function nameOf(value: unknown): string {
+  const name = (value as { metadata?: { name?: unknown } } | null)?.metadata?.name;
+  return typeof name === 'string' ? name : '';
+}
