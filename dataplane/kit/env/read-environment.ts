@@ -27,7 +27,7 @@ export function readEnvironment<S extends Settings>(
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [name, one] of Object.entries(settings)) {
-    const text = env[name] ?? one.default;
+    const text = (Object.hasOwn(env, name) ? env[name] : undefined) ?? one.default;
     if (text === undefined) {
       if (!one.optional) problems.push(`${name} is missing: it must be set (${one.type}; ${one.help})`);
       continue;

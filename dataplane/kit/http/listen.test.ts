@@ -155,6 +155,21 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).not.toContain('fault');
   });
 
+  test('a handler that answers after its client was refused changes nothing', async () => {
+    const arrived = Promise.withResolvers<import('node:http').ServerResponse>();
+    await using server = await serve({ handler: (_, outgoing) => arrived.resolve(outgoing) });
+    await using client = await rawClient(server.port);
+    client.send('POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n');
+    const outgoing = await arrived.promise;
+    client.send('zz\r\n');
+    expect(await client.answer()).toMatchObject({ status: 400 });
+    sendJson(outgoing, 200, { too: 'late' });
+    expect(await client.closed()).toBe('');
+    await using next = await rawClient(server.port);
+    next.send('nonsense\r\n\r\n');
+    expect(await next.answer()).toMatchObject({ status: 400 });
+  });
+
   test('every header reaches the handler, however many there are', async () => {
     let count = 0;
     await using server = await serve({

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { createSemaphore } from './semaphore.ts';
+
+const never = new AbortController().signal;
+
+test('gives as many slots as its limit and not one more', () => {
+  const semaphore = createSemaphore(2);
+  const first = semaphore.tryAcquire();
+  expect(semaphore.tryAcquire()).toBeDefined();
+  expect(semaphore.inUse).toBe(2);
+  expect(semaphore.tryAcquire()).toBeUndefined();
+  first?.();
+  expect(semaphore.inUse).toBe(1);
+  expect(semaphore.tryAcquire()).toBeDefined();
+});
+
+test('a slot is given back once, however often it is released', () => {
+  const semaphore = createSemaphore(2);
+  const first = semaphore.tryAcquire();
+  semaphore.tryAcquire();
+  first?.();
+  first?.();
+  expect(semaphore.inUse).toBe(1);
+});
+
+test('who waits gets a slot in order, and nobody overtakes', async () => {
+  const semaphore = createSemaphore(1);
+  const order: string[] = [];
+  const held = await semaphore.acquire(never);
+  const waiting = ['a', 'b'].map(async (name) => {
+    const release = await semaphore.acquire(never);
+    order.push(name);
+    release();
+  });
+  held();
+  expect(semaphore.tryAcquire()).toBeUndefined();
+  await Promise.all(waiting);
+  expect(order).toEqual(['a', 'b']);
+  expect(semaphore.inUse).toBe(0);
+});
+
+test('an aborted wait fails with the reason and takes no slot', async () => {
+  const semaphore = createSemaphore(1);
+  const held = await semaphore.acquire(never);
+  const control = new AbortController();
+  const waiting = semaphore.acquire(control.signal);
+  control.abort('enough');
+  await expect(waiting).rejects.toBe('enough');
+  await expect(semaphore.acquire(control.signal)).rejects.toBe('enough');
+  held();
+  expect(semaphore.inUse).toBe(0);
+  expect(semaphore.tryAcquire()).toBeDefined();
+});
+
+test.each([0, -1, 1.5, Number.NaN])('a limit of %d is a mistake', (limit) => {
+  expect(() => createSemaphore(limit)).toThrow(RangeError);
+});

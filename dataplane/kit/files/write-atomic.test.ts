@@ -1,0 +1,69 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FileWriteError, writeAtomic } from './write-atomic.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'write-atomic-'));
+});
+afterEach(() => {
+  chmodSync(folder, 0o700);
+  rmSync(folder, { recursive: true });
+});
+
+test('writes and replaces, and leaves nothing else in the folder', async () => {
+  const path = join(folder, 'a');
+  await writeAtomic(path, Buffer.from('one'));
+  await writeAtomic(path, 'два');
+  expect(readFileSync(path, 'utf8')).toBe('два');
+  expect(readdirSync(folder)).toEqual(['a']);
+});
+
+test.each([
+  [undefined, 0o600],
+  [0o644, 0o644],
+  [0o666, 0o666],
+])('mode %s gives %s whatever the mask', async (mode, bits) => {
+  const path = join(folder, 'a');
+  writeFileSync(path, 'old', { mode: 0o640 });
+  await writeAtomic(path, 'new', mode === undefined ? {} : { mode });
+  expect(statSync(path).mode & 0o777).toBe(bits);
+});
+
+test('a reader sees whole contents only', async () => {
+  const path = join(folder, 'a');
+  const contents = ['a', 'b'].map((letter) => letter.repeat(200_000));
+  await writeAtomic(path, contents[0]!);
+  let writing = true;
+  const writer = (async () => {
+    for (let round = 0; round < 20; round++) await writeAtomic(path, contents[round % 2]!);
+    writing = false;
+  })();
+  const seen = new Set<string>();
+  while (writing) {
+    seen.add(readFileSync(path, 'utf8'));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await writer;
+  expect([...seen].every((content) => contents.includes(content))).toBe(true);
+});
+
+test('a folder that is not there is an error that says so, with its cause', async () => {
+  const error = await writeAtomic(join(folder, 'none', 'a'), '').catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(FileWriteError);
+  expect(error).toMatchObject({ code: 'other', cause: { code: 'ENOENT' } });
+});
+
+test('what cannot be replaced keeps what it holds, and no temporary file stays', async () => {
+  mkdirSync(join(folder, 'a'));
+  await expect(writeAtomic(join(folder, 'a'), 'new')).rejects.toBeInstanceOf(FileWriteError);
+  expect(readdirSync(folder)).toEqual(['a']);
+});
+
+test('a folder without permission is denied', async (context) => {
+  context.skip(process.getuid?.() === 0, 'the administrator may write everywhere');
+  chmodSync(folder, 0o500);
+  await expect(writeAtomic(join(folder, 'a'), '')).rejects.toMatchObject({ code: 'denied' });
+});

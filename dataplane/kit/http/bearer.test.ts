@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { bearerToken } from './bearer.ts';
+
+test.each([
+  ['Bearer abc', 'abc'],
+  ['bearer abc', 'abc'],
+  ['BEARER   abc', 'abc'],
+  ['Bearer a-b._c~d+e/f==', 'a-b._c~d+e/f=='],
+])('accepts %j', (value, token) => {
+  expect(bearerToken(['authorization', value])).toEqual({ ok: true, token });
+});
+
+test.each([
+  'abc',
+  'Bearer',
+  'Bearer ',
+  'Bearerabc',
+  'Basic abc',
+  'Bearer a b',
+  'Bearer a,b',
+  'Bearer a=b',
+  'Bearer =',
+  'Bearer\tabc',
+  'Bearer я',
+  'Bearer a, Bearer b',
+])('refuses the scheme or token of %j', (value) => {
+  expect(bearerToken(['Authorization', value])).toEqual({ ok: false, fault: 'scheme' });
+});
+
+test.each([
+  [[], 'missing'],
+  [['authorization', ''], 'empty'],
+  [['authorization', 'Bearer a', 'Authorization', 'Bearer a'], 'duplicate'],
+])('%j is %s', (raw, fault) => {
+  expect(bearerToken(raw)).toEqual({ ok: false, fault });
+});

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { exactlyOnce, headerValues } from './raw-headers.ts';
+
+test('finds values under any case, in order, and never reads a value as a name', () => {
+  const raw = ['X-A', '1', 'host', 'x-a', 'x-a', '2', 'X-AB', '3'];
+  expect(headerValues(raw, 'x-A')).toEqual(['1', '2']);
+  expect(headerValues(raw, 'host')).toEqual(['x-a']);
+  expect(headerValues(raw, 'none')).toEqual([]);
+  expect(headerValues([], 'x')).toEqual([]);
+});
+
+test.each([
+  [[], { ok: false, fault: 'missing' }],
+  [['y', '1'], { ok: false, fault: 'missing' }],
+  [['X', ''], { ok: false, fault: 'empty' }],
+  [['x', ' \t'], { ok: false, fault: 'empty' }],
+  [['x', '1', 'X', '1'], { ok: false, fault: 'duplicate' }],
+  [['x', '', 'X', ''], { ok: false, fault: 'duplicate' }],
+  [['X', 'a, b'], { ok: true, value: 'a, b' }],
+])('exactly once in %j', (raw, expected) => {
+  expect(exactlyOnce(raw, 'x')).toEqual(expected);
+});

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { createMetrics } from './metrics.ts';
+
+const linesOf = async (metrics: ReturnType<typeof createMetrics>, name: string): Promise<string[]> =>
+  (await metrics.exposition()).split('\n').filter((line) => line.startsWith(name));
+
+test('counts by closed labels, and what is outside of them as other', async () => {
+  const metrics = createMetrics({ service: 'runtime' });
+  const checks = metrics.counter({
+    name: 'checks_total',
+    help: 'Checks.',
+    labels: { stage: ['request', 'response'], decision: ['pass', 'deny'] },
+  });
+  checks.add({ stage: 'request', decision: 'pass' });
+  checks.add({ stage: 'request', decision: 'pass' }, 2);
+  checks.add({ stage: 'smuggled' as 'request', decision: 'deny' });
+  expect(await linesOf(metrics, 'checks_total')).toEqual([
+    'checks_total{stage="request",decision="pass",service="runtime"} 3',
+    'checks_total{stage="other",decision="deny",service="runtime"} 1',
+  ]);
+});
+
+test('a bounded label takes the first values up to its bound', async () => {
+  const metrics = createMetrics({ service: 'runtime' });
+  const seen = metrics.counter({ name: 'seen_total', help: 'Seen.', labels: { policy: { bounded: 2 } } });
+  for (const policy of ['a', 'b', 'c', 'd', 'a']) seen.add({ policy });
+  expect(await linesOf(metrics, 'seen_total')).toEqual([
+    'seen_total{policy="a",service="runtime"} 2',
+    'seen_total{policy="b",service="runtime"} 1',
+    'seen_total{policy="other",service="runtime"} 2',
+  ]);
+});
+
+test('gauges are set and moved, histograms observe', async () => {
+  const metrics = createMetrics({ service: 'gateway' });
+  const open = metrics.gauge({ name: 'open', help: 'Open.', labels: {} });
+  open.set({}, 5);
+  open.add({}, -2);
+  const took = metrics.histogram({
+    name: 'took_seconds',
+    help: 'Took.',
+    labels: { stage: ['request'] },
+    buckets: [0.1, 1],
+  });
+  took.observe({ stage: 'request' }, 0.5);
+  expect(await linesOf(metrics, 'open')).toEqual(['open{service="gateway"} 3']);
+  expect(await linesOf(metrics, 'took_seconds')).toEqual([
+    'took_seconds_bucket{le="0.1",service="gateway",stage="request"} 0',
+    'took_seconds_bucket{le="1",service="gateway",stage="request"} 1',
+    'took_seconds_bucket{le="+Inf",service="gateway",stage="request"} 1',
+    'took_seconds_sum{service="gateway",stage="request"} 0.5',
+    'took_seconds_count{service="gateway",stage="request"} 1',
+  ]);
+});
+
+test('each registry is its own, has the defaults of the process, and names its format', async () => {
+  const one = createMetrics({ service: 'one' });
+  const two = createMetrics({ service: 'two' });
+  one.counter({ name: 'same_total', help: 'Same.', labels: {} }).add({});
+  expect(await linesOf(two, 'same_total')).toEqual([]);
+  expect(await linesOf(two, 'process_cpu_seconds_total')).toHaveLength(1);
+  expect(one.contentType).toMatch(/^text\/plain; version=0\.0\.4/);
+});
+
+test('describes what was declared', () => {
+  const metrics = createMetrics({ service: 'runtime' });
+  metrics.counter({ name: 'a_total', help: 'A.', labels: { stage: ['request'], policy: { bounded: 3 } } });
+  metrics.gauge({ name: 'b', help: 'B.', labels: {} });
+  expect(metrics.describeMetrics()).toEqual([
+    {
+      name: 'a_total',
+      type: 'counter',
+      help: 'A.',
+      labels: [
+        { name: 'stage', values: 'request, other' },
+        { name: 'policy', values: 'at most 3 values, then other' },
+      ],
+    },
+    { name: 'b', type: 'gauge', help: 'B.', labels: [] },
+  ]);
+});
+
+test('a name that is declared twice is a mistake', () => {
+  const metrics = createMetrics({ service: 'runtime' });
+  metrics.gauge({ name: 'a', help: 'A.', labels: {} });
+  expect(() => metrics.gauge({ name: 'a', help: 'A.', labels: {} })).toThrow();
+});

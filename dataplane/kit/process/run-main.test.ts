@@ -1,0 +1,127 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const script = fileURLToPath(new URL('./testing/life.ts', import.meta.url));
+
+type Life = AsyncDisposable & {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** The line by which it says that it serves. */
+  ready(): Promise<unknown>;
+  /** Waits for a line on standard error. */
+  says(line: string): Promise<void>;
+  /** Exit code or signal, and what it wrote to standard error. */
+  end(): Promise<{ code: number | null; signal: string | null; lines: string[] }>;
+};
+
+function live(what: string, env: NodeJS.ProcessEnv = {}): Life {
+  const child = spawn(process.execPath, [script, what], { env: { PATH: process.env['PATH'], ...env } });
+  const lines: string[] = [];
+  const errors = createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
+  const closed = once(child, 'close');
+  const output = createInterface({ input: child.stdout });
+  const first = once(output, 'line');
+  return {
+    child,
+    ready: async () => JSON.parse((await first)[0]),
+    async says(line) {
+      while (!lines.includes(line)) await once(errors, 'line');
+    },
+    async end() {
+      const [code, signal] = await closed;
+      return { code, signal, lines };
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await closed;
+    },
+  };
+}
+
+const orderly = { code: 0, signal: null, lines: ['event dispose true', 'event disposed'] };
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it in order', async (signal) => {
+  await using life = live('serve');
+  expect(await life.ready()).toEqual({ listening: 'http://127.0.0.1:1', pid: life.child.pid });
+  life.child.kill(signal);
+  expect(await life.end()).toEqual(orderly);
+});
+
+test('the end of standard input ends it in order where that is asked for', async () => {
+  await using life = live('serve', { PORTCULLIS_EXIT_WITH_STDIN: '1' });
+  await life.ready();
+  life.child.stdin.end();
+  expect(await life.end()).toEqual(orderly);
+});
+
+test('the end of standard input means nothing otherwise', async () => {
+  await using life = live('serve');
+  life.child.stdin.end();
+  await life.ready();
+  life.child.kill('SIGTERM');
+  expect(await life.end()).toEqual(orderly);
+});
+
+test('a second signal ends at once', async () => {
+  await using life = live('stuck');
+  await life.ready();
+  life.child.kill('SIGTERM');
+  await life.says('event dispose true');
+  life.child.kill('SIGINT');
+  expect(await life.end()).toMatchObject({ code: 1, signal: null });
+});
+
+test('what does not end is ended by the watchdog', async () => {
+  await using life = live('stuck');
+  await life.ready();
+  life.child.kill('SIGTERM');
+  const end = await life.end();
+  expect(end).toMatchObject({ code: 1, lines: ['event dispose true', 'life: did not end within 300 ms'] });
+});
+
+test('what is left over after an orderly end does not hold the process', async () => {
+  await using life = live('leaky');
+  await life.ready();
+  life.child.kill('SIGTERM');
+  expect(await life.end()).toEqual(orderly);
+});
+
+test('a signal while it starts reaches the start', async () => {
+  await using life = live('slow-start');
+  await life.ready();
+  life.child.kill('SIGTERM');
+  expect(await life.end()).toEqual({ code: 0, signal: null, lines: ['event aborted'] });
+});
+
+test.each([
+  ['misconfigured', 2, ['life: A is missing', 'life: B is wrong']],
+  ['unlucky', 1, ['life: cannot start: cannot listen: port in use (port_in_use)']],
+])('%s: exit code %d and its sentences', async (what, code, lines) => {
+  await using life = live(what);
+  expect(await life.end()).toEqual({ code, signal: null, lines });
+});
+
+test('a failure to end is told', async () => {
+  await using life = live('failing');
+  await life.ready();
+  life.child.kill('SIGTERM');
+  expect(await life.end()).toMatchObject({
+    code: 1,
+    lines: ['event dispose true', 'life: cannot end in order: disk gone (EIO)'],
+  });
+});
+
+test.each([
+  ['buggy', /^life: cannot start: TypeError at /],
+  ['rejecting', /^life: unexpected failure: TypeError at /],
+  ['throwing', /^life: unexpected failure: TypeError at /],
+])('%s: one line that quotes nothing', async (what, line) => {
+  await using life = live(what);
+  const end = await life.end();
+  expect(end.code).toBe(1);
+  expect(end.lines).toHaveLength(1);
+  expect(end.lines[0]).toMatch(line);
+  expect(end.lines[0]).not.toContain('hunter2');
+});
