@@ -75,7 +75,7 @@ function collect(incoming: IncomingMessage, limit: number, signal: AbortSignal):
  */
 export function drainRefused(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (incoming.readableEnded || incoming.destroyed) return;
-  const declared = declaredLength(incoming.rawHeaders) ?? Number.POSITIVE_INFINITY;
+  const declared = declaredLength(incoming.rawHeaders) ?? undeclaredLength(incoming.rawHeaders);
   const { socket } = incoming;
   if (awaitsContinue(incoming) || declared > DRAIN_BYTES) {
     lingerOnClose(socket);
@@ -103,6 +103,11 @@ export function drainRefused(incoming: IncomingMessage, outgoing: ServerResponse
   timer.unref();
   incoming.on('data', onData).on('end', onOver).on('close', onOver);
   incoming.resume();
+}
+
+/** A body without Content-Length is chunked and of any length; without chunks there is none (RFC 9112 §6.3). */
+function undeclaredLength(rawHeaders: readonly string[]): number {
+  return headerValues(rawHeaders, 'transfer-encoding').length > 0 ? Number.POSITIVE_INFINITY : 0;
 }
 
 /**
