@@ -1,0 +1,118 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { CliError } from '../cli-error.ts';
+import { type DataDirectory, dataDirectory } from '../platform/data-directory.ts';
+import { type PlatformLock, takeLock } from '../platform/lock.ts';
+import { readStatusFile } from '../platform/status-file.ts';
+import { nextSteps } from '../supervisor/next-steps.ts';
+import { createRoot, prepareDirectory, refuseForeignFolder } from '../supervisor/prepare-directory.ts';
+import { type Platform, startPlatform } from '../supervisor/start-platform.ts';
+import { waitForOrphans } from '../supervisor/wait-for-orphans.ts';
+import { waitUntilServed } from '../supervisor/wait-until-served.ts';
+
+const defaultPort = 8_080;
+/** Both npm and the terminal hand on one Ctrl-C; what comes later is a second one. */
+const sameSignalMs = 1_000;
+
+type UpOptions = { readonly data?: string; readonly port: number; readonly gateways: number };
+
+export function addUp(program: Command): void {
+  program
+    .command('up')
+    .description('start the standalone platform and keep it running until Ctrl-C')
+    .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
+    .option('--port <n>', 'port of the gateway; 0 takes a free one', wholeNumber(0, 65_535), portFromEnvironment())
+    .option('--gateways <n>', 'number of gateway replicas, on ports that follow each other', wholeNumber(1, 8), 1)
+    .action((options: UpOptions) => up(options));
+}
+
+async function up(options: UpOptions): Promise<void> {
+  const begun = performance.now();
+  const data = dataDirectory(options.data);
+  createRoot(data);
+  refuseForeignFolder(data);
+  using lock = lockOf(data);
+  void lock;
+  const told = stopWhenTold();
+  await waitForOrphans(data, say);
+  const isFirst = await prepareDirectory(data);
+  say(`data in ${data.root}${isFirst ? ' (new: the example was copied into apply/)' : ''}`);
+  let platform: Platform | undefined;
+  try {
+    platform = await startPlatform({ ...options, data, say, signal: told });
+    const { addresses } = platform.status();
+    say('waiting until what is in the data directory is served');
+    await waitUntilServed(data, addresses.api, say, told);
+    if (!told.aborted) {
+      platform.settled();
+      say(`ready after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+      process.stdout.write(nextSteps(platform.status(), options.data));
+    }
+    await aborted(told);
+  } catch (error) {
+    if (!told.aborted) throw error;
+  } finally {
+    if (platform !== undefined) {
+      say('stopping: gateways first, then the operator with its workloads');
+      await platform.stop();
+    }
+    say('stopped');
+  }
+}
+
+function lockOf(data: DataDirectory): PlatformLock {
+  const lock = takeLock(data.lock);
+  if (lock !== undefined) return lock;
+  const holder = readStatusFile(data.status);
+  const who = holder === undefined ? 'Another platform' : `Another platform (process ${holder.pid})`;
+  throw new CliError('busy', `${who} runs on ${data.root}: stop it first, or choose another folder with --data.`);
+}
+
+/** Aborted by the first signal; another one that is not its echo ends everything at once. */
+function stopWhenTold(): AbortSignal {
+  const stop = new AbortController();
+  let first = 0;
+  function onSignal(): void {
+    if (!stop.signal.aborted) {
+      first = performance.now();
+      stop.abort(new DOMException('told to stop', 'AbortError'));
+      return;
+    }
+    if (performance.now() - first < sameSignalMs) return;
+    // The processes notice the end of their supervisor and end by themselves.
+    process.kill(process.pid, 'SIGKILL');
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
+  return stop.signal;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    // An idle supervisor has nothing else that keeps it alive but its children.
+    const alive = setInterval(() => undefined, 2 ** 30);
+    signal.addEventListener('abort', () => clearInterval(alive), { once: true });
+  });
+}
+
+function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+function portFromEnvironment(): number {
+  const text = process.env['PORTCULLIS_PORT'];
+  if (text === undefined || text === '') return defaultPort;
+  try {
+    return wholeNumber(0, 65_535)(text);
+  } catch {
+    throw new CliError('usage', 'PORTCULLIS_PORT must be a whole number from 0 to 65535.');
+  }
+}
+
+function say(sentence: string): void {
+  process.stdout.write(`portcullis: ${sentence}\n`);
+}

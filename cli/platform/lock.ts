@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+/** The only platform of a data directory holds it; disposing it gives it free. */
+export type PlatformLock = Disposable;
+
+/** How long a look at the lock by somebody else may make a start wait. */
+const patienceMs = 1_000;
+
+/**
+ * Takes the lock of a data directory; undefined when another process holds it.
+ * It is the write lock that SQLite keeps on an empty database file: the kernel lets go of it with the process, however
+ * that ends, and no process id is looked at, so that a reused one misleads nobody.
+ */
+export function takeLock(path: string): PlatformLock | undefined {
+  const database = new DatabaseSync(path, { timeout: patienceMs });
+  try {
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) return undefined;
+    throw error;
+  }
+  return { [Symbol.dispose]: () => database.close() };
+}
+
+/** Whether a process holds the lock now. */
+export function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  try {
+    database.exec('SELECT count(*) FROM sqlite_schema');
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+/** SQLITE_BUSY. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === 5;
+}

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { openTokenFile } from '#kit/http/token-file';
+import { createClient, type KubeClient } from '#kube/client';
+import { CliError } from '../cli-error.ts';
+import { type DataDirectory, dataDirectory } from './data-directory.ts';
+import { isLocked } from './lock.ts';
+import { type PlatformStatus, readStatusFile } from './status-file.ts';
+
+export type RunningPlatform = { readonly data: DataDirectory; readonly status: PlatformStatus };
+
+/**
+ * The platform that runs on a data directory.
+ * @throws CliError not_running, with what to do
+ */
+export function runningPlatform(asked: string | undefined): RunningPlatform {
+  const data = dataDirectory(asked);
+  if (!existsSync(data.root)) {
+    throw new CliError('not_running', `${data.root} does not exist: start a platform there with "portcullis up".`);
+  }
+  if (!existsSync(data.lock)) {
+    throw new CliError('not_running', `${data.root} is not the data directory of a platform: check --data.`);
+  }
+  if (!isLocked(data.lock)) {
+    throw new CliError('not_running', `No platform runs on ${data.root}: start one with "portcullis up".`);
+  }
+  const status = readStatusFile(data.status);
+  if (status === undefined) {
+    throw new CliError('not_running', `The platform on ${data.root} is still starting: try again in a moment.`);
+  }
+  return { data, status };
+}
+
+/** A client of the resources of the platform that runs on a data directory. */
+export function openResources(asked: string | undefined, namespace: string): KubeClient & AsyncDisposable {
+  const { data, status } = runningPlatform(asked);
+  return createClient({ url: status.addresses.api, tokenFile: openTokenFile(data.apiToken), namespace });
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const processSchema = z.object({
+  name: z.string(),
+  kind: z.enum(['operator', 'gateway', 'echo']),
+  pid: z.int(),
+  startedAt: z.string(),
+  ready: z.boolean(),
+  restarts: z.int(),
+});
+
+/** What `portcullis up` says about itself in status.json. */
+export const statusSchema = z.object({
+  ready: z.boolean(),
+  addresses: z.object({
+    /** Origin of the first gateway, without a path. */
+    gateway: z.string(),
+    gateways: z.array(z.string()),
+    api: z.string(),
+    operator: z.string(),
+  }),
+  clientKeyFile: z.string(),
+  dataDirectory: z.string(),
+  pid: z.int(),
+  processes: z.array(processSchema),
+});
+
+export type PlatformStatus = z.infer<typeof statusSchema>;
+export type ProcessStatus = PlatformStatus['processes'][number];
+
+/** The status as it was last written; undefined where there is none that can be read. */
+export function readStatusFile(path: string): PlatformStatus | undefined {
+  try {
+    const read = statusSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+    return read.success ? read.data : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { writeAtomic } from '#kit/files/write-atomic';
+import { checkout, type DataDirectory } from '../platform/data-directory.ts';
+
+export type ProcessKind = 'operator' | 'gateway' | 'echo';
+
+export type ChildSpec = {
+  readonly name: string;
+  readonly kind: ProcessKind;
+  /** The entry point, relative to the checkout. */
+  readonly file: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** What a process says once it serves: where it listens, and what else it wants known. */
+const readyLineSchema = z.looseObject({ listening: z.string() });
+export type ReadyLine = z.infer<typeof readyLineSchema>;
+
+export type Child = {
+  readonly pid: number;
+  readonly startedAt: string;
+  /** Undefined when the process ends before it serves. */
+  readonly ready: Promise<ReadyLine | undefined>;
+  /** How it ended, in words; settles after the end was written down. */
+  readonly ended: Promise<string>;
+  /** Asks it to end, and ends it after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+};
+
+const largestLog = 10 * 1_024 * 1_024;
+
+/**
+ * Starts one process of the platform, in a group of its own so that Ctrl-C in a terminal reaches the supervisor alone,
+ * with a pipe whose end tells it that the supervisor died. Its last argument names the data directory, for people who
+ * look at a list of processes and for `wait-for-orphans.ts`.
+ */
+export async function startChild(spec: ChildSpec, data: DataDirectory): Promise<Child> {
+  const log = openLog(spec.name, data);
+  const process_ = spawn(process.execPath, [join(checkout, spec.file), data.root], {
+    cwd: checkout,
+    detached: true,
+    stdio: ['pipe', 'pipe', log],
+    env: { ...process.env, ...spec.env, PORTCULLIS_EXIT_WITH_STDIN: '1' },
+  });
+  closeSync(log);
+  const ended = endOf(process_);
+  // A child that never came to be has no pid; its end says why.
+  const pid = process_.pid ?? -1;
+  const startedAt = new Date().toISOString();
+  const note = join(data.run, `${spec.name}.json`);
+  const written = writeAtomic(note, Buffer.from(JSON.stringify({ name: spec.name, kind: spec.kind, pid, startedAt })));
+  process_.stdin?.on('error', () => undefined);
+  const ready = readyLineOf(process_);
+  await written;
+  return {
+    pid,
+    startedAt,
+    ready,
+    ended: ended.then((how) => {
+      rmSync(note, { force: true });
+      return how;
+    }),
+    async stop(graceMs) {
+      process_.kill('SIGTERM');
+      const timer = setTimeout(() => process_.kill('SIGKILL'), graceMs);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The last lines that a process wrote to its log, for the sentence about its failure. */
+export function lastWords(name: string, data: DataDirectory): string {
+  try {
+    const lines = readFileSync(join(data.logs, `${name}.log`), 'utf8')
+      .trimEnd()
+      .split('\n');
+    return lines
+      .filter((line) => !line.startsWith('{'))
+      .slice(-3)
+      .join(' ')
+      .slice(-600);
+  } catch {
+    return '';
+  }
+}
+
+function openLog(name: string, data: DataDirectory): number {
+  mkdirSync(data.logs, { recursive: true, mode: 0o700 });
+  const path = join(data.logs, `${name}.log`);
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > largestLog) renameSync(path, `${path}.1`);
+  return openSync(path, 'a', 0o600);
+}
+
+function endOf(process_: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    process_.once('error', (error) => resolve(`could not be started (${'code' in error ? error.code : error.name})`));
+    process_.once('exit', (code, signal) =>
+      resolve(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`),
+    );
+  });
+}
+
+function readyLineOf({ stdout }: ChildProcess): Promise<ReadyLine | undefined> {
+  return new Promise((resolve) => {
+    if (stdout === null) return resolve(undefined);
+    const lines = createInterface({ input: stdout });
+    lines.on('line', (line) => {
+      const read = readyLineSchema.safeParse(parse(line));
+      if (read.success) resolve(read.data);
+    });
+    lines.once('close', () => resolve(undefined));
+  });
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

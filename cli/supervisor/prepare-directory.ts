@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeAtomic } from '#kit/files/write-atomic';
+import { CliError } from '../cli-error.ts';
+import { checkout, type DataDirectory } from '../platform/data-directory.ts';
+
+/** What a first start copies into the watched folder. */
+const exampleFiles = ['policy.yaml', 'binding.yaml'] as const;
+
+/** Creates the folder itself, for its owner only; what is in it may be there already. */
+export function createRoot(data: DataDirectory): void {
+  try {
+    mkdirSync(data.root, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+    throw new CliError('usage', `The data directory ${data.root} cannot be created (${code}).`, { cause });
+  }
+}
+
+/** Refuses a folder that holds something else, so that a wrong `--data` never mixes with other files. */
+export function refuseForeignFolder(data: DataDirectory): void {
+  const names = readdirSync(data.root);
+  if (names.length === 0 || existsSync(data.lock)) return;
+  throw new CliError(
+    'usage',
+    `${data.root} holds other files and no data of a platform: choose an empty folder, or a new one, with --data.`,
+  );
+}
+
+/**
+ * Brings everything that is missing: folders and secrets for the owner only, and on a first start the example.
+ * Each thing appears whole or not at all, so that a start that was killed is repaired by the next one.
+ * @returns whether the example was copied
+ */
+export async function prepareDirectory(data: DataDirectory): Promise<boolean> {
+  for (const folder of [data.tokens, data.secrets, data.run, data.logs]) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+  await createSecret(data.apiToken, `${token()}\n`);
+  await createSecret(data.runtimeToken, `${token()}\n`);
+  await createSecret(data.clientKeys, `pk-${token()} default\n`);
+  if (existsSync(data.apply)) return false;
+  const folder = mkdtempSync(join(data.root, '.apply-'));
+  for (const name of exampleFiles) copyFileSync(join(checkout, 'examples/guarded-chat', name), join(folder, name));
+  renameSync(folder, data.apply);
+  for (const name of readdirSync(data.root)) {
+    if (name.startsWith('.apply-')) rmSync(join(data.root, name), { recursive: true });
+  }
+  return true;
+}
+
+async function createSecret(path: string, text: string): Promise<void> {
+  if (existsSync(path)) return;
+  await writeAtomic(path, Buffer.from(text), { mode: 0o600 });
+}
+
+function token(): string {
+  return randomBytes(32).toString('base64url');
+}

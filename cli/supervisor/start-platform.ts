@@ -1,0 +1,153 @@
+import { rmSync } from 'node:fs';
+import { writeAtomic } from '#kit/files/write-atomic';
+import { CliError } from '../cli-error.ts';
+import type { DataDirectory } from '../platform/data-directory.ts';
+import type { PlatformStatus } from '../platform/status-file.ts';
+import { createProvidersFile, echoPort } from './approved-providers.ts';
+import type { ReadyLine } from './child.ts';
+import { waitForPort } from './free-port.ts';
+import { apiOf, echoProcess, gatewayProcess, operatorProcess, pinGateway, pinOperator } from './platform-processes.ts';
+import { type Supervised, supervise } from './supervise.ts';
+
+export type PlatformOptions = {
+  readonly data: DataDirectory;
+  /** Port of the first gateway, the others on the following ones; 0 takes free ports. */
+  readonly port: number;
+  readonly gateways: number;
+  readonly say: (sentence: string) => void;
+  /** Aborted when the start is called off. */
+  readonly signal: AbortSignal;
+};
+
+export type Platform = {
+  status(): PlatformStatus;
+  /** Marks the platform as ready: what it was told to serve is served. It stays so while all processes serve. */
+  settled(): void;
+  /** Ends gateways first, which drain, then the operator with its workloads, then the echo provider. */
+  stop(): Promise<void>;
+};
+
+/** A port of an orphan, or of a program that is just closing, becomes free within seconds. */
+const portPatienceMs = 6_000;
+/** A gateway may let streams end; its own bound is below this one. */
+const gatewayGraceMs = 35_000;
+const graceMs = 20_000;
+
+/**
+ * Starts all processes; each is kept running from then on.
+ * @throws StartFailure when one of them cannot start, CliError busy when a port is in use, the reason of the signal;
+ * nothing is left running then
+ */
+export async function startPlatform(options: PlatformOptions): Promise<Platform> {
+  const { data, say } = options;
+  await createProvidersFile(data);
+  const echoAt = echoPort(data);
+  await refusePortsInUse(options, echoAt);
+  const group = createGroup(data, say);
+  try {
+    const echo = echoAt === undefined ? undefined : group.start(echoProcess(echoAt), () => ({}));
+    const operator = await unlessAborted(group.start(operatorProcess(data), pinOperator), options.signal);
+    const numbers = Array.from({ length: options.gateways }, (_, at) => at + 1);
+    const starting = numbers.map((number) => {
+      const port = options.port === 0 ? 0 : options.port + number - 1;
+      return group.start(gatewayProcess(data, number, port, apiOf(operator)), pinGateway);
+    });
+    const gateways = await unlessAborted(Promise.all(starting), options.signal);
+    await unlessAborted(Promise.resolve(echo), options.signal);
+    group.serveAt({ operator, gateways });
+    return group;
+  } catch (error) {
+    await group.stop();
+    throw error;
+  }
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+async function refusePortsInUse(options: PlatformOptions, echoAt: number | undefined): Promise<void> {
+  const wanted = options.port === 0 ? [] : Array.from({ length: options.gateways }, (_, at) => options.port + at);
+  for (const port of wanted) {
+    if (await waitForPort(port, portPatienceMs)) continue;
+    throw new CliError('busy', `Port ${port} is used by another program: choose another one with --port.`);
+  }
+  if (echoAt === undefined || (await waitForPort(echoAt, portPatienceMs))) return;
+  const { providers } = options.data;
+  throw new CliError(
+    'busy',
+    `Port ${echoAt} of the provider echo is used by another program: change it in ${providers}.`,
+  );
+}
+
+type Lines = { readonly operator: ReadyLine; readonly gateways: readonly ReadyLine[] };
+
+function createGroup(data: DataDirectory, say: (sentence: string) => void) {
+  const members: Supervised[] = [];
+  let lines: Lines | undefined;
+  let isSettled = false;
+  let writing = Promise.resolve();
+  let stopped = false;
+
+  function status(): PlatformStatus {
+    const processes = members.map((member) => member.status());
+    const gateways = lines?.gateways.map(({ listening }) => listening) ?? [];
+    return {
+      ready: isSettled && !stopped && processes.every(({ ready }) => ready),
+      addresses: {
+        gateway: gateways[0] ?? '',
+        gateways,
+        api: lines === undefined ? '' : apiOf(lines.operator),
+        operator: lines?.operator.listening ?? '',
+      },
+      clientKeyFile: data.clientKeys,
+      dataDirectory: data.root,
+      pid: process.pid,
+      processes,
+    };
+  }
+
+  /** One write after the other; the last one holds the newest status. */
+  function writeStatus(): void {
+    if (lines === undefined) return;
+    const write = () => writeAtomic(data.status, Buffer.from(`${JSON.stringify(status(), undefined, 2)}\n`));
+    writing = writing.then(write).catch(() => say(`${data.status} cannot be written`));
+  }
+
+  return {
+    status,
+    settled(): void {
+      isSettled = true;
+      writeStatus();
+    },
+    serveAt(found: Lines): void {
+      lines = found;
+      writeStatus();
+    },
+    start(spec: Parameters<typeof supervise>[0], pin: (line: ReadyLine) => Record<string, string>): Promise<ReadyLine> {
+      const begun = performance.now();
+      const member = supervise(spec, { data, pin, say, onChange: writeStatus });
+      members.push(member);
+      member.firstReady.then(
+        () => say(`${spec.name} serves (${((performance.now() - begun) / 1_000).toFixed(1)} s)`),
+        () => undefined,
+      );
+      return member.firstReady;
+    },
+    async stop(): Promise<void> {
+      stopped = true;
+      writeStatus();
+      const named = (kind: string) => members.filter((member) => member.status().kind === kind);
+      await Promise.all(named('gateway').map((member) => member.stop(gatewayGraceMs)));
+      await Promise.all(named('operator').map((member) => member.stop(graceMs)));
+      await Promise.all(named('echo').map((member) => member.stop(graceMs)));
+      await writing;
+      rmSync(data.status, { force: true });
+    },
+  };
+}

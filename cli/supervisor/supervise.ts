@@ -1,0 +1,104 @@
+import type { DataDirectory } from '../platform/data-directory.ts';
+import type { ProcessStatus } from '../platform/status-file.ts';
+import { type Child, type ChildSpec, lastWords, type ReadyLine, startChild } from './child.ts';
+import { StartFailure } from './child-failure.ts';
+
+export type Supervised = {
+  /** Where the process listened when it first served; rejects with StartFailure when it ended before. */
+  readonly firstReady: Promise<ReadyLine>;
+  status(): ProcessStatus;
+  /** Ends the process for good. */
+  stop(graceMs: number): Promise<void>;
+};
+
+export type SuperviseOptions = {
+  readonly data: DataDirectory;
+  /** Environment that keeps a process that is started again at the addresses of the first one. */
+  readonly pin: (first: ReadyLine) => Readonly<Record<string, string>>;
+  readonly say: (sentence: string) => void;
+  /** Told of each change of the status. */
+  readonly onChange: () => void;
+};
+
+const firstBackoffMs = 250;
+const longestBackoffMs = 10_000;
+/** A process that served so long starts with the shortest wait again. */
+const steadyMs = 30_000;
+
+/** Starts a process, and once it has served starts it again whenever it ends, later each time. */
+export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervised {
+  const { data, say, onChange } = options;
+  const first = Promise.withResolvers<ReadyLine>();
+  first.promise.catch(() => undefined);
+  const stopping = new AbortController();
+  let child: Child | undefined;
+  let ready = false;
+  let restarts = 0;
+
+  async function run(env: ChildSpec['env']): Promise<{ line: ReadyLine | undefined; how: string }> {
+    child = await startChild({ ...spec, env }, data);
+    if (stopping.signal.aborted) await child.stop(0);
+    onChange();
+    const line = await child.ready;
+    if (line !== undefined) {
+      ready = true;
+      onChange();
+      first.resolve(line);
+    }
+    const how = await child.ended;
+    ready = false;
+    return { line, how };
+  }
+
+  async function keepRunning(): Promise<void> {
+    const begin = await run(spec.env);
+    if (begin.line === undefined) {
+      first.reject(new StartFailure(spec.name, begin.how, lastWords(spec.name, data)));
+      return;
+    }
+    const env = { ...spec.env, ...options.pin(begin.line) };
+    let wait = firstBackoffMs;
+    let { how } = begin;
+    while (!stopping.signal.aborted) {
+      onChange();
+      say(`${spec.name} ${how}; starting it again in ${wait / 1_000} s`);
+      await sleep(wait, stopping.signal);
+      if (stopping.signal.aborted) return;
+      restarts += 1;
+      const started = performance.now();
+      ({ how } = await run(env));
+      wait = performance.now() - started > steadyMs ? firstBackoffMs : Math.min(wait * 2, longestBackoffMs);
+    }
+  }
+
+  const running = keepRunning().catch((error: unknown) => first.reject(error));
+  return {
+    firstReady: first.promise,
+    status: () => ({
+      name: spec.name,
+      kind: spec.kind,
+      pid: child?.pid ?? -1,
+      startedAt: child?.startedAt ?? '',
+      ready,
+      restarts,
+    }),
+    async stop(graceMs) {
+      stopping.abort();
+      await child?.stop(graceMs);
+      await running;
+    },
+  };
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', done);
+  });
+}
