@@ -12,7 +12,9 @@ export type Fault =
   /** The answer breaks off after its headers and half of its body. */
   | { readonly kind: 'truncate' }
   | { readonly kind: 'reset' }
-  | { readonly kind: 'silence' };
+  | { readonly kind: 'silence' }
+  /** The check reaches the runtime with another value of a header. */
+  | { readonly kind: 'header'; readonly name: string; readonly value: string };
 
 export type Answer = {
   readonly status: number;
@@ -28,6 +30,8 @@ export type ChaosProxy = AsyncDisposable & {
   readonly seen: readonly SeenCheck[];
   /** Sets the fault from the next check on; a function chooses one for each check. */
   readonly inject: (fault: Fault | ((check: SeenCheck) => Fault)) => void;
+  /** Sends everything to another runtime from now on. */
+  readonly retarget: (target: string) => void;
 };
 
 async function readAll(stream: IncomingMessage): Promise<string> {
@@ -36,23 +40,25 @@ async function readAll(stream: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function forward(target: string, incoming: IncomingMessage, body: string): Promise<Answer> {
+function replaceHeader(rawHeaders: readonly string[], name: string, value: string): readonly string[] {
+  return rawHeaders.map((part, index) =>
+    rawHeaders[index - 1]?.toLowerCase() === name && index % 2 === 1 ? value : part,
+  );
+}
+
+function forward(url: string, method: string, headers: readonly string[], body: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const outgoing = sendRequest(
-      `${target}${incoming.url ?? ''}`,
-      { method: incoming.method ?? 'GET', headers: incoming.rawHeaders },
-      (answer) => {
-        readAll(answer).then(
-          (text) =>
-            resolve({
-              status: answer.statusCode ?? 0,
-              headers: { 'content-type': answer.headers['content-type'] ?? 'application/json' },
-              body: text,
-            }),
-          reject,
-        );
-      },
-    );
+    const outgoing = sendRequest(url, { method, headers: [...headers] }, (answer) => {
+      readAll(answer).then(
+        (text) =>
+          resolve({
+            status: answer.statusCode ?? 0,
+            headers: { 'content-type': answer.headers['content-type'] ?? 'application/json' },
+            body: text,
+          }),
+        reject,
+      );
+    });
     outgoing.on('error', reject);
     outgoing.end(body);
   });
@@ -63,10 +69,14 @@ function send(response: ServerResponse, answer: Answer): void {
   response.end(answer.body);
 }
 
-async function play(fault: Fault, answer: () => Promise<Answer>, response: ServerResponse): Promise<void> {
+type Forward = (change?: { readonly name: string; readonly value: string }) => Promise<Answer>;
+
+async function play(fault: Fault, answer: Forward, response: ServerResponse): Promise<void> {
   switch (fault.kind) {
     case 'pass':
       return send(response, await answer());
+    case 'header':
+      return send(response, await answer(fault));
     case 'rewrite':
       return send(response, fault.rewrite(await answer()));
     case 'delay': {
@@ -90,16 +100,22 @@ async function play(fault: Fault, answer: () => Promise<Answer>, response: Serve
 const isProbe = (body: string): boolean => /"(?:messages|choices)"\s*:\s*\[\s*\]/.test(body);
 
 /** Stands between a gateway and a runtime and does to their talk what it is told. */
-export async function startChaosProxy(target: string): Promise<ChaosProxy> {
+export async function startChaosProxy(first: string): Promise<ChaosProxy> {
+  let target = first;
   const seen: SeenCheck[] = [];
   let choose: (check: SeenCheck) => Fault = () => ({ kind: 'pass' });
   const server = createServer((incoming, response) => {
     readAll(incoming)
       .then((body) => {
         const check = { path: incoming.url ?? '', rawHeaders: incoming.rawHeaders, body };
+        const { rawHeaders } = check;
         const probe = isProbe(body);
         if (!probe) seen.push(check);
-        return play(probe ? { kind: 'pass' } : choose(check), () => forward(target, incoming, body), response);
+        const answer: Forward = (change) => {
+          const headers = change === undefined ? rawHeaders : replaceHeader(rawHeaders, change.name, change.value);
+          return forward(`${target}${check.path}`, incoming.method ?? 'GET', headers, body);
+        };
+        return play(probe ? { kind: 'pass' } : choose(check), answer, response);
       })
       .catch(() => response.destroy());
   });
@@ -108,6 +124,9 @@ export async function startChaosProxy(target: string): Promise<ChaosProxy> {
     seen,
     inject: (fault) => {
       choose = typeof fault === 'function' ? fault : () => fault;
+    },
+    retarget: (other) => {
+      target = other;
     },
     [Symbol.asyncDispose]: () => closeServer(server),
   };

@@ -58,7 +58,8 @@ async function writeFrames(response: ServerResponse, frames: readonly string[], 
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const frame of frames) {
     if (response.destroyed) return;
-    response.write(frame);
+    // Handed to the system before the next step, so that a break afterwards loses nothing.
+    await new Promise((resolve) => response.write(frame, resolve));
     if (delayMs > 0) await pause(delayMs);
   }
 }

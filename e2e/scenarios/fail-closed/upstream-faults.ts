@@ -1,0 +1,81 @@
+import { completion, contentFrame, doneFrame, type UpstreamScript } from '../../support/scripted-upstream.ts';
+
+/** Something that a provider does wrong, and the status and code that the client must get. */
+export type UpstreamFault = {
+  readonly name: string;
+  readonly script: UpstreamScript;
+  readonly status: number;
+  readonly code: string;
+};
+
+/** Stands in everything that a faulty provider sends; none of it may reach the client. */
+export const leak = 'leaked-text';
+const errorBody = JSON.stringify({ error: { message: leak } });
+const event = 'text/event-stream';
+
+function failing(status: number, answered: number, code: string): UpstreamFault {
+  return { name: `HTTP ${status}`, script: { kind: 'status', status, body: errorBody }, status: answered, code };
+}
+
+const statuses: readonly UpstreamFault[] = [
+  failing(400, 400, 'upstream_refused'),
+  failing(401, 502, 'upstream_failed'),
+  failing(404, 502, 'upstream_failed'),
+  failing(429, 429, 'upstream_rate_limited'),
+  failing(500, 502, 'upstream_failed'),
+  failing(503, 503, 'upstream_overloaded'),
+  {
+    name: 'a redirect',
+    script: { kind: 'status', status: 307, body: errorBody, location: 'http://127.0.0.1:9/' },
+    status: 502,
+    code: 'upstream_failed',
+  },
+  { name: 'a reset before the answer', script: { kind: 'reset' }, status: 502, code: 'upstream_unreachable' },
+];
+
+function raw(name: string, body: string, contentType = 'application/json', code = 'upstream_invalid'): UpstreamFault {
+  return { name, script: { kind: 'raw', body, contentType }, status: 502, code };
+}
+
+const choice = (content: string, index = 0): string =>
+  `{"index":${index},"message":{"role":"assistant","content":"${content}"}}`;
+
+/** Faults of an answer that the client did not ask to be streamed. */
+export const wholeFaults: readonly UpstreamFault[] = [
+  ...statuses,
+  raw('an answer that is no JSON', `<p>${leak}</p>`, 'text/html'),
+  raw('half an answer', completion(leak).slice(0, -20)),
+  raw('two choices', `{"choices":[${choice(leak)},${choice(leak, 1)}]}`),
+  raw('a key that stands twice', `{"choices":[],"choices":[${choice(leak)}]}`),
+  raw('content that is no text', `{"choices":[{"index":0,"message":{"role":"assistant","content":{"${leak}":1}}}]}`),
+  raw('a stream where none was asked for', contentFrame(leak) + doneFrame, event),
+];
+
+function frames(
+  name: string,
+  list: readonly string[],
+  code = 'upstream_invalid',
+  end: 'close' | 'break' | 'silence' = 'close',
+): UpstreamFault {
+  return { name, script: { kind: 'frames', frames: list, end }, status: 200, code };
+}
+
+const chunk = (choices: string): string => `data: {"choices":[${choices}]}\n\n`;
+const delta = (content: string, index = 0): string => `{"index":${index},"delta":{"content":"${content}"}}`;
+
+/** Faults of a stream; what was sent before them is not yet checked and must not be seen. */
+export const streamFaults: readonly UpstreamFault[] = [
+  ...statuses,
+  raw('a whole answer where a stream was asked for', completion(leak)),
+  frames('a break in the middle', [contentFrame(leak)], 'upstream_broken', 'break'),
+  frames('an end without [DONE]', [contentFrame(leak)], 'upstream_broken'),
+  frames('silence', [contentFrame(leak)], 'upstream_timeout', 'silence'),
+  frames('a frame that is no JSON', [contentFrame(leak), `data: {"${leak}\n\n`]),
+  frames('an error object', [contentFrame(leak), `data: ${errorBody}\n\n`]),
+  frames('two choices', [contentFrame(leak), chunk(`${delta(leak)},${delta(leak, 1)}`)]),
+  frames('a choice of another index', [contentFrame(leak), chunk(delta(leak, 1))]),
+  frames('a whole message in a chunk', [chunk(choice(leak))]),
+  frames('a key in another case', [chunk(`{"index":0,"delta":{"Content":"${leak}"}}`), doneFrame]),
+  frames('a key that stands twice', [chunk(`{"index":0,"delta":{"content":"a","content":"${leak}"}}`), doneFrame]),
+  frames('an event of more than 1 MiB', [contentFrame(`${leak}${'x'.repeat(1_100_000)}`)], 'upstream_too_large'),
+];

@@ -1,0 +1,42 @@
+import { type Bundle, bundleSchemaName, defaultBundleLimits } from '#contracts/bundle';
+import type { Definition, Section } from '#contracts/policy';
+import { currentProfile } from '#contracts/profiles';
+
+/** Words that the sample policies deny and mask; long enough to be found nowhere by chance. */
+export const denied = 'forbidden-portal';
+export const masked = 'private-harbour';
+export const replacement = '[cleaned]';
+
+function stopList(id: string, term: string, action: 'deny' | 'mask') {
+  return {
+    id,
+    kind: 'stop_list' as const,
+    timeoutMs: 100,
+    action: action === 'deny' ? { type: 'deny' as const } : { type: 'mask' as const, replacement },
+    stopList: { terms: [term], match: 'substring' as const, caseSensitive: true },
+  };
+}
+
+function section(deadlineMs: number): Section {
+  return {
+    deadlineMs,
+    baseline: [stopList('denied', denied, 'deny'), stopList('masked', masked, 'mask')],
+    additional: [],
+  };
+}
+
+/** Denies one word and masks another, in both directions. */
+export function sampleDefinition(deadlineMs = 1_000): Definition {
+  return { request: section(deadlineMs), response: section(deadlineMs), providers: [] };
+}
+
+/** A bundle with one policy. */
+export function sampleBundle(definition: Definition = sampleDefinition(), id = 'sample', revision = '1'): Bundle {
+  return {
+    schema: bundleSchemaName,
+    contentProfile: currentProfile,
+    limits: defaultBundleLimits,
+    policies: [{ id, revision, request: definition.request, response: definition.response }],
+    providers: [],
+  };
+}

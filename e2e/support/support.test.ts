@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { canonicalBytes, digestOf } from '#contracts/canonical';
+import { startChaosProxy } from './chaos-proxy.ts';
+import { chatCall } from './chat-call.ts';
+import { startLoad } from './load.ts';
+import { sampleBundle } from './sample-policy.ts';
+import { contentFrame, doneFrame, startScriptedUpstream } from './scripted-upstream.ts';
+import { DeadlineError, until } from './until.ts';
+
+const call = { key: 'key', model: 'any', content: 'Hello.' };
+
+describe('a scripted provider', () => {
+  test('answers whole and streamed, and remembers what it was asked', async () => {
+    await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'a longer answer', frameLength: 4 });
+    for (const stream of [false, true]) {
+      const result = await chatCall({ ...call, url: upstream.url, stream });
+      expect(result).toMatchObject({ status: 200, complete: true, text: 'a longer answer', error: undefined });
+    }
+    expect(upstream.seen.map((request) => request.stream)).toEqual([false, true]);
+    expect(upstream.seen[0]?.text).toContain('Hello.');
+  });
+
+  test('breaks off when it is told to, and the client says so', async () => {
+    await using upstream = await startScriptedUpstream({
+      kind: 'frames',
+      frames: [contentFrame('half')],
+      end: 'break',
+    });
+    expect(await chatCall({ ...call, url: upstream.url, stream: true })).toMatchObject({
+      complete: false,
+      text: 'half',
+    });
+    upstream.play({ kind: 'reset' });
+    expect((await chatCall({ ...call, url: upstream.url, stream: true })).status).toBeUndefined();
+    upstream.play({ kind: 'frames', frames: [contentFrame('all'), doneFrame], end: 'close' });
+    expect(await chatCall({ ...call, url: upstream.url, stream: true })).toMatchObject({ complete: true, text: 'all' });
+  });
+});
+
+describe('a chaos proxy', () => {
+  const post = (url: string, body: string) => fetch(`${url}/request`, { method: 'POST', body });
+  const probe = '{"body":{"messages":[]}}';
+  const check = '{"body":{"messages":[{"role":"user","content":"x"}]}}';
+
+  test('passes probes, and does to checks what it is told', async () => {
+    await using target = await startScriptedUpstream({ kind: 'raw', body: 'unchanged', contentType: 'text/plain' });
+    await using proxy = await startChaosProxy(target.url);
+    expect(await (await post(proxy.url, check)).text()).toBe('unchanged');
+    proxy.inject({ kind: 'rewrite', rewrite: (answer) => ({ ...answer, status: 418, body: 'changed' }) });
+    const changed = await post(proxy.url, check);
+    expect([changed.status, await changed.text()]).toEqual([418, 'changed']);
+    expect(await (await post(proxy.url, probe)).text()).toBe('unchanged');
+    proxy.inject({ kind: 'reset' });
+    await expect(post(proxy.url, check)).rejects.toThrow();
+    proxy.inject({ kind: 'truncate' });
+    await expect(post(proxy.url, check).then((response) => response.text())).rejects.toThrow();
+    expect(proxy.seen.length).toBe(4);
+  });
+
+  test('sends a header with another value, and to another target', async () => {
+    await using one = await startScriptedUpstream({ kind: 'raw', body: 'one', contentType: 'text/plain' });
+    await using other = await startScriptedUpstream({ kind: 'raw', body: 'other', contentType: 'text/plain' });
+    await using proxy = await startChaosProxy(one.url);
+    proxy.inject({ kind: 'header', name: 'content-type', value: 'text/changed' });
+    await post(proxy.url, check);
+    expect(one.seen[0]?.headers['content-type']).toBe('text/changed');
+    proxy.retarget(other.url);
+    expect(await (await post(proxy.url, check)).text()).toBe('other');
+  });
+});
+
+test('waiting ends with what was waited for when it does not come', async () => {
+  const waiting = until('the moon', () => Promise.reject(new Error('behind a cloud')), { deadlineMs: 30, everyMs: 5 });
+  await expect(waiting).rejects.toThrow(DeadlineError);
+  await expect(waiting).rejects.toThrow('the moon did not happen within 30 ms; last seen: Error: behind a cloud');
+});
+
+test('a load keeps its bound and gives every result', async () => {
+  let current = 0;
+  let most = 0;
+  const load = startLoad({
+    workers: 3,
+    restMs: 1,
+    call: async (turn) => {
+      current += 1;
+      most = Math.max(most, current);
+      await new Promise((resolve) => setImmediate(resolve));
+      current -= 1;
+      return turn;
+    },
+  });
+  await until('some results', () => load.results.length > 20);
+  const results = await load.stop();
+  expect(most).toBe(3);
+  expect(new Set(results).size).toBe(results.length);
+});
+
+test('the sample bundle is one that can be loaded', () => {
+  expect(digestOf(JSON.parse(canonicalBytes(sampleBundle()).toString('utf8')))).toBe(digestOf(sampleBundle()));
+});
