@@ -54,6 +54,8 @@ const LINGER_MS = 500;
 
 /** Answers on a connection that carries no request object, and closes it. */
 export function refuseConnection(socket: Socket, answer: FaultAnswer): void {
+  // Node takes its own listener away from a connection that it hands out; a reset would end the process.
+  socket.on('error', () => undefined);
   const body = Buffer.from(answer.body);
   const head = [
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`,

@@ -45,6 +45,8 @@ export async function bindServer(server: Server, host: string, port: number): Pr
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     throw new ListenError(FAULTS.get(code) ?? 'other', host, port, cause);
   }
+  // From here on an error is of one connection that could not be accepted; the server goes on.
+  server.on('error', () => undefined);
   const bound = server.address() as AddressInfo;
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : bound.address;
   return { port: bound.port, url: `http://${hostInUrl(reachable)}:${bound.port}` };

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
@@ -77,6 +78,19 @@ describe('what Node answers itself is answered by the service', () => {
     expect(answer.headers).toMatchObject({ connection: 'close', 'content-type': 'application/json' });
     expect(answer.headers['date']).toMatch(/GMT$/);
     expect(await client.closed()).toBe('');
+  });
+
+  test('a client that resets its connection in the middle of a refusal does no harm', async () => {
+    await using server = await serve();
+    for (const request of ['CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n', 'nonsense\r\n\r\n']) {
+      await using client = await rawClient(server.port);
+      client.send(request);
+      await once(client.socket, 'data');
+      client.socket.resetAndDestroy();
+    }
+    await using client = await rawClient(server.port);
+    client.send(get());
+    expect(await client.answer()).toMatchObject({ status: 200 });
   });
 
   test('headers just within the limit are served', async () => {

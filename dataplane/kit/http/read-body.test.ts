@@ -140,6 +140,26 @@ async function refuser(order: 'before' | 'after') {
 }
 
 test.each(['before', 'after'] as const)(
+  'a refused request without a body keeps its connection, drained %s',
+  async (order) => {
+    await using server = await refuser(order);
+    await using client = await rawClient(server.port);
+    client.send('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+    expect(await client.answer()).toMatchObject({ status: 401, headers: { connection: 'keep-alive' } });
+    client.send('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+    expect(await client.answer()).toMatchObject({ status: 200 });
+  },
+);
+
+test('a refused chunked body closes its connection, however short', async () => {
+  await using server = await refuser('before');
+  await using client = await rawClient(server.port);
+  client.send(`${post('transfer-encoding: chunked')}${chunk('a')}0\r\n\r\n`);
+  expect(await client.answer()).toMatchObject({ status: 401, headers: { connection: 'close' } });
+  expect(await client.closed()).toBe('');
+});
+
+test.each(['before', 'after'] as const)(
   '64 KiB of a refused body are read away, drained %s the answer',
   async (order) => {
     await using server = await refuser(order);

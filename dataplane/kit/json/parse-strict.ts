@@ -12,7 +12,6 @@ type Outline = {
   /** How many strings the text holds, keys included. */
   readonly strings: number;
   readonly depth: number;
-  readonly escaped: boolean;
 };
 
 /**
@@ -40,7 +39,7 @@ function parseFast(bytes: Buffer, options: JsonOptions): JsonValue | undefined {
   } catch {
     return undefined;
   }
-  const checkStrings = outline.escaped && options.unpairedSurrogates !== 'keep';
+  const checkStrings = options.unpairedSurrogates !== 'keep' && bytes.includes(0x5c);
   return countStrings(value, checkStrings) === outline.strings ? value : undefined;
 }
 
@@ -50,22 +49,11 @@ function outlineOf(bytes: Buffer, maxDepth: number): Outline {
   let strings = 0;
   let depth = 0;
   let deepest = 0;
-  let escaped = false;
   for (let at = 0; at < length && deepest <= maxDepth; at++) {
     const byte = bytes[at];
     if (byte === 0x22) {
       strings++;
-      const limit = at + LONG_STRING;
-      for (at++; at < length; at++) {
-        const inside = bytes[at];
-        if (inside === 0x22) break;
-        if (inside === 0x5c) {
-          escaped = true;
-          at++;
-        } else if (at === limit) {
-          at = skipPlain(bytes, at) - 1;
-        }
-      }
+      at = closingQuote(bytes, at + 1);
     } else if (byte === 0x7b || byte === 0x5b) {
       depth++;
       if (depth > deepest) deepest = depth;
@@ -73,7 +61,21 @@ function outlineOf(bytes: Buffer, maxDepth: number): Outline {
       depth--;
     }
   }
-  return { strings, depth: deepest, escaped };
+  return { strings, depth: deepest };
+}
+
+/** Offset of the quote that ends the string whose text begins at `start`; the length where none does. */
+function closingQuote(bytes: Buffer, start: number): number {
+  const near = Math.min(bytes.length, start + LONG_STRING);
+  let at = start;
+  while (at < near && bytes[at] !== 0x22 && bytes[at] !== 0x5c) at++;
+  if (at === near) at = skipPlain(bytes, at);
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === 0x22) return at;
+    if (byte === 0x5c) at++;
+  }
+  return bytes.length;
 }
 
 /** Offset of the first quote or backslash at or after `from`; the length where there is none. */

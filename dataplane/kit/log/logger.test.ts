@@ -46,6 +46,13 @@ test.each(['content', 'text', 'token', 'authorization', 'secret', 'prompt', 'bod
   },
 );
 
+test.each(['time', 'level', 'service', 'event'])('a field cannot stand for the own %s of a line', (name) => {
+  const { log, lines, parsed } = capture('debug');
+  log.info('check.done', { [name]: 'forged' });
+  expect(lines[0]).not.toContain('forged');
+  expect(parsed()[0]).toMatchObject({ level: 'info', service: 'runtime', event: 'check.done' });
+});
+
 test('a logger with fields writes them in every line, and the line wins', () => {
   const { log, parsed } = capture('info');
   const inner = log.with({ policy: 'p', a: 1 }).with({ a: 2 });

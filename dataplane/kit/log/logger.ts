@@ -19,14 +19,15 @@ export type LoggerOptions = {
 };
 
 /** Fields of these names are dropped, whoever wrote them: a second net under the rule. */
-const FORBIDDEN = new Set(['content', 'text', 'token', 'authorization', 'secret', 'prompt', 'body']);
+const FORBIDDEN = ['content', 'text', 'token', 'authorization', 'secret', 'prompt', 'body'];
+
+/** The logger's own names: a field of the same name would make a line with a key twice. */
+const OWN = ['time', 'level', 'service', 'event'];
+
+const DROPPED = new Set([...FORBIDDEN, ...OWN]);
 
 /** A logger of one JSON object per line: time, level, service, event and the fields. */
-export function createLogger({
-  service,
-  level,
-  destination = pino.destination({ fd: 2, sync: true }),
-}: LoggerOptions): Logger {
+export function createLogger({ service, level, destination = standardError() }: LoggerOptions): Logger {
   const sink = pino(
     {
       level,
@@ -38,6 +39,13 @@ export function createLogger({
     destination,
   );
   return wrap(sink, {});
+}
+
+/** Lines are out when the call returns. Where nobody reads them any more, the process goes on without. */
+function standardError(): DestinationStream {
+  const destination = pino.destination({ fd: 2, sync: true });
+  destination.on('error', () => undefined);
+  return destination;
 }
 
 function wrap(sink: pino.Logger, fixed: LogFields): Logger {
@@ -55,5 +63,5 @@ function wrap(sink: pino.Logger, fixed: LogFields): Logger {
 }
 
 function allowed(fields: LogFields): LogFields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !FORBIDDEN.has(name.toLowerCase())));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !DROPPED.has(name.toLowerCase())));
 }

@@ -56,6 +56,15 @@ test('the end of standard input ends it in order where that is asked for', async
   expect(await life.end()).toEqual(orderly);
 });
 
+test.each(['serve', 'logging'])('with all pipes to its parent broken it still ends in order: %s', async (what) => {
+  await using life = live(what, { PORTCULLIS_EXIT_WITH_STDIN: '1' });
+  await life.ready();
+  life.child.stdout.destroy();
+  life.child.stderr.destroy();
+  life.child.stdin.end();
+  expect(await life.end()).toMatchObject({ code: 0, signal: null });
+});
+
 test('the end of standard input means nothing otherwise', async () => {
   await using life = live('serve');
   life.child.stdin.end();

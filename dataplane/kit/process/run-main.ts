@@ -58,6 +58,9 @@ export function runMain({ name, start, shutdownMs = SHUTDOWN_MS }: Main): void {
     process.exit(EXIT.failed);
   }
 
+  // With the parent gone nobody reads what is written here; that must not cut an orderly end short.
+  process.stdout.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   process.on('uncaughtException', onUncaught).on('unhandledRejection', onUncaught);
   if (endsWithStdin()) watchStdin(() => end(Math.min(shutdownMs, ORPHAN_MS)));

@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { ConfigError } from '../../env/config-error.ts';
+import { createLogger } from '../../log/logger.ts';
 import { writeReadyLine } from '../ready.ts';
 import { runMain } from '../run-main.ts';
 
@@ -11,6 +13,10 @@ const never = () => new Promise<never>(() => undefined);
 const ends: Readonly<Record<string, () => Promise<void>>> = {
   stuck: never,
   failing: () => Promise.reject(Object.assign(new Error('disk gone'), { code: 'EIO' })),
+  logging: async () => {
+    for (let line = 0; line < 10; line++) createLogger({ service: 'life', level: 'info' }).info('line', { line });
+    await setImmediate();
+  },
   leaky: async () => void setInterval(() => undefined, 1000),
 };
 
@@ -23,10 +29,10 @@ async function start(signal: AbortSignal): Promise<AsyncDisposable> {
     case 'buggy':
       throw new TypeError('quotes hunter2');
     case 'rejecting':
-      setImmediate(() => void Promise.reject(new TypeError('quotes hunter2')));
+      setTimeout(() => void Promise.reject(new TypeError('quotes hunter2')));
       break;
     case 'throwing':
-      setImmediate(() => {
+      setTimeout(() => {
         throw new TypeError('quotes hunter2');
       });
       break;
