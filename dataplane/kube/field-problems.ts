@@ -6,9 +6,18 @@ const maxProblems = 200;
 
 type Issue = z.core.$ZodIssue;
 
+/** A problem whose place is still a path of members and indexes. */
+export type PathProblem = { readonly path: readonly PropertyKey[]; readonly message: string };
+
 /** Every problem of a refused object with its path, in the notation of Kubernetes: `spec.rules[0].id`. */
-export function fieldProblems(error: z.ZodError): readonly FieldProblem[] {
-  return error.issues.flatMap((issue) => problemsOf(issue, [])).slice(0, maxProblems);
+export function fieldProblems(error: z.ZodError, input: unknown): readonly FieldProblem[] {
+  return pathProblems(error, input).map(({ path, message }) => ({ field: fieldPath(path), message }));
+}
+
+/** Every problem of a refused object with its place. */
+export function pathProblems(error: z.ZodError, input: unknown): readonly PathProblem[] {
+  const problems = error.issues.flatMap((issue) => problemsOf(issue, [])).slice(0, maxProblems);
+  return problems.map(({ path, message }) => ({ path, message: isAbsent(input, path) ? 'is required' : message }));
 }
 
 /** A path in the notation of Kubernetes; empty for the whole object. */
@@ -21,20 +30,18 @@ export function fieldPath(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-function problemsOf(issue: Issue, parent: readonly PropertyKey[]): readonly FieldProblem[] {
+function problemsOf(issue: Issue, parent: readonly PropertyKey[]): readonly PathProblem[] {
   const path = [...parent, ...issue.path];
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => ({ field: fieldPath([...path, key]), message: 'unknown field' }));
+      return issue.keys.map((key) => ({ path: [...path, key], message: 'unknown field' }));
     case 'invalid_union': {
       const closest = closestBranch(issue.errors);
-      if (closest === undefined) return [{ field: fieldPath(path), message: issue.message }];
+      if (closest === undefined) return [{ path, message: issue.message }];
       return closest.flatMap((inner) => problemsOf(inner, path));
     }
-    case 'invalid_type':
-      return [{ field: fieldPath(path), message: isAbsent(issue) ? 'is required' : issue.message }];
     default:
-      return [{ field: fieldPath(path), message: issue.message }];
+      return [{ path, message: issue.message }];
   }
 }
 
@@ -45,7 +52,11 @@ function closestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[
     .toSorted((a, b) => a.length - b.length)[0];
 }
 
-/** The library does not hand out the input of an issue, but says of a missing one that it is undefined. */
-function isAbsent(issue: Issue): boolean {
-  return issue.message.endsWith('received undefined');
+/** Whether there is nothing at a place. */
+function isAbsent(input: unknown, path: readonly PropertyKey[]): boolean {
+  const found = path.reduce<unknown>(
+    (value, segment) => (value as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[segment],
+    input,
+  );
+  return found === undefined;
 }

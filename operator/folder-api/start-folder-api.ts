@@ -3,12 +3,14 @@ import type { TokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
 import type { Metrics } from '#kit/metrics/metrics';
 import { type Clock, systemClock } from '#kit/time/clock';
+import { createClient } from '#kube/client';
 import { startCollecting } from './collect-dependents.ts';
 import { handleRequest } from './http/handle-request.ts';
 import { measureRequests } from './http/request-metrics.ts';
 import { createListSnapshots } from './list-snapshots.ts';
 import { openObjectFiles } from './object-files.ts';
 import { openResourceStore } from './resource-store.ts';
+import { watchFolder } from './watched-folder.ts';
 
 export type FolderApiOptions = {
   /** The folder of the store; made when it is not there. One process at a time may open it. */
@@ -19,6 +21,8 @@ export type FolderApiOptions = {
   readonly tokenFile: TokenFile;
   /** The one namespace that is served. */
   readonly namespace: string;
+  /** A folder of YAML files that are applied; made when it is not there. Absent: none is watched. */
+  readonly watchedDirectory?: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock?: Clock;
@@ -40,6 +44,7 @@ export async function startFolderApi(options: FolderApiOptions): Promise<FolderA
     logger.error(event, { error: error instanceof Error ? error.name : 'unknown' });
   const store = openResourceStore(openObjectFiles(options.directory), fault('store_broken'));
   const stopping = new AbortController();
+  const documents = new Map<string, () => object>();
   const handlerOptions = {
     store,
     snapshots: createListSnapshots(store, clock.now),
@@ -47,7 +52,7 @@ export async function startFolderApi(options: FolderApiOptions): Promise<FolderA
     tokenFile: options.tokenFile,
     clock,
     stopping: stopping.signal,
-    documents: new Map<string, () => object>(),
+    documents,
     onFault: fault('request_failed'),
   };
   const measure = measureRequests(options.metrics);
@@ -63,13 +68,31 @@ export async function startFolderApi(options: FolderApiOptions): Promise<FolderA
     maxHeaderBytes: 16_384,
   });
   const collecting = startCollecting(store, clock, fault('collect_failed'));
+  const watched = startWatching(options, listening.url, clock);
+  if (watched !== undefined) documents.set('/portcullis/v1/watched-folder', () => watched.report());
   return {
     url: listening.url,
     async [Symbol.asyncDispose]() {
+      await watched?.[Symbol.asyncDispose]();
       stopping.abort();
       await collecting[Symbol.asyncDispose]();
       await listening.drain({ graceMs: 5_000 });
       await store.settle();
+    },
+  };
+}
+
+/** The watched folder is a client like any other. */
+function startWatching(options: FolderApiOptions, url: string, clock: Clock) {
+  const { watchedDirectory: directory, tokenFile, namespace, logger } = options;
+  if (directory === undefined) return undefined;
+  const client = createClient({ url, tokenFile, namespace });
+  const folder = watchFolder({ directory, client, logger, clock });
+  return {
+    report: folder.report,
+    async [Symbol.asyncDispose]() {
+      await folder[Symbol.asyncDispose]();
+      await client[Symbol.asyncDispose]();
     },
   };
 }

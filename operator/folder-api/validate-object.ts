@@ -4,9 +4,9 @@ import type { Resource, Stored } from '#crds/metadata';
 import { schemaOf } from '#crds/schemas';
 import { fieldProblems } from '#kube/field-problems';
 import type { FieldProblem } from '#kube/kube-error';
+import { metadataProblems } from '#kube/metadata-problems';
 import { sameJson } from '#kube/same-json';
 import { invalid } from './api-refusal.ts';
-import { metadataProblems } from './validate-metadata.ts';
 
 /**
  * Refuses an object that its kind does not allow, naming every problem. Of an update only what it changes is judged,
@@ -14,7 +14,7 @@ import { metadataProblems } from './validate-metadata.ts';
  */
 export function validateObject(kind: Kind, next: unknown, before?: Stored<Resource>): asserts next is Resource {
   const parsed = schemaOf(kind).safeParse(next);
-  const shape = parsed.success ? [] : fieldProblems(parsed.error);
+  const shape = parsed.success ? [] : fieldProblems(parsed.error, next);
   const object = next as Resource;
   const problems = [
     ...shape.filter(({ field }) => before === undefined || !isUnchanged(field, before, object)),

@@ -1,5 +1,5 @@
 import type { Metadata } from '#crds/metadata';
-import type { FieldProblem } from '#kube/kube-error';
+import type { FieldProblem } from './kube-error.ts';
 
 const maxAnnotationBytes = 262_144;
 

@@ -1,0 +1,59 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { type Manifest, type ManifestProblem, maxManifestBytes, readManifests } from '#kube/read-manifests';
+
+/** What a file says that was read whole. */
+export type FileContent = {
+  readonly manifests: readonly Manifest[];
+  readonly problems: readonly ManifestProblem[];
+};
+
+/** What a look at a file finds; `stamp` changes whenever the file is written or replaced. */
+export type FileLook =
+  | { readonly state: 'vanished' }
+  /** Somebody may still be writing it. */
+  | { readonly state: 'unsettled' }
+  | { readonly state: 'unchanged' }
+  | { readonly state: 'read'; readonly stamp: string; readonly content: FileContent };
+
+export type LookOptions = {
+  /** Stamp of the last look that read the file. */
+  readonly known: string | undefined;
+  /** The file must have been left alone for so long, milliseconds. */
+  readonly settleMs: number;
+  readonly now: Date;
+};
+
+/** Reads a file unless it is known or still being written: what was read is what the stamp stands for. */
+export async function lookAtFile(path: string, options: LookOptions): Promise<FileLook> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const before = await file.stat({ bigint: true });
+    if (!before.isFile()) return { state: 'vanished' };
+    const stamp = stampOf(before);
+    if (stamp === options.known) return { state: 'unchanged' };
+    const changedAt = before.mtimeMs > before.ctimeMs ? before.mtimeMs : before.ctimeMs;
+    const age = options.now.getTime() - Number(changedAt);
+    if (Math.abs(age) < options.settleMs) return { state: 'unsettled' };
+    if (before.size > BigInt(maxManifestBytes)) {
+      return { state: 'read', stamp, content: refused(`the file is over ${maxManifestBytes} bytes`) };
+    }
+    const bytes = await file.readFile();
+    if (stampOf(await file.stat({ bigint: true })) !== stamp) return { state: 'unsettled' };
+    const { resources, problems } = readManifests(bytes);
+    return { state: 'read', stamp, content: { manifests: resources, problems } };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT') return { state: 'vanished' };
+    if (code === undefined) throw error;
+    return { state: 'read', stamp: code, content: refused(`the file cannot be read: ${code}`) };
+  }
+}
+
+function stampOf(stat: { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint }): string {
+  return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':');
+}
+
+function refused(message: string): FileContent {
+  return { manifests: [], problems: [{ document: 0, field: '', message }] };
+}

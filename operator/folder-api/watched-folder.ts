@@ -1,0 +1,199 @@
+import { mkdirSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeAtomic } from '#kit/files/write-atomic';
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import { applyManifest } from '#kube/apply-manifest';
+import { createBackoff } from '#kube/backoff';
+import type { KubeClient } from '#kube/client';
+import { isKubeError, type KubeError } from '#kube/kube-error';
+import { type Manifest, type ManifestProblem, manifestKey } from '#kube/read-manifests';
+import { watchDirectory } from './watch-directory.ts';
+import { type FileContent, lookAtFile } from './watched-file.ts';
+
+const problemsFile = '.problems.json';
+const defaultSettleMs = 300;
+
+export type FolderProblem = ManifestProblem & { readonly file: string };
+
+/** What the folder says of itself. `waiting`: applied again by itself, because the reason may pass. */
+export type FolderReport = {
+  readonly files: readonly { readonly file: string; readonly state: FileState }[];
+  readonly problems: readonly FolderProblem[];
+};
+export type FileState = 'applied' | 'refused' | 'waiting';
+
+export type WatchedFolderOptions = {
+  /** Made when it is not there. */
+  readonly directory: string;
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly settleMs?: number;
+};
+
+export type WatchedFolder = AsyncDisposable & { report(): FolderReport };
+
+type KnownFile = {
+  readonly stamp: string;
+  readonly content: FileContent;
+  state: FileState;
+  problems: readonly ManifestProblem[];
+  /** Whether another file names one of its resources. */
+  clashes: boolean;
+};
+
+/**
+ * Applies the YAML and JSON files of a folder, as `kubectl apply` would: each document when its hash is not the one
+ * that its object was last applied from. All documents of a file are judged before the first is written. Problems
+ * are logged and kept in `.problems.json`. A file that goes away deletes nothing.
+ */
+export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
+  const { directory, client, logger, clock, settleMs = defaultSettleMs } = options;
+  const files = new Map<string, KnownFile>();
+  const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, resetAfterMs: 60_000, now: clock.now });
+  let timer: NodeJS.Timeout | undefined;
+  let dueAt = Number.POSITIVE_INFINITY;
+  let scanning: Promise<void> = Promise.resolve();
+  let stopped = false;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const stopWatching = watchDirectory(directory, () => schedule(settleMs), logger);
+
+  function schedule(delayMs: number): void {
+    const at = clock.now() + delayMs;
+    if (stopped || dueAt <= at) return;
+    clearTimeout(timer);
+    dueAt = at;
+    timer = setTimeout(() => {
+      dueAt = Number.POSITIVE_INFINITY;
+      scanning = scanning.then(scan).catch((error: unknown) => {
+        logger.error('watched_folder_failed', { error: error instanceof Error ? error.name : 'unknown' });
+        schedule(backoff.next());
+      });
+    }, delayMs);
+  }
+
+  async function scan(): Promise<void> {
+    const unsettled = await readChanged();
+    markClashes(files);
+    for (const [file, known] of files) {
+      if (stopped) return;
+      if (known.state === 'waiting') await applyFile(file, known);
+    }
+    await writeProblems(directory, reportOf(files), logger);
+    if ([...files.values()].some((known) => known.state === 'waiting')) schedule(backoff.next());
+    else if (unsettled) schedule(settleMs);
+  }
+
+  /** Reads what is new; returns whether some file is still being written. */
+  async function readChanged(): Promise<boolean> {
+    const names = (await readdir(directory)).filter((name) => /^[^.].*\.(yaml|yml|json)$/.test(name)).sort();
+    for (const file of [...files.keys()]) if (!names.includes(file)) files.delete(file);
+    let unsettled = false;
+    for (const file of names) {
+      const look = await lookAtFile(join(directory, file), {
+        known: files.get(file)?.stamp,
+        settleMs,
+        now: clock.date(),
+      });
+      if (look.state === 'unsettled') unsettled = true;
+      if (look.state === 'vanished') files.delete(file);
+      if (look.state === 'read') files.set(file, accept(file, look.stamp, look.content));
+    }
+    return unsettled;
+  }
+
+  function accept(file: string, stamp: string, content: FileContent): KnownFile {
+    const refused = content.problems.length > 0;
+    if (refused) logProblems(logger, file, content.problems);
+    return { stamp, content, state: refused ? 'refused' : 'waiting', problems: content.problems, clashes: false };
+  }
+
+  async function applyFile(file: string, known: KnownFile): Promise<void> {
+    const failures: { readonly problem: ManifestProblem; readonly passes: boolean }[] = [];
+    for (const manifest of known.content.manifests) {
+      try {
+        const { action } = await applyManifest(client, manifest, { sourceHash: manifest.sha256 });
+        const { kind, resource } = manifest;
+        if (action !== 'unchanged')
+          logger.info('applied', { file, kind: kind.kind, name: resource.metadata.name, action });
+      } catch (error) {
+        if (!isKubeError(error)) throw error;
+        if (stopped) return;
+        const passes = mayPass(error);
+        failures.push(...problemsOf(manifest, error).map((problem) => ({ problem, passes })));
+      }
+    }
+    const problems = failures.map(({ problem }) => problem);
+    if (JSON.stringify(problems) !== JSON.stringify(known.problems)) logProblems(logger, file, problems);
+    known.problems = problems;
+    known.state = failures.length === 0 ? 'applied' : failures.some(({ passes }) => passes) ? 'waiting' : 'refused';
+  }
+
+  schedule(0);
+  return {
+    report: () => reportOf(files),
+    async [Symbol.asyncDispose]() {
+      stopped = true;
+      clearTimeout(timer);
+      stopWatching();
+      await scanning;
+    },
+  };
+}
+
+/** Two files that name one resource would undo each other: neither is applied, until one of them gives way. */
+function markClashes(files: ReadonlyMap<string, KnownFile>): void {
+  const owners = new Map<string, string[]>();
+  for (const [file, { content }] of files) {
+    for (const { kind, resource } of content.manifests) {
+      const key = manifestKey(kind, resource.metadata.name);
+      owners.set(key, [...(owners.get(key) ?? []), file]);
+    }
+  }
+  for (const [file, known] of files) {
+    if (known.content.problems.length > 0) continue;
+    const clashes = known.content.manifests.flatMap(({ document, kind, resource }) => {
+      const others = owners.get(manifestKey(kind, resource.metadata.name))?.filter((other) => other !== file) ?? [];
+      return others.map((other) => ({ document, field: 'metadata.name', message: `is also in ${other}` }));
+    });
+    if (clashes.length > 0) Object.assign(known, { state: 'refused', problems: clashes, clashes: true });
+    else if (known.clashes) Object.assign(known, { state: 'waiting', problems: [], clashes: false });
+  }
+}
+
+/** Whether the same write may succeed later, without a change of the file. */
+function mayPass(error: KubeError): boolean {
+  return error.code !== 'invalid' && error.code !== 'forbidden';
+}
+
+function problemsOf(manifest: Manifest, error: KubeError): readonly ManifestProblem[] {
+  const { document } = manifest;
+  const causes = error.details.causes ?? [{ field: '', message: error.message }];
+  return causes.map(({ field, message }) => ({ document, field, message }));
+}
+
+function logProblems(logger: Logger, file: string, problems: readonly ManifestProblem[]): void {
+  for (const { document, line, field, message } of problems) {
+    logger.warn('manifest_refused', { file, document, line, field, message });
+  }
+}
+
+function reportOf(files: ReadonlyMap<string, KnownFile>): FolderReport {
+  const list = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    files: list.map(([file, { state }]) => ({ file, state })),
+    problems: list.flatMap(([file, { problems }]) => problems.map((problem) => ({ file, ...problem }))),
+  };
+}
+
+/** Writes the report when it says something new; a folder that cannot be written is only logged. */
+async function writeProblems(directory: string, report: FolderReport, logger: Logger): Promise<void> {
+  const path = join(directory, problemsFile);
+  const text = `${JSON.stringify(report, null, 2)}\n`;
+  if ((await readFile(path, 'utf8').catch(() => '')) === text) return;
+  await writeAtomic(path, text, { mode: 0o644 }).catch((error: unknown) =>
+    logger.warn('problems_not_written', { error: error instanceof Error ? error.name : 'unknown' }),
+  );
+}
