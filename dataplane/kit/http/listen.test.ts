@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { sendJson } from './json-answer.ts';
@@ -150,6 +151,23 @@ describe('what Node answers itself is answered by the service', () => {
     gate.resolve();
     expect(await client.answer()).toMatchObject({ status: 200, body: '{"path":"/1","body":""}' });
     expect(await client.answer()).toMatchObject({ status: 200, body: '{"path":"/2","body":""}' });
+    expect(await client.closed()).toBe('');
+  });
+
+  test('a good request whose answer is under way gets the rest of it before a bad one ends the connection', async () => {
+    const arrived = Promise.withResolvers<import('node:http').ServerResponse>();
+    await using server = await serve({ handler: (_, outgoing) => arrived.resolve(outgoing) });
+    await using client = await rawClient(server.port);
+    client.send(get());
+    const outgoing = await arrived.promise;
+    outgoing.writeHead(200, { 'content-length': 8 });
+    outgoing.write('half');
+    await once(client.socket, 'data');
+    client.send('nonsense\r\n\r\n');
+    // The server stops reading when it has seen the bad one.
+    while (!outgoing.socket?.isPaused()) await setImmediate();
+    outgoing.end('half');
+    expect(await client.answer()).toMatchObject({ status: 200, body: 'halfhalf' });
     expect(await client.closed()).toBe('');
   });
 

@@ -2,3 +2,10 @@
 export function endsWithStdin(env: NodeJS.ProcessEnv = process.env): boolean {
   return env['PORTCULLIS_EXIT_WITH_STDIN'] === '1';
 }
+
+/** What Node itself needs of the environment; a child gets nothing else of it, secrets least of all. */
+const NODE_NEEDS = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS'];
+
+export function childEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => NODE_NEEDS.includes(name)));
+}

@@ -1,0 +1,11 @@
+/** A child for the tests: its input is a JSON object that says what it does. */
+type Job = { readonly out?: number; readonly err?: number; readonly code?: number; readonly hang?: boolean };
+
+const chunks: Buffer[] = [];
+for await (const chunk of process.stdin) chunks.push(chunk);
+const input = Buffer.concat(chunks).toString();
+const job = JSON.parse(input) as Job;
+process.stdout.write(job.out === undefined ? JSON.stringify({ input, env: process.env }) : 'o'.repeat(job.out));
+process.stderr.write('e'.repeat(job.err ?? 0));
+if (job.hang) setInterval(() => undefined, 1000);
+else process.exitCode = job.code ?? 0;
