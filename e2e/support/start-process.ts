@@ -62,7 +62,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   createInterface({ input: child.stdout }).on('line', (line) => {
     first ??= line;
   });
-  const deadlineMs = options.deadlineMs ?? 30_000;
+  const deadlineMs = options.deadlineMs ?? 20_000;
   try {
     await until(
       `${options.file} listens`,

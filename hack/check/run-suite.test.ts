@@ -18,9 +18,17 @@ const samples = {
     test.skip('skips silently', () => {});
   `,
   'broken.test.ts': "import './absent.ts';",
+  'hook.test.ts': `
+    import { beforeAll, describe, test } from 'vitest';
+    describe('a suite', () => {
+      beforeAll(() => Promise.reject(new Error('not today')));
+      test('cannot run', () => {});
+      test('cannot run either', () => {});
+    });
+  `,
 };
 
-test('a run counts passes, failures, files that do not load, skips with their reason, and what was proved', async () => {
+test('a run counts passes, failures, files that do not load, hooks that fail, skips with their reason, and what was proved', async () => {
   for (const [name, text] of Object.entries(samples)) writeFileSync(join(folder, name), text);
   const files = Object.keys(samples).map((name) => relative(root, join(folder, name)));
   const program = `
@@ -34,7 +42,7 @@ test('a run counts passes, failures, files that do not load, skips with their re
     env: { PATH: process.env.PATH },
   });
   const outcome = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
-  expect(outcome).toMatchObject({ passed: 1, failed: 2, proved: ['a:b:passed'] });
+  expect(outcome).toMatchObject({ passed: 1, failed: 3, proved: ['a:b:passed'] });
   expect(outcome.skipped).toEqual([
     { test: expect.stringContaining('mixed.test.ts > skips'), reason: 'nothing to see' },
     { test: expect.stringContaining('mixed.test.ts > skips silently'), reason: '' },

@@ -17,13 +17,20 @@ function provedBy(test: TestCase): readonly string[] {
   return verifies ?? [];
 }
 
+/** Files that do not load, and hooks that failed. */
+function errorsOutsideOfTests(module: TestModule): number {
+  const suites = [...module.children.allSuites()];
+  return suites.reduce((sum, suite) => sum + suite.errors().length, module.errors().length);
+}
+
 function collect(modules: readonly TestModule[], unhandled: number): Outcome {
   const skipped: Skip[] = [];
   const proved: string[] = [];
   let passed = 0;
   let failed = unhandled;
   for (const module of modules) {
-    failed += module.errors().length;
+    const broken = errorsOutsideOfTests(module);
+    failed += broken;
     for (const test of module.children.allTests()) {
       const result = test.result();
       switch (result.state) {
@@ -32,6 +39,8 @@ function collect(modules: readonly TestModule[], unhandled: number): Outcome {
           proved.push(...provedBy(test));
           break;
         case 'skipped':
+          // A hook that failed leaves its tests undone and is itself the failure.
+          if (broken > 0 && result.note === undefined) break;
           skipped.push({ test: titleOf(test), reason: result.note ?? '' });
           break;
         case 'failed':
