@@ -50,9 +50,10 @@ export function readProvidersFile(path: string): ProvidersFile {
   if (fault !== undefined) {
     throw new CliError('usage', `${path}: line ${fault.linePos?.[0].line ?? 1}: this is not YAML (${fault.code}).`);
   }
-  const read = providersFileSchema.safeParse(document.toJS({ maxAliasCount: 100 }));
+  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  const read = providersFileSchema.safeParse(value);
   if (read.success) return read.data;
-  const problems = fieldProblems(read.error).map(
+  const problems = fieldProblems(read.error, value).map(
     ({ field, message }) => `${field === '' ? 'the file' : field} ${message}`,
   );
   throw new CliError('usage', `${path}: ${problems.join('; ')}.`);
