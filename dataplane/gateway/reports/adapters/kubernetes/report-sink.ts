@@ -1,4 +1,4 @@
-import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayReport, GatewayReportSpec } from '#crds/gateway-report';
 import { apiVersion, kinds } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import { applyDesired } from '#kube/apply';
@@ -9,24 +9,31 @@ import type { ReportSink } from '../../ports.ts';
 /** The GatewayReport of one replica. Each write demands the version that was read before, or creates. */
 export function kubernetesReports(client: KubeClient, replica: string): ReportSink {
   let held: Stored<GatewayReport> | undefined;
+
+  async function writeOnce(spec: GatewayReportSpec): Promise<void> {
+    try {
+      held ??= await client.get<GatewayReport>(kinds.gatewayReport, replica);
+      if (held === undefined) held = await client.create<GatewayReport>(kinds.gatewayReport, reportOf(spec));
+      else held = await applyDesired(client, kinds.gatewayReport, held, { spec });
+    } catch (error) {
+      held = undefined;
+      throw error;
+    }
+  }
+
+  function reportOf(spec: GatewayReportSpec): GatewayReport {
+    const metadata = { name: replica, namespace: client.namespace };
+    return { apiVersion, kind: kinds.gatewayReport.kind, metadata, spec };
+  }
+
   return {
     async write(spec) {
       try {
-        held ??= await client.get<GatewayReport>(kinds.gatewayReport, replica);
-        held =
-          held === undefined
-            ? await client.create<GatewayReport>(kinds.gatewayReport, {
-                apiVersion,
-                kind: kinds.gatewayReport.kind,
-                metadata: { name: replica, namespace: client.namespace },
-                spec,
-              })
-            : await applyDesired(client, kinds.gatewayReport, held, { spec });
+        await writeOnce(spec);
       } catch (error) {
-        held = undefined;
-        if (isKubeError(error, 'already_exists', 'precondition_failed', 'conflict', 'not_found'))
-          return this.write(spec);
-        throw error;
+        // What is there is not what was read: read it again.
+        if (!isKubeError(error, 'already_exists', 'precondition_failed', 'conflict', 'not_found')) throw error;
+        await writeOnce(spec);
       }
     },
   };

@@ -1,0 +1,97 @@
+import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
+import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+
+export const settings = {
+  PORTCULLIS_API_URL: setting.url({ help: 'the server that holds the routes' }),
+  PORTCULLIS_API_TOKEN_FILE: setting.file({ help: 'token for that server' }),
+  PORTCULLIS_NAMESPACE: setting.string({ help: 'namespace of the routes', default: 'default' }),
+  PORTCULLIS_GATEWAY: setting.string({ help: 'name of the gateway whose routes are served', default: 'default' }),
+  PORTCULLIS_REPLICA: setting.string({ help: 'name of this replica and of its report' }),
+  PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of models', default: '127.0.0.1:0' }),
+  PORTCULLIS_ADMIN_LISTEN: setting.hostPort({
+    help: 'address of /livez, /readyz and /metrics',
+    default: '127.0.0.1:0',
+  }),
+  PORTCULLIS_CLIENT_AUTH: setting.choice({
+    help: 'who may call: holders of a client key, or everybody',
+    choices: ['keys', 'open'],
+    default: 'keys',
+  }),
+  PORTCULLIS_CLIENT_KEYS_FILE: setting.optional(
+    setting.file({ help: 'client keys, one per line, each followed by a name; needed unless everybody may call' }),
+  ),
+  PORTCULLIS_RUNTIME_TOKEN_FILE: setting.file({ help: 'token for the guardrail runtimes' }),
+  PORTCULLIS_SECRETS_DIR: setting.path({ help: 'folder of provider credentials, one file each' }),
+  PORTCULLIS_MAX_STREAM_SECONDS: setting.integer({
+    help: 'longest life of a request in seconds',
+    min: 1,
+    max: 86_400,
+    default: 900,
+  }),
+  PORTCULLIS_STREAM_IDLE_SECONDS: setting.integer({
+    help: 'longest silence of a provider within a stream in seconds',
+    min: 1,
+    max: 3_600,
+    default: 60,
+  }),
+  PORTCULLIS_LOG_LEVEL: setting.choice({
+    help: 'least important lines of the log',
+    choices: LOG_LEVELS,
+    default: 'info',
+  }),
+};
+
+type Address = { readonly host: string; readonly port: number };
+
+export type GatewayConfig = {
+  readonly api: { readonly url: URL; readonly tokenFile: string; readonly namespace: string };
+  readonly gateway: string;
+  readonly replica: string;
+  readonly listen: Address;
+  readonly adminListen: Address;
+  readonly clients: { readonly auth: 'open' } | { readonly auth: 'keys'; readonly keysFile: string };
+  readonly maxRequestMs: number;
+  readonly streamIdleMs: number;
+  readonly logLevel: LogLevel;
+};
+
+/** Where secrets are; they are read by those who send them. */
+export type GatewaySecrets = { readonly runtimeTokenFile: string; readonly credentialsDirectory: string };
+
+/** @throws ConfigError with every problem */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): {
+  readonly config: GatewayConfig;
+  readonly secrets: GatewaySecrets;
+} {
+  const read = readEnvironment(settings, env);
+  const config: GatewayConfig = {
+    api: {
+      url: read.PORTCULLIS_API_URL,
+      tokenFile: read.PORTCULLIS_API_TOKEN_FILE,
+      namespace: read.PORTCULLIS_NAMESPACE,
+    },
+    gateway: read.PORTCULLIS_GATEWAY,
+    replica: read.PORTCULLIS_REPLICA,
+    listen: read.PORTCULLIS_LISTEN,
+    adminListen: read.PORTCULLIS_ADMIN_LISTEN,
+    clients: clientsOf(read.PORTCULLIS_CLIENT_AUTH, read.PORTCULLIS_CLIENT_KEYS_FILE),
+    maxRequestMs: read.PORTCULLIS_MAX_STREAM_SECONDS * 1_000,
+    streamIdleMs: read.PORTCULLIS_STREAM_IDLE_SECONDS * 1_000,
+    logLevel: read.PORTCULLIS_LOG_LEVEL,
+  };
+  return {
+    config,
+    secrets: {
+      runtimeTokenFile: read.PORTCULLIS_RUNTIME_TOKEN_FILE,
+      credentialsDirectory: read.PORTCULLIS_SECRETS_DIR,
+    },
+  };
+}
+
+function clientsOf(auth: 'keys' | 'open', keysFile: string | undefined): GatewayConfig['clients'] {
+  if (auth === 'open') return { auth };
+  if (keysFile !== undefined) return { auth, keysFile };
+  throw new ConfigError([
+    'PORTCULLIS_CLIENT_KEYS_FILE is missing: it must be set unless PORTCULLIS_CLIENT_AUTH is open',
+  ]);
+}

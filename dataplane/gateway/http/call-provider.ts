@@ -1,0 +1,54 @@
+import { headerValues } from '#kit/http/raw-headers';
+import type { TakenRoute } from '../routes/route-table.ts';
+import { mapUpstreamStatus } from '../upstream/map-status.ts';
+import { abandonBody, readWholeBody } from '../upstream/read-whole-body.ts';
+import type { UpstreamAnswer, UpstreamCall } from '../upstream/upstream-client.ts';
+import { plainError } from './errors.ts';
+import { type Exchange, failed, type Reply } from './exchange.ts';
+
+/** The largest answer that is held whole. */
+export const maxAnswerBytes = 20 * 1_048_576;
+
+type ErrorReply = Reply & { readonly kind: 'error' };
+type Answer = UpstreamAnswer & { readonly kind: 'answer' };
+
+const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/**
+ * Sends a body to the provider of the route. Of the client's headers only a well-formed `traceparent` goes along.
+ * What is not a 200 of the wanted media type becomes an error of ours; the provider's own words stay behind.
+ */
+export async function callProvider(
+  exchange: Exchange,
+  route: TakenRoute,
+  call: Pick<UpstreamCall, 'path' | 'body' | 'accept'>,
+): Promise<Answer | ErrorReply> {
+  const { endpoint, credential } = route.spec.upstream;
+  const { upstream } = exchange.gateway;
+  const headers = forwardedHeaders(exchange.incoming.rawHeaders);
+  const answer = await upstream.call({ ...call, endpoint, credential, headers }, exchange.life.signal);
+  if (answer.kind !== 'answer') return failed(plainError('upstream_unreachable'));
+  if (answer.status === 200 && !answer.encoded && answer.mediaType === call.accept) return answer;
+  abandonBody(answer.body);
+  if (answer.status === 200) return failed(plainError('upstream_invalid'));
+  const error = failed(plainError(mapUpstreamStatus(answer.status)));
+  return answer.retryAfter === undefined ? error : { ...error, retryAfter: answer.retryAfter };
+}
+
+/** Sends a body and reads the provider's answer whole. */
+export async function askProvider(
+  exchange: Exchange,
+  route: TakenRoute,
+  call: Pick<UpstreamCall, 'path' | 'body'>,
+): Promise<{ readonly kind: 'whole'; readonly bytes: Buffer } | ErrorReply> {
+  const answer = await callProvider(exchange, route, { ...call, accept: 'application/json' });
+  if (answer.kind === 'error') return answer;
+  const body = await readWholeBody(answer.body, maxAnswerBytes, exchange.life.signal);
+  if (body.ok) return { kind: 'whole', bytes: body.bytes };
+  return failed(plainError(body.fault === 'too_large' ? 'upstream_too_large' : 'upstream_broken'));
+}
+
+function forwardedHeaders(rawHeaders: readonly string[]): Readonly<Record<string, string>> {
+  const [value, ...more] = headerValues(rawHeaders, 'traceparent');
+  return value !== undefined && more.length === 0 && traceparent.test(value) ? { traceparent: value } : {};
+}

@@ -1,0 +1,69 @@
+import { currentProfile } from '#contracts/profiles';
+import { type JsonNode, member } from '#kit/json/parse-tree';
+import type { Edit } from '#kit/json/splice';
+import { readChatRequest } from '../chat/read-chat-request.ts';
+import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
+import { guardAnswer } from '../relay/guard-answer.ts';
+import { guardInput } from '../relay/guard-input.ts';
+import { checkTarget } from '../routes/check-target.ts';
+import type { TakenRoute } from '../routes/route-table.ts';
+import { type Admitted, admitRequest, refused } from './admit-request.ts';
+import { askProvider } from './call-provider.ts';
+import { type Exchange, failed, type Reply } from './exchange.ts';
+import { streamChat } from './stream-chat.ts';
+
+const path = '/chat/completions';
+
+/** POST /v1/chat/completions: input check, provider, output check (document 1, section 4.7; DESIGN section 8). */
+export async function completeChat(exchange: Exchange): Promise<Reply> {
+  const admitted = await admitRequest(exchange);
+  if (admitted.kind === 'error') return admitted;
+  const { guardrail } = admitted.route.spec;
+  if (guardrail.mode === 'None') return completeUnguarded(exchange, admitted);
+  const chat = readChatRequest(admitted.envelope.root, rulesOf(admitted.route));
+  if (!chat.ok) return refused(chat.refusal);
+  const { checks } = exchange.gateway;
+  const { signal } = exchange.life;
+  const { spec } = admitted.route;
+  const input = await guardInput(checks, checkTarget(spec, guardrail, 'request'), [chat.value.units], signal);
+  if (input.kind === 'stop') return failed(input.error, 'request');
+  const body = forwardedBody(admitted, input.kind === 'mask' ? input.edits : []);
+  const target = checkTarget(spec, guardrail, 'response');
+  const masked = input.kind === 'mask';
+  if (chat.value.stream) return streamChat(exchange, admitted.route, { path, body, masked, target });
+  const answer = await askProvider(exchange, admitted.route, { path, body });
+  if (answer.kind === 'error') return answer;
+  const { structured } = chat.value;
+  const output = await guardAnswer(checks, target, { bytes: answer.bytes, structured }, signal);
+  if (output.kind === 'stop')
+    return failed(
+      output.error,
+      output.error.kind === 'plain' && output.error.code === 'upstream_invalid' ? 'none' : 'response',
+    );
+  return { kind: 'json', bytes: output.bytes, masked: masked || output.kind === 'mask' };
+}
+
+async function completeUnguarded(exchange: Exchange, admitted: Admitted): Promise<Reply> {
+  const body = forwardedBody(admitted, []);
+  if (isTrue(member(admitted.envelope.root, 'stream'))) {
+    return streamChat(exchange, admitted.route, { path, body, masked: false, target: undefined });
+  }
+  const answer = await askProvider(exchange, admitted.route, { path, body });
+  return answer.kind === 'error' ? answer : { kind: 'json', bytes: answer.bytes, masked: false };
+}
+
+function rulesOf({ spec }: TakenRoute): Parameters<typeof readChatRequest>[1] {
+  return {
+    textOnly: spec.contentProfile !== currentProfile,
+    streaming: spec.guardrail.mode === 'Policy' && spec.guardrail.streaming.allowed,
+    extraKeys: new Set(spec.extraRequestKeys),
+  };
+}
+
+function forwardedBody({ bytes, envelope, route }: Admitted, edits: readonly Edit[]): Uint8Array {
+  return rewriteBody(bytes, [renameModel(envelope.model, route.spec.upstream.model), ...edits]);
+}
+
+function isTrue(node: JsonNode | undefined): boolean {
+  return node?.kind === 'boolean' && node.value;
+}

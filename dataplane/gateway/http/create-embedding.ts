@@ -1,0 +1,29 @@
+import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
+import { batchUnits, readEmbeddingRequest } from '../embeddings/read-embedding-request.ts';
+import { guardInput } from '../relay/guard-input.ts';
+import { checkTarget } from '../routes/check-target.ts';
+import { admitRequest, refused } from './admit-request.ts';
+import { askProvider } from './call-provider.ts';
+import { type Exchange, failed, type Reply } from './exchange.ts';
+
+/** POST /v1/embeddings: every input string is judged; a deny refuses all of them, a mask embeds the masked text. */
+export async function createEmbedding(exchange: Exchange): Promise<Reply> {
+  const admitted = await admitRequest(exchange);
+  if (admitted.kind === 'error') return admitted;
+  const { bytes, envelope, route } = admitted;
+  const { guardrail, upstream } = route.spec;
+  const edits = [renameModel(envelope.model, upstream.model)];
+  let masked = false;
+  if (guardrail.mode === 'Policy') {
+    const inputs = readEmbeddingRequest(envelope.root, new Set(route.spec.extraRequestKeys));
+    if (!inputs.ok) return refused(inputs.refusal);
+    const target = checkTarget(route.spec, guardrail, 'request');
+    const batches = batchUnits(inputs.value, target);
+    const verdict = await guardInput(exchange.gateway.checks, target, batches, exchange.life.signal);
+    if (verdict.kind === 'stop') return failed(verdict.error, 'request');
+    masked = verdict.kind === 'mask';
+    if (verdict.kind === 'mask') edits.push(...verdict.edits);
+  }
+  const answer = await askProvider(exchange, route, { path: '/embeddings', body: rewriteBody(bytes, edits) });
+  return answer.kind === 'error' ? answer : { kind: 'json', bytes: answer.bytes, masked };
+}

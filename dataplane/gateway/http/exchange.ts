@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CheckClient } from '#checks/client';
+import type { Logger } from '#kit/log/logger';
+import type { ClientKeys } from '../clients/client-keys.ts';
+import type { GatewayMetrics } from '../metrics.ts';
+import type { RequestLife } from '../relay/interruption.ts';
+import type { RoutePin, RoutePins } from '../routes/pin-routes.ts';
+import type { RouteTable } from '../routes/route-table.ts';
+import type { UpstreamClient } from '../upstream/upstream-client.ts';
+import type { ByteBudget } from './byte-budget.ts';
+import type { ClientError } from './errors.ts';
+
+/** What every operation works with. */
+export type Gateway = {
+  readonly keys: ClientKeys;
+  readonly table: RouteTable;
+  readonly pins: RoutePins;
+  readonly checks: Pick<CheckClient, 'check'>;
+  readonly upstream: UpstreamClient;
+  readonly bodies: ByteBudget;
+  readonly metrics: GatewayMetrics;
+  readonly logger: Logger;
+  /** Longest life of a request, milliseconds. */
+  readonly maxRequestMs: number;
+  /** Longest silence of an upstream within a stream, milliseconds. */
+  readonly streamIdleMs: number;
+  /** Aborted when requests in flight have to end. */
+  readonly shutdown: AbortSignal;
+};
+
+/** Where in its way a request stood when it was decided. */
+export type Stage = 'none' | 'request' | 'response';
+
+/** What an operation came to. A `streamed` answer has left already. */
+export type Reply =
+  | { readonly kind: 'error'; readonly error: ClientError; readonly stage: Stage; readonly retryAfter?: string }
+  | { readonly kind: 'json'; readonly bytes: Uint8Array; readonly masked: boolean }
+  | {
+      readonly kind: 'streamed';
+      readonly error: ClientError | undefined;
+      readonly stage: Stage;
+      readonly masked: boolean;
+    };
+
+/** One request on its way. `use` holds things until the request is over. */
+export type Exchange = {
+  readonly gateway: Gateway;
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly life: RequestLife;
+  readonly held: DisposableStack;
+  /** The route of the request, once it is known. */
+  pin?: RoutePin;
+};
+
+export function failed(error: ClientError, stage: Stage = 'none'): Reply & { readonly kind: 'error' } {
+  return { kind: 'error', error, stage };
+}

@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { FrameSink } from '../relay/relay-stream.ts';
+import { writeFrame } from '../stream/write-frame.ts';
+import { type ClientError, errorAnswer } from './errors.ts';
+
+/** Begins a streamed answer; from here on every fault shows in the stream (document 1, section 4.7). */
+export function beginFrames(outgoing: ServerResponse): FrameSink & { end(error: ClientError | undefined): void } {
+  outgoing.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  });
+  outgoing.flushHeaders();
+  return {
+    async write(bytes, signal) {
+      if (signal.aborted) throw signal.reason;
+      if (outgoing.write(bytes)) return;
+      try {
+        await once(outgoing, 'drain', { signal });
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error;
+      }
+    },
+    /** The error object of a stream is the one of a whole answer. */
+    end(error) {
+      if (error === undefined) outgoing.end();
+      else outgoing.end(writeFrame(errorAnswer(error).body));
+    },
+  };
+}

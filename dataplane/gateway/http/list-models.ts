@@ -1,0 +1,11 @@
+import type { Exchange, Reply } from './exchange.ts';
+
+/** GET /v1/models: the aliases that this replica serves now. */
+export function listModels({ gateway }: Exchange): Reply {
+  const data = gateway.table
+    .state()
+    .taken.filter(({ spec }) => gateway.table.lookup(spec.alias).kind === 'route')
+    .map(({ spec, created }) => ({ id: spec.alias, object: 'model', created, owned_by: 'portcullis' }))
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  return { kind: 'json', bytes: Buffer.from(JSON.stringify({ object: 'list', data })), masked: false };
+}

@@ -1,0 +1,42 @@
+import { headerValues } from '#kit/http/raw-headers';
+import { declaredLength, drainRefused, readBody } from '#kit/http/read-body';
+import type { ClientErrorCode } from './errors.ts';
+import type { Exchange } from './exchange.ts';
+
+/** The largest body of a request (DESIGN section 8). */
+export const maxRequestBytes = 20 * 1_048_576;
+
+export type Received =
+  | { readonly ok: true; readonly bytes: Buffer }
+  | { readonly ok: false; readonly code: ClientErrorCode };
+
+/**
+ * The gates in front of a JSON body, and the body: media type, no encoding, size. A refused body is drained.
+ * Rejects with the reason of the signal when the request is interrupted.
+ */
+export async function receiveJson(exchange: Exchange): Promise<Received> {
+  const { incoming, outgoing, gateway, held, life } = exchange;
+  const refuse = (code: ClientErrorCode): Received => {
+    drainRefused(incoming, outgoing);
+    return { ok: false, code };
+  };
+  if (!isJson(headerValues(incoming.rawHeaders, 'content-type'))) return refuse('unsupported_media');
+  if (headerValues(incoming.rawHeaders, 'content-encoding').length > 0) return refuse('unsupported_media');
+  const declared = declaredLength(incoming.rawHeaders) ?? maxRequestBytes;
+  if (declared > maxRequestBytes) return refuse('body_too_large');
+  const place = gateway.bodies.tryTake(declared);
+  if (place === undefined) return refuse('overloaded');
+  held.use(place);
+  const body = await readBody(incoming, { limit: maxRequestBytes, signal: life.signal });
+  if (body.ok) return body;
+  if (life.signal.aborted) throw life.signal.reason;
+  if (body.fault === 'too_large') return refuse('body_too_large');
+  life.interrupt('client_gone');
+  throw life.signal.reason;
+}
+
+function isJson(contentTypes: readonly string[]): boolean {
+  const [value, ...more] = contentTypes;
+  if (value === undefined || more.length > 0) return false;
+  return /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(value.trim());
+}

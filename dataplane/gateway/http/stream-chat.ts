@@ -1,0 +1,59 @@
+import type { CheckOutcome } from '#checks/check-outcome';
+import type { CheckTarget } from '#checks/check-target';
+import { interruptionError } from '../relay/interruption.ts';
+import { relayStream } from '../relay/relay-stream.ts';
+import type { TakenRoute } from '../routes/route-table.ts';
+import { PlainStream } from '../stream/plain-stream.ts';
+import { StreamGuard } from '../stream/stream-guard.ts';
+import { callProvider } from './call-provider.ts';
+import type { Exchange, Reply } from './exchange.ts';
+import { beginFrames } from './frame-sink.ts';
+
+export type StreamedCall = {
+  readonly path: string;
+  readonly body: Uint8Array;
+  /** Whether the input was masked. */
+  readonly masked: boolean;
+  /** Where windows are judged; undefined for a route that declares no guard. */
+  readonly target: CheckTarget | undefined;
+};
+
+/** Streams the answer of a provider. Once the stream has begun its status is 200, however it ends. */
+export async function streamChat(exchange: Exchange, route: TakenRoute, call: StreamedCall): Promise<Reply> {
+  const { gateway, life, outgoing } = exchange;
+  const { body, masked, path, target } = call;
+  const answer = await callProvider(exchange, route, { path, body, accept: 'text/event-stream' });
+  if (answer.kind === 'error') return answer;
+  const frames = beginFrames(outgoing);
+  try {
+    const end = await relayStream({
+      body: answer.body,
+      machine: target === undefined ? new PlainStream() : new StreamGuard(),
+      sink: frames,
+      check: (text, signal) => judgeWindow(exchange, target, text, signal),
+      idleMs: gateway.streamIdleMs,
+      signal: life.signal,
+    });
+    const error = end.kind === 'stopped' ? end.error : undefined;
+    frames.end(error);
+    return { kind: 'streamed', error, stage: end.kind === 'stopped' ? end.stage : 'none', masked };
+  } catch (reason) {
+    const error = interruptionError(reason);
+    if (error === undefined) throw reason;
+    frames.end(error);
+    return { kind: 'streamed', error, stage: 'none', masked };
+  }
+}
+
+async function judgeWindow(
+  { gateway }: Exchange,
+  target: CheckTarget | undefined,
+  text: string,
+  signal: AbortSignal,
+): Promise<CheckOutcome> {
+  if (target === undefined) throw new Error('a route without a guard has no windows');
+  const messages = [{ role: 'assistant', content: text }];
+  const outcome = await gateway.checks.check(target, 'response', messages, { mode: 'sse-reject', signal });
+  gateway.metrics.window(outcome.kind);
+  return outcome;
+}

@@ -1,0 +1,84 @@
+import { createMetrics, type Metrics } from '#kit/metrics/metrics';
+
+const operations = ['chat', 'embeddings', 'models'] as const;
+export type OperationName = (typeof operations)[number];
+
+/** How a request ended, as its metrics and its log line say. */
+export const outcomes = [
+  'passed',
+  'masked',
+  'denied',
+  'check_failed',
+  'refused',
+  'unavailable',
+  'upstream_error',
+  'interrupted',
+  'internal',
+] as const;
+export type OutcomeName = (typeof outcomes)[number];
+
+/** Aliases that have a series of their own; more than any gateway should serve. */
+const maxAliases = 200;
+
+export type GatewayMetrics = {
+  readonly registry: Metrics;
+  begun(operation: OperationName): void;
+  /** `alias` is that of the route, empty when no route was found: what a client sent is no label. */
+  ended(
+    operation: OperationName,
+    facts: {
+      readonly alias: string;
+      readonly outcome: OutcomeName;
+      readonly stage: 'none' | 'request' | 'response';
+      readonly streamed: boolean;
+      readonly seconds: number;
+    },
+  ): void;
+  window(outcome: 'pass' | 'mask' | 'deny' | 'failed'): void;
+};
+
+export function createGatewayMetrics(): GatewayMetrics {
+  const registry = createMetrics({ service: 'gateway' });
+  const requests = registry.counter({
+    name: 'portcullis_gateway_requests_total',
+    help: 'Requests that ended, by the alias of their route, how they ended and the stage that decided.',
+    labels: {
+      operation: operations,
+      alias: { bounded: maxAliases },
+      outcome: outcomes,
+      stage: ['none', 'request', 'response'],
+    },
+  });
+  const seconds = registry.histogram({
+    name: 'portcullis_gateway_request_seconds',
+    help: 'Duration of requests from the first byte to the end of the answer.',
+    labels: { operation: operations },
+    buckets: [0.005, 0.02, 0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900],
+  });
+  const inFlight = registry.gauge({
+    name: 'portcullis_gateway_requests_in_flight',
+    help: 'Requests whose answer is not complete.',
+    labels: { operation: operations },
+  });
+  const windows = registry.counter({
+    name: 'portcullis_gateway_stream_windows_total',
+    help: 'Windows of streamed answers that were judged.',
+    labels: { outcome: ['pass', 'mask', 'deny', 'failed'] },
+  });
+  const stops = registry.counter({
+    name: 'portcullis_gateway_stream_stops_total',
+    help: 'Streams that ended with an error frame or were given up.',
+    labels: { outcome: outcomes },
+  });
+  return {
+    registry,
+    begun: (operation) => inFlight.add({ operation }, 1),
+    ended(operation, { alias, outcome, stage, streamed, seconds: duration }) {
+      inFlight.add({ operation }, -1);
+      requests.add({ operation, alias: alias === '' ? 'none' : alias, outcome, stage });
+      seconds.observe({ operation }, duration);
+      if (streamed && outcome !== 'passed' && outcome !== 'masked') stops.add({ outcome });
+    },
+    window: (outcome) => windows.add({ outcome }),
+  };
+}

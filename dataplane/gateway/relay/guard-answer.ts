@@ -1,0 +1,60 @@
+import type { CheckTarget } from '#checks/check-target';
+import type { CheckClient } from '#checks/client';
+import { maskChatAnswer } from '../chat/mask-chat-answer.ts';
+import { type ChatAnswer, readChatAnswer } from '../chat/read-chat-answer.ts';
+import { type ClientError, plainError, unreadableMask } from '../http/errors.ts';
+
+/** What a client gets of a whole answer. */
+export type AnswerVerdict =
+  | { readonly kind: 'pass' | 'mask'; readonly bytes: Uint8Array }
+  | { readonly kind: 'stop'; readonly error: ClientError };
+
+type TextField = 'content' | 'refusal';
+
+const role = 'assistant';
+
+/**
+ * Judges a whole answer, content and refusal as one check; a field without text has nothing to judge. What passed
+ * leaves byte for byte. Rejects only with the reason of the signal.
+ */
+export async function guardAnswer(
+  checks: Pick<CheckClient, 'check'>,
+  target: CheckTarget,
+  answer: { readonly bytes: Uint8Array; readonly structured: boolean },
+  signal: AbortSignal,
+): Promise<AnswerVerdict> {
+  const read = readChatAnswer(answer.bytes);
+  if (read === undefined) return { kind: 'stop', error: plainError('upstream_invalid') };
+  const table = textsOf(read);
+  if (table.length === 0) return { kind: 'pass', bytes: answer.bytes };
+  const messages = table.map(([, content]) => ({ role, content }));
+  const outcome = await checks.check(target, 'response', messages, { mode: 'buffered', signal });
+  if (signal.aborted) throw signal.reason;
+  switch (outcome.kind) {
+    case 'pass':
+      return { kind: 'pass', bytes: answer.bytes };
+    case 'deny':
+      return { kind: 'stop', error: plainError('policy_denied') };
+    case 'failed':
+      return { kind: 'stop', error: { kind: 'check_failed', code: outcome.code } };
+    case 'mask': {
+      const cleaned = new Map(table.map(([field], position) => [field, outcome.contents[position]]));
+      const texts = {
+        content: cleaned.get('content') ?? read.content,
+        refusal: cleaned.get('refusal') ?? read.refusal,
+      };
+      const bytes = maskChatAnswer(answer.bytes, read, texts, answer.structured);
+      if (bytes === undefined) return { kind: 'stop', error: { kind: 'check_failed', code: unreadableMask } };
+      return { kind: 'mask', bytes };
+    }
+  }
+}
+
+/** The table from position to field: fields that hold text, in a fixed order. */
+function textsOf(answer: ChatAnswer): readonly (readonly [TextField, string])[] {
+  const fields = [
+    ['content', answer.content ?? ''],
+    ['refusal', answer.refusal ?? ''],
+  ] as const;
+  return fields.filter(([, text]) => text !== '');
+}

@@ -1,0 +1,47 @@
+import type { CheckTarget } from '#checks/check-target';
+import type { CheckClient } from '#checks/client';
+import type { Edit } from '#kit/json/splice';
+import type { CheckUnit } from '../chat/check-unit.ts';
+import { maskEdits } from '../chat/rewrite-body.ts';
+import { type ClientError, plainError } from '../http/errors.ts';
+
+/** What a request may become: go on as it is, with these edits, or not at all. */
+export type InputVerdict =
+  | { readonly kind: 'pass' }
+  | { readonly kind: 'mask'; readonly edits: readonly Edit[] }
+  | { readonly kind: 'stop'; readonly error: ClientError };
+
+/**
+ * Judges the texts of a request, each batch as one check, in order (document 1, section 4.6). The first deny or failure
+ * ends it for all of them. Rejects only with the reason of the signal.
+ */
+export async function guardInput(
+  checks: Pick<CheckClient, 'check'>,
+  target: CheckTarget,
+  batches: readonly (readonly CheckUnit[])[],
+  signal: AbortSignal,
+): Promise<InputVerdict> {
+  const edits: Edit[] = [];
+  let masked = false;
+  for (const units of batches) {
+    const messages = units.map(({ role, content }) => ({ role, content }));
+    const outcome = await checks.check(target, 'request', messages, { signal });
+    if (signal.aborted) throw signal.reason;
+    switch (outcome.kind) {
+      case 'pass':
+        break;
+      case 'mask': {
+        const changes = maskEdits(units, outcome.contents);
+        if (changes === undefined) return { kind: 'stop', error: { kind: 'check_failed', code: 'mask_mismatch' } };
+        edits.push(...changes);
+        masked = true;
+        break;
+      }
+      case 'deny':
+        return { kind: 'stop', error: plainError('policy_denied') };
+      case 'failed':
+        return { kind: 'stop', error: { kind: 'check_failed', code: outcome.code } };
+    }
+  }
+  return masked ? { kind: 'mask', edits } : { kind: 'pass' };
+}

@@ -1,0 +1,57 @@
+import { withTimeout } from '#kit/concurrency/abort';
+import { type ClientError, plainError } from '../http/errors.ts';
+
+/** What may end a request before its answer is complete. */
+export type InterruptionCause = 'client_gone' | 'too_long' | 'shutting_down';
+
+/** The reason of the signal of an interrupted request. */
+export class Interruption extends Error {
+  readonly code: InterruptionCause;
+
+  constructor(code: InterruptionCause) {
+    super(`interrupted: ${code}`);
+    this.name = 'Interruption';
+    this.code = code;
+  }
+}
+
+/** The life of one request: everything that it does ends with its signal, whose reason is an Interruption. */
+export type RequestLife = Disposable & {
+  readonly signal: AbortSignal;
+  /** Ends it; the first cause holds. */
+  interrupt(cause: InterruptionCause): void;
+};
+
+/** Begins the life of a request that ends after `maxMs` milliseconds, or with `shutdown`. */
+export function beginRequest(shutdown: AbortSignal, maxMs: number): RequestLife {
+  const controller = new AbortController();
+  const deadline = withTimeout(undefined, maxMs);
+  const interrupt = (cause: InterruptionCause): void => controller.abort(new Interruption(cause));
+  const onTimeout = (): void => interrupt('too_long');
+  const onShutdown = (): void => interrupt('shutting_down');
+  deadline.signal.addEventListener('abort', onTimeout, { once: true });
+  if (shutdown.aborted) onShutdown();
+  else shutdown.addEventListener('abort', onShutdown, { once: true });
+  return {
+    signal: controller.signal,
+    interrupt,
+    [Symbol.dispose]() {
+      deadline[Symbol.dispose]();
+      deadline.signal.removeEventListener('abort', onTimeout);
+      shutdown.removeEventListener('abort', onShutdown);
+    },
+  };
+}
+
+/** What a client is told of an interruption; undefined where nobody is left to be told. */
+export function interruptionError(error: unknown): ClientError | undefined {
+  if (!(error instanceof Interruption)) throw error;
+  switch (error.code) {
+    case 'client_gone':
+      return undefined;
+    case 'too_long':
+      return plainError('upstream_timeout');
+    case 'shutting_down':
+      return plainError('shutting_down');
+  }
+}

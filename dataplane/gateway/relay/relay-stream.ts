@@ -1,0 +1,119 @@
+import type { Readable } from 'node:stream';
+import type { CheckOutcome } from '#checks/check-outcome';
+import { type ClientError, plainError } from '../http/errors.ts';
+import type { GuardStep, Judgement, StreamStop } from '../stream/stream-guard.ts';
+
+/** A guard of a stream, or the relay of one without a guard. */
+export type StreamMachine = {
+  receive(bytes: Uint8Array): void;
+  close(): void;
+  judged?(judgement: Judgement): void;
+  next(): GuardStep;
+};
+
+/** Where frames go. `write` resolves when more may be written; it rejects with the reason of the signal. */
+export type FrameSink = { write(bytes: Uint8Array, signal: AbortSignal): Promise<void> };
+
+export type StreamEnd =
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'stopped'; readonly error: ClientError; readonly stage: 'response' | 'none' };
+
+export type RelayOptions = {
+  readonly body: Readable;
+  readonly machine: StreamMachine;
+  readonly sink: FrameSink;
+  /** Judges one window. */
+  readonly check: (text: string, signal: AbortSignal) => Promise<CheckOutcome>;
+  /** Longest silence of the upstream in milliseconds. */
+  readonly idleMs: number;
+  readonly signal: AbortSignal;
+};
+
+type Part = Uint8Array | 'end' | 'broken' | 'idle';
+
+/**
+ * Carries a stream from the upstream to the client, one step of the machine at a time: nothing is read while a window
+ * is judged or the client does not take what was written. Rejects only with the Interruption of the signal.
+ */
+export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
+  const { body, machine, sink, signal } = options;
+  const parts = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  try {
+    for (;;) {
+      const step = machine.next();
+      switch (step.kind) {
+        case 'emit':
+          await sink.write(step.bytes, signal);
+          break;
+        case 'check':
+          machine.judged?.(await judge(options, step.text));
+          break;
+        case 'read': {
+          const part = await readPart(parts, options);
+          if (part === 'idle') return { kind: 'stopped', error: plainError('upstream_timeout'), stage: 'none' };
+          if (part === 'broken') return { kind: 'stopped', error: plainError('upstream_broken'), stage: 'none' };
+          if (part === 'end') machine.close();
+          else machine.receive(part);
+          break;
+        }
+        case 'finished':
+          return { kind: 'finished' };
+        case 'stopped':
+          return { kind: 'stopped', ...describeStop(step.stop) };
+      }
+    }
+  } finally {
+    body.on('error', () => undefined);
+    body.destroy();
+  }
+}
+
+async function judge({ check, signal }: RelayOptions, text: string): Promise<Judgement> {
+  const outcome = await check(text, signal);
+  if (signal.aborted) throw signal.reason;
+  switch (outcome.kind) {
+    case 'pass':
+      return { kind: 'pass' };
+    case 'deny':
+    case 'mask':
+      return { kind: 'deny' };
+    case 'failed':
+      return { kind: 'failed', code: outcome.code };
+  }
+}
+
+async function readPart(parts: AsyncIterator<Buffer>, { body, idleMs, signal }: RelayOptions): Promise<Part> {
+  let idle = false;
+  const timer = setTimeout(() => {
+    idle = true;
+    body.destroy();
+  }, idleMs);
+  try {
+    const part = await parts.next();
+    return part.done === true ? 'end' : part.value;
+  } catch {
+    if (idle) return 'idle';
+    if (signal.aborted) throw signal.reason;
+    return 'broken';
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function describeStop(stop: StreamStop): { readonly error: ClientError; readonly stage: 'response' | 'none' } {
+  switch (stop.kind) {
+    case 'denied':
+      return { error: plainError('policy_denied'), stage: 'response' };
+    case 'check_failed':
+      return { error: { kind: 'check_failed', code: stop.code }, stage: 'response' };
+    case 'upstream':
+      return { error: plainError(upstreamFaults[stop.fault]), stage: 'none' };
+  }
+}
+
+const upstreamFaults = {
+  invalid: 'upstream_invalid',
+  event_too_large: 'upstream_too_large',
+  held_too_much: 'upstream_too_large',
+  broken: 'upstream_broken',
+} as const;

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { type CheckClient, createCheckClient } from '#checks/client';
+import { type Listening, listen } from '#kit/http/listen';
+import { openTokenFile } from '#kit/http/token-file';
+import { createLogger, type Logger } from '#kit/log/logger';
+import { createClient, type KubeClient } from '#kube/client';
+import { openClientKeys, openToAll } from './clients/client-keys.ts';
+import type { GatewayConfig, GatewaySecrets } from './config.ts';
+import { createAdmin } from './http/admin.ts';
+import { clientFault, createApp } from './http/app.ts';
+import { createByteBudget } from './http/byte-budget.ts';
+import type { Gateway } from './http/exchange.ts';
+import { createGatewayMetrics } from './metrics.ts';
+import { kubernetesReports } from './reports/adapters/kubernetes/report-sink.ts';
+import { buildReport } from './reports/build-report.ts';
+import type { ReportSink } from './reports/ports.ts';
+import { writeReports } from './reports/write-reports.ts';
+import { kubernetesRoutes } from './routes/adapters/kubernetes/route-source.ts';
+import { followRoutes } from './routes/follow-routes.ts';
+import { createRoutePins } from './routes/pin-routes.ts';
+import type { OpenRouteSource } from './routes/ports.ts';
+import { RouteTable } from './routes/route-table.ts';
+import { watchReadiness } from './routes/watch-readiness.ts';
+import { createUpstreamClient } from './upstream/upstream-client.ts';
+
+/** What a test may put in the place of the server that holds the routes, and times that it cannot wait for. */
+export type GatewayOverrides = {
+  readonly routes?: OpenRouteSource;
+  readonly reports?: ReportSink;
+  readonly logger?: Logger;
+  readonly streamIdleMs?: number;
+  readonly maxRequestMs?: number;
+  /** How long requests in flight may go on after the gateway was told to end. */
+  readonly drainMs?: number;
+};
+
+export type GatewayService = AsyncDisposable & {
+  /** Origin for clients of models. */
+  readonly url: string;
+  /** Origin of /livez, /readyz and /metrics. */
+  readonly adminUrl: string;
+  isReady(): boolean;
+};
+
+/** Bodies of requests that are held at the same time, bytes. */
+const bodyBudgetBytes = 256 * 1_048_576;
+const drainMs = 20_000;
+const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 16_384 } as const;
+
+/** Composes one gateway replica. Disposing drains: streams may finish within `drainMs`, then they are told why not. */
+export async function createGatewayService(
+  config: GatewayConfig,
+  secrets: GatewaySecrets,
+  overrides: GatewayOverrides = {},
+): Promise<GatewayService> {
+  await using parts = new AsyncDisposableStack();
+  const logger = overrides.logger ?? createLogger({ service: 'gateway', level: config.logLevel });
+  const metrics = createGatewayMetrics();
+  const shutdown = new AbortController();
+  const checks = parts.use(createCheckClient({ tokenFile: openTokenFile(secrets.runtimeTokenFile) }));
+  const upstream = parts.use(
+    createUpstreamClient({ openCredential: (name) => openTokenFile(join(secrets.credentialsDirectory, name)) }),
+  );
+  const routes = holdRoutes(parts, config, overrides, { checks, logger });
+  const gateway: Gateway = {
+    keys: config.clients.auth === 'open' ? openToAll : openClientKeys(config.clients.keysFile),
+    table: routes.table,
+    pins: routes.pins,
+    checks,
+    upstream,
+    bodies: createByteBudget(bodyBudgetBytes),
+    metrics,
+    logger,
+    maxRequestMs: overrides.maxRequestMs ?? config.maxRequestMs,
+    streamIdleMs: overrides.streamIdleMs ?? config.streamIdleMs,
+    shutdown: shutdown.signal,
+  };
+  const onHandlerError = (): void => logger.error('handler_failed', {});
+  const admin = parts.use(
+    await listen({ ...server, ...config.adminListen, fetch: createAdmin(metrics.registry, routes.isReady).fetch }),
+  );
+  const clients = await listen({
+    ...server,
+    ...config.listen,
+    fetch: createApp(gateway).fetch,
+    clientError: clientFault,
+    onHandlerError,
+  });
+  parts.defer(() => drainClients(clients, shutdown, overrides.drainMs ?? drainMs));
+  parts.defer(() => routes.withdraw());
+  logger.info('listening', { url: clients.url, admin: admin.url });
+  const owned = parts.move();
+  return {
+    url: clients.url,
+    adminUrl: admin.url,
+    isReady: routes.isReady,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+type HeldRoutes = {
+  readonly table: RouteTable;
+  readonly pins: Gateway['pins'];
+  isReady(): boolean;
+  /** Says that no more traffic is wanted. */
+  withdraw(): void;
+};
+
+function holdRoutes(
+  parts: AsyncDisposableStack,
+  config: GatewayConfig,
+  overrides: GatewayOverrides,
+  { checks, logger }: { readonly checks: CheckClient; readonly logger: Logger },
+): HeldRoutes {
+  const kube = overrides.routes !== undefined && overrides.reports !== undefined ? undefined : connect(parts, config);
+  const openSource = overrides.routes ?? kubernetesRoutes(required(kube), logger);
+  const sink = overrides.reports ?? kubernetesReports(required(kube), config.replica);
+  const bootId = randomUUID();
+  const table = new RouteTable();
+  const pins = createRoutePins(table, () => reports.changed(false));
+  const readiness = watchReadiness(table, () => reports.changed(false));
+  const reports = writeReports({
+    sink,
+    logger,
+    build: () =>
+      buildReport({
+        gateway: config.gateway,
+        bootId,
+        ready: readiness.mayServe(),
+        appliedThrough: routes.throughVersion(),
+        state: table.state(),
+        inUse: pins.inUse(),
+      }),
+  });
+  const routes = followRoutes({
+    gateway: config.gateway,
+    table,
+    openSource,
+    checks,
+    logger,
+    onChange: (seen) => {
+      readiness.look();
+      reports.changed(seen);
+    },
+  });
+  parts.use(reports);
+  parts.use(routes);
+  parts.use(readiness);
+  let announced = false;
+  void reports.readyWritten.then(() => {
+    announced = true;
+    logger.info('ready', { bootId });
+  });
+  return { table, pins, isReady: () => announced && readiness.mayServe(), withdraw: () => readiness.withdraw() };
+}
+
+function connect(parts: AsyncDisposableStack, config: GatewayConfig): KubeClient {
+  const { url, tokenFile, namespace } = config.api;
+  return parts.use(createClient({ url: url.href, tokenFile: openTokenFile(tokenFile), namespace }));
+}
+
+function required(kube: KubeClient | undefined): KubeClient {
+  if (kube === undefined) throw new Error('routes or reports need the server that holds them');
+  return kube;
+}
+
+/** Requests in flight go on; what is not over in time is interrupted and says so to its client. */
+async function drainClients(clients: Listening, shutdown: AbortController, graceMs: number): Promise<void> {
+  const timer = setTimeout(() => shutdown.abort(), graceMs);
+  await clients.drain({ graceMs: graceMs + interruptedMs });
+  clearTimeout(timer);
+}
+
+/** How long interrupted requests may take to say so. */
+const interruptedMs = 2_000;

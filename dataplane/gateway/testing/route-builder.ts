@@ -1,0 +1,120 @@
+import { contextHeaders, currentProfile } from '#contracts/profiles';
+import type { GatewayRoute, GatewayRouteSpec, GuardedRoute } from '#crds/gateway-route';
+import { apiVersion } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { RouteListener, RouteSource } from '../routes/ports.ts';
+
+/** What a guarded route points to. */
+export type PolicyPin = {
+  readonly policyId: string;
+  readonly policyRevision: string;
+  readonly digest: string;
+  readonly addresses: readonly string[];
+};
+
+const generationId = '0190a5d4-7f3a-7cc2-9b1e-8d3f5a6b7c01';
+
+/** The guard of a route; the rest of the members may be replaced. */
+export function guardOf(
+  pin: PolicyPin,
+  contentProfile: string = currentProfile,
+  rest: Partial<GuardedRoute> = {},
+): GuardedRoute {
+  return {
+    mode: 'Policy',
+    policyId: pin.policyId,
+    policyRevision: pin.policyRevision,
+    digest: pin.digest,
+    addresses: [...pin.addresses],
+    headers: {
+      [contextHeaders.policyId]: pin.policyId,
+      [contextHeaders.policyRevision]: pin.policyRevision,
+      [contextHeaders.bundleDigest]: pin.digest,
+      [contextHeaders.contentProfile]: contentProfile,
+    },
+    maxBodyBytes: 32_768,
+    maxMessages: 32,
+    deadlineMs: { request: 1_000, response: 1_000 },
+    streaming: { allowed: true },
+    ...rest,
+  };
+}
+
+/** The spec of a route; members may be replaced. */
+export function routeSpec(
+  alias: string,
+  upstreamUrl: string,
+  guardrail: GatewayRouteSpec['guardrail'],
+  rest: Partial<GatewayRouteSpec> = {},
+): GatewayRouteSpec {
+  return {
+    formatVersion: 1,
+    gateway: 'default',
+    binding: { name: alias, uid: `uid-${alias}`, id: `id-${alias}` },
+    alias,
+    generationId,
+    token: '',
+    contentProfile: currentProfile,
+    state: 'Enabled',
+    guardrail,
+    ...(guardrail.mode === 'Policy' ? { workload: 'g-test' } : {}),
+    upstream: { provider: 'scripted', endpoint: upstreamUrl, model: 'upstream-model' },
+    extraRequestKeys: [],
+    ...rest,
+  };
+}
+
+let version = 0;
+
+/** A stored route of this spec at a version of its own. */
+export function storedRoute(name: string, spec: unknown, uid = `uid-${name}`): Stored<GatewayRoute> {
+  version += 1;
+  return {
+    apiVersion,
+    kind: 'GatewayRoute',
+    metadata: {
+      name,
+      uid,
+      resourceVersion: String(version),
+      generation: version,
+      creationTimestamp: '2026-01-02T03:04:05Z',
+    },
+    spec: spec as GatewayRouteSpec,
+  };
+}
+
+/** A source of routes that a test drives by hand. */
+export type HandSource = {
+  readonly open: (listener: RouteListener) => RouteSource;
+  put(route: Stored<GatewayRoute>): void;
+  remove(name: string): void;
+  /** The first list is whole. */
+  complete(): void;
+};
+
+export function handSource(): HandSource {
+  const synced = Promise.withResolvers<void>();
+  const listeners: RouteListener[] = [];
+  const held = new Map<string, Stored<GatewayRoute>>();
+  let through = '0';
+  const tell = (name: string, current: Stored<GatewayRoute> | undefined): void => {
+    for (const listener of listeners) listener.onChange(name, current);
+    if (current !== undefined) through = current.metadata.resourceVersion;
+  };
+  return {
+    open(listener) {
+      listeners.push(listener);
+      for (const [name, route] of held) listener.onChange(name, route);
+      return { synced: synced.promise, throughVersion: () => through, [Symbol.asyncDispose]: async () => undefined };
+    },
+    put(route) {
+      held.set(route.metadata.name, route);
+      tell(route.metadata.name, route);
+    },
+    remove(name) {
+      held.delete(name);
+      tell(name, undefined);
+    },
+    complete: () => synced.resolve(),
+  };
+}

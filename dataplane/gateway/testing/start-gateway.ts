@@ -1,0 +1,75 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { GatewayReportSpec } from '#crds/gateway-report';
+import { createLogger } from '#kit/log/logger';
+import { until } from '../../../e2e/support/until.ts';
+import type { GatewayConfig } from '../config.ts';
+import { createGatewayService, type GatewayOverrides, type GatewayService } from '../service.ts';
+import { type HandSource, handSource } from './route-builder.ts';
+
+/** A gateway in this process whose routes a test writes by hand. */
+export type TestGateway = AsyncDisposable & {
+  readonly service: GatewayService;
+  readonly routes: HandSource;
+  /** Every report that was written, oldest first. */
+  readonly reports: readonly GatewayReportSpec[];
+  /** What the gateway wrote to its log. */
+  readonly log: () => string;
+  readonly keysFile: string;
+  readonly secretsDirectory: string;
+};
+
+export const clientKey = 'pk-test-client-key';
+
+export async function startGateway(
+  folder: string,
+  runtimeToken: string,
+  overrides: GatewayOverrides & { readonly open?: boolean } = {},
+): Promise<TestGateway> {
+  const keysFile = join(folder, 'client.keys');
+  const runtimeTokenFile = join(folder, 'gateway-runtime.token');
+  const secretsDirectory = join(folder, 'secrets');
+  await mkdir(secretsDirectory, { recursive: true });
+  await writeFile(keysFile, `${clientKey} tests\nother-key second\n`);
+  await writeFile(runtimeTokenFile, `${runtimeToken}\n`);
+  const routes = handSource();
+  const reports: GatewayReportSpec[] = [];
+  const lines: string[] = [];
+  const config: GatewayConfig = {
+    api: { url: new URL('http://127.0.0.1:1'), tokenFile: runtimeTokenFile, namespace: 'default' },
+    gateway: 'default',
+    replica: 'gateway-test',
+    listen: { host: '127.0.0.1', port: 0 },
+    adminListen: { host: '127.0.0.1', port: 0 },
+    clients: overrides.open === true ? { auth: 'open' } : { auth: 'keys', keysFile },
+    maxRequestMs: 60_000,
+    streamIdleMs: 30_000,
+    logLevel: 'info',
+  };
+  const { open: _, ...rest } = overrides;
+  const service = await createGatewayService(
+    config,
+    { runtimeTokenFile, credentialsDirectory: secretsDirectory },
+    {
+      routes: routes.open,
+      reports: { write: async (report) => void reports.push(report) },
+      logger: createLogger({ service: 'gateway', level: 'info', destination: { write: (line) => lines.push(line) } }),
+      ...rest,
+    },
+  );
+  return {
+    service,
+    routes,
+    reports,
+    log: () => lines.join(''),
+    keysFile,
+    secretsDirectory,
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}
+
+/** Waits until the gateway says that it is ready. */
+export async function ready({ service, routes }: TestGateway): Promise<void> {
+  routes.complete();
+  await until('the gateway is ready', () => service.isReady());
+}

@@ -1,0 +1,70 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Bundle, bundleSchemaName, defaultBundleLimits } from '#contracts/bundle';
+import { canonicalBytes, digestOf } from '#contracts/canonical';
+import type { AdditionalRule, BaselineRule, Section } from '#contracts/policy';
+import { type ContentProfile, currentProfile } from '#contracts/profiles';
+import { type RunningProcess, startProcess } from '../../../e2e/support/start-process.ts';
+import { until } from '../../../e2e/support/until.ts';
+import type { PolicyPin } from './route-builder.ts';
+
+/** A rule that looks for these strings. */
+export function termRule(
+  id: string,
+  terms: readonly string[],
+  action: BaselineRule['action'] = { type: 'deny' },
+  match: 'substring' | 'token' = 'substring',
+): BaselineRule & { kind: 'stop_list' } {
+  const stopList = { terms: [...terms], match, caseSensitive: true };
+  return { id, kind: 'stop_list', timeoutMs: 500, action: action as { type: 'deny' }, stopList };
+}
+
+/** A section of a policy; without rules of its own it looks for something that no test says. */
+export function section(baseline: readonly BaselineRule[] = [], additional: readonly AdditionalRule[] = []): Section {
+  const rules = baseline.length > 0 ? [...baseline] : [termRule('nothing', ['\u{10fffd}\u{10fffc}'])];
+  return { deadlineMs: 1_000, baseline: rules, additional: [...additional] };
+}
+
+/** A running guardrail runtime and what a route has to know of it. */
+export type RunningPolicy = AsyncDisposable & {
+  readonly runtime: RunningProcess;
+  readonly pin: PolicyPin;
+  readonly contentProfile: ContentProfile;
+};
+
+/** Starts the real runtime on a bundle of one policy and waits until it serves. */
+export async function startPolicy(
+  folder: string,
+  token: string,
+  policy: { readonly request: Section; readonly response: Section },
+  options: { readonly contentProfile?: ContentProfile; readonly limits?: Partial<Bundle['limits']> } = {},
+): Promise<RunningPolicy> {
+  const contentProfile = options.contentProfile ?? currentProfile;
+  const bundle: Bundle = {
+    schema: bundleSchemaName,
+    contentProfile,
+    limits: { ...defaultBundleLimits, ...options.limits },
+    policies: [{ id: 'policy', revision: '1', ...policy }],
+    providers: [],
+  };
+  const digest = digestOf(bundle);
+  const bundleFile = join(folder, `${digest}.json`);
+  const tokenFile = join(folder, 'runtime.token');
+  await writeFile(bundleFile, canonicalBytes(bundle));
+  await writeFile(tokenFile, `${token}\n`);
+  const runtime = await startProcess({
+    file: 'runtime/main.ts',
+    environment: {
+      PORTCULLIS_LISTEN: '127.0.0.1:0',
+      PORTCULLIS_BUNDLE_FILE: bundleFile,
+      PORTCULLIS_TOKEN_FILE: tokenFile,
+    },
+  });
+  await until('the runtime is ready', async () => (await fetch(`${runtime.url}/readyz`)).status === 200);
+  return {
+    runtime,
+    contentProfile,
+    pin: { policyId: 'policy', policyRevision: '1', digest, addresses: [runtime.url] },
+    [Symbol.asyncDispose]: () => runtime[Symbol.asyncDispose](),
+  };
+}
