@@ -1,22 +1,40 @@
 import type { Bundle } from '#contracts/bundle';
-import type { BundleProblem } from './bundle-error.ts';
+import type { BundleProblem, BundleWarning } from './bundle-error.ts';
 import { type AskOf, compileSection } from './compile-section.ts';
 import type { LoadedBundle, LoadedPolicy } from './loaded-bundle.ts';
+
+export type Compilation =
+  | { readonly ok: true; readonly loaded: LoadedBundle; readonly warnings: readonly BundleWarning[] }
+  | { readonly ok: false; readonly problems: readonly BundleProblem[] };
 
 /** Compiles and admits all policies of a bundle, or names everything that refuses it. */
 export function compileBundle(
   { bundle, digest }: { readonly bundle: Bundle; readonly digest: string },
   askOf: AskOf,
-): LoadedBundle | { readonly problems: readonly BundleProblem[] } {
-  const problems: BundleProblem[] = [];
+): Compilation {
+  const problems = credentialsInEndpoints(bundle);
+  const warnings: BundleWarning[] = [];
   const policies = new Map<string, LoadedPolicy>();
   for (const { id, revision, ...sections } of bundle.policies) {
-    const request = compileSection({ policyId: id, stage: 'request' }, sections.request, askOf);
-    const response = compileSection({ policyId: id, stage: 'response' }, sections.response, askOf);
-    if ('problems' in request) problems.push(...request.problems);
-    if ('problems' in response) problems.push(...response.problems);
-    if (!('problems' in request) && !('problems' in response)) policies.set(id, { id, revision, request, response });
+    const request = compileSection({ policyId: id, stage: 'request' }, sections.request, bundle.limits, askOf);
+    const response = compileSection({ policyId: id, stage: 'response' }, sections.response, bundle.limits, askOf);
+    for (const section of [request, response]) {
+      if (section.ok) warnings.push(...section.warnings);
+      else problems.push(...section.problems);
+    }
+    if (request.ok && response.ok)
+      policies.set(id, { id, revision, request: request.section, response: response.section });
   }
-  if (problems.length > 0) return { problems };
-  return { digest, contentProfile: bundle.contentProfile, limits: bundle.limits, policies };
+  if (problems.length > 0) return { ok: false, problems };
+  const { contentProfile, limits } = bundle;
+  return { ok: true, loaded: { digest, contentProfile, limits, policies }, warnings };
+}
+
+/** A bundle never holds a secret (DESIGN section 6), so an endpoint with a user name or password is refused. */
+function credentialsInEndpoints(bundle: Bundle): BundleProblem[] {
+  return bundle.providers.flatMap(({ name, endpoint }): BundleProblem[] => {
+    const { username, password } = new URL(endpoint);
+    const message = `provider ${name}: the endpoint must not hold a user name or password`;
+    return username === '' && password === '' ? [] : [{ code: 'bundle_invalid', message }];
+  });
 }

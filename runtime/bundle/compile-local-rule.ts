@@ -1,36 +1,70 @@
+import type { BundleLimits } from '#contracts/bundle';
 import type { Rule } from '#contracts/policy';
 import type { CompiledRule, Effect, Span } from '../rules/compiled-section.ts';
 import { compileLiterals } from '../rules/pattern/compile-literals.ts';
-import { compilePattern } from '../rules/pattern/compile-pattern.ts';
+import { type CompiledPattern, compilePattern } from '../rules/pattern/compile-pattern.ts';
 import { compileTokens } from '../rules/pattern/compile-tokens.ts';
+import { spansCostMs, termListCostMs } from '../rules/pattern/pattern-cost.ts';
 
 /** A rule that is judged without a provider. */
 export type LocalRule = Extract<Rule, { kind: 'stop_list' | 'regex' }>;
 
-/** What finds the matches of one local rule. Both calls throw when the engine fails. */
+/** A local rule by itself. What looks for it in texts is made per batch, because patterns are looked for together. */
 export type LocalMatcher = {
-  readonly test: (text: Buffer) => boolean;
-  readonly find: (text: Buffer, limit: number) => readonly Span[];
-};
+  readonly effect: Exclude<Effect, { kind: 'ask' }>;
+  /** The worst case of listing its matches, milliseconds; absent where nothing is listed. */
+  readonly listingMs: number | undefined;
+  /** Something that its author should know. */
+  readonly warning: string | undefined;
+} & (
+  | { readonly kind: 'terms'; readonly test: (text: Buffer) => boolean; readonly testMs: number }
+  | { readonly kind: 'pattern'; readonly pattern: CompiledPattern }
+);
 
-/** Compiles one local rule by itself, or says why it is refused. */
-export function compileMatcher(rule: LocalRule): LocalMatcher | { readonly reason: string } {
-  if (rule.kind === 'stop_list') {
-    const { match, terms, caseSensitive } = rule.stopList;
-    const compiled =
-      match === 'token' ? compileTokens({ terms, caseSensitive }) : compileLiterals({ terms, caseSensitive });
-    return { test: (text) => compiled.test(text), find: (text, limit) => compiled.matches(text, limit) };
-  }
-  const compiled = compilePattern(rule.regex);
-  if ('reason' in compiled) return compiled;
-  return { test: (text) => compiled.test(text), find: (text, limit) => compiled.matches(text, limit) };
+/** Compiles one local rule, or says why it is refused. */
+export function compileLocalRule(rule: LocalRule, limits: BundleLimits): LocalMatcher | { readonly reason: string } {
+  return rule.kind === 'stop_list' ? compileStopList(rule, limits) : compileRegex(rule, limits);
 }
 
-/** What a local rule does where it fires. */
-export function localEffect(rule: LocalRule, matcher: LocalMatcher): Effect {
-  return rule.action.type === 'deny'
-    ? { kind: 'deny' }
-    : { kind: 'mask', replacement: rule.action.replacement, find: matcher.find };
+function compileStopList(rule: Extract<LocalRule, { kind: 'stop_list' }>, limits: BundleLimits): LocalMatcher {
+  const { match, terms, caseSensitive } = rule.stopList;
+  const list = { terms, caseSensitive };
+  const compiled = match === 'token' ? compileTokens(list) : compileLiterals(list);
+  const costMs = termListCostMs(limits.maxBodyBytes);
+  return {
+    kind: 'terms',
+    test: (text) => compiled.test(text),
+    testMs: costMs,
+    effect: effectOf(rule, (text, limit) => compiled.matches(text, limit)),
+    listingMs: rule.action.type === 'mask' ? costMs : undefined,
+    warning: undefined,
+  };
+}
+
+function compileRegex(
+  rule: Extract<LocalRule, { kind: 'regex' }>,
+  limits: BundleLimits,
+): LocalMatcher | { readonly reason: string } {
+  const pattern = compilePattern(rule.regex);
+  if ('reason' in pattern) return pattern;
+  const masks = rule.action.type === 'mask';
+  const { canMatchEmpty, usesAnyByte } = pattern.shape;
+  if (masks && canMatchEmpty) return { reason: 'it can match an empty text, which a mask cannot replace' };
+  if (masks && usesAnyByte) return { reason: 'it uses \\C, and a mask could cut a character in two' };
+  return {
+    kind: 'pattern',
+    pattern,
+    effect: effectOf(rule, (text, limit) => pattern.matches(text, limit)),
+    listingMs: masks ? spansCostMs(pattern.analysis, limits.maxBodyBytes, limits.maxMatches + 1) : undefined,
+    warning: usesAnyByte ? 'it uses \\C, which can match a part of a character' : undefined,
+  };
+}
+
+function effectOf(
+  { action }: LocalRule,
+  find: (text: Buffer, limit: number) => readonly Span[],
+): Exclude<Effect, { kind: 'ask' }> {
+  return action.type === 'deny' ? { kind: 'deny' } : { kind: 'mask', replacement: action.replacement, find };
 }
 
 export function isLocal(rule: Rule): rule is LocalRule {

@@ -1,67 +1,88 @@
-import { type Rule, rulesInOrder, type Section, type Stage } from '#contracts/policy';
-import type { CompiledRule, CompiledSection, Effect, Unit } from '../rules/compiled-section.ts';
+import type { BundleLimits } from '#contracts/bundle';
+import { type Rule, rulesInOrder, type Section } from '#contracts/policy';
+import type { CompiledRule, CompiledSection, Effect } from '../rules/compiled-section.ts';
 import { planSteps } from '../rules/plan-steps.ts';
-import type { BundleProblem } from './bundle-error.ts';
-import { compileMatcher, isLocal, type LocalMatcher, localEffect, modeOf } from './compile-local-rule.ts';
-
-/** Where a section stands: in messages, metrics and problems. */
-export type SectionPlace = { readonly policyId: string; readonly stage: Stage };
+import { admitSection, allowanceOf, type PassCost } from './admit.ts';
+import type { BundleProblem, BundleWarning } from './bundle-error.ts';
+import { compileLocalRule, isLocal, modeOf } from './compile-local-rule.ts';
+import { type PlacedMatcher, planUnits } from './plan-units.ts';
+import { type SectionPlace, sentence } from './section-place.ts';
 
 export type RemoteRule = Extract<Rule, { kind: 'external_pipeline' | 'llm_classifier' }>;
 /** How the provider of a rule is asked. */
 export type AskOf = (rule: RemoteRule) => Extract<Effect, { kind: 'ask' }>['ask'];
 
-/** Compiles a section, or names every rule that cannot be compiled. */
+export type SectionCompilation =
+  | { readonly ok: true; readonly section: CompiledSection; readonly warnings: readonly BundleWarning[] }
+  | { readonly ok: false; readonly problems: readonly BundleProblem[] };
+
+type Prepared = {
+  readonly rules: readonly CompiledRule[];
+  readonly local: ReadonlyMap<number, PlacedMatcher>;
+  readonly warnings: readonly BundleWarning[];
+};
+
+/** Compiles and admits a section, or names every rule that cannot be compiled or is too costly. */
 export function compileSection(
   place: SectionPlace,
   section: Section,
+  limits: BundleLimits,
   askOf: AskOf,
-): CompiledSection | { readonly problems: readonly BundleProblem[] } {
+): SectionCompilation {
+  const prepared = prepareRules(place, section, limits, askOf);
+  if ('problems' in prepared) return { ok: false, problems: prepared.problems };
+  const { rules, local, warnings } = prepared;
+  const { maxBodyBytes } = limits;
+  const allowance = allowanceOf(
+    section,
+    [...local.values()].map(({ timeoutMs }) => timeoutMs),
+  );
+  const costs: PassCost[] = [];
   const problems: BundleProblem[] = [];
-  const matchers = new Map<number, LocalMatcher>();
+  const asking = rules.map(({ mode, effect }) => ({ mode, asks: effect.kind === 'ask' }));
+  const steps = planSteps(asking, (batch) => {
+    const matchers = batch.local.flatMap((index) => local.get(index) ?? []);
+    const planned = planUnits(matchers, { maxBodyBytes, passMs: allowance.passMs });
+    costs.push(...planned.costs);
+    problems.push(...planned.refused.map(({ rule, reason }) => invalid(place, rule, reason)));
+    return planned.units;
+  });
+  problems.push(...admitSection(place, { allowance, maxBodyBytes }, costs));
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, section: { stage: place.stage, deadlineMs: section.deadlineMs, rules, steps }, warnings };
+}
+
+function prepareRules(
+  place: SectionPlace,
+  section: Section,
+  limits: BundleLimits,
+  askOf: AskOf,
+): Prepared | { readonly problems: readonly BundleProblem[] } {
+  const problems: BundleProblem[] = [];
+  const warnings: BundleWarning[] = [];
   const rules: CompiledRule[] = [];
+  const local = new Map<number, PlacedMatcher>();
   for (const [index, rule] of rulesInOrder(section).entries()) {
-    const effect = effectOf(rule, askOf, (matcher) => matchers.set(index, matcher));
-    if ('reason' in effect) {
-      problems.push({
-        ...place,
-        rule: rule.id,
-        code: 'bundle_invalid',
-        message: sentence(place, rule.id, effect.reason),
-      });
+    const { id, kind, timeoutMs } = rule;
+    const compiled = { ...place, id, kind, mode: modeOf(rule), timeoutMs };
+    if (!isLocal(rule)) {
+      rules.push({ ...compiled, effect: { kind: 'ask', ask: askOf(rule) } });
       continue;
     }
-    rules.push({ ...place, id: rule.id, kind: rule.kind, mode: modeOf(rule), timeoutMs: rule.timeoutMs, effect });
+    const matcher = compileLocalRule(rule, limits);
+    if ('reason' in matcher) {
+      problems.push(invalid(place, id, matcher.reason));
+      continue;
+    }
+    if (matcher.warning !== undefined) {
+      warnings.push({ ...place, rule: id, message: sentence(place, id, matcher.warning) });
+    }
+    rules.push({ ...compiled, effect: matcher.effect });
+    local.set(index, { place: index, id, timeoutMs, matcher });
   }
-  if (problems.length > 0) return { problems };
-  const asking = rules.map((rule) => ({ mode: rule.mode, asks: rule.effect.kind === 'ask' }));
-  const steps = planSteps(asking, (batch) => batch.local.map((index) => unitOf(index, rules, matchers)));
-  return { stage: place.stage, deadlineMs: section.deadlineMs, rules, steps };
+  return problems.length > 0 ? { problems } : { rules, local, warnings };
 }
 
-/** A sentence about one rule that names it and its place. */
-export function sentence({ policyId, stage }: SectionPlace, rule: string, reason: string): string {
-  return `policy ${policyId}, ${stage}, rule ${rule}: ${reason}`;
-}
-
-function effectOf(
-  rule: Rule,
-  askOf: AskOf,
-  keep: (matcher: LocalMatcher) => void,
-): Effect | { readonly reason: string } {
-  if (!isLocal(rule)) return { kind: 'ask', ask: askOf(rule) };
-  const matcher = compileMatcher(rule);
-  if ('reason' in matcher) return matcher;
-  keep(matcher);
-  return localEffect(rule, matcher);
-}
-
-const none: readonly number[] = [];
-
-function unitOf(index: number, rules: readonly CompiledRule[], matchers: ReadonlyMap<number, LocalMatcher>): Unit {
-  const matcher = matchers.get(index);
-  const rule = rules[index];
-  if (matcher === undefined || rule === undefined) throw new RangeError('a local rule has its matcher');
-  const places = [index];
-  return { places, timeoutMs: rule.timeoutMs, firing: (text) => (matcher.test(text) ? places : none) };
+function invalid(place: SectionPlace, rule: string, reason: string): BundleProblem {
+  return { ...place, rule, code: 'bundle_invalid', message: sentence(place, rule, reason) };
 }

@@ -13,7 +13,7 @@ import { readBundleFile } from './read-bundle-file.ts';
 export async function loadBundle(path: string, connect: (bundle: Bundle) => AskOf): Promise<LoadedBundle> {
   const reading = parseBundle(await readBundleFile(path));
   if (!reading.ok) throw refusedBundle(reading.problems);
-  const loaded = compileBundle(reading, connect(reading.bundle));
-  if ('problems' in loaded) throw refusedBundle(loaded.problems);
-  return loaded;
+  const compilation = compileBundle(reading, connect(reading.bundle));
+  if (!compilation.ok) throw refusedBundle(compilation.problems);
+  return compilation.loaded;
 }

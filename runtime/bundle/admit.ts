@@ -1,0 +1,72 @@
+import type { Section } from '#contracts/policy';
+import type { BundleProblem } from './bundle-error.ts';
+import { type SectionPlace, sentence } from './section-place.ts';
+
+/** No local rule or group of rules takes longer than this, whatever its time-out says (DESIGN section 7), milliseconds. */
+const longestPassMs = 25;
+
+/** The worst case of one engine pass at maxBodyBytes, and the rules that it judges. */
+export type PassCost = {
+  readonly rules: readonly string[];
+  /** Milliseconds; Infinity when no bound is known. */
+  readonly costMs: number;
+};
+
+/** What local rules of a section may take, in milliseconds. The engine cannot be interrupted, so this is decided before. */
+export type Allowance = {
+  /** For one pass: a quarter of the smallest timeoutMs of the local rules, at most 25 ms. */
+  readonly passMs: number;
+  /** For all passes of the section: half of its deadlineMs. */
+  readonly sectionMs: number;
+  readonly smallestTimeoutMs: number;
+};
+
+export function allowanceOf(section: Pick<Section, 'deadlineMs'>, localTimeouts: readonly number[]): Allowance {
+  const smallestTimeoutMs = Math.min(section.deadlineMs, ...localTimeouts);
+  return {
+    passMs: Math.min(smallestTimeoutMs / 4, longestPassMs),
+    sectionMs: section.deadlineMs / 2,
+    smallestTimeoutMs,
+  };
+}
+
+/** Refuses by name and reason what could hold the process longer than allowed (DESIGN section 7). */
+export function admitSection(
+  place: SectionPlace,
+  { allowance, maxBodyBytes }: { readonly allowance: Allowance; readonly maxBodyBytes: number },
+  passes: readonly PassCost[],
+): readonly BundleProblem[] {
+  const tooCostly = passes.filter(({ costMs }) => !(costMs <= allowance.passMs));
+  if (tooCostly.length > 0) {
+    return tooCostly.flatMap(({ rules, costMs }) =>
+      rules.map((rule): BundleProblem => {
+        const reason = passReason(costMs, allowance, maxBodyBytes);
+        return { ...place, rule, code: 'rule_too_costly', message: sentence(place, rule, reason) };
+      }),
+    );
+  }
+  const totalMs = passes.reduce((sum, { costMs }) => sum + costMs, 0);
+  if (totalMs <= allowance.sectionMs) return [];
+  const [costliest] = [...passes].sort((left, right) => right.costMs - left.costMs);
+  const rule = costliest?.rules[0];
+  const message =
+    `policy ${place.policyId}, ${place.stage}: the local rules together may take ${shown(totalMs)} on ${maxBodyBytes} bytes ` +
+    `(maxBodyBytes), more than half of deadlineMs (${shown(allowance.sectionMs)}); ` +
+    `the costliest is ${rule ?? 'unknown'} with ${shown(costliest?.costMs ?? 0)}`;
+  return [{ ...place, ...(rule === undefined ? {} : { rule }), code: 'rule_too_costly', message }];
+}
+
+function passReason(costMs: number, { passMs, smallestTimeoutMs }: Allowance, maxBodyBytes: number): string {
+  const limit =
+    passMs === longestPassMs
+      ? `${shown(passMs)}, the most that any local rule may take`
+      : `${shown(passMs)}, a quarter of the smallest timeoutMs (${smallestTimeoutMs} ms) of the local rules of its section`;
+  const worst = Number.isFinite(costMs)
+    ? `it may take ${shown(costMs)} on ${maxBodyBytes} bytes (maxBodyBytes), above ${limit}`
+    : `nothing bounds its time on ${maxBodyBytes} bytes (maxBodyBytes) to ${limit}`;
+  return `${worst}: write it narrower or move it into an external detector`;
+}
+
+function shown(ms: number): string {
+  return `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`;
+}

@@ -1,0 +1,17 @@
+import { text } from 'node:stream/consumers';
+import { judgeJobSchema } from '#contracts/judge';
+import { describeFailure } from '#kit/log/describe-failure';
+import { judgeBundle } from './judgement/judge-bundle.ts';
+
+/**
+ * Entry of a child process: reads one job from standard input, writes one verdict to standard output and ends with 0,
+ * also where the bundle is refused (#contracts/judge). A job of another shape, or a failure, ends with 1 and a line on
+ * standard error. Who starts it ends it when it does not return: no pattern can be interrupted from inside.
+ */
+try {
+  const job = judgeJobSchema.parse(JSON.parse(await text(process.stdin)));
+  process.stdout.write(JSON.stringify(await judgeBundle(job)));
+} catch (error) {
+  process.stderr.write(`judge: ${describeFailure(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,81 @@
+import type { CheckErrorCode } from '#contracts/checks';
+import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
+import { type Clock, systemClock } from '#kit/time/clock';
+import type { LoadedBundle } from '../bundle/loaded-bundle.ts';
+import type { CheckPorts } from '../check/ports.ts';
+import { runCheck } from '../check/run-check.ts';
+import { checkAnswer } from '../http/check-answer.ts';
+import type { CompiledSection } from '../rules/compiled-section.ts';
+import type { Decision } from '../rules/decision.ts';
+
+export type TextCheck = JudgeJob['checks'][number];
+export type TextResult = JudgeVerdict['results'][number];
+
+/** Time that stands still: whether a rule matches does not depend on how busy this machine is. */
+const stillClock: Clock = { now: () => 0, date: () => new Date(0) };
+
+/**
+ * Judges one text as POST /request or /response would in mode buffered. Without providers the rules that need one are
+ * not run and are named; observe rules never decide, so theirs are never asked.
+ */
+export async function runTextCheck(
+  loaded: LoadedBundle,
+  check: TextCheck,
+  options: { readonly asksProviders: boolean },
+): Promise<TextResult> {
+  const section = loaded.policies.get(check.policyId)?.[check.stage];
+  if (section === undefined) return unanswered(check, 'policy_unavailable', []);
+  const skipped = namesOfSkipped(section, options.asksProviders);
+  const refusal = refusalOf(loaded, check);
+  if (refusal !== undefined) return unanswered(check, refusal, skipped);
+  const decision = await decide(loaded, check, section, options.asksProviders);
+  const answer = checkAnswer(decision, { ...check, maxBodyBytes: loaded.limits.maxBodyBytes });
+  return present(check, answer.kind === 'failed' ? answer : decision, skipped);
+}
+
+function decide(
+  loaded: LoadedBundle,
+  { messages }: TextCheck,
+  section: CompiledSection,
+  asksProviders: boolean,
+): Promise<Decision> {
+  const clock = asksProviders ? systemClock : stillClock;
+  const ports: CheckPorts = { clock, tally: { fired() {}, failed() {} }, observers: { start() {} } };
+  const steps = asksProviders ? section.steps : section.steps.filter((step) => step.kind === 'batch');
+  const deadline = clock.now() + section.deadlineMs;
+  const { maxMatches } = loaded.limits;
+  return runCheck({ section: { ...section, steps }, messages, maxMatches, deadline, maskDenies: false }, ports);
+}
+
+/** What the runtime refuses before the rules. */
+function refusalOf({ limits }: LoadedBundle, { stage, messages }: TextCheck): CheckErrorCode | undefined {
+  const body = stage === 'request' ? { messages } : { choices: messages.map((message) => ({ message })) };
+  if (Buffer.byteLength(JSON.stringify({ body }), 'utf8') > limits.maxBodyBytes) return 'body_too_large';
+  return messages.length > limits.maxMessages ? 'message_limit' : undefined;
+}
+
+function namesOfSkipped(section: CompiledSection, asksProviders: boolean): readonly string[] {
+  return section.rules
+    .filter((rule) => rule.effect.kind === 'ask' && !(asksProviders && rule.mode === 'enforce'))
+    .map((rule) => rule.id);
+}
+
+function unanswered({ name }: TextCheck, code: CheckErrorCode, skipped: readonly string[]): TextResult {
+  return { name, decision: 'Failed', code, rules: [], skipped: [...skipped] };
+}
+
+function present({ name }: TextCheck, decision: Decision, notRun: readonly string[]): TextResult {
+  const skipped = [...notRun];
+  switch (decision.kind) {
+    case 'pass':
+      return { name, decision: 'Pass', rules: [], skipped };
+    case 'deny':
+      return { name, decision: 'Reject', rules: [decision.rule], skipped };
+    case 'mask':
+      return { name, decision: 'Mask', rules: [...decision.rules], contents: [...decision.contents], skipped };
+    case 'failed': {
+      const rules = decision.rule === undefined ? [] : [decision.rule];
+      return { name, decision: 'Failed', code: decision.code, rules, skipped };
+    }
+  }
+}
