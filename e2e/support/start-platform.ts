@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { ProvidersFile } from '#contracts/providers';
+import { openTokenFile } from '#kit/http/token-file';
+import { createClient, type KubeClient } from '#kube/client';
+import { root } from '../../hack/check/run-tool.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { until } from './until.ts';
+
+/** What `up` says about itself in status.json. */
+type PlatformStatus = {
+  readonly ready: boolean;
+  readonly addresses: { readonly gateway: string; readonly gateways: readonly string[]; readonly api: string };
+  readonly clientKeyFile: string;
+  readonly pid: number;
+  readonly processes: readonly { readonly name: string; readonly pid: number }[];
+};
+
+/** A whole standalone platform, started by the command line on a data directory of its own. */
+export type Platform = AsyncDisposable & {
+  readonly data: string;
+  readonly status: () => PlatformStatus;
+  readonly key: string;
+  /** The resources, as the operator serves them. */
+  readonly client: KubeClient;
+  readonly child: ChildProcess;
+  /** Everything on the terminal so far. */
+  readonly output: () => string;
+  /** Last lines of every log file, for messages of failures. */
+  readonly logs: () => string;
+  /** Process id of a supervised process by its name, such as operator or gateway-1. */
+  readonly pidOf: (name: string) => number;
+  /** Sends a signal to `up` and waits for its end; returns the exit code or the signal that ended it. */
+  readonly end: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals>;
+};
+
+export type PlatformOptions = {
+  readonly gateways?: number;
+  /** Approved providers instead of the built-in ones; the example is then not there. */
+  readonly providers?: ProvidersFile['providers'];
+  /** An existing data directory; one of its own that vanishes with the platform when absent. */
+  readonly data?: string;
+  readonly deadlineMs?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+/** Lays out a data directory without the example, so that a scenario begins with nothing. */
+export function emptyDataDirectory(folder: string, providers: ProvidersFile['providers']): void {
+  mkdirSync(join(folder, 'apply'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, 'lock'), '');
+  writeFileSync(join(folder, 'providers.yaml'), stringify({ providers }), { mode: 0o600 });
+}
+
+/** Starts `portcullis` with the given words; its input ends with this process. */
+export function spawnCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): ChildProcess {
+  return spawn(process.execPath, [join(root, 'cli/main.ts'), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node'),
+      ...environment,
+    },
+  });
+}
+
+/** Collects what a process writes on both of its outputs. */
+export function outputOf(child: ChildProcess): () => string {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+  }
+  return () => text;
+}
+
+export function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Waits until the process ended; SIGKILL after the grace. */
+export async function endOf(child: ChildProcess, graceMs = 60_000): Promise<number | NodeJS.Signals> {
+  if (!hasEnded(child)) {
+    const exited = once(child, 'exit');
+    const watchdog = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    await exited;
+    clearTimeout(watchdog);
+  }
+  return child.exitCode ?? child.signalCode ?? 1;
+}
+
+function readStatus(data: string): PlatformStatus | undefined {
+  try {
+    return JSON.parse(readFileSync(join(data, 'status.json'), 'utf8')) as PlatformStatus;
+  } catch {
+    return undefined;
+  }
+}
+
+function lastLogLines(data: string): string {
+  const folder = join(data, 'logs');
+  return readdirSync(folder)
+    .map((name) => `--- ${name}\n${readFileSync(join(folder, name), 'utf8').split('\n').slice(-15).join('\n')}`)
+    .join('\n');
+}
+
+async function waitUntilReady(child: ChildProcess, data: string, output: () => string, deadlineMs: number) {
+  const status = await until(
+    'the platform is ready',
+    () => {
+      if (hasEnded(child)) return 'ended';
+      const found = readStatus(data);
+      return found?.ready === true && found.pid === child.pid ? found : undefined;
+    },
+    { deadlineMs, everyMs: 50 },
+  ).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw new Error(`${String(error)}\n${output()}\n${lastLogLines(data)}`);
+  });
+  if (status === 'ended') throw new Error(`'portcullis up' ended before it was ready:\n${output()}`);
+  return status;
+}
+
+/** Starts `portcullis up` on free ports and waits until it says that it is ready. */
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  await using stack = new AsyncDisposableStack();
+  const data = options.data ?? join(stack.use(temporaryFolder()).path, 'data');
+  if (options.providers !== undefined) emptyDataDirectory(data, options.providers);
+  const words = ['up', '--data', data, '--port', '0', '--gateways', String(options.gateways ?? 1)];
+  const child = spawnCommand(words, options.environment);
+  const output = outputOf(child);
+  stack.defer(async () => {
+    if (!hasEnded(child)) child.kill('SIGTERM');
+    await endOf(child);
+  });
+  const status = await waitUntilReady(child, data, output, options.deadlineMs ?? 60_000);
+  const key = readFileSync(status.clientKeyFile, 'utf8').split(/\s/)[0] ?? '';
+  const client = stack.use(
+    createClient({
+      url: status.addresses.api,
+      tokenFile: openTokenFile(join(data, 'tokens/api.token')),
+      namespace: 'default',
+    }),
+  );
+  const current = () => readStatus(data) ?? status;
+  const owned = stack.move();
+  return {
+    data,
+    status: current,
+    key,
+    client,
+    child,
+    output,
+    logs: () => lastLogLines(data),
+    pidOf: (name) => {
+      const found = current().processes.find((process) => process.name === name);
+      if (found === undefined) throw new Error(`the platform has no process ${name}`);
+      return found.pid;
+    },
+    end: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return endOf(child);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
