@@ -1,0 +1,276 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { readChatRequest } from './read-chat-request.ts';
+import { readEnvelope } from './read-envelope.ts';
+import type { Refusal } from './refusal.ts';
+import { maskEdits, renameModel, rewriteBody } from './rewrite-body.ts';
+
+const open = { textOnly: false, streaming: true, extraKeys: new Set<string>() };
+const textOnly = { ...open, textOnly: true };
+
+function read(body: string, rules = open) {
+  const envelope = readEnvelope(Buffer.from(body));
+  return envelope.ok ? readChatRequest(envelope.value.root, rules) : envelope;
+}
+
+function refusalOf(body: string | object, rules = open): Refusal | undefined {
+  const reading = read(typeof body === 'string' ? body : JSON.stringify(body), rules);
+  return reading.ok ? undefined : reading.refusal;
+}
+
+function unitsOf(messages: unknown): readonly { role: string; content: string }[] {
+  const reading = read(JSON.stringify({ model: 'm', messages }));
+  if (!reading.ok) throw new Error(reading.refusal.code);
+  return reading.value.units.map(({ role, content }) => ({ role, content }));
+}
+
+/** The body after a mask that gives each message these contents. */
+function masked(body: string, contents: readonly string[]): string {
+  const envelope = readEnvelope(Buffer.from(body));
+  if (!envelope.ok) throw new Error(envelope.refusal.code);
+  const reading = readChatRequest(envelope.value.root, open);
+  if (!reading.ok) throw new Error(reading.refusal.code);
+  const edits = maskEdits(reading.value.units, contents);
+  if (edits === undefined) throw new Error('no place for a text');
+  return Buffer.from(rewriteBody(Buffer.from(body), edits)).toString('utf8');
+}
+
+const user = [{ role: 'user', content: 'hi' }];
+const image = (data: string) => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } });
+
+describe('the texts of a request', () => {
+  verifies(
+    ['gateway:extract:text-parts', 'gateway:extract:images-not-analyzed', 'gateway:extract:images-never-sent'],
+    'are the text parts alone, joined by one space; attachments stay out',
+    () => {
+      const content = [
+        { type: 'text', text: 'one' },
+        image('SECRET'),
+        { type: 'input_audio', input_audio: { data: 'SECRET', format: 'wav' } },
+        { type: 'text', text: 'two' },
+      ];
+      expect(unitsOf([{ role: 'user', content }])).toEqual([{ role: 'user', content: 'one two' }]);
+    },
+  );
+
+  verifies(
+    ['gateway:extract:tool-results-checked', 'gateway:extract:tool-arguments-not-analyzed'],
+    'hold the text of tool results and not the arguments of tool calls',
+    () => {
+      const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":"argument"}' } };
+      const messages = [
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c', content: 'result' },
+        { role: 'tool', tool_call_id: 'c', content: [{ type: 'text', text: 'in parts' }] },
+      ];
+      expect(unitsOf(messages)).toEqual([
+        { role: 'assistant', content: '' },
+        { role: 'tool', content: 'result' },
+        { role: 'tool', content: 'in parts' },
+      ]);
+    },
+  );
+
+  test('come from every role, refusals as a message of their own', () => {
+    const messages = [
+      { role: 'developer', content: 'd' },
+      { role: 'narrator', content: 'n' },
+      { role: 'assistant', content: 'a', refusal: 'r' },
+      { role: 'assistant', content: [{ type: 'refusal', refusal: 'p' }] },
+      { role: 'user' },
+      { role: 'user', content: [image('x')] },
+    ];
+    expect(unitsOf(messages).map(({ role, content }) => `${role}:${content}`)).toEqual([
+      'developer:d',
+      'narrator:n',
+      'assistant:a',
+      'assistant:r',
+      'assistant:p',
+      'user:',
+      'user:',
+    ]);
+  });
+});
+
+describe('a masked request', () => {
+  verifies(
+    ['gateway:mask:text-parts-merged', 'gateway:mask:images-keep-data', 'gateway:mask:images-keep-order'],
+    'has one text part at the place of the first, and its images byte for byte in their order',
+    () => {
+      const first = '{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}';
+      const second = '{ "image_url" : {"url":"data:image/png;base64,BB\\u003d\\u003d"}, "type":"image_url" }';
+      const body = `{"model":"m","messages":[{"role":"user","content":[ ${first} , {"type":"text","text":"a \\u0062ad"}, ${second},{"text":"word","type":"text"} ,{"type":"text","text":"end"}]}]}`;
+      expect(masked(body, ['a *** end'])).toBe(
+        `{"model":"m","messages":[{"role":"user","content":[ ${first} , {"type":"text","text":"a *** end"}, ${second}]}]}`,
+      );
+    },
+  );
+
+  verifies(
+    ['gateway:extract:attachments-preserved', 'gateway:extract:service-fields-preserved'],
+    'keeps every byte outside of the cleaned texts',
+    () => {
+      const body =
+        '{"temperature":1.50,"model":"m","tools":[{"type":"function","function":{"name":"f"}}],\n "messages":[{"role":"user","content":"bad"},{"role":"assistant","content":"fine","refusal":"bad too","name":"n"}],"seed":12345678901234567890}';
+      expect(masked(body, ['***', 'fine', '*** too'])).toBe(
+        body.replace('"bad"', '"***"').replace('"bad too"', '"*** too"'),
+      );
+    },
+  );
+
+  test('may become empty, and a text that was escaped and not masked keeps its escapes', () => {
+    const body = '{"model":"m","messages":[{"role":"user","content":"\\u0061"},{"role":"user","content":"b"}]}';
+    expect(masked(body, ['a', ''])).toBe(body.replace('"b"', '""'));
+  });
+
+  test('cannot get a text where there was none', () => {
+    expect(() => masked('{"model":"m","messages":[{"role":"user","content":null}]}', ['x'])).toThrow('no place');
+  });
+
+  test('without a mask differs in the name of the model only', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { minLength: 1 }), (contents) => {
+        const messages = contents.map((content) => ({ role: 'user', content }));
+        const body = `{ "messages":${JSON.stringify(messages)},"model" : "alias"}`;
+        const envelope = readEnvelope(Buffer.from(body));
+        expect(envelope.ok).toBe(true);
+        if (!envelope.ok) return;
+        const forwarded = rewriteBody(Buffer.from(body), [renameModel(envelope.value.model, 'real')]);
+        expect(Buffer.from(forwarded).toString('utf8')).toBe(
+          `{ "messages":${JSON.stringify(messages)},"model" : "real"}`,
+        );
+      }),
+    );
+  });
+});
+
+describe('a request is refused', () => {
+  test.each<[string, string | object, Refusal['code'], string | null]>([
+    ['for a repeated key', '{"model":"m","model":"x","messages":[]}', 'invalid_json', null],
+    [
+      'for a repeated key deep inside',
+      '{"model":"m","messages":[{"role":"user","content":"a","content":"b"}]}',
+      'invalid_json',
+      null,
+    ],
+    ['when it is no JSON', 'hello', 'invalid_json', null],
+    ['when it is no object', '[]', 'invalid_request', null],
+    ['without a model', { messages: user }, 'invalid_request', 'model'],
+    ['for a second model in another case', { model: 'm', Model: 'x', messages: user }, 'ambiguous_key', 'model'],
+    ['for a model behind a folded letter', { model: 'm', 'mode\u004c': 'x', messages: user }, 'ambiguous_key', 'model'],
+    ['for messages in another case', { model: 'm', messages: user, Messages: [] }, 'ambiguous_key', 'Messages'],
+    ['for a key that folds to a known one', { model: 'm', messages: user, meſſages: [] }, 'ambiguous_key', '(root)'],
+    ['for the Kelvin sign', { model: 'm', messages: user, 'max_to\u212aens': 1 }, 'ambiguous_key', '(root)'],
+    [
+      'for content in another case',
+      { model: 'm', messages: [{ role: 'user', content: 'a', CONTENT: 'b' }] },
+      'ambiguous_key',
+      'messages[0].CONTENT',
+    ],
+    [
+      'for text in another case',
+      { model: 'm', messages: [{ role: 'user', content: [{ type: 'text', text: 'a', Text: 'b' }] }] },
+      'ambiguous_key',
+      'messages[0].content[0].Text',
+    ],
+    ['for an unknown key', { model: 'm', messages: user, prompt: 'x' }, 'unknown_key', 'prompt'],
+    [
+      'for an unknown key of a message',
+      { model: 'm', messages: [{ role: 'user', content: 'a', text: 'b' }] },
+      'unknown_key',
+      'messages[0].text',
+    ],
+    [
+      'for an unknown part',
+      { model: 'm', messages: [{ role: 'user', content: [{ type: 'document' }] }] },
+      'unsupported_value',
+      'messages[0].content[0].type',
+    ],
+    [
+      'for a part with two contents',
+      { model: 'm', messages: [{ role: 'user', content: [{ ...image('x'), text: 'b' }] }] },
+      'invalid_request',
+      'messages[0].content[0].text',
+    ],
+    ['without messages', { model: 'm' }, 'invalid_request', 'messages'],
+    ['with no message', { model: 'm', messages: [] }, 'invalid_request', 'messages'],
+    [
+      'for a message without a role',
+      { model: 'm', messages: [{ content: 'a' }] },
+      'invalid_request',
+      'messages[0].role',
+    ],
+    [
+      'for content of another shape',
+      { model: 'm', messages: [{ role: 'user', content: 1 }] },
+      'invalid_request',
+      'messages[0].content',
+    ],
+    [
+      'for a refusal of another shape',
+      { model: 'm', messages: [{ role: 'user', refusal: [] }] },
+      'invalid_request',
+      'messages[0].refusal',
+    ],
+    ['for log probabilities', { model: 'm', messages: user, logprobs: true }, 'unsupported_value', 'logprobs'],
+    [
+      'for a prediction',
+      { model: 'm', messages: user, prediction: { type: 'content', content: 'x' } },
+      'unsupported_value',
+      'prediction',
+    ],
+    [
+      'for audio output',
+      { model: 'm', messages: user, modalities: ['text', 'audio'] },
+      'unsupported_value',
+      'modalities',
+    ],
+    ['for a voice', { model: 'm', messages: user, audio: { voice: 'v' } }, 'unsupported_value', 'audio'],
+    ['for a stream that is no flag', { model: 'm', messages: user, stream: 'yes' }, 'invalid_request', 'stream'],
+  ])('%s', (_, body, code, param) => {
+    expect(refusalOf(body)).toEqual({ code, param });
+  });
+
+  verifies(['gateway:request:n-1-only'], 'for more than one answer, and n of one passes', () => {
+    for (const n of [2, 0, 1.5, '1']) {
+      expect(refusalOf({ model: 'm', messages: user, n })).toEqual({ code: 'unsupported_value', param: 'n' });
+    }
+    expect(refusalOf({ model: 'm', messages: user, n: 1 })).toBeUndefined();
+    expect(refusalOf({ model: 'm', messages: user, n: null })).toBeUndefined();
+  });
+
+  test.each<[string, object]>([
+    ['a stream', { stream: true }],
+    ['tools', { tools: [] }],
+    ['functions', { functions: [] }],
+    ['an image', { messages: [{ role: 'user', content: [image('x')] }] }],
+    ['a tool call', { messages: [{ role: 'assistant', tool_calls: [] }] }],
+    ['a tool result', { messages: [{ role: 'tool', content: 'x' }] }],
+  ])('under a text profile for %s, and only there', (_, rest) => {
+    const body = { model: 'm', messages: user, ...rest };
+    expect(refusalOf(body, textOnly)?.code).toBe('unsupported_for_profile');
+    expect(refusalOf(body)).toBeUndefined();
+  });
+
+  test('for a stream when a rule of the policy cannot judge one', () => {
+    const body = { model: 'm', messages: user, stream: true };
+    expect(refusalOf(body, { ...open, streaming: false })).toEqual({ code: 'unsupported_for_policy', param: 'stream' });
+    expect(refusalOf({ ...body, stream: false }, { ...open, streaming: false })).toBeUndefined();
+  });
+});
+
+test('a binding can let further keys through, but none that folds to a known one', () => {
+  const rules = { ...open, extraKeys: new Set(['top_k', 'Messages']) };
+  expect(refusalOf({ model: 'm', messages: user, top_k: 1 }, rules)).toBeUndefined();
+  expect(refusalOf({ model: 'm', messages: user, Messages: 1 }, rules)?.code).toBe('ambiguous_key');
+});
+
+test('whatever the bytes, reading gives a request or a refusal', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.json(), fc.string(), fc.string({ unit: 'binary' })), (text) => {
+      expect(typeof read(text).ok).toBe('boolean');
+    }),
+    { numRuns: 500 },
+  );
+});

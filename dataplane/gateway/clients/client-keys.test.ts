@@ -1,0 +1,43 @@
+import { writeFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createFakeClock } from '#kit/testing/fake-clock';
+import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { openClientKeys } from './client-keys.ts';
+
+const bearer = (key: string): string[] => ['Authorization', `Bearer ${key}`];
+
+test('a key is the first word of a line, and a change of the file holds within a second', async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'keys');
+  const clock = createFakeClock();
+  await writeFile(path, 'one Anna\n\n  two\tBoris Second\n');
+  const keys = openClientKeys(path, clock);
+  expect(keys.admits(bearer('one'))).toBe(true);
+  expect(keys.admits(bearer('two'))).toBe(true);
+  expect(keys.admits(bearer('Anna'))).toBe(false);
+  expect(keys.admits([])).toBe(false);
+  expect(keys.admits([...bearer('one'), ...bearer('one')])).toBe(false);
+  expect(keys.admits(['Authorization', 'Basic one'])).toBe(false);
+  await writeFile(path, 'three\n');
+  clock.advance(999);
+  expect(keys.admits(bearer('one'))).toBe(true);
+  clock.advance(1);
+  expect(keys.admits(bearer('one'))).toBe(false);
+  expect(keys.admits(bearer('three'))).toBe(true);
+  await rm(path);
+  clock.advance(1_000);
+  expect(keys.admits(bearer('three'))).toBe(false);
+  await writeFile(path, 'four\n');
+  clock.advance(1_000);
+  expect(keys.admits(bearer('four'))).toBe(true);
+});
+
+test('a file without a key, and no file, are refused at the start by name', () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'keys');
+  expect(() => openClientKeys(path)).toThrow(`file of client keys ${path}: cannot be read`);
+  writeFileSync(path, '\n \n');
+  expect(() => openClientKeys(path)).toThrow(`file of client keys ${path}: holds no key`);
+});

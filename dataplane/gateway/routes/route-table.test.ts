@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import type { GatewayRouteSpec } from '#crds/gateway-route';
+import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { createRoutePins } from './pin-routes.ts';
+import { type Lookup, RouteTable, type SeenRoute } from './route-table.ts';
+
+const pin = { policyId: 'p', policyRevision: '1', digest: 'a'.repeat(64), addresses: ['http://127.0.0.1:1'] };
+const upstream = 'http://127.0.0.1:2/v1';
+const guarded = (alias: string, rest: Partial<GatewayRouteSpec> = {}) => routeSpec(alias, upstream, guardOf(pin), rest);
+const unguarded = (alias: string, rest: Partial<GatewayRouteSpec> = {}) =>
+  routeSpec(alias, upstream, { mode: 'None' }, rest);
+
+function seen(name: string, spec: unknown, uid?: string): SeenRoute {
+  const { metadata } = storedRoute(name, spec, uid);
+  return { name, uid: metadata.uid, version: metadata.resourceVersion, created: 0, spec };
+}
+
+function tableOf(...routes: readonly SeenRoute[]): RouteTable {
+  const table = new RouteTable();
+  for (const route of routes) table.observe(route);
+  table.complete();
+  return table;
+}
+
+const kindOf = (lookup: Lookup): string => lookup.kind;
+const proved = { kind: 'proved' } as const;
+
+describe('an alias', () => {
+  test('that nobody claims is unknown only after the whole list', () => {
+    const table = new RouteTable();
+    expect(kindOf(table.lookup('m'))).toBe('unavailable');
+    table.complete();
+    expect(kindOf(table.lookup('m'))).toBe('unknown');
+  });
+
+  test('with a guard is unavailable until its route was proved, and pending until then', () => {
+    const route = seen('r', guarded('m'));
+    const table = tableOf(route);
+    expect(kindOf(table.lookup('m'))).toBe('unavailable');
+    expect(table.state().pending).toEqual([{ route: 'r', uid: 'uid-r', version: route.version }]);
+    table.probed('r', route.version, proved);
+    expect(kindOf(table.lookup('m'))).toBe('route');
+    expect(table.state().pending).toEqual([]);
+  });
+
+  test('without a guard needs no proof', () => {
+    const table = tableOf();
+    expect(table.observe(seen('r', unguarded('m')))).toBeUndefined();
+    expect(kindOf(table.lookup('m'))).toBe('route');
+  });
+
+  test('keeps its version before until the next one is proved', () => {
+    const first = seen('r', unguarded('m'));
+    const table = tableOf(first);
+    const second = seen('r', guarded('m'));
+    expect(table.observe(second)).toBeDefined();
+    expect(table.lookup('m')).toMatchObject({ kind: 'route', route: { version: first.version } });
+    expect(table.state().pending).toMatchObject([{ version: second.version }]);
+    table.probed('r', first.version, proved);
+    expect(table.lookup('m')).toMatchObject({ route: { version: first.version } });
+    table.probed('r', second.version, proved);
+    expect(table.lookup('m')).toMatchObject({ route: { version: second.version } });
+  });
+
+  test('that two routes claim is unavailable, and both are rejected, until one lets go', () => {
+    const table = tableOf(seen('r', unguarded('m')), seen('s', unguarded('m')));
+    expect(kindOf(table.lookup('m'))).toBe('unavailable');
+    expect(table.state().rejected.map(({ route, reason }) => `${route} ${reason}`)).toEqual([
+      'r alias_conflict',
+      's alias_conflict',
+    ]);
+    table.remove('r');
+    expect(table.lookup('m')).toMatchObject({ kind: 'route', route: { name: 's' } });
+    expect(table.state().rejected).toEqual([]);
+  });
+
+  test('that is switched off or gone is so at once', () => {
+    const table = tableOf(seen('r', unguarded('m')));
+    table.observe(seen('r', guarded('m', { state: 'Disabled' })));
+    expect(kindOf(table.lookup('m'))).toBe('disabled');
+    table.remove('r');
+    expect(kindOf(table.lookup('m'))).toBe('unknown');
+  });
+
+  test('moves with its route once the new version is proved', () => {
+    const table = tableOf(seen('r', unguarded('old')));
+    const renamed = seen('r', guarded('new'));
+    table.observe(renamed);
+    expect(kindOf(table.lookup('old'))).toBe('route');
+    expect(kindOf(table.lookup('new'))).toBe('unavailable');
+    table.probed('r', renamed.version, proved);
+    expect(kindOf(table.lookup('old'))).toBe('unknown');
+    expect(kindOf(table.lookup('new'))).toBe('route');
+  });
+
+  test('of a route that was made anew takes nothing over from the old one', () => {
+    const table = tableOf(seen('r', unguarded('m'), 'first'));
+    table.observe(seen('r', guarded('m'), 'second'));
+    expect(kindOf(table.lookup('m'))).toBe('unavailable');
+  });
+});
+
+describe('a version that is not understood', () => {
+  test.each<[string, object, string]>([
+    ['an unknown format', { formatVersion: 2 }, 'unknown_format'],
+    ['an unknown field', { region: 'eu' }, 'invalid_route: region'],
+    [
+      'an unknown field inside',
+      { upstream: { provider: 'p', endpoint: upstream, model: 'm', zone: 1 } },
+      'invalid_route: upstream.zone',
+    ],
+    ['a missing workload', { workload: undefined }, 'invalid_route: workload'],
+    ['an unknown profile', { contentProfile: 'other' }, 'invalid_route: contentProfile'],
+    [
+      'a credential outside of its folder',
+      { upstream: { provider: 'p', endpoint: upstream, model: 'm', credential: '..' } },
+      'invalid_route: upstream.credential',
+    ],
+    [
+      'headers of another policy',
+      { guardrail: guardOf({ ...pin, policyId: 'q' }, undefined, { policyId: 'p' }) },
+      'invalid_route: guardrail.headers.x-ap-gr-policy-id',
+    ],
+  ])('for %s is rejected, and the version before keeps serving', (_, change, reason) => {
+    const first = seen('r', unguarded('m'));
+    const table = tableOf(first);
+    table.observe(seen('r', { ...guarded('m'), ...change }));
+    expect(table.state().rejected).toMatchObject([{ route: 'r', reason }]);
+    expect(table.lookup('m')).toMatchObject({ kind: 'route', route: { version: first.version } });
+  });
+
+  test('makes its alias unavailable where nothing served it before', () => {
+    const table = tableOf(seen('r', { ...unguarded('m'), formatVersion: 2 }));
+    expect(kindOf(table.lookup('m'))).toBe('unavailable');
+  });
+
+  test('is rejected when its runtime contradicts it, until it no longer does', () => {
+    const route = seen('r', guarded('m'));
+    const table = tableOf(route);
+    table.probed('r', route.version, { kind: 'contradicted', reason: 'probe_policy_unavailable' });
+    expect(table.state().rejected).toMatchObject([{ reason: 'probe_policy_unavailable' }]);
+    expect(kindOf(table.lookup('m'))).toBe('unavailable');
+    table.probed('r', route.version, proved);
+    expect(table.state()).toMatchObject({ rejected: [], pending: [] });
+  });
+});
+
+describe('a pin', () => {
+  const next = '0190a5d4-7f3a-7cc2-9b1e-8d3f5a6b7c02';
+
+  test('holds the version of its admission and keeps its workload in use until it is released', () => {
+    const first = seen('r', guarded('m'));
+    const table = tableOf(first);
+    table.probed('r', first.version, proved);
+    let ends = 0;
+    const pins = createRoutePins(table, () => {
+      ends += 1;
+    });
+    const admission = pins.admit('m');
+    if (admission.kind !== 'pinned') throw new Error(admission.kind);
+    const second = seen('r', guarded('m', { workload: 'g-next', generationId: next }));
+    table.observe(second);
+    table.probed('r', second.version, proved);
+    expect(admission.pin.route.version).toBe(first.version);
+    expect(pins.inUse().map(({ workload }) => workload)).toEqual(['g-next', 'g-test']);
+    expect(pins.count).toBe(1);
+    admission.pin[Symbol.dispose]();
+    admission.pin[Symbol.dispose]();
+    expect(pins.inUse()).toEqual([{ workload: 'g-next', generationId: next }]);
+    expect(pins.count).toBe(0);
+    expect(ends).toBe(1);
+  });
+
+  test('of a route without a guard uses no workload', () => {
+    const pins = createRoutePins(tableOf(seen('r', unguarded('m'))), () => undefined);
+    expect(pins.admit('m').kind).toBe('pinned');
+    expect(pins.inUse()).toEqual([]);
+    expect(pins.admit('other').kind).toBe('unknown');
+  });
+});
