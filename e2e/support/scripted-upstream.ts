@@ -15,6 +15,13 @@ export type SeenRequest = {
 export type UpstreamScript =
   /** Answers as a model would, whole or in frames of `frameLength` characters, as the request asks. */
   | { readonly kind: 'answer'; readonly content: string; readonly frameLength?: number; readonly frameDelayMs?: number }
+  /** Streams pieces of text, one every so often, until it is told to end; then it ends in order. */
+  | {
+      readonly kind: 'live';
+      readonly piece: (index: number) => string;
+      readonly everyMs: number;
+      readonly ends: () => boolean;
+    }
   /** Sends these bytes as a stream and then ends, breaks the connection or stays silent. */
   | { readonly kind: 'frames'; readonly frames: readonly string[]; readonly end: 'close' | 'break' | 'silence' }
   | { readonly kind: 'status'; readonly status: number; readonly body: string; readonly location?: string }
@@ -74,6 +81,15 @@ async function playScript(script: UpstreamScript, request: SeenRequest, response
       const frames = pieces(script.content, script.frameLength ?? 8).map((piece) => contentFrame(piece));
       await writeFrames(response, [...frames, contentFrame('', 'stop'), doneFrame], script.frameDelayMs ?? 0);
       response.end();
+      return;
+    }
+    case 'live': {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let index = 0; !script.ends() && !response.destroyed; index += 1) {
+        response.write(contentFrame(script.piece(index)));
+        await pause(script.everyMs);
+      }
+      response.end(contentFrame('', 'stop') + doneFrame);
       return;
     }
     case 'frames':

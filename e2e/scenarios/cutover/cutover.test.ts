@@ -1,0 +1,21 @@
+import { expect } from 'vitest';
+import { verifies } from '../../support/verifies.ts';
+import { runCutover } from './run-cutover.ts';
+
+verifies(
+  [
+    'guardrail:generation:new-version-new-process',
+    'guardrail:versioning:reapply-gives-new-behaviour',
+    'guardrail:versioning:reapply-new-generation',
+    'guardrail:versioning:wait-for-replicas',
+  ],
+  'revision after revision is applied under load on two replicas: nothing fails, nothing is unguarded or mixed',
+  async () => {
+    const report = await runCutover({ applications: 8, gateways: 2, say: () => {} });
+    expect(report).toMatchObject({ failed: [], unguarded: [], mixed: [], applications: 8 });
+    expect(report.longStreams).toBeGreaterThanOrEqual(2);
+    expect(report.canaries).toBeGreaterThan(0);
+    expect(report.requests).toBeGreaterThan(50);
+  },
+  180_000,
+);
