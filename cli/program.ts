@@ -1,7 +1,40 @@
 import { Command, CommanderError } from 'commander';
+import { addApply } from './commands/apply.ts';
+import { addBundleBuild } from './commands/bundle-build.ts';
+import { addChat } from './commands/chat.ts';
+import { addCheck } from './commands/check.ts';
+import { addCompletion } from './commands/completion.ts';
+import { addDelete } from './commands/delete.ts';
+import { addDescribe } from './commands/describe.ts';
+import { addEnv } from './commands/env.ts';
+import { addGet } from './commands/get.ts';
+import { addHistory } from './commands/history.ts';
+import { addPolicyTest } from './commands/policy-test.ts';
+import { addReapply, addRollback } from './commands/rollback.ts';
+import { addRuntime } from './commands/runtime.ts';
+import { addStatus } from './commands/status.ts';
 import { addUp } from './commands/up.ts';
 import { describeError } from './describe-error.ts';
 import { exitCodes } from './exit-codes.ts';
+
+const commands = [
+  addUp,
+  addStatus,
+  addEnv,
+  addChat,
+  addApply,
+  addGet,
+  addDescribe,
+  addDelete,
+  addHistory,
+  addRollback,
+  addReapply,
+  addCheck,
+  addPolicyTest,
+  addBundleBuild,
+  addRuntime,
+  addCompletion,
+];
 
 /** The whole command line with all of its subcommands. */
 export function createProgram(): Command {
@@ -11,7 +44,7 @@ export function createProgram(): Command {
     .helpCommand('help [command]', 'show how a command is used')
     .addHelpText('after', exitCodeHelp())
     .exitOverride();
-  for (const add of [addUp]) add(program);
+  for (const add of commands) add(program);
   return program;
 }
 

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+
+/** What ends an answer that is not whole. `blocked` and `failed` come from the guardrail, the rest from elsewhere. */
+export type AnswerFault = {
+  readonly kind: 'guardrail_blocked' | 'guardrail_error' | 'upstream_error' | 'not_found' | 'other';
+  readonly message: string;
+};
+
+/** An answer to its end: `text` is all of it only without a fault. */
+export type Answer = { readonly text: string; readonly fault: AnswerFault | undefined };
+
+const errorSchema = z.looseObject({
+  error: z.looseObject({ type: z.string(), message: z.string(), code: z.string().nullish() }),
+});
+const chunkSchema = z.looseObject({
+  choices: z.array(
+    z.looseObject({ delta: z.looseObject({ content: z.string().nullish(), refusal: z.string().nullish() }) }),
+  ),
+});
+const completionSchema = z.looseObject({
+  choices: z.array(
+    z.looseObject({ message: z.looseObject({ content: z.string().nullish(), refusal: z.string().nullish() }) }),
+  ),
+});
+
+/** Reads a buffered answer, or the error that came in its place. */
+export function readBuffered(status: number, body: string): Answer {
+  const value = parse(body);
+  if (status !== 200) return { text: '', fault: faultOf(value) ?? unreadable(`status ${status}`) };
+  const read = completionSchema.safeParse(value);
+  if (!read.success) return { text: '', fault: unreadable('an answer that is no chat completion') };
+  const text = read.data.choices.map(({ message }) => `${message.content ?? ''}${message.refusal ?? ''}`).join('');
+  return { text, fault: undefined };
+}
+
+/**
+ * Reads a streamed answer and hands on each piece of its text. The answer is whole only when the stream says so at its
+ * end; an error event in it, an early end or a broken connection makes it incomplete (document 1, section 4.7).
+ */
+export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (text: string) => void): Promise<Answer> {
+  let text = '';
+  try {
+    for await (const data of eventsOf(bytes)) {
+      if (data === '[DONE]') return { text, fault: undefined };
+      const value = parse(data);
+      const fault = faultOf(value);
+      if (fault !== undefined) return { text, fault };
+      const chunk = chunkSchema.safeParse(value);
+      if (!chunk.success) return { text, fault: unreadable('a piece of a stream that cannot be read') };
+      for (const { delta } of chunk.data.choices) {
+        const piece = `${delta.content ?? ''}${delta.refusal ?? ''}`;
+        if (piece === '') continue;
+        text += piece;
+        onText(piece);
+      }
+    }
+  } catch {
+    return { text, fault: { kind: 'upstream_error', message: 'the connection broke' } };
+  }
+  return { text, fault: { kind: 'upstream_error', message: 'the stream ended before its end' } };
+}
+
+/** The data of each server-sent event. */
+async function* eventsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let held = '';
+  for await (const part of bytes) {
+    held += decoder.decode(part, { stream: true });
+    const frames = held.split(/\r?\n\r?\n/);
+    held = frames.pop() ?? '';
+    for (const frame of frames) {
+      const lines = frame.split(/\r?\n/).filter((line) => line.startsWith('data:'));
+      if (lines.length > 0) yield lines.map((line) => line.slice(5).replace(/^ /, '')).join('\n');
+    }
+  }
+}
+
+function faultOf(value: unknown): AnswerFault | undefined {
+  const read = errorSchema.safeParse(value);
+  if (!read.success) return undefined;
+  const { type, message, code } = read.data.error;
+  const detail = code === null || code === undefined || code === type ? message : `${message} (${code})`;
+  switch (type) {
+    case 'guardrail_blocked':
+    case 'guardrail_error':
+    case 'upstream_error':
+      return { kind: type, message: detail };
+    default:
+      return { kind: code === 'model_not_found' ? 'not_found' : 'other', message: detail };
+  }
+}
+
+function unreadable(what: string): AnswerFault {
+  return { kind: 'upstream_error', message: `the gateway sent ${what}` };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+import { text as readAll } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { type Answer, type AnswerFault, readBuffered, readStream } from '../chat/read-answer.ts';
+import { CliError } from '../cli-error.ts';
+import type { ExitName } from '../exit-codes.ts';
+import { writeJson } from '../output/write.ts';
+import { runningPlatform } from '../platform/running-platform.ts';
+import { readClientKey } from './env.ts';
+import { withJson } from './platform-options.ts';
+
+type ChatOptions = {
+  readonly data?: string;
+  readonly message?: string;
+  readonly system?: string;
+  readonly stream: boolean;
+  readonly json?: boolean;
+};
+
+export function addChat(program: Command): void {
+  const command = program
+    .command('chat')
+    .description('send one message to a model through the gateway and write its answer as it comes')
+    .argument('<model>', 'alias of a binding')
+    .option('-m, --message <text>', 'the message (default: standard input)')
+    .option('--system <text>', 'a system message before it')
+    .option('--no-stream', 'ask for the whole answer at once')
+    .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
+  withJson(command).action(chat);
+}
+
+async function chat(model: string, options: ChatOptions): Promise<void> {
+  const { status } = runningPlatform(options.data);
+  const content = options.message ?? (await readAll(process.stdin)).replace(/\r?\n$/, '');
+  const system = options.system === undefined ? [] : [{ role: 'system', content: options.system }];
+  const body = { model, stream: options.stream, messages: [...system, { role: 'user', content }] };
+  const response = await post(status.addresses.gateway, readClientKey(status.clientKeyFile), body);
+  const answer = await read(response, options);
+  if (options.json === true) writeJson({ complete: answer.fault === undefined, ...answer });
+  else if (answer.text !== '' && !answer.text.endsWith('\n')) process.stdout.write('\n');
+  if (answer.fault !== undefined) throw new CliError(exitOf(answer.fault), sentenceOf(model, answer, answer.fault));
+}
+
+async function post(gateway: string, key: string, body: unknown): Promise<Response> {
+  try {
+    return await fetch(`${gateway}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+      redirect: 'error',
+    });
+  } catch (cause) {
+    throw new CliError('not_running', `The gateway at ${gateway} does not answer.`, { cause });
+  }
+}
+
+async function read(response: Response, options: ChatOptions): Promise<Answer> {
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const show = options.json === true ? () => undefined : (piece: string) => process.stdout.write(piece);
+  if (response.ok && isStream && response.body !== null) return readStream(response.body, show);
+  const answer = readBuffered(response.status, await response.text());
+  if (answer.text !== '' && options.json !== true) process.stdout.write(answer.text);
+  return answer;
+}
+
+function exitOf({ kind }: AnswerFault): ExitName {
+  return kind === 'other' ? 'failed' : kind;
+}
+
+/** Text that was written before is named as what it is: no answer. */
+function sentenceOf(model: string, { text }: Answer, { kind, message }: AnswerFault): string {
+  const incomplete = text === '' ? '' : 'The answer above is incomplete. ';
+  switch (kind) {
+    case 'guardrail_blocked':
+      return `${incomplete}guardrail_blocked: ${message}`;
+    case 'guardrail_error':
+      return `${incomplete}guardrail_error: ${message}`;
+    case 'upstream_error':
+      return `${incomplete}upstream_error: ${message}`;
+    case 'not_found':
+      return `There is no model ${model}: ${message}`;
+    case 'other':
+      return `${incomplete}The gateway refused the request: ${message}`;
+  }
+}

@@ -1,0 +1,58 @@
+import { text as readAll } from 'node:stream/consumers';
+import { type Command, Option } from 'commander';
+import type { JudgeVerdict } from '#contracts/judge';
+import { CliError } from '../cli-error.ts';
+import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
+import { writeJson, writeText } from '../output/write.ts';
+import { judgePolicy } from '../policy/judge-policy.ts';
+import { readPolicy } from '../policy/read-policy.ts';
+import { withJson } from './platform-options.ts';
+import { type PolicyFileOptions, withPolicyFileOptions } from './policy-file-options.ts';
+
+type CheckOptions = PolicyFileOptions & {
+  readonly policy: string;
+  readonly stage: 'request' | 'response';
+  readonly role: string;
+  readonly json?: boolean;
+};
+type Result = JudgeVerdict['results'][number];
+
+export function addCheck(program: Command): void {
+  const command = program
+    .command('check')
+    .description('judge one text by the local rules of a policy file, without any server')
+    .argument('[text]', 'the text (default: standard input)')
+    .requiredOption('--policy <file>', 'file with one GuardrailPolicy')
+    .addOption(new Option('--stage <stage>', 'section that judges').choices(['request', 'response']).default('request'))
+    .option('--role <role>', 'role of the message', 'user');
+  withJson(withPolicyFileOptions(command)).action(check);
+}
+
+async function check(given: string | undefined, options: CheckOptions): Promise<void> {
+  const policy = readPolicy(options.policy);
+  const content = given ?? (await readAll(process.stdin)).replace(/\r?\n$/, '');
+  const { verdict } = await judgePolicy(policy, {
+    contentProfile: options.profile,
+    limits: readLimits(options.limits),
+    approved: readProviders(options.providers),
+    checks: [{ name: 'text', stage: options.stage, messages: [{ role: options.role, content }] }],
+  });
+  const [result] = verdict.results;
+  if (result === undefined) throw new CliError('failed', 'The judgement has no result.');
+  if (options.json === true) writeJson(result);
+  else writeText(describe(result));
+  if (result.decision === 'Reject')
+    throw new CliError('guardrail_blocked', `The policy denies the text (${named(result)}).`);
+  if (result.decision === 'Failed') throw new CliError('guardrail_error', `The check failed (${result.code}).`);
+}
+
+function describe(result: Result): string {
+  const skipped = result.skipped.map((rule) => `Not run, because it needs a provider: ${rule}`);
+  const masked = result.contents === undefined ? [] : [result.contents.join('\n')];
+  const by = result.rules.length === 0 ? '' : ` (${named(result)})`;
+  return [`${result.decision}${by}`, ...masked, ...skipped].join('\n');
+}
+
+function named({ rules }: Result): string {
+  return `${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}`;
+}

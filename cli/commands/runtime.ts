@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { CliError } from '../cli-error.ts';
+import { checkout } from '../platform/data-directory.ts';
+
+type RuntimeOptions = {
+  readonly bundle: string;
+  readonly tokenFile: string;
+  readonly listen: string;
+  readonly secretsDir?: string;
+};
+
+export function addRuntime(program: Command): void {
+  program
+    .command('runtime')
+    .description('run one guardrail runtime until it is told to stop')
+    .requiredOption('--bundle <file>', 'bundle to load')
+    .requiredOption('--token-file <file>', 'file with the service token')
+    .requiredOption('--listen <host:port>', 'address to listen on; port 0 takes a free one')
+    .option('--secrets-dir <dir>', 'folder of provider credentials, one file each')
+    .action(runtime);
+}
+
+/** The signals that a person or a supervisor sends reach the runtime once each: it has a group of its own. */
+async function runtime(options: RuntimeOptions): Promise<void> {
+  const { secretsDir } = options;
+  const child = spawn(process.execPath, [join(checkout, 'runtime/main.ts')], {
+    detached: true,
+    stdio: ['pipe', 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      PORTCULLIS_EXIT_WITH_STDIN: '1',
+      PORTCULLIS_BUNDLE_FILE: resolve(options.bundle),
+      PORTCULLIS_TOKEN_FILE: resolve(options.tokenFile),
+      PORTCULLIS_LISTEN: options.listen,
+      ...(secretsDir === undefined ? {} : { PORTCULLIS_SECRETS_DIR: resolve(secretsDir) }),
+    },
+  });
+  child.stdin.on('error', () => undefined);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal));
+  }
+  const [code, signal] = await once(child, 'exit');
+  if (code === 0) return;
+  const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
+  throw new CliError(code === 2 ? 'usage' : 'failed', `The runtime ended with ${how}; its reason stands above.`);
+}

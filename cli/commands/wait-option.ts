@@ -1,0 +1,20 @@
+import { type Command, InvalidArgumentError } from 'commander';
+
+/** Seconds to wait; undefined when the command does not wait. */
+export type WaitOption = { readonly wait?: number };
+
+const defaultSeconds = 60;
+
+export function withWait(command: Command): Command {
+  return command
+    .option('--wait [seconds]', 'wait until it is applied everywhere', readSeconds)
+    .hook('preAction', (_, action) => {
+      if (action.getOptionValue('wait') === true) action.setOptionValue('wait', defaultSeconds);
+    });
+}
+
+function readSeconds(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (seconds < 1) throw new InvalidArgumentError('It must be a whole number of seconds from 1 to 99999.');
+  return seconds;
+}

@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { KubeClient } from '#kube/client';
+import { CliError } from '../cli-error.ts';
+
+type Loose = Readonly<Record<string, unknown>>;
+
+export type RevisionFiller = {
+  /** Stands a number in for a revision that a binding leaves out, so that the rest of it can be judged. */
+  readonly complete: (document: unknown) => unknown;
+  /** The resource with the newest revision of its policy, when its writer left the revision out. */
+  readonly fill: <R>(resource: R, client: KubeClient) => Promise<R>;
+};
+
+/** Lets a ModelBinding leave out `policyRef.revision`: then it means the newest one at the moment of applying. */
+export function createRevisionFiller(): RevisionFiller {
+  const incomplete = new WeakMap<object, string>();
+  return {
+    complete(document) {
+      const name = policyWithoutRevision(document);
+      if (name === undefined) return document;
+      const completed = withRevision(document, 1);
+      incomplete.set(completed, name);
+      return completed;
+    },
+    async fill(resource, client) {
+      const name = typeof resource === 'object' && resource !== null ? incomplete.get(resource) : undefined;
+      if (name === undefined) return resource;
+      return withRevision(resource, await newestRevision(client, name)) as typeof resource;
+    },
+  };
+}
+
+const recordingMs = 30_000;
+
+/**
+ * The newest revision of a policy, once the operator has recorded the policy as it stands.
+ * @throws CliError not_found, refused when the policy is not accepted, timeout
+ */
+export async function newestRevision(client: KubeClient, name: string): Promise<number> {
+  const end = performance.now() + recordingMs;
+  for (;;) {
+    const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+    if (policy === undefined) {
+      throw new CliError(
+        'not_found',
+        `There is no GuardrailPolicy named ${name} in the namespace ${client.namespace}.`,
+      );
+    }
+    const { status, metadata } = policy;
+    const accepted = status?.conditions?.find(({ type }) => type === 'Accepted');
+    const isCurrent = accepted?.observedGeneration === metadata.generation;
+    if (isCurrent && accepted.status === 'False') {
+      throw new CliError('refused', `The GuardrailPolicy ${name} is not accepted: ${accepted.message}`);
+    }
+    const recorded = status?.observedGeneration === metadata.generation ? status.latestRevision?.number : undefined;
+    if (isCurrent && recorded !== undefined) return recorded;
+    if (performance.now() > end) {
+      throw new CliError('timeout', `The GuardrailPolicy ${name} was not recorded within ${recordingMs / 1_000} s.`);
+    }
+    await delay(100);
+  }
+}
+
+function policyWithoutRevision(document: unknown): string | undefined {
+  const { kind, spec } = loose(document);
+  const { mode, policyRef } = loose(loose(spec)['guardrail']);
+  const { name, revision } = loose(policyRef);
+  return kind === 'ModelBinding' && mode === 'Policy' && typeof name === 'string' && revision === undefined
+    ? name
+    : undefined;
+}
+
+function withRevision(document: unknown, revision: number): object {
+  const spec = loose(loose(document)['spec']);
+  const guardrail = loose(spec['guardrail']);
+  const policyRef = { ...loose(guardrail['policyRef']), revision };
+  return { ...loose(document), spec: { ...spec, guardrail: { ...guardrail, policyRef } } };
+}
+
+function loose(value: unknown): Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {};
+}

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { CliError } from '../cli-error.ts';
+
+export type Source = { readonly name: string; readonly bytes: Buffer };
+
+const manifestFile = /\.(ya?ml|json)$/;
+
+/**
+ * The texts that `-f` names: a file, the YAML and JSON files of a folder in the order of their names, or standard
+ * input for `-`.
+ * @throws CliError not_found or usage that names the place
+ */
+export async function readSources(path: string): Promise<readonly Source[]> {
+  if (path === '-') return [{ name: 'standard input', bytes: await buffer(process.stdin) }];
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new CliError('not_found', `There is no file or folder ${path}.`);
+  if (!found.isDirectory()) return [readSource(path)];
+  const names = readdirSync(path).filter((name) => manifestFile.test(name) && !name.startsWith('.'));
+  if (names.length === 0) throw new CliError('usage', `The folder ${path} holds no .yaml, .yml or .json file.`);
+  return names.sort().map((name) => readSource(join(path, name)));
+}
+
+export function readSource(path: string): Source {
+  try {
+    return { name: path, bytes: readFileSync(path) };
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+    if (code === 'ENOENT') throw new CliError('not_found', `There is no file ${path}.`, { cause });
+    throw new CliError('usage', `The file ${path} cannot be read (${code}).`, { cause });
+  }
+}

@@ -1,0 +1,110 @@
+import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import type { Kind } from '#crds/kinds';
+import type { Condition, Resource, Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { PolicyRevision } from '#crds/policy-revision';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { tableOf } from './write.ts';
+
+type Column<R extends Resource> = {
+  readonly header: string;
+  /** Shown with `-o wide` alone. */
+  readonly wide?: true;
+  readonly cell: (resource: Stored<R>) => string | number | undefined;
+};
+
+const policyColumns: readonly Column<GuardrailPolicy>[] = [
+  { header: 'REVISION', cell: ({ status }) => status?.latestRevision?.number },
+  { header: 'ACCEPTED', cell: ({ status }) => conditionStatus(status?.conditions, 'Accepted') },
+  { header: 'LIFECYCLE', cell: ({ spec }) => spec.lifecycle },
+  { header: 'TESTS', cell: ({ spec }) => spec.tests?.length ?? 0 },
+  { header: 'DISPLAY NAME', wide: true, cell: ({ spec }) => spec.displayName },
+];
+
+const revisionColumns: readonly Column<PolicyRevision>[] = [
+  { header: 'POLICY', cell: ({ spec }) => spec.policy.name },
+  { header: 'NUMBER', cell: ({ spec }) => spec.number },
+  { header: 'RULES', cell: ({ spec }) => spec.ruleCount },
+  { header: 'DEFINITION', cell: ({ spec }) => spec.definitionDigest.slice(0, 12) },
+  { header: 'KINDS', wide: true, cell: ({ spec }) => spec.ruleKinds.join(',') },
+];
+
+const bindingColumns: readonly Column<ModelBinding>[] = [
+  { header: 'ALIAS', cell: ({ spec }) => spec.model.alias },
+  { header: 'POLICY', cell: ({ spec }) => (spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : 'None') },
+  {
+    header: 'REVISION',
+    cell: ({ spec }) => (spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.revision : undefined),
+  },
+  { header: 'APPLIED', cell: ({ status }) => conditionStatus(status?.conditions, 'Applied') },
+  { header: 'READY', cell: ({ status }) => conditionStatus(status?.conditions, 'Ready') },
+  { header: 'SERVES', wide: true, cell: ({ status }) => status?.pinned?.policyRevision },
+  { header: 'DIGEST', wide: true, cell: ({ status }) => status?.pinned?.digest?.slice(0, 12) },
+  { header: 'PROVIDER', wide: true, cell: ({ spec }) => spec.model.provider },
+  {
+    header: 'REASON',
+    wide: true,
+    cell: ({ status }) => status?.conditions?.find(({ type }) => type === 'Applied')?.reason,
+  },
+];
+
+const generationColumns: readonly Column<RuntimeGeneration>[] = [
+  { header: 'STATE', cell: ({ status }) => status?.state },
+  { header: 'REPLICAS', cell: ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}` },
+  { header: 'DIGEST', cell: ({ spec }) => spec.digest.slice(0, 12) },
+  { header: 'BUILD', cell: ({ spec }) => spec.build },
+  { header: 'ADDRESSES', wide: true, cell: ({ status }) => status?.addresses?.join(',') },
+];
+
+const routeColumns: readonly Column<GatewayRoute>[] = [
+  { header: 'ALIAS', cell: ({ spec }) => spec.alias },
+  { header: 'GUARDRAIL', cell: ({ spec }) => spec.guardrail.mode },
+  { header: 'STATE', cell: ({ spec }) => spec.state },
+  { header: 'WORKLOAD', cell: ({ spec }) => spec.workload },
+  { header: 'GENERATION', wide: true, cell: ({ spec }) => spec.generationId },
+];
+
+const reportColumns: readonly Column<GatewayReport>[] = [
+  { header: 'GATEWAY', cell: ({ spec }) => spec.gateway },
+  { header: 'READY', cell: ({ spec }) => String(spec.ready) },
+  { header: 'PENDING', cell: ({ spec }) => spec.pending.length },
+  { header: 'REJECTED', cell: ({ spec }) => spec.rejected.length },
+  { header: 'THROUGH', wide: true, cell: ({ spec }) => spec.appliedThrough },
+];
+
+const columns: Readonly<Record<string, readonly Column<never>[]>> = {
+  GuardrailPolicy: policyColumns,
+  PolicyRevision: revisionColumns,
+  ModelBinding: bindingColumns,
+  RuntimeGeneration: generationColumns,
+  GatewayRoute: routeColumns,
+  GatewayReport: reportColumns,
+};
+
+/** Resources of one kind as a table. */
+export function resourceTable(kind: Kind, resources: readonly Stored<Resource>[], wide: boolean, now: Date): string {
+  const shown = (columns[kind.kind] ?? []).filter((column) => wide || column.wide === undefined);
+  const header = ['NAME', ...shown.map((column) => column.header), 'AGE'];
+  // The server has named the kind of each resource, which decides the columns.
+  const rows = resources.map((resource) => [
+    resource.metadata.name,
+    ...shown.map(({ cell }) => String(cell(resource as never) ?? '-')),
+    ageOf(resource.metadata.creationTimestamp, now),
+  ]);
+  return tableOf([header, ...rows]);
+}
+
+function conditionStatus(conditions: readonly Condition[] | undefined, type: string): string | undefined {
+  return conditions?.find((condition) => condition.type === type)?.status;
+}
+
+/** The time since, in its largest unit. */
+export function ageOf(since: string, now: Date): string {
+  const seconds = Math.max(0, Math.floor((now.getTime() - Date.parse(since)) / 1_000));
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
+}

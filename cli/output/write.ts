@@ -1,0 +1,27 @@
+import { stringify } from 'yaml';
+
+/** Writes to standard output; a line feed follows the text unless it ends with one. */
+export function writeText(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+export function writeJson(value: unknown): void {
+  writeText(JSON.stringify(value, undefined, 2));
+}
+
+export function writeYaml(value: unknown): void {
+  writeText(yamlOf(value));
+}
+
+/** Long lines stay whole, so that texts and patterns can be compared. */
+export function yamlOf(value: unknown): string {
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** Rows in columns as wide as their widest cell; the last column is not padded. */
+export function tableOf(rows: readonly (readonly string[])[]): string {
+  const widths = rows.reduce<number[]>((most, row) => row.map((cell, at) => Math.max(most[at] ?? 0, cell.length)), []);
+  return rows
+    .map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('   '))
+    .join('\n');
+}

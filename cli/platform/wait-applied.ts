@@ -1,0 +1,53 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { KubeClient } from '#kube/client';
+import { CliError } from '../cli-error.ts';
+
+const lookEveryMs = 100;
+
+/**
+ * Waits until a binding as it was written is applied.
+ * @throws CliError refused with the reason when the application failed, conflict when somebody wrote another one
+ * meanwhile, timeout
+ */
+export async function waitApplied(client: KubeClient, written: Stored<ModelBinding>, seconds: number): Promise<void> {
+  const { name, generation, uid } = written.metadata;
+  const end = performance.now() + seconds * 1_000;
+  for (;;) {
+    const current = await client.get<ModelBinding>(kinds.modelBinding, name);
+    if (current === undefined || current.metadata.uid !== uid || current.metadata.generation !== generation) {
+      throw new CliError('conflict', `The ModelBinding ${name} was changed by somebody else before it was applied.`);
+    }
+    const outcome = outcomeOf(current);
+    if (outcome.kind === 'applied') return;
+    if (outcome.kind === 'failed') {
+      throw new CliError('refused', `The ModelBinding ${name} was not applied (${outcome.reason}): ${outcome.message}`);
+    }
+    if (performance.now() > end) {
+      throw new CliError('timeout', `The ModelBinding ${name} was not applied within ${seconds} s: ${outcome.message}`);
+    }
+    await delay(lookEveryMs);
+  }
+}
+
+type Outcome =
+  | { readonly kind: 'applied' }
+  | { readonly kind: 'failed'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'pending'; readonly message: string };
+
+/** What the operator says about the application that the spec wants. */
+export function outcomeOf({ spec, metadata, status }: Stored<ModelBinding>): Outcome {
+  const applied = status?.conditions?.find(({ type }) => type === 'Applied');
+  const isCurrent = applied?.observedGeneration === metadata.generation;
+  const message = applied?.message ?? 'the operator did not look at it yet';
+  if (isCurrent && applied.status === 'True') return { kind: 'applied' };
+  const last = status?.applications?.find(({ operationId }) => operationId === spec.apply && spec.apply !== undefined);
+  if (isCurrent && last?.outcome === 'Failed') return { kind: 'failed', reason: last.reason ?? 'unknown', message };
+  const refused = status?.conditions?.find(({ type, status: value }) => type === 'Accepted' && value === 'False');
+  if (refused?.observedGeneration === metadata.generation) {
+    return { kind: 'failed', reason: refused.reason, message: refused.message };
+  }
+  return { kind: 'pending', message };
+}

@@ -1,0 +1,47 @@
+import { assembleBundle } from '#contracts/assemble-bundle';
+import { type BundleLimits, defaultBundleLimits } from '#contracts/bundle';
+import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
+import type { ApprovedProvider } from '#contracts/providers';
+import { CliError } from '../cli-error.ts';
+import type { PolicyInFile } from './read-policy.ts';
+import { runJudge } from './run-judge.ts';
+
+export type JudgeOptions = {
+  readonly policyId?: string;
+  readonly revision?: string;
+  readonly contentProfile: string;
+  readonly limits?: BundleLimits;
+  readonly approved: readonly ApprovedProvider[];
+  /** Texts for the local rules of the policy. */
+  readonly checks?: readonly Omit<JudgeJob['checks'][number], 'policyId'>[];
+};
+
+export type JudgedPolicy = { readonly bytes: Buffer; readonly digest: string; readonly verdict: JudgeVerdict };
+
+/**
+ * Builds the bundle of one policy and has it judged.
+ * @throws CliError refused with every problem: stage, rule and reason
+ */
+export async function judgePolicy({ source, policy, id }: PolicyInFile, options: JudgeOptions): Promise<JudgedPolicy> {
+  const policyId = options.policyId ?? id;
+  const assembled = assembleBundle({
+    policyId,
+    revision: options.revision ?? '1',
+    definition: policy.spec.definition,
+    contentProfile: options.contentProfile,
+    limits: options.limits ?? defaultBundleLimits,
+    approved: options.approved,
+  });
+  const name = policy.metadata.name;
+  if (assembled.kind === 'refused') {
+    throw new CliError('refused', `${source}: policy ${name}: ${assembled.message} (${assembled.reason})`);
+  }
+  const { bytes, digest } = assembled;
+  const checks = (options.checks ?? []).map((check) => ({ ...check, policyId }));
+  const verdict = await runJudge({ bundle: bytes.toString('utf8'), checks });
+  if (verdict.problems.length > 0) {
+    const problems = verdict.problems.map(({ message, code }) => `${source}: ${message} (${code})`);
+    throw new CliError('refused', problems.join('\n'));
+  }
+  return { bytes, digest, verdict };
+}

@@ -1,0 +1,39 @@
+import { v5 as uuidv5 } from 'uuid';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { idLabel, kinds } from '#crds/kinds';
+import { CliError } from '../cli-error.ts';
+import { readResources } from '../manifests/read-resources.ts';
+import { readSource } from '../manifests/read-sources.ts';
+
+/** A policy of a file and the id under which a bundle carries it. */
+export type PolicyInFile = { readonly source: string; readonly policy: GuardrailPolicy; readonly id: string };
+
+/** The space of ids that are derived from namespace and name (RFC 9562, section 5.5). */
+const derivedIds = 'b1d1ff36-6a4f-4f0e-9b83-35c5e6d4f0a7';
+
+/**
+ * The policies of a file.
+ * @throws CliError not_found or usage that names file, document, line and field
+ */
+export function readPolicies(path: string): readonly PolicyInFile[] {
+  const manifests = readResources([readSource(path)]);
+  const policies = manifests.filter(({ kind }) => kind.kind === kinds.guardrailPolicy.kind);
+  if (policies.length === 0) throw new CliError('usage', `${path}: there is no GuardrailPolicy in it.`);
+  return policies.map(({ resource }) => {
+    // Its kind has decided which schema judged it.
+    const policy = resource as GuardrailPolicy;
+    return { source: path, policy, id: policyId(policy) };
+  });
+}
+
+/** The only policy of a file. */
+export function readPolicy(path: string): PolicyInFile {
+  const [first, ...others] = readPolicies(path);
+  if (first !== undefined && others.length === 0) return first;
+  throw new CliError('usage', `${path}: there are ${others.length + 1} policies in it; give a file with one.`);
+}
+
+/** The id of the label, else one that follows from namespace and name. */
+function policyId({ metadata }: GuardrailPolicy): string {
+  return metadata.labels?.[idLabel] ?? uuidv5(`${metadata.namespace ?? 'default'}/${metadata.name}`, derivedIds);
+}

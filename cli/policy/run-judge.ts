@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
+import { runChild } from '#kit/process/run-child';
+import { CliError } from '../cli-error.ts';
+import { checkout } from '../platform/data-directory.ts';
+
+/** A judgement that takes longer does not return at all; the operator refuses such a bundle at the same time. */
+const judgeMs = 30_000;
+/** A bundle in its canonical form, escaped, and the results of its tests. */
+const maxVerdictBytes = 16 * 1_024 * 1_024;
+
+/**
+ * Has a bundle judged by the runtime's own judge, a child process.
+ * @throws CliError refused when it does not return in time, failed when it breaks
+ */
+export async function runJudge(job: JudgeJob): Promise<JudgeVerdict> {
+  const end = await runChild(join(checkout, 'runtime/judge.ts'), {
+    input: JSON.stringify(job),
+    timeoutMs: judgeMs,
+    signal: new AbortController().signal,
+    maxOutputBytes: maxVerdictBytes,
+  });
+  if (end.timedOut) throw new CliError('refused', `The policy could not be judged within ${judgeMs / 1_000} s.`);
+  if (end.code !== 0) throw new CliError('failed', `The judgement failed: ${end.stderr.trim()}`);
+  return judgeVerdictSchema.parse(JSON.parse(end.stdout));
+}

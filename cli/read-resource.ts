@@ -1,0 +1,22 @@
+import type { Kind } from '#crds/kinds';
+import { nameSchema, type Resource, type Stored } from '#crds/metadata';
+import type { KubeClient } from '#kube/client';
+import { CliError } from './cli-error.ts';
+
+/** @throws CliError usage for what is no name, not_found when there is none of the name */
+export async function readResource<R extends Resource>(
+  client: KubeClient,
+  kind: Kind,
+  name: string,
+): Promise<Stored<R>> {
+  const checked = nameSchema.safeParse(name);
+  if (!checked.success) {
+    throw new CliError(
+      'usage',
+      `${JSON.stringify(name)} is no name of a resource: it ${checked.error.issues[0]?.message}.`,
+    );
+  }
+  const found = await client.get<R>(kind, name);
+  if (found !== undefined) return found;
+  throw new CliError('not_found', `There is no ${kind.kind} named ${name} in the namespace ${client.namespace}.`);
+}

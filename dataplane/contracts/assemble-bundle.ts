@@ -1,0 +1,110 @@
+import { type Bundle, type BundleLimits, type BundleProvider, bundleSchema, bundleSchemaName } from './bundle.ts';
+import { canonicalBytes, sha256Hex } from './canonical.ts';
+import { limits as numbers } from './limits.ts';
+import { type Definition, providerOf, type Rule, rulesInOrder } from './policy.ts';
+import { isContentProfile } from './profiles.ts';
+import type { ApprovedProvider } from './providers.ts';
+
+export type BundleInput = {
+  readonly policyId: string;
+  readonly revision: string;
+  readonly definition: Definition;
+  readonly contentProfile: string;
+  readonly limits: BundleLimits;
+  /** The approved providers of the environment; those that the definition names are copied into the bundle. */
+  readonly approved: readonly ApprovedProvider[];
+};
+
+export type AssembledBundle =
+  | {
+      readonly kind: 'assembled';
+      readonly bundle: Bundle;
+      /** Canonical JSON (RFC 8785). */
+      readonly bytes: Buffer;
+      /** SHA-256 of the bytes. */
+      readonly digest: string;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'profile_unsupported' | 'provider_unknown' | 'bundle_invalid';
+      readonly message: string;
+    };
+
+/** The bundle of one policy: the same content gives the same bytes and the same digest (DESIGN section 6.2). */
+export function assembleBundle(input: BundleInput): AssembledBundle {
+  const { policyId, revision, definition, contentProfile, limits, approved } = input;
+  if (!isContentProfile(contentProfile)) {
+    return refused('profile_unsupported', `the content profile ${contentProfile} is not supported`);
+  }
+  const resolved = resolveProviders(approved, definition);
+  if (resolved.kind === 'unknown') return refused('provider_unknown', resolved.message);
+  const { request, response } = definition;
+  const parsed = bundleSchema.safeParse({
+    schema: bundleSchemaName,
+    contentProfile,
+    limits,
+    policies: [{ id: policyId, revision, request, response }],
+    providers: resolved.providers,
+  });
+  if (!parsed.success) {
+    return refused('bundle_invalid', parsed.error.issues.map((issue) => issue.message).join('; '));
+  }
+  return sealed(parsed.data);
+}
+
+function sealed(bundle: Bundle): AssembledBundle {
+  const plain = Buffer.byteLength(JSON.stringify(bundle), 'utf8');
+  const bytes = canonicalBytes(bundle);
+  const size = Math.max(plain, bytes.length);
+  if (size > numbers.bundleBytes) {
+    return refused('bundle_invalid', `the bundle has ${size} bytes; at most ${numbers.bundleBytes} are allowed`);
+  }
+  return { kind: 'assembled', bundle, bytes, digest: sha256Hex(bytes) };
+}
+
+type ResolvedProviders =
+  | { readonly kind: 'resolved'; readonly providers: readonly BundleProvider[] }
+  | { readonly kind: 'unknown'; readonly message: string };
+
+/**
+ * The entries of the approved list that a policy names, ordered by name. A name that is not approved, has another
+ * credential, is of the wrong kind for a rule, or is used without being listed is unknown (DESIGN section 5).
+ */
+export function resolveProviders(approved: readonly ApprovedProvider[], definition: Definition): ResolvedProviders {
+  const found = new Map<string, BundleProvider>();
+  for (const reference of definition.providers) {
+    const entry = approved.find((candidate) => candidate.name === reference.name && candidate.kind !== 'model');
+    if (entry === undefined || entry.kind === 'model') {
+      return unknown(`the provider ${reference.name} of the policy is not approved in this environment`);
+    }
+    if (entry.credential !== reference.credentialRef.name) {
+      return unknown(
+        `the policy names the credential ${reference.credentialRef.name} for the provider ${entry.name}; approved is ${entry.credential}`,
+      );
+    }
+    found.set(entry.name, entry);
+  }
+  const rules = [definition.request, definition.response].flatMap(rulesInOrder);
+  const misused = rules.flatMap((rule) => misuseOf(rule, found) ?? [])[0];
+  if (misused !== undefined) return unknown(misused);
+  const providers = [...found.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return { kind: 'resolved', providers };
+}
+
+function misuseOf(rule: Rule, found: ReadonlyMap<string, BundleProvider>): string | undefined {
+  const name = providerOf(rule);
+  if (name === undefined) return undefined;
+  const wanted = rule.kind === 'llm_classifier' ? 'classifier' : 'detector';
+  const entry = found.get(name);
+  if (entry === undefined) return `the rule ${rule.id} names the provider ${name}, which the policy does not list`;
+  if (entry.kind === wanted) return undefined;
+  return `the rule ${rule.id} needs a ${wanted}; the provider ${name} is a ${entry.kind}`;
+}
+
+function unknown(message: string): ResolvedProviders {
+  return { kind: 'unknown', message };
+}
+
+function refused(reason: 'profile_unsupported' | 'provider_unknown' | 'bundle_invalid', message: string) {
+  return { kind: 'refused', reason, message } as const;
+}
