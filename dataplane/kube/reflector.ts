@@ -2,7 +2,7 @@ import type { Kind } from '#crds/kinds';
 import type { Resource, Stored } from '#crds/metadata';
 import type { Logger } from '#kit/log/logger';
 import { type Clock, systemClock } from '#kit/time/clock';
-import { createBackoff } from './backoff.ts';
+import { type Backoff, createBackoff } from './backoff.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
 import { listAll } from './list-all.ts';
@@ -30,6 +30,8 @@ export type ReflectorOptions<R extends Resource> = {
   readonly indexes?: Readonly<Record<string, IndexFunction<R>>>;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock?: Clock;
+  /** Waits between failures; 800 ms doubling to 30 s, anew after two minutes without one, when absent. */
+  readonly backoff?: Backoff;
 };
 
 /** A copy of all objects of a kind, kept up to date by one watch; it never stops trying. */
@@ -51,7 +53,8 @@ export function startReflector<R extends Resource>(options: ReflectorOptions<R>)
   const store = createObjectStore<R>(options.indexes ?? {});
   const synced = Promise.withResolvers<void>();
   synced.promise.catch(() => {});
-  const backoff = createBackoff({ firstMs: 800, maxMs: 30_000, resetAfterMs: 120_000, now: clock.now });
+  const backoff =
+    options.backoff ?? createBackoff({ firstMs: 800, maxMs: 30_000, resetAfterMs: 120_000, now: clock.now });
   /** Names whose last change was not delivered. */
   const undelivered = new Set<string>();
   let through = '0';

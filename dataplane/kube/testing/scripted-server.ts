@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** How one request is answered. */
+export type Step = (outgoing: ServerResponse, incoming: IncomingMessage) => void | Promise<void>;
+
+export type SeenRequest = { readonly method: string; readonly path: string; readonly query: URLSearchParams };
+
+/** A real HTTP server that answers the n-th list and the n-th watch as it is told; after the last it stays silent. */
+export type ScriptedServer = AsyncDisposable & {
+  readonly url: string;
+  readonly port: number;
+  readonly seen: readonly SeenRequest[];
+  lists(): readonly SeenRequest[];
+  watches(): readonly SeenRequest[];
+  /** Appends answers. */
+  script(steps: { readonly lists?: readonly Step[]; readonly watches?: readonly Step[] }): void;
+};
+
+export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
+  const seen: SeenRequest[] = [];
+  const steps = { lists: [] as Step[], watches: [] as Step[] };
+  const server = createServer((incoming, outgoing) => {
+    const url = new URL(incoming.url ?? '/', 'http://localhost');
+    seen.push({ method: incoming.method ?? '', path: url.pathname, query: url.searchParams });
+    const step = (url.searchParams.has('watch') ? steps.watches : steps.lists).shift();
+    Promise.resolve(step?.(outgoing, incoming)).catch(() => outgoing.destroy());
+  });
+  await listenOn(server, port);
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    port: address.port,
+    seen,
+    lists: () => seen.filter((request) => !request.query.has('watch')),
+    watches: () => seen.filter((request) => request.query.has('watch')),
+    script(more) {
+      steps.lists.push(...(more.lists ?? []));
+      steps.watches.push(...(more.watches ?? []));
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function listenOn(server: Server, port: number): Promise<void> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+}
+
+/** An answer with a JSON body. */
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Step {
+  return (outgoing) => {
+    outgoing.writeHead(status, { 'content-type': 'application/json', ...headers });
+    outgoing.end(JSON.stringify(body));
+  };
+}
+
+/** A watch that sends these texts as chunks of their own, and then ends, breaks or stays open. */
+export function stream(chunks: readonly (string | Buffer)[], then: 'end' | 'reset' | 'open' = 'open'): Step {
+  return async (outgoing) => {
+    outgoing.writeHead(200, { 'content-type': 'application/json' });
+    outgoing.flushHeaders();
+    for (const chunk of chunks) {
+      await new Promise<void>((resolve) => outgoing.write(chunk, () => resolve()));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    if (then === 'end') outgoing.end();
+    if (then === 'reset') outgoing.socket?.resetAndDestroy();
+  };
+}
+
+/** Breaks the connection without an answer. */
+export const reset: Step = (outgoing) => {
+  outgoing.socket?.resetAndDestroy();
+};
+
+export const silence: Step = () => {};

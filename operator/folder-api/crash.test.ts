@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import { openTokenFile } from '#kit/http/token-file';
+import { applyDesired } from '#kube/apply';
+import { createClient, type KubeClient } from '#kube/client';
+import { compareVersions } from '#kube/compare-versions';
+import { isKubeError } from '#kube/kube-error';
+import { listAll } from '#kube/list-all';
+import { samplePolicy } from '#kube/testing/sample-resources';
+import { type DataDirectory, makeDataDirectory } from './testing/open-folder.ts';
+
+const script = fileURLToPath(new URL('./testing/serve-folder.ts', import.meta.url));
+const rounds = 30;
+const policies = kinds.guardrailPolicy;
+
+/** What a writer knows of one name: the last state that was acknowledged, and what it was about to do. */
+type Known = { acknowledged: Stored<GuardrailPolicy> | undefined; pending: 'create' | 'patch' | 'delete' | undefined };
+
+test('loses nothing that was acknowledged, whenever the process is killed', async () => {
+  await using data = await makeDataDirectory();
+  const known = new Map<string, Known>();
+  let highest = '0';
+  for (let round = 0; round < rounds; round += 1) {
+    const { child, url } = await serve(data);
+    await using client = createClient({ url, tokenFile: openTokenFile(data.token), namespace: 'default' });
+    highest = await checkState(client, known, highest);
+    const writers = [0, 1, 2, 3].map((writer) => writeUntilDead(client, writer, known));
+    setTimeout(() => child.kill('SIGKILL'), 15 + ((round * 37) % 90));
+    await once(child, 'exit');
+    await Promise.all(writers);
+  }
+  const { child, url } = await serve(data);
+  await using client = createClient({ url, tokenFile: openTokenFile(data.token), namespace: 'default' });
+  await checkState(client, known, highest);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(known.size).toBeGreaterThan(rounds);
+  expect(await leftovers(data)).toEqual([]);
+}, 120_000);
+
+async function serve(data: DataDirectory): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, [script, data.resources, data.token], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return { child, url: (JSON.parse(line) as { listening: string }).listening };
+}
+
+/** Creates, changes and deletes objects of its own until the server is gone. */
+async function writeUntilDead(client: KubeClient, writer: number, all: Map<string, Known>): Promise<void> {
+  for (let step = 0; ; step += 1) {
+    const name = `w${writer}-${step % 12}`;
+    const known = all.get(name) ?? { acknowledged: undefined, pending: undefined };
+    all.set(name, known);
+    try {
+      await writeOnce(client, name, known, step);
+    } catch (error) {
+      if (isKubeError(error, 'network')) return;
+      throw error;
+    }
+  }
+}
+
+async function writeOnce(client: KubeClient, name: string, known: Known, step: number): Promise<void> {
+  const current = known.acknowledged;
+  if (current === undefined) {
+    known.pending = 'create';
+    known.acknowledged = await client.create<GuardrailPolicy>(policies, samplePolicy(name));
+  } else if (step % 5 === 4) {
+    known.pending = 'delete';
+    await client.delete(policies, name, { uid: current.metadata.uid });
+    known.acknowledged = undefined;
+  } else {
+    known.pending = 'patch';
+    const spec = { ...current.spec, displayName: `${step}-${Math.random()}` };
+    known.acknowledged = await applyDesired(client, policies, current, { spec });
+  }
+  known.pending = undefined;
+}
+
+/** Compares what is served with what is known; a write that was cut off happened whole or not at all. */
+async function checkState(client: KubeClient, all: Map<string, Known>, highest: string): Promise<string> {
+  const list = await listAll<GuardrailPolicy>(client, policies);
+  expect(compareVersions(list.resourceVersion, highest)).not.toBe(-1);
+  const served = new Map(list.items.map((item) => [item.metadata.name, item]));
+  for (const [name, known] of all) {
+    checkObject(served.get(name), known);
+    known.acknowledged = served.get(name);
+    known.pending = undefined;
+    served.delete(name);
+  }
+  expect([...served.keys()]).toEqual([]);
+  const probe = await client.create<GuardrailPolicy>(policies, samplePolicy('probe'));
+  await client.delete(policies, 'probe', { uid: probe.metadata.uid });
+  expect(compareVersions(probe.metadata.resourceVersion, list.resourceVersion)).toBe(1);
+  return (await client.list(policies)).resourceVersion;
+}
+
+function checkObject(found: Stored<GuardrailPolicy> | undefined, { acknowledged, pending }: Known): void {
+  switch (pending) {
+    case undefined:
+      expect(found).toEqual(acknowledged);
+      return;
+    case 'create':
+      if (found !== undefined) expect(found.spec).toEqual(samplePolicy('any').spec);
+      return;
+    case 'delete':
+      if (found !== undefined) expect(found).toEqual(acknowledged);
+      return;
+    case 'patch': {
+      const before = acknowledged?.metadata.resourceVersion ?? '0';
+      expect(found?.metadata.uid).toBe(acknowledged?.metadata.uid);
+      if (found?.metadata.resourceVersion === before) expect(found).toEqual(acknowledged);
+      else expect(found?.metadata.generation).toBe((acknowledged?.metadata.generation ?? 0) + 1);
+    }
+  }
+}
+
+async function leftovers(data: DataDirectory): Promise<readonly string[]> {
+  const { child } = await serve(data);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const files = await readdir(join(data.resources, policies.plural));
+  return files.filter((file) => !file.endsWith('.json'));
+}
