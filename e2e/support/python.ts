@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { sha256Hex } from '#contracts/canonical';
+
+const run = promisify(execFile);
+
+/** A Python with packages, or why there is none on this machine. */
+export type Python = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly reason: string };
+
+async function attempt(file: string, args: readonly string[]): Promise<string | undefined> {
+  try {
+    await run(file, [...args], { timeout: 180_000 });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? (error.message.split('\n')[0] ?? error.name) : String(error);
+  }
+}
+
+/**
+ * A virtual environment with the packages of a requirements file, kept in the cache folder of the user and made again
+ * when the file changes.
+ */
+export async function preparePython(requirementsFile: string): Promise<Python> {
+  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+  const folder = join(cache, 'portcullis/python', sha256Hex(readFileSync(requirementsFile)).slice(0, 16));
+  const path = join(folder, 'bin/python');
+  const complete = join(folder, 'complete');
+  if (existsSync(complete)) return { ok: true, path };
+  if ((await attempt('python3', ['--version'])) !== undefined) {
+    return { ok: false, reason: 'Python 3 is not installed' };
+  }
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  if ((await attempt('python3', ['-m', 'venv', folder])) !== undefined) {
+    return {
+      ok: false,
+      reason: 'Python 3 cannot make virtual environments here (Debian: apt-get install python3-venv)',
+    };
+  }
+  const fault = await attempt(path, ['-m', 'pip', 'install', '--quiet', '--requirement', requirementsFile]);
+  if (fault !== undefined) return { ok: false, reason: 'the Python packages cannot be installed: no package index' };
+  writeFileSync(complete, '');
+  return { ok: true, path };
+}
