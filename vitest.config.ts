@@ -6,6 +6,11 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    coverage: { provider: 'v8', include: ['{operator,runtime,dataplane,cli}/**/*.ts'], reporter: ['text'], thresholds: {} },
+    coverage: {
+      provider: 'v8',
+      include: ['{operator,runtime,dataplane,cli}/**/*.ts'],
+      reporter: ['text'],
+      thresholds: {},
+    },
   },
 });

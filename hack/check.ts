@@ -46,7 +46,11 @@ const steps: readonly Step[] = [
   {
     name: 'lint',
     hint: "Run 'npm run format' for what can be mended by itself, and mend the rest by hand.",
-    run: async () => single((await runTool('biome', ['ci', '--max-diagnostics=50'])) === 0),
+    run: async () =>
+      single(
+        (await runTool('biome', ['ci', '--max-diagnostics=50', ...(process.stdout.isTTY ? [] : ['--colors=off'])])) ===
+          0,
+      ),
   },
   ...suiteNames.map((name) => ({ name, hint: hints[name], run: async () => runNamedSuite(name) })),
   {
