@@ -1,50 +1,381 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { completion } from '../../../e2e/support/scripted-upstream.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
-import { clientKey, ready, startGateway, type TestGateway } from '../testing/start-gateway.ts';
-import { type RunningPolicy, section, startPolicy, termRule } from '../testing/start-policy.ts';
+import { clientKey } from '../testing/start-gateway.ts';
+import { denied, runtimeToken, says, startWorld, type World, words } from '../testing/start-world.ts';
 
-const stack = new AsyncDisposableStack();
-let gateway: TestGateway;
-let upstream: ScriptedUpstream;
-let policy: RunningPolicy;
+let world: World;
 
 beforeAll(async () => {
-  const folder = stack.use(temporaryFolder()).path;
-  upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'fine' }));
-  policy = stack.use(
-    await startPolicy(folder, 'runtime-token', {
-      request: section([termRule('in', ['badword'])]),
-      response: section([termRule('out', ['leak'])]),
-    }),
-  );
-  gateway = stack.use(await startGateway(folder, 'runtime-token'));
-  gateway.routes.put(storedRoute('a', routeSpec('model', `${upstream.url}/v1`, guardOf(policy.pin))));
-  await ready(gateway);
+  world = await startWorld();
 });
-afterAll(() => stack.disposeAsync());
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(() => {
+  world.checks.inject({ kind: 'pass' });
+  world.upstream.forget();
+  world.upstream.play({ kind: 'answer', content: 'fine' });
+});
 
-function chat(body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${gateway.service.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${clientKey}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
+async function errorOf(
+  answer: Response,
+): Promise<{ type: string; code: string; param: string | null; message: string }> {
+  const body = (await answer.json()) as {
+    error: { type: string; code: string; param: string | null; message: string };
+  };
+  expect(Object.keys(body)).toEqual(['error']);
+  expect(Object.keys(body.error).sort()).toEqual(['code', 'message', 'param', 'type']);
+  return body.error;
 }
 
-describe('a buffered chat request', () => {
-  verifies(['gateway:input:deny-non-stream'], 'is stopped before the model', async () => {
-    upstream.forget();
-    const answer = await chat({ model: 'model', messages: [{ role: 'user', content: 'a badword' }] });
+const lastCheck = () => world.checks.seen.at(-1) ?? { path: '', rawHeaders: [], body: '' };
+const sentToModel = (): unknown => JSON.parse(world.upstream.seen.at(-1)?.text ?? 'null');
+const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGlkZGVu' } };
+
+describe('input', () => {
+  verifies(
+    ['gateway:input:deny-non-stream', 'client:deny:no-retry'],
+    'that is denied stops before the model',
+    async () => {
+      const before = world.checks.seen.length;
+      const answer = await world.chat(says(`a ${words.deniedInput}`));
+      expect(answer.status).toBe(403);
+      expect(answer.headers.get('x-should-retry')).toBe('false');
+      expect(await answer.json()).toEqual(denied);
+      expect(world.upstream.seen).toEqual([]);
+      expect(world.checks.seen.length).toBe(before + 1);
+    },
+  );
+
+  verifies(['gateway:input:deny-stream'], 'that is denied stops a streamed request before the model', async () => {
+    const answer = await world.chat({ ...says(words.deniedInput), stream: true });
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toEqual(denied);
+    expect(world.upstream.seen).toEqual([]);
+  });
+
+  verifies(['gateway:input:mask-non-stream'], 'that is masked reaches the model cleaned', async () => {
+    const answer = await world.chat(says(`pay with ${words.maskedInput} now`));
+    expect(answer.status).toBe(200);
+    expect(sentToModel()).toEqual({ model: 'upstream-model', ...says('pay with *** now') });
+  });
+
+  verifies(
+    [
+      'gateway:input:mask-stream',
+      'gateway:input:mask-stream-keeps-attachments',
+      'gateway:input:mask-stream-keeps-tool-calls',
+    ],
+    'that is masked in a streamed request reaches the model cleaned, with its attachments and tool calls',
+    async () => {
+      const call = { id: 'c', type: 'function', function: { name: 'f', arguments: `{"x":"${words.maskedInput}"}` } };
+      const messages = [
+        { role: 'user', content: [{ type: 'text', text: words.maskedInput }, image, { type: 'text', text: 'end' }] },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c', content: `got ${words.maskedInput}` },
+      ];
+      const answer = await world.chat({ messages, stream: true, tools: [] });
+      expect(await answer.text()).toContain('[DONE]');
+      expect(sentToModel()).toEqual({
+        model: 'upstream-model',
+        messages: [
+          { role: 'user', content: [{ type: 'text', text: '*** end' }, image] },
+          { role: 'assistant', content: null, tool_calls: [call] },
+          { role: 'tool', tool_call_id: 'c', content: 'got ***' },
+        ],
+        stream: true,
+        tools: [],
+      });
+    },
+  );
+
+  verifies(
+    [
+      'gateway:extract:images-not-analyzed',
+      'gateway:extract:images-never-sent',
+      'gateway:extract:tool-arguments-not-analyzed',
+    ],
+    'in images and tool arguments is not judged and images never reach the runtime',
+    async () => {
+      const url = `data:text/plain,${words.deniedInput}`;
+      const call = { id: 'c', type: 'function', function: { name: 'f', arguments: words.deniedInput } };
+      const messages = [
+        {
+          role: 'user',
+          content: [
+            { type: 'image_url', image_url: { url } },
+            { type: 'text', text: 'look' },
+          ],
+        },
+        { role: 'assistant', tool_calls: [call] },
+      ];
+      expect((await world.chat({ messages })).status).toBe(200);
+      expect(sentToModel()).toEqual({ model: 'upstream-model', messages });
+      const checks = world.checks.seen.slice(-2);
+      expect(checks.map(({ path }) => path)).toEqual(['/request', '/response']);
+      expect(JSON.parse(checks[0]?.body ?? '')).toEqual({
+        body: {
+          messages: [
+            { role: 'user', content: 'look' },
+            { role: 'assistant', content: '' },
+          ],
+        },
+      });
+    },
+  );
+
+  verifies(['gateway:extract:tool-results-checked'], 'in a tool result is judged', async () => {
+    const messages = [{ role: 'tool', tool_call_id: 'c', content: words.deniedInput }];
+    expect((await world.chat({ messages })).status).toBe(403);
+    expect(world.upstream.seen).toEqual([]);
+  });
+
+  test('without a match is forwarded byte for byte but for the name of the model', async () => {
+    const body = '{ "seed" :1.0e1,"model":"model", "messages":[{"content":"\\u0068i","role":"user"}]}';
+    expect((await world.post('/v1/chat/completions', body)).status).toBe(200);
+    expect(world.upstream.seen.at(-1)?.text).toBe(body.replace('"model":"model"', '"model":"upstream-model"'));
+  });
+
+  test('that the runtime cannot take is refused and never trimmed', async () => {
+    const many = { messages: Array(33).fill({ role: 'user', content: 'x' }) };
+    const tooMany = await world.chat(many);
+    expect(tooMany.status).toBe(503);
+    expect(await errorOf(tooMany)).toMatchObject({ type: 'guardrail_error', code: 'message_limit' });
+    expect((await world.chat({ messages: many.messages.slice(1) })).status).toBe(200);
+    const wrapping = Buffer.byteLength('{"body":{"messages":[{"role":"user","content":""}]}}');
+    const tooLong = await world.chat(says('x'.repeat(32_768 - wrapping + 1)));
+    expect(await errorOf(tooLong)).toMatchObject({ type: 'guardrail_error', code: 'body_too_large' });
+    expect((await world.chat(says('x'.repeat(32_768 - wrapping)))).status).toBe(200);
+  });
+});
+
+describe('output', () => {
+  verifies(['gateway:output:deny-non-stream'], 'that is denied is blocked whole', async () => {
+    world.upstream.play({ kind: 'answer', content: `before ${words.deniedOutput} after` });
+    const answer = await world.chat(says('hi'));
     expect(answer.status).toBe(403);
     expect(answer.headers.get('x-should-retry')).toBe('false');
-    expect(await answer.json()).toEqual({
-      error: { message: 'Запрос отклонён политикой', type: 'guardrail_blocked', param: null, code: 'policy_denied' },
-    });
-    expect(upstream.seen).toEqual([]);
-    const passed = await chat({ model: 'model', messages: [{ role: 'user', content: 'hello' }] });
-    expect(await passed.json()).toMatchObject({ choices: [{ message: { content: 'fine' } }] });
+    expect(await answer.json()).toEqual(denied);
   });
+
+  verifies(
+    ['gateway:output:mask-non-stream', 'client:result:handles-mask'],
+    'that is masked arrives cleaned',
+    async () => {
+      world.upstream.play({ kind: 'answer', content: `the ${words.maskedOutput} word` });
+      const text = await (await world.chat(says('hi'))).text();
+      expect(JSON.parse(text)).toMatchObject({
+        model: 'scripted',
+        choices: [{ message: { content: 'the *** word' } }],
+      });
+      expect(text).not.toContain(words.maskedOutput);
+    },
+  );
+
+  test('in the refusal is judged with the content, as one check', async () => {
+    const body = completion('fine').replace('"content":"fine"', `"content":"fine","refusal":"a ${words.deniedOutput}"`);
+    world.upstream.play({ kind: 'raw', body, contentType: 'application/json' });
+    expect((await world.chat(says('hi'))).status).toBe(403);
+    expect(JSON.parse(lastCheck().body)).toEqual({
+      body: {
+        choices: ['fine', `a ${words.deniedOutput}`].map((content) => ({ message: { role: 'assistant', content } })),
+      },
+    });
+  });
+
+  verifies(['gateway:extract:reasoning-not-analyzed'], 'in reasoning and tool arguments is not judged', async () => {
+    const extra = `"content":"fine","reasoning_content":"${words.deniedOutput}","tool_calls":[{"id":"${words.deniedOutput}"}]`;
+    const body = completion('fine').replace('"content":"fine"', extra);
+    world.upstream.play({ kind: 'raw', body, contentType: 'application/json; charset=utf-8' });
+    const answer = await world.chat(says('hi'));
+    expect(await answer.text()).toBe(body);
+    expect(lastCheck().body).not.toContain(words.deniedOutput);
+  });
+
+  verifies(
+    ['gateway:observe:never-blocks'],
+    'and input that only observe rules match go through unchanged',
+    async () => {
+      world.upstream.play({ kind: 'answer', content: `${words.observed} answer` });
+      const answer = await world.chat(says(`${words.observed} question`));
+      expect(await answer.text()).toBe(completion(`${words.observed} answer`));
+      expect(sentToModel()).toEqual({ model: 'upstream-model', ...says(`${words.observed} question`) });
+      const streamed = await world.chat({ ...says('x'), stream: true });
+      const frames = await streamed.text();
+      expect(frames.endsWith('data: [DONE]\n\n')).toBe(true);
+    },
+  );
+
+  test('of a structured answer that a mask breaks is a failed check', async () => {
+    world.upstream.play({ kind: 'answer', content: `{"a":${JSON.stringify(words.maskedOutput)}}` });
+    const schema = { response_format: { type: 'json_object' } };
+    expect((await world.chat({ ...says('hi'), ...schema })).status).toBe(200);
+    world.upstream.play({ kind: 'answer', content: '{"a":1}' });
+    const broken = JSON.stringify({
+      action: {
+        body: { choices: [{ message: { role: 'assistant', content: '{"a":***' } }] },
+        reason: 'content_redacted',
+      },
+    });
+    world.checks.inject(({ path }) =>
+      path === '/response' ? { kind: 'rewrite', rewrite: (answer) => ({ ...answer, body: broken }) } : { kind: 'pass' },
+    );
+    const answer = await world.chat({ ...says('hi'), ...schema });
+    expect(answer.status).toBe(503);
+    expect(await errorOf(answer)).toMatchObject({ type: 'guardrail_error', code: 'structured_answer_unreadable' });
+  });
+});
+
+describe('the context of a check', () => {
+  verifies(
+    [
+      'gateway:context:builds-headers',
+      'gateway:context:client-cannot-weaken-mode',
+      'guardrail:headers:context-from-trusted-configuration',
+      'guardrail:auth:caller-token-not-forwarded',
+    ],
+    'comes from the route; nothing of the client reaches runtime or provider',
+    async () => {
+      const mine = {
+        'x-ap-gr-policy-id': 'mine',
+        'x-ap-gr-response-mode': 'buffered',
+        'x-ap-gr-extra': 'x',
+        cookie: 'c=1',
+      };
+      await (await world.chat({ ...says('hi'), stream: true }, mine)).text();
+      const [input, output] = world.checks.seen.slice(-2);
+      const context = (rawHeaders: readonly string[] = []): Record<string, string> =>
+        Object.fromEntries(
+          rawHeaders
+            .map((name, index) => [name.toLowerCase(), rawHeaders[index + 1] ?? ''] as const)
+            .filter(([name], index) => index % 2 === 0 && (name.startsWith('x-ap-gr') || name === 'authorization')),
+        );
+      const expected = {
+        authorization: `Bearer ${runtimeToken}`,
+        'x-ap-gr-policy-id': 'policy',
+        'x-ap-gr-policy-revision': '1',
+        'x-ap-gr-bundle-digest': world.policy.pin.digest,
+        'x-ap-gr-content-profile': world.policy.contentProfile,
+      };
+      expect(context(input?.rawHeaders)).toEqual({ ...expected, 'x-ap-gr-response-mode': 'buffered' });
+      expect(context(output?.rawHeaders)).toEqual({ ...expected, 'x-ap-gr-response-mode': 'sse-reject' });
+      const provider = JSON.stringify(world.upstream.seen.at(-1)?.headers);
+      for (const secret of [clientKey, 'x-ap-gr', 'cookie', runtimeToken]) expect(provider).not.toContain(secret);
+      expect(JSON.stringify([input, output])).not.toContain(clientKey);
+    },
+  );
+
+  test('of a trace goes along to the provider when it is well-formed', async () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    await world.chat(says('hi'), { traceparent });
+    expect(world.upstream.seen.at(-1)?.headers['traceparent']).toBe(traceparent);
+    await world.chat(says('hi'), { traceparent: 'anything else' });
+    expect(world.upstream.seen.at(-1)?.headers['traceparent']).toBeUndefined();
+  });
+});
+
+describe('a check that fails', () => {
+  verifies(
+    ['guardrail:usage:gateway-webhook', 'gateway:events:error-is-not-match'],
+    'stops the call on either side of the model, and is told apart from a deny',
+    async () => {
+      for (const path of ['/request', '/response']) {
+        for (const fault of ['reset', 'truncate'] as const) {
+          world.upstream.forget();
+          world.checks.inject((check) => ({ kind: check.path === path ? fault : 'pass' }));
+          const answer = await world.chat(says('hi'));
+          expect(answer.status).toBe(503);
+          expect(answer.headers.get('x-should-retry')).toBe('false');
+          expect(await errorOf(answer)).toMatchObject({ type: 'guardrail_error', param: null });
+          expect(world.upstream.seen).toHaveLength(path === '/request' ? 0 : 1);
+        }
+      }
+    },
+  );
+
+  test('carries the code of the runtime and no word of its answer', async () => {
+    const body = JSON.stringify({ code: 'rule_timeout', message: 'inner words', traceId: 't' });
+    world.checks.inject({ kind: 'rewrite', rewrite: (answer) => ({ ...answer, status: 503, body }) });
+    const answer = await world.chat(says('hi'));
+    const error = await errorOf(answer);
+    expect(error).toMatchObject({ type: 'guardrail_error', code: 'rule_timeout' });
+    expect(error.message).not.toContain('inner words');
+  });
+});
+
+describe('a provider that fails', () => {
+  test.each([
+    [400, 400, 'upstream_refused'],
+    [401, 502, 'upstream_failed'],
+    [404, 502, 'upstream_failed'],
+    [408, 504, 'upstream_timeout'],
+    [429, 429, 'upstream_rate_limited'],
+    [500, 502, 'upstream_failed'],
+    [503, 503, 'upstream_overloaded'],
+    [302, 502, 'upstream_failed'],
+    [204, 502, 'upstream_failed'],
+  ])('with status %d gives %d %s and none of its words', async (status, ours, code) => {
+    for (const stream of [false, true]) {
+      const body = status === 204 ? '' : JSON.stringify({ error: { message: 'provider words' } });
+      world.upstream.play({ kind: 'status', status, body, location: `${world.upstream.url}/elsewhere` });
+      const answer = await world.chat({ ...says('hi'), stream });
+      expect(answer.status).toBe(ours);
+      const error = await errorOf(answer);
+      expect(error).toMatchObject({ type: 'upstream_error', code });
+      expect(error.message).not.toContain('provider words');
+    }
+    expect(world.upstream.seen.map(({ path }) => path)).toEqual(Array(2).fill('/v1/chat/completions'));
+  });
+
+  test('by another media type, another shape or a broken connection', async () => {
+    const codeOf = async (): Promise<string> => (await errorOf(await world.chat(says('hi')))).code;
+    world.upstream.play({ kind: 'raw', body: completion('fine'), contentType: 'text/html' });
+    expect(await codeOf()).toBe('upstream_invalid');
+    world.upstream.play({ kind: 'raw', body: '{"choices":[]}', contentType: 'application/json' });
+    expect(await codeOf()).toBe('upstream_invalid');
+    world.upstream.play({ kind: 'reset' });
+    expect(await codeOf()).toBe('upstream_unreachable');
+  });
+});
+
+describe('a model', () => {
+  test('that is unknown, or asked for without its name, is told so', async () => {
+    const unknown = await world.chat({ model: 'nobody', ...says('hi') });
+    expect(unknown.status).toBe(404);
+    expect(await errorOf(unknown)).toMatchObject({ code: 'model_not_found', param: 'model' });
+    expect((await world.post('/v1/chat/completions', says('hi'))).status).toBe(400);
+  });
+
+  test('without a guard gets requests that a guarded one would not', async () => {
+    const before = world.checks.seen.length;
+    const answer = await world.chat({ model: 'open', n: 2, anything: 1, ...says(words.deniedInput) });
+    expect(answer.status).toBe(200);
+    expect(sentToModel()).toMatchObject({ model: 'upstream-model', n: 2, anything: 1 });
+    expect(world.checks.seen.length).toBe(before);
+    const twice = await world.chat({ model: 'open', Model: 'other', ...says('hi') });
+    expect(await errorOf(twice)).toMatchObject({ code: 'ambiguous_key' });
+  });
+
+  verifies(
+    ['gateway:stream:whole-document-needs-stream-false'],
+    'whose rules cannot judge a stream is asked without one',
+    async () => {
+      const streamed = await world.chat({ model: 'whole', ...says('hi'), stream: true });
+      expect(streamed.status).toBe(400);
+      expect(await errorOf(streamed)).toMatchObject({ code: 'unsupported_for_policy', param: 'stream' });
+      expect((await world.chat({ model: 'whole', ...says('hi'), stream: false })).status).toBe(200);
+    },
+  );
+});
+
+test('no text, key or token stands in the log or the metrics', async () => {
+  world.upstream.play({ kind: 'answer', content: `outside ${words.deniedOutput}` });
+  await world.chat(says('an inside text'));
+  await world.chat({ model: 'name-of-a-model', ...says('x') });
+  const metrics = await (await fetch(`${world.gateway.service.adminUrl}/metrics`)).text();
+  expect(metrics).toMatch(/portcullis_gateway_requests_total\{[^}]*alias="model"[^}]*outcome="denied"[^}]*\} [1-9]/);
+  expect(world.gateway.log()).toContain('"outcome":"denied"');
+  for (const text of ['inside', 'outside', words.deniedOutput, clientKey, runtimeToken, 'name-of-a-model']) {
+    expect(world.gateway.log()).not.toContain(text);
+    expect(metrics).not.toContain(text);
+  }
 });

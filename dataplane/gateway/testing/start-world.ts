@@ -1,0 +1,97 @@
+import { type ChaosProxy, startChaosProxy } from '../../../e2e/support/chaos-proxy.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
+import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import type { GatewayOverrides } from '../service.ts';
+import { guardOf, routeSpec, storedRoute } from './route-builder.ts';
+import { clientKey, ready, startGateway, type TestGateway } from './start-gateway.ts';
+import { type RunningPolicy, section, startPolicy, termRule } from './start-policy.ts';
+
+/**
+ * A gateway between a scripted provider and a real runtime. Aliases: `model` is guarded, `open` declares no guard,
+ * `whole` is guarded by rules that cannot judge a stream. The proxy sees every check on its way.
+ */
+export type World = AsyncDisposable & {
+  readonly folder: string;
+  readonly upstream: ScriptedUpstream;
+  readonly policy: RunningPolicy;
+  readonly checks: ChaosProxy;
+  readonly gateway: TestGateway;
+  /** Sends a JSON request as a client with a key does. */
+  post(
+    path: string,
+    body: unknown,
+    headers?: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+  ): Promise<Response>;
+  chat(body: object, headers?: Readonly<Record<string, string>>): Promise<Response>;
+};
+
+export const runtimeToken = 'runtime-service-token';
+
+/** What the policy of the world does. */
+export const words = {
+  deniedInput: 'badword',
+  maskedInput: 'card-4111',
+  deniedOutput: 'leaked',
+  maskedOutput: 'hidden',
+  observed: 'watched',
+} as const;
+
+const mask = { type: 'mask', replacement: '***' } as const;
+const observe = (id: string) => ({ ...termRule(id, [words.observed]), mode: 'observe' }) as const;
+
+export async function startWorld(overrides: GatewayOverrides = {}): Promise<World> {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(temporaryFolder()).path;
+  const upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'fine' }));
+  const policy = stack.use(
+    await startPolicy(folder, runtimeToken, {
+      request: section(
+        [termRule('deny', [words.deniedInput]), termRule('mask', [words.maskedInput], mask)],
+        [observe('watch')],
+      ),
+      response: section(
+        [termRule('deny', [words.deniedOutput]), termRule('mask', [words.maskedOutput], mask)],
+        [observe('watch')],
+      ),
+    }),
+  );
+  const checks = stack.use(await startChaosProxy(policy.runtime.url));
+  const gateway = stack.use(await startGateway(folder, runtimeToken, overrides));
+  const pin = { ...policy.pin, addresses: [checks.url] };
+  const endpoint = `${upstream.url}/v1`;
+  gateway.routes.put(storedRoute('guarded', routeSpec('model', endpoint, guardOf(pin))));
+  gateway.routes.put(storedRoute('unguarded', routeSpec('open', endpoint, { mode: 'None' })));
+  const whole = guardOf(pin, undefined, { streaming: { allowed: false, rule: 'long' } });
+  gateway.routes.put(storedRoute('whole', routeSpec('whole', endpoint, whole)));
+  await ready(gateway);
+
+  const post: World['post'] = (path, body, headers = {}, signal) =>
+    fetch(`${gateway.service.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${clientKey}`, 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  const owned = stack.move();
+  return {
+    folder,
+    upstream,
+    policy,
+    checks,
+    gateway,
+    post,
+    chat: (body, headers) => post('/v1/chat/completions', { model: 'model', ...body }, headers),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** A conversation of one user message. */
+export function says(content: unknown): { readonly messages: readonly object[] } {
+  return { messages: [{ role: 'user', content }] };
+}
+
+/** The error that a deny gives, whole or in a stream. */
+export const denied = {
+  error: { message: 'Запрос отклонён политикой', type: 'guardrail_blocked', param: null, code: 'policy_denied' },
+};
