@@ -1,39 +1,106 @@
-import { openPattern } from './engine.ts';
+import { type CompiledGroup, compileGroup, type PreparedPattern } from './compile-group.ts';
+import { analysePattern } from './cost/analyse-pattern.ts';
+import { coverTransitions } from './cost/cover-texts.ts';
+import { nextPlace, type ProbePlan } from './cost/probe-plan.ts';
+import { type EnginePattern, openPattern } from './engine.ts';
+import { parsePattern } from './parse-pattern.ts';
+import { listsByProbes } from './pattern-cost.ts';
+import type { PatternShape } from './pattern-shape.ts';
+import type { PatternFault, PatternSource } from './pattern-tree.ts';
 import type { Span } from './span.ts';
 
-/** A pattern as a policy writes it. */
-export type PatternSource = { readonly pattern: string; readonly caseSensitive: boolean };
-
-/** Why a pattern is refused, in words that its author can act on. */
-export type PatternFault = { readonly reason: string };
+export type { PatternFault, PatternSource };
 
 /** A compiled pattern. Both calls throw EngineError when the engine cannot answer; they never say "no match" then. */
-export type CompiledPattern = {
-  /** Whether the pattern matches anywhere in the text. */
+export type CompiledPattern = PreparedPattern & {
+  readonly shape: PatternShape;
+  /** Whether the pattern matches anywhere in the text; the same answer as a group of this pattern alone. */
   test(bytes: Buffer): boolean;
   /**
-   * The engine's own leftmost matches from left to right, never overlapping, zero-width ones included, at most `limit`.
+   * The engine's own leftmost matches from left to right, never overlapping, at most `limit`. Zero-width matches count,
+   * each place once.
    */
   matches(bytes: Buffer, limit: number): Span[];
+  /** Makes the engine build what `matches` needs, so that no checked text has to pay for it: call it once at load. */
+  buildAhead(): void;
 };
 
-/** Compiles one pattern, or says why it is refused. */
+/**
+ * Compiles one pattern, or says why it is refused: by the syntax of google-re2 1.1.20251105 (parsePattern), or by the
+ * engine because it is too large. What it costs is another question: firingCostMs and spansCostMs.
+ */
 export function compilePattern(source: PatternSource): CompiledPattern | PatternFault {
-  const opened = openPattern(source.pattern, source.caseSensitive);
-  if ('refused' in opened) return { reason: opened.refused };
+  const tree = parsePattern(source);
+  if ('reason' in tree) return tree;
+  const engine = openPattern(tree.engineSource, tree.caseSensitive);
+  if ('refused' in engine) return { reason: engine.refused };
+  const analysis = analysePattern(tree);
+  const prepared: PreparedPattern = { tree, analysis, engine };
+  let alone: CompiledGroup | undefined;
   return {
-    test: (bytes) => opened.find(bytes, 0) !== undefined,
+    ...prepared,
+    shape: analysis.shape,
+    test(bytes) {
+      alone ??= groupOf(prepared);
+      return alone.firing(bytes).length > 0;
+    },
     matches(bytes, limit) {
-      const spans: Span[] = [];
-      for (let from = 0; from <= bytes.length && spans.length < limit; ) {
-        const found = opened.find(bytes, from);
-        if (found === undefined) break;
-        spans.push(found);
-        from = found.end > from ? found.end : nextCharacter(bytes, from);
-      }
-      return spans;
+      const plan = analysis.probe();
+      return plan !== undefined && listsByProbes(analysis)
+        ? listByProbes(engine, plan, bytes, limit)
+        : listBySearch(findOf(prepared), bytes, limit);
+    },
+    buildAhead() {
+      const byProbes = analysis.probe() !== undefined && listsByProbes(analysis);
+      const automaton = byProbes ? analysis.anchored() : analysis.search()?.forward;
+      const search = byProbes ? engine.matchAt : engine.find;
+      if (automaton !== undefined) coverTransitions(automaton, search);
     },
   };
+}
+
+function groupOf(pattern: PreparedPattern): CompiledGroup {
+  const group = compileGroup([pattern]);
+  if ('reason' in group) throw new Error('the engine refuses in a set what it accepts alone');
+  return group;
+}
+
+function listByProbes(engine: EnginePattern, plan: ProbePlan, bytes: Buffer, limit: number): Span[] {
+  const spans: Span[] = [];
+  for (let at = nextPlace(plan, bytes, 0); at >= 0 && spans.length < limit; ) {
+    const end = engine.matchAt(bytes, at);
+    if (end >= 0) spans.push({ start: at, end });
+    at = nextPlace(plan, bytes, end >= 0 ? end : at + 1);
+  }
+  return spans;
+}
+
+type Find = EnginePattern['find'];
+
+/**
+ * RE2 finds a zero-width `\B` between the bytes of a character; npm re2 hides such places from a search, though not from
+ * a question about one place. The meaning that counts is RE2's.
+ */
+function findOf({ tree, analysis, engine }: PreparedPattern): Find {
+  if (!analysis.shape.canMatchEmpty || !tree.engineSource.includes('\\B')) return engine.find;
+  return (bytes, from) => {
+    for (let start = from; start <= bytes.length; start += 1) {
+      const end = engine.matchAt(bytes, start);
+      if (end >= 0) return { start, end };
+    }
+    return undefined;
+  };
+}
+
+function listBySearch(find: Find, bytes: Buffer, limit: number): Span[] {
+  const spans: Span[] = [];
+  for (let from = 0; from <= bytes.length && spans.length < limit; ) {
+    const found = find(bytes, from);
+    if (found === undefined) break;
+    spans.push(found);
+    from = found.end > found.start ? found.end : nextCharacter(bytes, found.end);
+  }
+  return spans;
 }
 
 /** The offset of the character after the one at `from`; past the end when there is none. */

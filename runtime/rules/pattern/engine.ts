@@ -1,4 +1,5 @@
 import RE2 from 're2';
+import { SET_MEMORY_BYTES } from './cost/engine-memory.ts';
 
 /** Why the engine could not answer. Never to be read as "no match". */
 export type EngineErrorCode = 'engine_out_of_memory' | 'engine_failed';
@@ -14,13 +15,7 @@ export class EngineError extends Error {
   }
 }
 
-/**
- * Memory that one set may use for its program and automaton, in bytes. Part of the build: the cost of a group is judged
- * against it (pattern-cost.ts), so it is no setting.
- */
-export const SET_MEMORY_BYTES = 32 * 1024 * 1024;
-
-/** One compiled expression. `source` is what reaches RE2 byte for byte; see engine-source.ts. */
+/** One compiled expression. `source` is what reaches RE2, byte for byte. */
 export type EnginePattern = {
   /** The leftmost match that begins at or after `from`, or undefined. */
   find(bytes: Buffer, from: number): { start: number; end: number } | undefined;
@@ -42,16 +37,16 @@ export type EngineRefusal = { readonly refused: string };
  * `.` without newline, leftmost-first. Without the flags m and s npm re2 passes exactly these.
  */
 export function openPattern(source: string, caseSensitive: boolean): EnginePattern | EngineRefusal {
+  const pattern = Buffer.from(source);
   const flags = caseSensitive ? 'u' : 'iu';
   let search: RE2;
-  let anchored: RE2;
+  let anchored: RE2 | undefined;
   try {
-    search = new RE2(Buffer.from(source), `g${flags}`);
-    anchored = new RE2(Buffer.from(source), `y${flags}`);
+    search = new RE2(pattern, `g${flags}`);
   } catch (error) {
     return refusal(error);
   }
-  if (source !== '' && search.internalSource !== source) throw new Error('npm re2 rewrote an expression');
+  if (source !== '' && search.internalSource !== source) return { refused: 'the engine would read something else' };
   return {
     find(bytes, from) {
       search.lastIndex = from;
@@ -59,18 +54,20 @@ export function openPattern(source: string, caseSensitive: boolean): EnginePatte
       return found === null ? undefined : { start: found.index, end: found.index + found[0].length };
     },
     matchAt(bytes, from) {
-      anchored.lastIndex = from;
-      return guarded(() => anchored.test(bytes)) ? anchored.lastIndex : -1;
+      anchored ??= new RE2(pattern, `y${flags}`);
+      const probe = anchored;
+      probe.lastIndex = from;
+      return guarded(() => probe.test(bytes)) ? probe.lastIndex : -1;
     },
   };
 }
 
-/** Compiles several expressions of one case mode into a set; the options are those of openPattern. */
-export function openSet(sources: readonly string[], caseSensitive: boolean): EngineSet | EngineRefusal {
+/** Compiles several expressions into a set; the options are those of openPattern, with case sensitivity. */
+export function openSet(sources: readonly string[]): EngineSet | EngineRefusal {
   let set: InstanceType<typeof RE2.Set>;
   try {
     const patterns = sources.map((source) => Buffer.from(source));
-    set = new RE2.Set(patterns, caseSensitive ? 'u' : 'iu', { maxMem: SET_MEMORY_BYTES });
+    set = new RE2.Set(patterns, 'u', { maxMem: SET_MEMORY_BYTES });
   } catch (error) {
     return refusal(error);
   }

@@ -1,0 +1,22 @@
+/**
+ * What the engine's basic steps cost, in nanoseconds: named numbers, so that a cost is the same on every machine and in
+ * every run. Each is an upper figure: the slowest of many runs of `testing/measure-engine.ts` (npm re2 1.27.1, Node 24,
+ * one busy core of an AMD EPYC at about 2.5 GHz), rounded up by about a half. A slower machine needs larger budgets,
+ * not other figures.
+ */
+
+/** One byte of text through a transition that exists already: measured 1.2 with 13 states, 3.1 to 3.5 with 3,600. */
+export const STEP_NS = 4;
+/** The same in a probe, whose automaton is small: measured 1.5. */
+export const PROBE_STEP_NS = 2;
+/** Building one transition, and for each byte range of the state that it leaves: measured 190 with 6, 390 with 14. */
+export const BUILD_NS = 150;
+export const BUILD_RANGE_NS = 30;
+/** A call that searches a set, or lists one more match, apart from the bytes it reads: measured 1,200. */
+export const SEARCH_CALL_NS = 2_000;
+/** A call that asks for a match at one place, apart from the bytes it reads: measured 90 to 110. */
+export const PROBE_CALL_NS = 150;
+/** Looking at one byte of text for places to probe: measured 2. */
+export const SCAN_NS = 4;
+/** One byte of text in a term list (compile-literals.ts, compile-tokens.ts), occurrences included: measured 5 to 10. */
+export const TERM_BYTE_NS = 40;

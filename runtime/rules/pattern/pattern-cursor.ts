@@ -1,0 +1,31 @@
+/** The syntax is refused; caught by parsePattern, which turns it into a PatternFault. */
+export class PatternSyntaxError extends Error {
+  override readonly name = 'PatternSyntaxError';
+}
+
+/** A pattern being read, one code point at a time. */
+export type Cursor = { readonly runes: readonly string[]; at: number };
+
+/** The characters from the cursor on begin with `text` (ASCII). */
+export function startsWith(cursor: Cursor, text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    if (cursor.runes[cursor.at + index] !== text[index]) return false;
+  }
+  return true;
+}
+
+/** The character `ahead` places after the cursor, or '' past the end. */
+export function peek(cursor: Cursor, ahead = 0): string {
+  return cursor.runes[cursor.at + ahead] ?? '';
+}
+
+/** How many characters are left. */
+export function remaining(cursor: Cursor): number {
+  return cursor.runes.length - cursor.at;
+}
+
+/** The text between two positions, cut after 40 characters: syntax to show in a refusal. */
+export function excerpt(cursor: Cursor, from: number, to = cursor.at): string {
+  const text = cursor.runes.slice(from, Math.min(to, from + 40)).join('');
+  return to - from > 40 ? `${text}…` : text;
+}
