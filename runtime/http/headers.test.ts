@@ -1,0 +1,342 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { contentProfiles } from '#contracts/profiles';
+import { verifies } from '../../e2e/support/verifies.ts';
+import { bundle, bundleOf, masking, policy, section, stopList } from '../testing/build-bundle.ts';
+import {
+  type Answer,
+  checkBody,
+  type HeaderChanges,
+  serviceToken,
+  startRuntime,
+  type TestRuntime,
+} from '../testing/start-runtime.ts';
+
+const stages = ['request', 'response'] as const;
+const rules = [stopList('words', ['forbidden']), masking(stopList('names', ['alice']), '[name]')];
+const a = policy(section([stopList('only-a', ['apple'])]), undefined, 'policy-a', '1');
+const b = policy(section([stopList('only-b', ['banana'])]), undefined, 'policy-b', '7');
+
+let runtime: TestRuntime;
+let several: TestRuntime;
+beforeAll(async () => {
+  runtime = await startRuntime(bundleOf(rules));
+  several = await startRuntime(bundle([a, b]));
+});
+afterAll(async () => {
+  await runtime[Symbol.asyncDispose]();
+  await several[Symbol.asyncDispose]();
+});
+
+const check = (changes: HeaderChanges, stage: (typeof stages)[number] = 'request', on = runtime): Promise<Answer> =>
+  on.check(stage, ['hello'], changes);
+const outcome = ({ status, json }: Answer): object => ({ status, code: json.code, action: json.action });
+const refused = (status: number, code: string): object => ({ status, code, action: undefined });
+const pass = { status: 200, code: undefined, action: { reason: 'policy_pass' } };
+
+describe('the service token', () => {
+  verifies(
+    ['guardrail:auth:missing-token-401', 'guardrail:errors:unauthenticated', 'guardrail:metrics:token-missing-401'],
+    'is needed on both checks and on /metrics',
+    async () => {
+      for (const stage of stages)
+        expect(outcome(await check({ authorization: undefined }, stage))).toEqual(refused(401, 'unauthenticated'));
+      const metrics = await runtime.get('/metrics');
+      expect(outcome(metrics)).toEqual(refused(401, 'unauthenticated'));
+      expect(Object.keys(metrics.json).sort()).toEqual(['code', 'message', 'traceId']);
+    },
+  );
+
+  verifies(
+    ['guardrail:auth:incorrect-token-401', 'guardrail:auth:other-credentials-refused'],
+    'is nothing but the service token',
+    async () => {
+      const jwt = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{"sub":"u"}').toString('base64url')}.x`;
+      for (const other of [
+        'wrong',
+        `${serviceToken}x`,
+        serviceToken.slice(0, -1),
+        jwt,
+        'sk-live-0123456789',
+        'management-token',
+      ]) {
+        for (const stage of stages) {
+          expect(outcome(await check({ authorization: `Bearer ${other}` }, stage))).toEqual(
+            refused(401, 'unauthenticated'),
+          );
+        }
+        expect((await runtime.get('/metrics', { authorization: `Bearer ${other}` })).status).toBe(401);
+      }
+    },
+  );
+
+  verifies(
+    [
+      'guardrail:headers:authorization-empty',
+      'guardrail:headers:authorization-duplicate',
+      'guardrail:headers:authorization-bearer-scheme',
+    ],
+    'comes exactly once, as bearer',
+    async () => {
+      const good = `Bearer ${serviceToken}`;
+      const wrong = [
+        '',
+        ' ',
+        'Bearer',
+        'Bearer ',
+        `Basic ${serviceToken}`,
+        serviceToken,
+        `Token ${serviceToken}`,
+        `${good} ${serviceToken}`,
+      ];
+      for (const authorization of [...wrong, [good, good], [good, 'Bearer wrong'], ['Bearer wrong', good]]) {
+        for (const stage of stages)
+          expect(outcome(await check({ authorization }, stage))).toEqual(refused(401, 'unauthenticated'));
+      }
+      expect(outcome(await check({ authorization: `bearer ${serviceToken}` }))).toEqual(pass);
+    },
+  );
+
+  verifies(['guardrail:auth:one-token-all-policies'], 'serves all policies of the bundle', async () => {
+    expect(outcome(await check({}, 'request', several))).toEqual(pass);
+    const other = { 'x-ap-gr-policy-id': 'policy-b', 'x-ap-gr-policy-revision': '7' };
+    expect(outcome(await check(other, 'request', several))).toEqual(pass);
+  });
+});
+
+describe('context headers', () => {
+  const names = [
+    'x-ap-gr-policy-id',
+    'x-ap-gr-policy-revision',
+    'x-ap-gr-bundle-digest',
+    'x-ap-gr-content-profile',
+    'x-ap-gr-response-mode',
+  ];
+
+  verifies(
+    [
+      'guardrail:headers:policy-id-missing',
+      'guardrail:headers:policy-id-empty',
+      'guardrail:headers:policy-id-duplicate',
+      'guardrail:headers:policy-revision-missing',
+      'guardrail:headers:policy-revision-empty',
+      'guardrail:headers:policy-revision-duplicate',
+      'guardrail:headers:bundle-digest-missing',
+      'guardrail:headers:bundle-digest-empty',
+      'guardrail:headers:bundle-digest-duplicate',
+      'guardrail:headers:content-profile-missing',
+      'guardrail:headers:content-profile-empty',
+      'guardrail:headers:content-profile-duplicate',
+      'guardrail:headers:response-mode-required-current-profile',
+      'guardrail:headers:response-mode-empty',
+      'guardrail:headers:response-mode-duplicate',
+      'guardrail:errors:untrusted-context',
+      'guardrail:auth:context-fault-not-denial',
+    ],
+    'come exactly once and not empty, on both stages',
+    async () => {
+      const list = runtime.headers();
+      for (const name of names) {
+        const value = list[list.indexOf(name) + 1] ?? '';
+        for (const wrong of [undefined, '', '  ', [value, value], [value, 'other'], ['', value]]) {
+          for (const stage of stages) {
+            const answer = await check({ [name]: wrong }, stage);
+            expect(outcome(answer)).toEqual(refused(403, 'untrusted_context'));
+            expect(Object.keys(answer.json).sort()).toEqual(['code', 'message', 'traceId']);
+          }
+        }
+      }
+    },
+  );
+
+  verifies(['guardrail:headers:response-mode-values'], 'a response mode is one of two words', async () => {
+    for (const mode of ['buffered', 'sse-reject'])
+      expect(outcome(await check({ 'x-ap-gr-response-mode': mode }))).toEqual(pass);
+    for (const mode of ['Buffered', 'sse', 'sse-mask', 'buffered, sse-reject', 'off', '1']) {
+      for (const stage of stages) {
+        expect(outcome(await check({ 'x-ap-gr-response-mode': mode }, stage))).toEqual(
+          refused(403, 'untrusted_context'),
+        );
+      }
+    }
+  });
+
+  verifies(
+    [
+      'guardrail:headers:response-mode-older-profiles',
+      'guardrail:versioning:older-profile-1-4-1',
+      'guardrail:versioning:older-profile-1-5-0',
+    ],
+    'a response mode is optional for the older profiles, and honoured there',
+    async () => {
+      for (const contentProfile of ['gateway-1.4.1-text-webhook-v1', 'gateway-1.5.0-text-webhook-v1'] as const) {
+        await using older = await startRuntime(bundleOf(rules, [], { contentProfile }));
+        for (const stage of stages) {
+          expect(outcome(await check({ 'x-ap-gr-response-mode': undefined }, stage, older))).toEqual(pass);
+          for (const mode of ['', 'other', ['buffered', 'buffered']]) {
+            expect(outcome(await check({ 'x-ap-gr-response-mode': mode }, stage, older))).toEqual(
+              refused(403, 'untrusted_context'),
+            );
+          }
+        }
+        const masked = await older.check('response', ['alice'], { 'x-ap-gr-response-mode': undefined });
+        expect(masked.json.action).toMatchObject({ reason: 'content_redacted' });
+        const rejected = await older.check('response', ['alice'], { 'x-ap-gr-response-mode': 'sse-reject' });
+        expect(rejected.json.action).toMatchObject({ reason: 'policy_denied' });
+      }
+    },
+  );
+
+  verifies(
+    [
+      'guardrail:headers:policy-id-exact',
+      'guardrail:headers:policy-revision-exact',
+      'guardrail:headers:bundle-digest-exact',
+      'guardrail:headers:bundle-digest-no-prefix',
+      'guardrail:headers:content-profile-exact',
+      'guardrail:headers:unknown-revision-no-switch',
+      'guardrail:headers:wrong-digest-no-switch',
+      'guardrail:errors:policy-unavailable-mismatch',
+      'guardrail:versioning:profile-check',
+    ],
+    'name what is loaded exactly, else nothing answers',
+    async () => {
+      const { digest } = several;
+      const wrong: HeaderChanges[] = [
+        ...['policy-c', 'Policy-A', 'policy-a ', 'policy', 'toString', '__proto__']
+          .map((id) => ({ 'x-ap-gr-policy-id': id }))
+          .filter(({ 'x-ap-gr-policy-id': id }) => id.trim() !== 'policy-a'),
+        ...['2', '01', '1.0', '7', 'latest'].map((revision) => ({ 'x-ap-gr-policy-revision': revision })),
+        ...[`sha256:${digest}`, digest.toUpperCase(), digest.slice(1), `${digest}0`, 'f'.repeat(64), 'x'].map(
+          (value) => ({ 'x-ap-gr-bundle-digest': value }),
+        ),
+        ...[
+          'gateway-1.5.0-text-webhook-v1',
+          'gateway-1.4.1-text-webhook-v1',
+          'GATEWAY-1.5.0-chat-webhook-v2',
+          'none',
+        ].map((profile) => ({ 'x-ap-gr-content-profile': profile })),
+        { 'x-ap-gr-policy-id': 'policy-b' },
+        { 'x-ap-gr-policy-id': 'policy-b', 'x-ap-gr-policy-revision': '1' },
+      ];
+      for (const changes of wrong) {
+        for (const stage of stages)
+          expect(outcome(await check(changes, stage, several))).toEqual(refused(503, 'policy_unavailable'));
+      }
+    },
+  );
+
+  verifies(
+    ['guardrail:process:one-policy-by-headers', 'bundle:policy:several'],
+    'select one policy, whose rules alone judge',
+    async () => {
+      const other = { 'x-ap-gr-policy-id': 'policy-b', 'x-ap-gr-policy-revision': '7' };
+      for (const [text, changes, reason] of [
+        ['apple', {}, 'policy_denied'],
+        ['banana', {}, 'policy_pass'],
+        ['apple', other, 'policy_pass'],
+        ['banana', other, 'policy_denied'],
+      ] as const) {
+        for (const stage of stages) {
+          expect((await several.check(stage, [text], changes)).json.action).toMatchObject({ reason });
+        }
+      }
+    },
+  );
+
+  verifies(['guardrail:versioning:current-profile'], 'every known profile loads and is served', async () => {
+    for (const contentProfile of contentProfiles) {
+      await using served = await startRuntime(bundleOf(rules, [], { contentProfile }));
+      expect(outcome(await check({}, 'request', served))).toEqual(pass);
+    }
+  });
+});
+
+describe('the response mode', () => {
+  verifies(['guardrail:headers:response-mode-buffered'], 'buffered masks a response', async () => {
+    const answer = await runtime.check('response', ['alice'], { 'x-ap-gr-response-mode': 'buffered' });
+    expect(answer.json).toEqual({
+      action: {
+        body: { choices: [{ message: { role: 'assistant', content: '[name]' } }] },
+        reason: 'content_redacted',
+      },
+    });
+  });
+
+  verifies(
+    ['guardrail:headers:sse-reject-instead-of-mask', 'guardrail:headers:sse-reject-request-still-masks'],
+    'sse-reject turns a mask into a Reject, on responses only',
+    async () => {
+      const mode = { 'x-ap-gr-response-mode': 'sse-reject' };
+      expect((await runtime.check('response', ['alice'], mode)).json.action).toEqual({
+        body: 'Запрос отклонён политикой',
+        status_code: 403,
+        reason: 'policy_denied',
+      });
+      expect((await runtime.check('response', ['hello'], mode)).json.action).toEqual({ reason: 'policy_pass' });
+      expect((await runtime.check('request', ['alice'], mode)).json.action).toEqual({
+        body: { messages: [{ role: 'user', content: '[name]' }] },
+        reason: 'content_redacted',
+      });
+    },
+  );
+});
+
+describe('the media type', () => {
+  verifies(
+    ['guardrail:headers:content-type-json', 'guardrail:errors:unsupported-media'],
+    'is JSON, declared once',
+    async () => {
+      const good = [
+        'application/json',
+        'Application/JSON',
+        'application/json; charset=utf-8',
+        'application/json;charset="UTF-8"',
+        'application/json ;  charset=utf-8',
+      ];
+      for (const type of good) {
+        for (const stage of stages) expect(outcome(await check({ 'content-type': type }, stage))).toEqual(pass);
+      }
+      const wrong = [
+        undefined,
+        '',
+        'text/plain',
+        'application/jsonp',
+        'application/ld+json',
+        'application/json; charset=latin1',
+        'application/json; charset=utf-16',
+        'application/json; charset=',
+        'application/json; charset=utf-8; charset=utf-8',
+        'application/json, application/json',
+        ['application/json', 'application/json'],
+      ];
+      for (const type of wrong) {
+        for (const stage of stages)
+          expect(outcome(await check({ 'content-type': type }, stage))).toEqual(refused(415, 'unsupported_media'));
+      }
+    },
+  );
+
+  verifies(
+    ['guardrail:headers:content-encoding-unsupported'],
+    'no Content-Encoding is taken, identity neither',
+    async () => {
+      for (const encoding of ['gzip', 'br', 'identity', '', ['identity', 'gzip']]) {
+        for (const stage of stages) {
+          const answer = await runtime.post(`/${stage}`, Buffer.from(checkBody(stage, ['hello'])), {
+            'content-encoding': encoding,
+          });
+          expect(outcome(answer)).toEqual(refused(415, 'unsupported_media'));
+        }
+      }
+    },
+  );
+});
+
+test('extra headers of a gateway do not matter', async () => {
+  const extra = {
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    'x-request-id': ['1', '2'],
+    accept: 'text/html',
+  };
+  expect(outcome(await check(extra))).toEqual(pass);
+});
