@@ -87,7 +87,7 @@ export const runtimeFaults: readonly RuntimeFault[] = [
   },
   {
     name: 'a mask with a message too few',
-    fault: maskWith((place) => carried(place).slice(1)),
+    fault: maskWith((place) => carried(place).slice(0, -1)),
     code: 'mask_mismatch',
     places: ['input'],
   },

@@ -1,0 +1,32 @@
+import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
+import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
+import { createRuntimeMeters } from '../../runtime/metrics.ts';
+import { code, page, table } from '../reference/markdown.ts';
+
+function runtimeRows(): readonly MetricRow[] {
+  const metrics = createMetrics({ service: 'runtime' });
+  createRuntimeMeters(metrics);
+  return metrics.describeMetrics();
+}
+
+function part(title: string, rows: readonly MetricRow[]): readonly string[] {
+  const cells = rows.map(({ name, type, help, labels }) => [
+    code(name),
+    type,
+    labels.map((label) => `${code(label.name)}: ${label.values}`).join('; '),
+    help,
+  ]);
+  return [`## ${title}`, table(['Metric', 'Type', 'Labels', 'Meaning'], cells)];
+}
+
+/** What each process counts, without the defaults of the platform. */
+export function generate(): ReadonlyMap<string, string> {
+  const parts = [
+    ...part('Runtime', runtimeRows()),
+    ...part('Gateway', createGatewayMetrics().registry.describeMetrics()),
+  ];
+  const introduction =
+    'Every process answers `GET /metrics` in the text format of Prometheus, the runtime with its service token. Each ' +
+    'series carries the label `service`, and the defaults of the Node.js client stand beside these.';
+  return new Map([['docs/reference/metrics.md', page('Metrics', introduction, parts)]]);
+}
