@@ -1,0 +1,252 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { closeServer, listenOnLoopback } from '../../../e2e/support/loopback.ts';
+import { contentFrame, doneFrame } from '../../../e2e/support/scripted-upstream.ts';
+import { until } from '../../../e2e/support/until.ts';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { denied, says, startWorld, type World, words } from '../testing/start-world.ts';
+import { contentOf, eventsOf } from '../testing/stream-script.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld({ streamIdleMs: 400, maxRequestMs: 4_000 });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(() => {
+  world.checks.inject({ kind: 'pass' });
+  world.upstream.forget();
+});
+
+type Streamed = { readonly status: number; readonly text: string; readonly events: readonly string[] };
+
+async function stream(model = 'model'): Promise<Streamed> {
+  const answer = await world.chat({ model, ...says('hi'), stream: true });
+  const text = await answer.text();
+  return { status: answer.status, text, events: eventsOf(text) };
+}
+
+function playFrames(frames: readonly string[], end: 'close' | 'break' | 'silence' = 'close'): void {
+  world.upstream.play({ kind: 'frames', frames, end });
+}
+
+/** What a stream ended with: the error of its last event. */
+function errorOf({ events }: Streamed): { readonly type: string; readonly code: string } {
+  const last = JSON.parse(events.at(-1) ?? '{}') as { error?: { type: string; code: string } };
+  if (last.error === undefined) throw new Error('the stream did not end with an error');
+  return { type: last.error.type, code: last.error.code };
+}
+
+const long = 'word '.repeat(500);
+
+describe('a streamed answer', () => {
+  verifies(
+    ['gateway:stream:enabled-for-profile', 'gateway:stream:ordinary-chat-request', 'guardrail:usage:gateway-webhook'],
+    'of an ordinary request is judged in windows and arrives frame by frame as it was',
+    async () => {
+      world.upstream.play({ kind: 'answer', content: long, frameLength: 7 });
+      const before = world.checks.seen.length;
+      const result = await stream();
+      expect(result.status).toBe(200);
+      expect(contentOf(result.events)).toBe(long);
+      expect(result.events.at(-1)).toBe('[DONE]');
+      const windows = world.checks.seen.slice(before).filter(({ path }) => path === '/response');
+      expect(windows.length).toBe(3);
+      const lengths = windows.map(({ body }) => {
+        const parsed = JSON.parse(body) as { body: { choices: { message: { content: string } }[] } };
+        return Buffer.byteLength(parsed.body.choices[0]?.message.content ?? '');
+      });
+      expect(Math.max(...lengths)).toBeLessThanOrEqual(1_024 + 256);
+    },
+  );
+
+  verifies(
+    ['gateway:output:deny-stream', 'gateway:stream:http-200-then-blocked', 'gateway:stream:emitted-not-recalled'],
+    'that is denied stops with guardrail_blocked; what has left stays, the status is 200',
+    async () => {
+      world.upstream.play({ kind: 'answer', content: `${long}${words.deniedOutput} more`, frameLength: 5 });
+      const result = await stream();
+      expect(result.status).toBe(200);
+      expect(JSON.parse(result.events.at(-1) ?? '')).toEqual(denied);
+      expect(result.text.endsWith(`data: ${JSON.stringify(denied)}\n\n`)).toBe(true);
+      const content = contentOf(result.events.slice(0, -1));
+      expect(content.length).toBeGreaterThan(1_500);
+      expect(long.startsWith(content)).toBe(true);
+      expect(result.text).not.toContain('[DONE]');
+      expect(result.text).not.toMatch(/^event:/m);
+    },
+  );
+
+  verifies(
+    ['gateway:output:mask-stream', 'gateway:events:blocked-on-mask-match'],
+    'that a mask rule matches stops with guardrail_blocked, and the original is not emitted',
+    async () => {
+      world.upstream.play({ kind: 'answer', content: `some ${words.maskedOutput} thing`, frameLength: 3 });
+      const result = await stream();
+      expect(result.events).toEqual([JSON.stringify(denied)]);
+    },
+  );
+
+  verifies(
+    ['gateway:events:error-on-check-failure', 'gateway:events:error-is-not-match'],
+    'whose check fails stops with guardrail_error and the code of the runtime',
+    async () => {
+      world.upstream.play({ kind: 'answer', content: `${words.deniedOutput}` });
+      const body = JSON.stringify({ code: 'stage_timeout', message: 'm', traceId: 't' });
+      world.checks.inject(({ path }) =>
+        path === '/response'
+          ? { kind: 'rewrite', rewrite: (answer) => ({ ...answer, status: 503, body }) }
+          : { kind: 'pass' },
+      );
+      const result = await stream();
+      expect(errorOf(result)).toEqual({ type: 'guardrail_error', code: 'stage_timeout' });
+      expect(result.events).toHaveLength(1);
+      world.checks.inject(({ path }) => ({ kind: path === '/response' ? 'reset' : 'pass' }));
+      expect(errorOf(await stream())).toEqual({ type: 'guardrail_error', code: 'network' });
+    },
+  );
+
+  verifies(['gateway:observe:never-blocks'], 'that only an observe rule matches is unchanged', async () => {
+    world.upstream.play({ kind: 'answer', content: `${words.observed} ${long}` });
+    const result = await stream();
+    expect(contentOf(result.events)).toBe(`${words.observed} ${long}`);
+    expect(result.events.at(-1)).toBe('[DONE]');
+  });
+
+  test('of a model without a guard passes without checks, its errors without their words', async () => {
+    const before = world.checks.seen.length;
+    world.upstream.play({ kind: 'answer', content: words.deniedOutput });
+    expect(contentOf((await stream('open')).events)).toBe(words.deniedOutput);
+    playFrames([contentFrame('a'), 'data: {"error":{"message":"provider words"}}\n\n']);
+    const result = await stream('open');
+    expect(contentOf(result.events.slice(0, 1))).toBe('a');
+    expect(errorOf(result)).toEqual({ type: 'upstream_error', code: 'upstream_invalid' });
+    expect(result.text).not.toContain('provider words');
+    expect(world.checks.seen.length).toBe(before);
+  });
+});
+
+describe('an upstream that fails in the middle', () => {
+  test.each<[string, readonly string[], 'close' | 'break' | 'silence', string]>([
+    ['breaks the connection', [contentFrame('a')], 'break', 'upstream_broken'],
+    ['ends before [DONE]', [contentFrame('a')], 'close', 'upstream_broken'],
+    ['falls silent', [contentFrame('a')], 'silence', 'upstream_timeout'],
+    [
+      'sends an error',
+      [contentFrame('a'), 'data: {"error":{"message":"provider words"}}\n\n'],
+      'close',
+      'upstream_invalid',
+    ],
+    ['sends what is no JSON', [contentFrame('a'), 'data: words\n\n'], 'close', 'upstream_invalid'],
+  ])('because it %s ends with upstream_error, and what was held never leaves', async (_, frames, end, code) => {
+    playFrames(frames, end);
+    const result = await stream();
+    expect(result.status).toBe(200);
+    expect(result.events).toHaveLength(1);
+    expect(errorOf(result)).toEqual({ type: 'upstream_error', code });
+    expect(result.text).not.toContain('provider words');
+  });
+
+  test('because it never ends is stopped after the longest life of a request', async () => {
+    const slow = createServer((_incoming, outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      const timer = setInterval(() => outgoing.write(contentFrame('a ')), 50);
+      outgoing.on('close', () => clearInterval(timer));
+    });
+    const endpoint = await listenOnLoopback(slow);
+    world.gateway.routes.put(storedRoute('slow', routeSpec('slow', endpoint, { mode: 'None' })));
+    const result = await stream('slow');
+    expect(errorOf(result)).toEqual({ type: 'upstream_error', code: 'upstream_timeout' });
+    await closeServer(slow);
+    world.gateway.routes.remove('slow');
+  });
+
+  test('with another media type gives an error before any stream', async () => {
+    world.upstream.play({ kind: 'raw', body: `${contentFrame('a')}${doneFrame}`, contentType: 'application/json' });
+    const answer = await world.chat({ ...says('hi'), stream: true });
+    expect(answer.status).toBe(502);
+    expect(await answer.json()).toMatchObject({ error: { type: 'upstream_error', code: 'upstream_invalid' } });
+  });
+});
+
+describe('back-pressure and cancellation', () => {
+  /** A provider that streams without end and counts what it could write. */
+  async function endlessProvider() {
+    const state = { written: 0, closed: 0, asked: 0 };
+    const filler = 'x '.repeat(2_000);
+    const pour = (outgoing: ServerResponse): void => {
+      while (!outgoing.destroyed && outgoing.write(contentFrame(filler))) state.written += filler.length;
+      state.written += filler.length;
+    };
+    const server = createServer((_incoming, outgoing) => {
+      state.asked += 1;
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      outgoing
+        .on('drain', () => pour(outgoing))
+        .on('close', () => {
+          state.closed += 1;
+        });
+      pour(outgoing);
+    });
+    return { state, endpoint: await listenOnLoopback(server), close: () => closeServer(server) };
+  }
+
+  test('a client that does not read stops the provider from sending, one that leaves ends its call', async () => {
+    const provider = await endlessProvider();
+    world.gateway.routes.put(
+      storedRoute('endless', routeSpec('endless', provider.endpoint, guardOf({ ...world.policy.pin }))),
+    );
+    await until('the route is taken', () => world.gateway.service.isReady() && taken('endless'));
+    const controller = new AbortController();
+    const answer = await world.post(
+      '/v1/chat/completions',
+      { model: 'endless', ...says('hi'), stream: true },
+      {},
+      controller.signal,
+    );
+    expect(answer.status).toBe(200);
+    let last = -1;
+    await until(
+      'the provider waits',
+      () => {
+        const same = provider.state.written === last && last > 0;
+        last = provider.state.written;
+        return same;
+      },
+      { everyMs: 300 },
+    );
+    expect(provider.state.closed).toBe(0);
+    controller.abort();
+    await until('the call of the provider ends', () => provider.state.closed === 1);
+    await until('no request is in flight', async () => (await inFlight()) === '0');
+    await provider.close();
+    world.gateway.routes.remove('endless');
+  });
+
+  test('a client that leaves while a check runs ends the check and the call', async () => {
+    world.upstream.play({ kind: 'answer', content: 'fine' });
+    world.checks.inject({ kind: 'silence' });
+    const controller = new AbortController();
+    const before = world.checks.seen.length;
+    const asked = world.post('/v1/chat/completions', { model: 'model', ...says('hi') }, {}, controller.signal);
+    await until('the check began', () => world.checks.seen.length > before);
+    controller.abort();
+    await expect(asked).rejects.toThrow();
+    await until('no request is in flight', async () => (await inFlight()) === '0');
+    expect(world.upstream.seen).toEqual([]);
+  });
+
+  async function inFlight(): Promise<string | undefined> {
+    const text = await (await fetch(`${world.gateway.service.adminUrl}/metrics`)).text();
+    return /portcullis_gateway_requests_in_flight\{[^}]*operation="chat"[^}]*\} (\d+)/.exec(text)?.[1];
+  }
+
+  async function taken(alias: string): Promise<boolean> {
+    const list = await fetch(`${world.gateway.service.url}/v1/models`, {
+      headers: { authorization: 'Bearer other-key' },
+    });
+    const { data } = (await list.json()) as { data: { id: string }[] };
+    return data.some(({ id }) => id === alias);
+  }
+});
