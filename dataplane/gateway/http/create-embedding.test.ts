@@ -1,0 +1,83 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { clientKey } from '../testing/start-gateway.ts';
+import { denied, startWorld, type World, words } from '../testing/start-world.ts';
+
+let world: World;
+const vectors = '{"object":"list","data":[{"index":0,"embedding":[0.5]}]}';
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(() => {
+  world.upstream.forget();
+  world.upstream.play({ kind: 'raw', body: vectors, contentType: 'application/json' });
+});
+
+const embed = (input: unknown, model = 'model'): Promise<Response> => world.post('/v1/embeddings', { model, input });
+const sent = (): unknown => JSON.parse(world.upstream.seen.at(-1)?.text ?? 'null');
+
+test('every input is judged; a deny of one refuses all', async () => {
+  const answer = await embed(['fine', `a ${words.deniedInput}`]);
+  expect(answer.status).toBe(403);
+  expect(await answer.json()).toEqual(denied);
+  expect(world.upstream.seen).toEqual([]);
+});
+
+test('a mask embeds the masked text and the rest as it was', async () => {
+  const answer = await embed(['fine', `pay ${words.maskedInput}`]);
+  expect(await answer.text()).toBe(vectors);
+  expect(sent()).toEqual({ model: 'upstream-model', input: ['fine', 'pay ***'] });
+  expect(world.upstream.seen.at(-1)?.path).toBe('/v1/embeddings');
+  await embed(words.maskedInput);
+  expect(sent()).toEqual({ model: 'upstream-model', input: '***' });
+});
+
+test('more inputs than one check holds are judged in several, and the last one counts', async () => {
+  const before = world.checks.seen.length;
+  const inputs = Array.from({ length: 100 }, (_, index) => `text ${index}`);
+  expect((await embed(inputs)).status).toBe(200);
+  expect(world.checks.seen.length - before).toBe(4);
+  expect((await embed([...inputs, words.deniedInput])).status).toBe(403);
+  const masked = [...inputs, words.maskedInput];
+  expect((await embed(masked)).status).toBe(200);
+  expect(sent()).toEqual({ model: 'upstream-model', input: [...inputs, '***'] });
+});
+
+test('tokens and inputs that no check holds are refused', async () => {
+  expect((await embed([1, 2, 3])).status).toBe(400);
+  expect((await embed(['fine', 'x'.repeat(40_000)])).status).toBe(503);
+  expect(world.upstream.seen).toEqual([]);
+});
+
+test('a model without a guard embeds what it is given', async () => {
+  expect((await embed([1, 2, 3], 'open')).status).toBe(200);
+  expect(sent()).toEqual({ model: 'upstream-model', input: [1, 2, 3] });
+});
+
+test('the models are those that this replica serves', async () => {
+  const { routes, service, secretsDirectory } = world.gateway;
+  const list = async (): Promise<unknown> =>
+    (await fetch(`${service.url}/v1/models`, { headers: { authorization: `Bearer ${clientKey}` } })).json();
+  const entry = (id: string) => ({ id, object: 'model', created: 1_767_323_045, owned_by: 'portcullis' });
+  expect(await list()).toEqual({ object: 'list', data: [entry('model'), entry('open'), entry('whole')] });
+  const endpoint = `${world.upstream.url}/v1`;
+  routes.put(storedRoute('off', routeSpec('off', endpoint, { mode: 'None' }, { state: 'Disabled' })));
+  expect(await list()).toEqual({ object: 'list', data: [entry('model'), entry('open'), entry('whole')] });
+  expect((await embed('x', 'off')).status).toBe(403);
+
+  await writeFile(join(secretsDirectory, 'provider-key'), 'sk-provider\n');
+  const upstream = { provider: 'p', endpoint: `${endpoint}/?version=2`, model: 'm', credential: 'provider-key' };
+  routes.put(storedRoute('off', routeSpec('on', endpoint, { mode: 'None' }, { upstream })));
+  expect((await embed('x', 'on')).status).toBe(200);
+  expect(world.upstream.seen.at(-1)?.headers.authorization).toBe('Bearer sk-provider');
+  expect(world.upstream.seen.at(-1)?.headers['accept-encoding']).toBe('identity');
+  expect(world.upstream.seen.at(-1)?.path).toBe('/v1/embeddings?version=2');
+  const missing = { ...upstream, credential: 'not-there' };
+  routes.put(storedRoute('off', routeSpec('on', endpoint, { mode: 'None' }, { upstream: missing })));
+  expect((await embed('x', 'on')).status).toBe(502);
+  expect(world.upstream.seen).toHaveLength(1);
+});
