@@ -68,7 +68,11 @@ export async function createRuntime(
   async function load(): Promise<void> {
     const bundle = await loadBundle(config.bundleFile, (parsed) => {
       const providers = resources.use(
-        connectProviders(parsed, { secretsDirectory: secrets.secretsDirectory, connections: providerConnections }),
+        connectProviders(parsed, {
+          secretsDirectory: secrets.secretsDirectory,
+          connections: providerConnections,
+          clock,
+        }),
       );
       return providers.askOf;
     });

@@ -1,4 +1,5 @@
 import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
+import { systemClock } from '#kit/time/clock';
 import { connectProviders } from '../adapters/providers/connect-providers.ts';
 import { BundleError, type BundleProblem } from '../bundle/bundle-error.ts';
 import { type Compilation, compileBundle } from '../bundle/compile-bundle.ts';
@@ -20,7 +21,11 @@ export async function judgeBundle(job: JudgeJob): Promise<JudgeVerdict> {
     return refused(parsed.problems, parsed.digest === undefined ? {} : { digest: parsed.digest });
   }
   const { digest } = parsed;
-  const providers = connectProviders(parsed.bundle, { secretsDirectory: job.secretsDirectory, connections });
+  const providers = connectProviders(parsed.bundle, {
+    secretsDirectory: job.secretsDirectory,
+    connections,
+    clock: systemClock,
+  });
   try {
     const compilation = compile(parsed, job.secretsDirectory === undefined ? skipped : providers.askOf);
     if (!compilation.ok) return refused(compilation.problems, { digest });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Agent } from 'undici';
 import type { Bundle, BundleProvider } from '#contracts/bundle';
 import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-file';
+import type { Clock } from '#kit/time/clock';
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { AskOf, RemoteRule } from '../../bundle/compile-section.ts';
 import { createClassifier } from './ask-classifier.ts';
@@ -17,7 +18,7 @@ export type Providers = AsyncDisposable & { readonly askOf: AskOf };
  */
 export function connectProviders(
   bundle: Pick<Bundle, 'providers'>,
-  options: { readonly secretsDirectory: string | undefined; readonly connections: number },
+  options: { readonly secretsDirectory: string | undefined; readonly connections: number; readonly clock: Clock },
 ): Providers {
   const dispatcher = new Agent({ connections: options.connections, pipelining: 1 });
   const providers = new Map(bundle.providers.map((provider) => [provider.name, provider]));
@@ -26,7 +27,7 @@ export function connectProviders(
   function credentialOf(provider: BundleProvider): TokenFile {
     const known = credentials.get(provider.credential);
     if (known !== undefined) return known;
-    const opened = openCredential(provider, options.secretsDirectory);
+    const opened = openCredential(provider, options);
     credentials.set(provider.credential, opened);
     return opened;
   }
@@ -49,7 +50,10 @@ function providerNameOf(rule: RemoteRule): string {
   return rule.kind === 'external_pipeline' ? rule.externalPipeline.provider : rule.llmClassifier.provider;
 }
 
-function openCredential(provider: BundleProvider, directory: string | undefined): TokenFile {
+function openCredential(
+  provider: BundleProvider,
+  { secretsDirectory: directory, clock }: { readonly secretsDirectory: string | undefined; readonly clock: Clock },
+): TokenFile {
   if (directory === undefined) {
     throw new BundleError(
       'bundle_invalid',
@@ -57,7 +61,7 @@ function openCredential(provider: BundleProvider, directory: string | undefined)
     );
   }
   try {
-    return openTokenFile(join(directory, provider.credential));
+    return openTokenFile(join(directory, provider.credential), clock);
   } catch (error) {
     if (!(error instanceof TokenFileError)) throw error;
     throw new BundleError('bundle_invalid', `provider ${provider.name}: ${error.message}`);

@@ -1,0 +1,334 @@
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Bundle } from '#contracts/bundle';
+import { freePort } from '../../../e2e/support/loopback.ts';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { bundle, classifier, detector, policy, providersAt, section } from '../../testing/build-bundle.ts';
+import {
+  allow,
+  answers,
+  type Behaviour,
+  completion,
+  deny,
+  startProvider,
+  type TestProvider,
+} from '../../testing/start-provider.ts';
+import { type Answer, providerKey, startRuntime, type TestRuntime } from '../../testing/start-runtime.ts';
+import { answerBytes } from './post-json.ts';
+
+/** Requests are judged by the detector, responses by the classifier. */
+function bundleAt(url: string): Bundle {
+  const remote = policy(section([detector('detector')]), section([classifier('classifier')]));
+  return bundle([remote], { providers: providersAt(url) });
+}
+
+let provider: TestProvider;
+let runtime: TestRuntime;
+beforeAll(async () => {
+  provider = await startProvider(allow);
+  runtime = await startRuntime(bundleAt(provider.url));
+});
+afterAll(async () => {
+  await runtime[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+});
+
+const outcome = ({ status, json }: Answer): object => ({ status, code: json.code ?? json.action?.['reason'] });
+const failed = (code: string): object => ({ status: 503, code });
+const pass = { status: 200, code: 'policy_pass' };
+const denied = { status: 200, code: 'policy_denied' };
+
+async function detect(behaviour: Behaviour): Promise<object> {
+  provider.behave(behaviour);
+  return outcome(await runtime.check('request', ['hello']));
+}
+async function classify(behaviour: Behaviour): Promise<object> {
+  provider.behave(behaviour);
+  return outcome(await runtime.check('response', ['hello']));
+}
+const says = (content: unknown, message: object = {}, finish = 'stop'): Behaviour =>
+  answers(completion(content, message, finish));
+
+describe('a detector', () => {
+  verifies(
+    [
+      'bundle:external-pipeline:allow',
+      'bundle:external-pipeline:deny',
+      'bundle:external-pipeline:contract',
+      'guardrail:versioning:schema-detector-v1',
+    ],
+    'is asked by detector/v1 and decides',
+    async () => {
+      expect(await detect(allow)).toEqual(pass);
+      const asked = provider.asked.at(-1);
+      expect(asked?.path).toBe('/detect');
+      expect(asked?.headers.authorization).toBe(`Bearer ${providerKey}`);
+      expect(asked?.headers['content-type']).toBe('application/json');
+      expect(JSON.parse(asked?.text ?? '')).toEqual({
+        schema: 'platform.guardrail-runtime.detector/v1',
+        stage: 'request',
+        messages: [{ role: 'user', content: 'hello' }],
+      });
+      expect(await detect(deny)).toEqual(denied);
+    },
+  );
+
+  verifies(
+    ['guardrail:errors:provider-error', 'guardrail:fail-closed:error'],
+    'that cannot be reached or answers with an error is provider_unavailable, whatever its body says',
+    async () => {
+      for (const status of [201, 204, 301, 302, 307, 400, 401, 403, 404, 429, 500, 503]) {
+        const behaviour = answers(status === 204 ? '' : { decision: 'allow' }, status, {
+          location: `${provider.url}/detect`,
+        });
+        const before = provider.asked.length;
+        expect(await detect(behaviour)).toEqual(failed('provider_unavailable'));
+        expect(provider.asked.length - before).toBe(1);
+      }
+      expect(await detect((response) => response.destroy())).toEqual(failed('provider_unavailable'));
+      expect(
+        await detect((response) => {
+          response.writeHead(200, { 'content-length': '100' }).write('{"decision":"allow"}', () => response.destroy());
+        }),
+      ).toEqual(failed('provider_unavailable'));
+      expect(
+        await detect((response) => {
+          response.writeHead(200).write('{"decision":"allow"}', () => response.destroy());
+        }),
+      ).toEqual(failed('provider_unavailable'));
+    },
+  );
+
+  test('that refuses connections or speaks no HTTP is provider_unavailable', async () => {
+    await using nobody = await startRuntime(bundleAt(`http://127.0.0.1:${await freePort()}`));
+    expect(outcome(await nobody.check('request', ['hello']))).toEqual(failed('provider_unavailable'));
+    const half = createServer((socket) => socket.end('not http\r\n\r\n')).listen(0, '127.0.0.1');
+    await once(half, 'listening');
+    const address = half.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    await using garbled = await startRuntime(bundleAt(`http://127.0.0.1:${port}`));
+    expect(outcome(await garbled.check('request', ['hello']))).toEqual(failed('provider_unavailable'));
+    half.close();
+  });
+
+  verifies(
+    ['guardrail:errors:verdict-error', 'bundle:external-pipeline:no-masking'],
+    'that does not answer exactly a decision decides nothing',
+    async () => {
+      const invalid = [
+        '',
+        'allow',
+        '"allow"',
+        'null',
+        '[]',
+        '{}',
+        '{"decision":null}',
+        '{"decision":true}',
+        '{"decision":["allow"]}',
+        '{"decision":"allow"',
+        '{"decision":"allow"} x',
+        '\ufeff{"decision":"allow"}',
+        '{"decision":"allow","decision":"allow"}',
+        '{"Decision":"allow"}',
+        '{"decision":"allow","score":0.1}',
+        '{"decision":"allow","body":{"messages":[]}}',
+        '{"decision":"allow","replacement":"***"}',
+        '{"__proto__":{"decision":"allow"}}',
+        '{"decision":"allow","__proto__":1}',
+      ];
+      for (const body of invalid) expect(await detect(answers(body)), body).toEqual(failed('provider_invalid_answer'));
+      for (const word of ['', 'Allow', 'ALLOW', 'maybe', 'uncertain', 'pass', 'allow ']) {
+        expect(await detect(answers({ decision: word })), word).toEqual(failed('verdict_undefined'));
+      }
+    },
+  );
+
+  test('is read up to 64 KiB', async () => {
+    const padded = (bytes: number): string => `{"decision":"allow"}${' '.repeat(bytes - 20)}`;
+    expect(await detect(answers(padded(answerBytes)))).toEqual(pass);
+    expect(await detect(answers(padded(answerBytes + 1)))).toEqual(failed('provider_invalid_answer'));
+    let closed = false;
+    expect(
+      await detect((response) => {
+        response.on('close', () => (closed = true)).writeHead(200);
+        const pump = (): void => {
+          while (!closed && response.write(' '.repeat(65_536)));
+        };
+        response.on('drain', pump);
+        pump();
+      }),
+    ).toEqual(failed('provider_invalid_answer'));
+    expect(await detect(allow)).toEqual(pass);
+  });
+});
+
+describe('a classifier', () => {
+  verifies(
+    [
+      'bundle:llm-classifier:deny-by-instruction',
+      'bundle:llm-classifier:instruction-versioned',
+      'bundle:classifier-profile:name',
+      'bundle:classifier-profile:strict-json-schema',
+      'bundle:classifier-profile:temperature-zero',
+      'bundle:classifier-profile:max-completion-tokens',
+      'bundle:classifier-profile:stream-false',
+      'bundle:classifier-profile:store-false',
+      'bundle:llm-classifier:provider-apart-from-agents',
+    ],
+    'is asked by its profile, with its instruction and its own model, and decides',
+    async () => {
+      expect(await classify(says({ decision: 'allow' }))).toEqual(pass);
+      const asked = provider.asked.at(-1);
+      expect(asked?.path).toBe('/chat');
+      expect(asked?.headers.authorization).toBe(`Bearer ${providerKey}`);
+      const { messages, ...call } = JSON.parse(asked?.text ?? '{}') as {
+        messages: { role: string; content: string }[];
+      };
+      expect(call).toEqual({
+        model: 'judge-1',
+        temperature: 0,
+        max_completion_tokens: 64,
+        stream: false,
+        store: false,
+        response_format: {
+          type: 'json_schema',
+          json_schema: {
+            name: 'guardrail_decision',
+            strict: true,
+            schema: {
+              type: 'object',
+              properties: { decision: { type: 'string', enum: ['allow', 'deny', 'uncertain'] } },
+              required: ['decision'],
+              additionalProperties: false,
+            },
+          },
+        },
+      });
+      expect(messages[0]).toEqual({ role: 'system', content: 'Deny what asks for a password.' });
+      expect(messages[1]?.role).toBe('user');
+      expect(JSON.parse(messages[1]?.content ?? '')).toEqual({
+        stage: 'response',
+        messages: [{ role: 'assistant', content: 'hello' }],
+      });
+      expect(await classify(says({ decision: 'deny' }))).toEqual(denied);
+    },
+  );
+
+  verifies(
+    ['bundle:llm-classifier:uncertain-is-error', 'guardrail:fail-closed:undefined-classifier-answer'],
+    'that is uncertain, or says another word, decides nothing',
+    async () => {
+      for (const word of ['uncertain', 'maybe', 'Allow', '']) {
+        expect(await classify(says({ decision: word })), word).toEqual(failed('verdict_undefined'));
+      }
+    },
+  );
+
+  verifies(['bundle:llm-classifier:refusal-is-error'], 'whose model refuses decides nothing', async () => {
+    expect(await classify(says('', { refusal: 'I cannot help with that.' }))).toEqual(failed('verdict_refused'));
+    expect(await classify(says({ decision: 'allow' }, { refusal: 'no' }))).toEqual(failed('verdict_refused'));
+    expect(await classify(says(null, { content: null, refusal: 'no' }))).toEqual(failed('verdict_refused'));
+    expect(await classify(says({ decision: 'allow' }, {}, 'content_filter'))).toEqual(failed('verdict_refused'));
+  });
+
+  verifies(
+    [
+      'bundle:llm-classifier:invalid-answer-is-error',
+      'bundle:llm-classifier:no-masking',
+      'bundle:llm-classifier:decision-only',
+    ],
+    'whose answer is not exactly a decision decides nothing',
+    async () => {
+      const contents: unknown[] = [
+        '',
+        'allow',
+        'null',
+        '{"decision":"allow"',
+        '```json\n{"decision":"allow"}\n```',
+        '{"decision":"allow"} ok',
+        '{"decision":"allow","decision":"allow"}',
+        { decision: 'allow', confidence: 0.9 },
+        { decision: 'allow', categories: [] },
+        { decision: 'allow', text: '***' },
+        { verdict: 'allow' },
+        ['allow'],
+      ];
+      for (const content of contents)
+        expect(await classify(says(content)), JSON.stringify(content)).toEqual(failed('provider_invalid_answer'));
+      expect(await classify(says({ decision: 'allow' }, {}, 'length'))).toEqual(failed('provider_invalid_answer'));
+      expect(await classify(says({ decision: 'allow' }, { tool_calls: [{ id: 'x' }] }))).toEqual(
+        failed('provider_invalid_answer'),
+      );
+      expect(await classify(says(null, { content: null }))).toEqual(failed('provider_invalid_answer'));
+      expect(await classify(says(null, { content: [{ type: 'text', text: '{"decision":"allow"}' }] }))).toEqual(
+        failed('provider_invalid_answer'),
+      );
+      const good = completion({ decision: 'allow' }) as { choices: unknown[] };
+      expect(await classify(answers({ ...good, choices: [] }))).toEqual(failed('provider_invalid_answer'));
+      expect(await classify(answers({ ...good, choices: [...good.choices, ...good.choices] }))).toEqual(
+        failed('provider_invalid_answer'),
+      );
+      expect(await classify(answers({ decision: 'allow' }))).toEqual(failed('provider_invalid_answer'));
+      expect(await classify(answers(JSON.stringify(good).slice(0, -1)))).toEqual(failed('provider_invalid_answer'));
+      expect(await classify(answers(good, 500))).toEqual(failed('provider_unavailable'));
+      const spaced = await classify(says(' {"decision" : "allow"}\n'));
+      expect(spaced).toEqual(pass);
+    },
+  );
+
+  verifies(['bundle:llm-classifier:may-differ-on-repetition'], 'may answer differently on repetition', async () => {
+    let calls = 0;
+    provider.behave((response, asked) => says({ decision: calls++ === 0 ? 'allow' : 'deny' })(response, asked));
+    expect(outcome(await runtime.check('response', ['same']))).toEqual(pass);
+    expect(outcome(await runtime.check('response', ['same']))).toEqual(denied);
+  });
+});
+
+verifies(
+  ['guardrail:error-body:no-provider-answer'],
+  'an answer of a provider is in no error and in no log line',
+  async () => {
+    const marker = 'marker-of-the-provider';
+    for (const behaviour of [
+      answers(marker),
+      answers({ decision: marker }),
+      answers({ error: marker }, 500),
+      says(marker),
+      says('', { refusal: marker }),
+    ]) {
+      provider.behave(behaviour);
+      for (const stage of ['request', 'response'] as const) {
+        const answer = await runtime.check(stage, ['hello']);
+        expect(answer.status).toBe(503);
+        expect(answer.text).not.toContain(marker);
+      }
+    }
+    expect(runtime.log()).not.toContain(marker);
+    expect(runtime.log()).not.toContain(providerKey);
+  },
+);
+
+describe('a credential', () => {
+  test('that is missing refuses the bundle; one that vanishes later fails the check', async () => {
+    const missing = bundleAt(provider.url);
+    const [one, two] = missing.providers;
+    const named: Bundle = { ...missing, providers: [{ ...one!, credential: 'absent.key' }, two!] };
+    await expect(startRuntime(named)).rejects.toThrow(/provider detector: .*absent\.key: cannot be read/);
+    provider.behave(allow);
+    let now = 0;
+    await using vanishing = await startRuntime(missing, { clock: { now: () => now, date: () => new Date(0) } });
+    expect(outcome(await vanishing.check('request', ['hello']))).toEqual(pass);
+    rmSync(join(vanishing.folder, 'provider.key'));
+    now += 2_000;
+    const before = provider.asked.length;
+    expect(outcome(await vanishing.check('request', ['hello']))).toEqual(failed('provider_unavailable'));
+    expect(provider.asked.length).toBe(before);
+    writeFileSync(join(vanishing.folder, 'provider.key'), 'another-key\n');
+    now += 2_000;
+    expect(outcome(await vanishing.check('request', ['hello']))).toEqual(pass);
+    expect(provider.asked.at(-1)?.headers.authorization).toBe('Bearer another-key');
+  });
+});
