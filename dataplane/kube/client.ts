@@ -13,7 +13,7 @@ export { KubeError, type KubeErrorCode } from './kube-error.ts';
 export type { ObjectList } from './served-object.ts';
 export type { WatchEvent, WatchOptions } from './watch.ts';
 
-const requestTimeoutMs = 15_000;
+const defaultRequestTimeoutMs = 15_000;
 const listTimeoutMs = 60_000;
 
 export type ListOptions = {
@@ -67,6 +67,8 @@ export type ClientOptions = {
   readonly url: string;
   readonly tokenFile: Pick<TokenFile, 'first'>;
   readonly namespace: string;
+  /** Milliseconds for a request that is no list and no watch; 15,000 when absent. */
+  readonly requestTimeoutMs?: number;
   /** Learns of every finished request, for metrics. */
   readonly onRequest?: (report: RequestReport) => void;
 };
@@ -78,7 +80,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
     credentials: tokenCredentials(options.tokenFile),
     onRequest: options.onRequest,
   });
-  const { namespace } = options;
+  const { namespace, requestTimeoutMs = defaultRequestTimeoutMs } = options;
   const pathOf = (kind: Kind, ...segments: readonly string[]): string =>
     ['', 'apis', group, version, 'namespaces', namespace, kind.plural, ...segments].map(encodeURIComponent).join('/');
 
@@ -96,7 +98,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
 
   return {
     namespace,
-    get: (kind, name) => getObject(connection, pathOf(kind, name), kind, name),
+    get: (kind, name) => getObject(connection, pathOf(kind, name), kind, name, requestTimeoutMs),
     async list(kind, list = {}) {
       const answer = await connection.send({
         method: 'GET',
@@ -138,9 +140,10 @@ async function getObject<R extends Resource>(
   path: string,
   kind: Kind,
   name: string,
+  timeoutMs: number,
 ): Promise<Stored<R> | undefined> {
   try {
-    return servedObject<R>(await connection.send({ method: 'GET', path, timeoutMs: requestTimeoutMs }), kind);
+    return servedObject<R>(await connection.send({ method: 'GET', path, timeoutMs }), kind);
   } catch (error) {
     if (error instanceof KubeError && error.code === 'not_found' && error.details.absent === name) return undefined;
     throw error;

@@ -109,10 +109,10 @@ function readYaml(text: string): {
     if (parsed.directives?.yaml.version !== '1.2') {
       problems.push({ document: number, field: '', message: 'only YAML 1.2 is read' });
     }
-    if (faults.length > 0 || parsed.contents === null) continue;
+    if (faults.length > 0) continue;
     const read = toValue(parsed);
     if (!read.ok) problems.push({ document: number, field: '', message: read.message });
-    else {
+    else if (read.value !== null) {
       const [start, , end] = parsed.range;
       const lineOf = (path: readonly PropertyKey[]) => lineOfPath(parsed, path, lineAt);
       sources.push({ document: number, value: read.value, text: text.slice(start, end).trim(), lineOf });

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { findCondition, setCondition } from './conditions.ts';
+
+const first = new Date('2026-01-01T00:00:00.123Z');
+const later = new Date('2026-01-02T00:00:00.456Z');
+const ready = { type: 'Ready', status: 'True', reason: 'Done', message: 'It is.', observedGeneration: 1 } as const;
+
+test('adds a condition with the time in whole seconds', () => {
+  const list = setCondition(undefined, ready, first);
+  expect(list).toEqual([{ ...ready, lastTransitionTime: '2026-01-01T00:00:00Z' }]);
+  expect(findCondition(list, 'Ready')).toBe(list[0]);
+  expect(findCondition(list, 'Other')).toBeUndefined();
+});
+
+test('returns the very same list when nothing changed', () => {
+  const list = setCondition([], ready, first);
+  expect(setCondition(list, ready, later)).toBe(list);
+});
+
+test.each([{ reason: 'Again' }, { message: 'Still.' }, { observedGeneration: 2 }])(
+  'keeps the time when the status stays: %j',
+  (change) => {
+    const list = setCondition(setCondition([], ready, first), { ...ready, ...change }, later);
+    expect(list).toEqual([{ ...ready, ...change, lastTransitionTime: '2026-01-01T00:00:00Z' }]);
+  },
+);
+
+test('moves the time with the status, and keeps order and other conditions', () => {
+  const other = { ...ready, type: 'Accepted' } as const;
+  const list = setCondition(
+    setCondition(setCondition([], other, first), ready, first),
+    { ...other, status: 'False' },
+    later,
+  );
+  expect(list.map((one) => [one.type, one.status, one.lastTransitionTime])).toEqual([
+    ['Accepted', 'False', '2026-01-02T00:00:00Z'],
+    ['Ready', 'True', '2026-01-01T00:00:00Z'],
+  ]);
+});
