@@ -33,8 +33,8 @@ async function up(options: UpOptions): Promise<void> {
   using lock = lockOf(data);
   void lock;
   const told = stopWhenTold();
-  await waitForOrphans(data, say);
   const isFirst = await prepareDirectory(data);
+  await waitForOrphans(data, say);
   say(`data in ${data.root}${isFirst ? ' (new: the example was copied into apply/)' : ''}`);
   let platform: Platform | undefined;
   try {

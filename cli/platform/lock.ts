@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { CliError } from '../cli-error.ts';
 
 /** The only platform of a data directory holds it; disposing it gives it free. */
 export type PlatformLock = Disposable;
@@ -13,13 +14,13 @@ const patienceMs = 1_000;
  * that ends, and no process id is looked at, so that a reused one misleads nobody.
  */
 export function takeLock(path: string): PlatformLock | undefined {
-  const database = new DatabaseSync(path, { timeout: patienceMs });
+  const database = openLock(path, patienceMs);
   try {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
     if (isBusy(error)) return undefined;
-    throw error;
+    throw unusable(path, error);
   }
   return { [Symbol.dispose]: () => database.close() };
 }
@@ -27,16 +28,29 @@ export function takeLock(path: string): PlatformLock | undefined {
 /** Whether a process holds the lock now. */
 export function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  const database = openLock(path, 0);
   try {
     database.exec('SELECT count(*) FROM sqlite_schema');
     return false;
   } catch (error) {
     if (isBusy(error)) return true;
-    throw error;
+    throw unusable(path, error);
   } finally {
     database.close();
   }
+}
+
+function openLock(path: string, timeout: number): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { timeout });
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+function unusable(path: string, cause: unknown): CliError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new CliError('failed', `The lock ${path} cannot be used: ${reason}.`, { cause });
 }
 
 /** SQLITE_BUSY. */

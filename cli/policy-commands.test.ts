@@ -1,0 +1,200 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { checkout } from './platform/data-directory.ts';
+import { denyRule, patternRule, policyText } from './testing/policy-text.ts';
+import { runCli, temporaryFolder } from './testing/run-cli.ts';
+
+const example = join(checkout, 'examples/guarded-chat/policy.yaml');
+const profile = 'gateway-1.5.0-chat-webhook-v2';
+
+describe('policy test', () => {
+  test('the example passes all of its tests and would be admitted', async () => {
+    const { code, stdout } = await runCli(['policy', 'test', example]);
+    expect(stdout).toContain('11 of 11 tests passed');
+    expect(stdout).toContain('passed  a card number is masked: Mask by card-number');
+    expect(code).toBe(0);
+  });
+
+  test('a failing test is named with what was expected and which rule decided', async () => {
+    using folder = temporaryFolder();
+    const tests = `
+    - { name: good, stage: request, messages: [{ role: user, content: hello }], expect: Pass }
+    - { name: bad, stage: request, messages: [{ role: user, content: a Forbidden word }], expect: Pass }`;
+    const file = folder.write('p.yaml', policyText({ tests }));
+    const end = await runCli(['policy', 'test', file, '--json']);
+    expect(end.code).toBe(5);
+    expect(JSON.parse(end.stdout).tests).toMatchObject([
+      { test: 'good', passed: true },
+      { test: 'bad', expect: 'Pass', decision: 'Reject', rules: ['term'], passed: false },
+    ]);
+    expect((await runCli(['policy', 'test', file])).stdout).toContain('FAILED  bad: expected Pass, got Reject by term');
+  });
+
+  test('a rule that would not be admitted is named with the reason', async () => {
+    using folder = temporaryFolder();
+    const costly = folder.write('costly.yaml', policyText({ request: patternRule('heavy', '(a|b).{0,1000}(c|d)') }));
+    const end = await runCli(['policy', 'test', costly]);
+    expect(end.code).toBe(9);
+    expect(end.stderr).toContain('rule heavy');
+    expect(end.stderr).toContain('rule_too_costly');
+    const wrong = folder.write('wrong.yaml', policyText({ request: patternRule('back', '(a)\\1') }));
+    const refused = await runCli(['policy', 'test', wrong]);
+    expect(refused.code).toBe(9);
+    expect(refused.stderr).toContain('rule back');
+    expect(refused.stderr).toContain('bundle_invalid');
+  });
+});
+
+describe('files that are wrong name their place', () => {
+  test.each([
+    ['not YAML', 'kind: [GuardrailPolicy', /p\.yaml: document 1, line \d+: /],
+    ['two equal keys', 'kind: GuardrailPolicy\nkind: ModelBinding\n', /p\.yaml: document 1, line 2: .*unique/i],
+    ['an unknown kind', 'apiVersion: v1\nkind: Pod\n', /p\.yaml: document 1, line 2: kind must be one of/],
+    ['nothing', '# empty\n', /p\.yaml: there is no document/],
+    [
+      'an unknown field',
+      `${policyText({})}  colour: red\n`,
+      /p\.yaml: document 1, line \d+: spec\.colour unknown field/,
+    ],
+    [
+      'a name in capitals',
+      policyText({ name: 'Small' }),
+      /p\.yaml: document 1, line 3: metadata\.name must be a DNS name/,
+    ],
+    [
+      'a rule of the wrong kind',
+      policyText({ request: denyRule('a', 'b').replace('stop_list', 'regex') }),
+      /spec\.definition\.request\.baseline\[0\]\.\w+ /,
+    ],
+    [
+      'two documents of one name',
+      `${policyText({})}---\n${policyText({})}`,
+      /document 2: metadata\.name is also the name/,
+    ],
+  ])('%s', async (_, content, sentence) => {
+    using folder = temporaryFolder();
+    const end = await runCli(['policy', 'test', folder.write('p.yaml', content)]);
+    expect(end.stderr).toMatch(sentence);
+    expect({ code: end.code, stdout: end.stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  test('a file without a policy, with two, and one that does not exist', async () => {
+    using folder = temporaryFolder();
+    const binding = readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8');
+    const none = await runCli(['policy', 'test', folder.write('b.yaml', binding)]);
+    expect(none.stderr).toContain('there is no GuardrailPolicy in it');
+    const two = folder.write('two.yaml', `${policyText({})}---\n${policyText({ name: 'other' })}`);
+    expect((await runCli(['check', '--policy', two, 'x'])).stderr).toContain('there are 2 policies in it');
+    expect((await runCli(['check', '--policy', '/no/such', 'x'])).code).toBe(3);
+  });
+});
+
+describe('check', () => {
+  test('judges one text without a server: pass, mask and deny', async () => {
+    const judge = (text: string, ...more: string[]) => runCli(['check', '--policy', example, text, ...more]);
+    expect(await judge('good morning')).toMatchObject({ code: 0, stdout: 'Pass\n', stderr: '' });
+    const masked = await judge('write to ivan@example.com');
+    expect(masked).toMatchObject({ code: 0, stdout: 'Mask (rule email-address)\nwrite to [email]\n' });
+    const denied = await judge('how to MAKE A BOMB', '--json');
+    expect(denied.code).toBe(6);
+    expect(JSON.parse(denied.stdout)).toMatchObject({ decision: 'Reject', rules: ['forbidden-subjects'] });
+    expect(denied.stderr).not.toContain('BOMB');
+    expect((await judge('project aurora', '--stage', 'response')).code).toBe(6);
+    expect((await judge('project aurora')).code).toBe(0);
+  });
+
+  test('reads the text from standard input', async () => {
+    const end = await runCli(['check', '--policy', example], { input: 'сделать бомбу\n' });
+    expect(end.code).toBe(6);
+  });
+});
+
+describe('bundle build', () => {
+  const build = (file: string, out: string, ...more: string[]) =>
+    runCli(['bundle', 'build', '--policy', file, '--profile', profile, '--out', out, ...more]);
+
+  test('writes canonical bytes and prints the digest alone, the same one each time', async () => {
+    using folder = temporaryFolder();
+    const [one, two] = [join(folder.path, '1.json'), join(folder.path, '2.json')];
+    const first = await build(example, one);
+    expect(first).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^[0-9a-f]{64}\n$/) });
+    expect((await build(example, two)).stdout).toBe(first.stdout);
+    expect(readFileSync(one)).toEqual(readFileSync(two));
+    const bundle = JSON.parse(readFileSync(one, 'utf8'));
+    expect(bundle).toMatchObject({
+      contentProfile: profile,
+      limits: { maxBodyBytes: 32_768, queueSize: 0 },
+      providers: [],
+    });
+    expect(bundle.policies).toMatchObject([{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), revision: '1' }]);
+    const { stdout } = await build(example, one, '--json');
+    expect(JSON.parse(stdout)).toEqual({ digest: first.stdout.trim(), bytes: statSync(one).size, file: one });
+  });
+
+  test('takes the id of the label, or the one that was given, and limits and providers of the environment', async () => {
+    using folder = temporaryFolder();
+    const out = join(folder.path, 'b.json');
+    const read = () => JSON.parse(readFileSync(out, 'utf8'));
+    const detector =
+      '{ id: d, kind: external_pipeline, timeoutMs: 100, action: { type: deny }, externalPipeline: { provider: pii, contract: platform.guardrail-runtime.detector/v1 } }';
+    const labelled = policyText({
+      labels: '{ portcullis.dev/id: p-77 }',
+      request: detector,
+      providers: '[{ name: pii, credentialRef: { name: pii-key } }]',
+    });
+    const file = folder.write('p.yaml', labelled);
+    const limits = folder.write('limits.yaml', 'maxBodyBytes: 4096\n');
+    const entry = '{ name: pii, kind: detector, endpoint: "http://127.0.0.1:1/d", credential: pii-key }';
+    const providers = folder.write('providers.yaml', `providers: [${entry}]\n`);
+    expect((await build(file, out)).stderr).toContain('the provider pii of the policy is not approved');
+    expect((await build(file, out, '--limits', limits, '--providers', providers)).code).toBe(0);
+    expect(read()).toMatchObject({
+      limits: { maxBodyBytes: 4_096, maxMessages: 32 },
+      policies: [{ id: 'p-77', revision: '1' }],
+      providers: [{ name: 'pii', endpoint: 'http://127.0.0.1:1/d', credential: 'pii-key' }],
+    });
+    await build(file, out, '--providers', providers, '--policy-id', 'mine', '--revision', '12');
+    expect(read().policies).toMatchObject([{ id: 'mine', revision: '12' }]);
+    const wrong = folder.write('wrong.yaml', 'maxBodyBytes: 255\n');
+    const end = await build(file, out, '--limits', wrong);
+    expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining('wrong.yaml: maxBodyBytes ') });
+  });
+
+  test('a bundle at its size is built, one byte more is refused and nothing is written', async () => {
+    using folder = temporaryFolder();
+    const text = (length: number) => policyText({ request: denyRule('big', termsOf(length)) });
+    const out = join(folder.path, 'b.json');
+    const base = 20_000;
+    const { stdout } = await build(folder.write('p.yaml', text(base)), out, '--json');
+    const room = 716_800 - JSON.parse(stdout).bytes;
+    const exact = await build(folder.write('exact.yaml', text(base + room)), out, '--json');
+    expect(JSON.parse(exact.stdout || exact.stderr)).toMatchObject({ bytes: 716_800 });
+    const over = join(folder.path, 'over.json');
+    const refused = await build(folder.write('over.yaml', text(base + room + 1)), over);
+    expect(refused.code).toBe(9);
+    expect(refused.stderr).toContain('the bundle has 716801 bytes; at most 716800 are allowed');
+    expect(statSync(over, { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test('without a profile, with an unknown one, or into a folder that does not exist', async () => {
+    using folder = temporaryFolder();
+    const noProfile = await runCli(['bundle', 'build', '--policy', example, '--out', join(folder.path, 'b')]);
+    expect(noProfile).toMatchObject({ code: 2, stderr: expect.stringContaining('--profile') });
+    const unknown = await runCli(['bundle', 'build', '--policy', example, '--profile', 'x', '--out', 'b']);
+    expect(unknown.code).toBe(2);
+    expect((await build(example, join(folder.path, 'no/b.json'))).code).toBe(1);
+  });
+});
+
+/** Terms of the request rule whose list takes exactly that many bytes: 900 each, the last one fills up. */
+function termsOf(length: number): string {
+  const terms: string[] = [];
+  let left = length;
+  while (left > 1_000) {
+    terms.push(String(terms.length).padStart(900, 'x'));
+    left -= 903;
+  }
+  terms.push('y'.repeat(left));
+  return terms.join(', ');
+}

@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { exitCodes } from './exit-codes.ts';
+import { checkout } from './platform/data-directory.ts';
+import { runCli, temporaryFolder } from './testing/run-cli.ts';
+
+test('exit codes are what scripts rely on', () => {
+  expect(Object.fromEntries(Object.entries(exitCodes).map(([name, { code }]) => [name, code]))).toEqual({
+    ok: 0,
+    failed: 1,
+    usage: 2,
+    not_found: 3,
+    not_running: 4,
+    tests_failed: 5,
+    guardrail_blocked: 6,
+    guardrail_error: 7,
+    upstream_error: 8,
+    refused: 9,
+    conflict: 10,
+    busy: 11,
+    timeout: 12,
+  });
+});
+
+describe('the command line', () => {
+  test('explains itself, with every command and exit code', async () => {
+    const { code, stdout } = await runCli(['--help']);
+    expect(code).toBe(0);
+    for (const word of ['up', 'apply', 'get', 'describe', 'delete', 'status', 'bundle', 'runtime', 'chat', 'check']) {
+      expect(stdout).toMatch(new RegExp(`^  ${word} `, 'm'));
+    }
+    expect(stdout).toContain('guardrail_blocked');
+    expect((await runCli(['bundle', 'build', '--help'])).stdout).toContain('--policy-id');
+  });
+
+  test.each([
+    [['nonsense'], 2, "unknown command 'nonsense'"],
+    [['get'], 2, "missing required argument 'kind'"],
+    [['get', 'gp', '--nonsense'], 2, "unknown option '--nonsense'"],
+    [['get', 'gp', '-o', 'xml'], 2, 'Allowed choices are yaml, json, wide'],
+    [['up', '--port', '65536'], 2, 'It must be a whole number from 0 to 65535'],
+    [['up', '--gateways', '0'], 2, 'It must be a whole number from 1 to 8'],
+    [['rollback', 'b', '--to-revision', '0'], 2, 'from 1 on'],
+    [['get', 'pods'], 2, 'There is no kind "pods"; there are guardrailpolicies (gp)'],
+    [['delete', 'gatewayroute', 'x'], 2, 'A GatewayRoute belongs to the platform'],
+    [['apply', '-f', '/no/such/file.yaml'], 3, 'There is no file or folder /no/such/file.yaml'],
+    [['get', 'gp'], 4, 'does not exist: start a platform there with "portcullis up"'],
+    [['status'], 4, 'does not exist: start a platform there with "portcullis up"'],
+    [['chat', 'm', '--message', 'x'], 4, 'does not exist: start a platform there with "portcullis up"'],
+  ] as const)('%j ends with %i and one clear sentence', async (args, code, sentence) => {
+    const end = await runCli(args);
+    expect(end.stderr).toContain(sentence);
+    expect(end.stderr).not.toMatch(/\n\s+at /);
+    expect({ code: end.code, stdout: end.stdout }).toEqual({ code, stdout: '' });
+  });
+
+  test('writes an error as JSON where JSON is asked for', async () => {
+    const { code, stderr } = await runCli(['status', '--json']);
+    expect(code).toBe(4);
+    expect(JSON.parse(stderr)).toEqual({ error: { code: 'not_running', message: expect.any(String) } });
+  });
+
+  test('tells a folder that is no data directory from one on which nothing runs', async () => {
+    using folder = temporaryFolder();
+    expect((await runCli(['status'], { data: folder.path })).stderr).toContain(
+      'is not the data directory of a platform',
+    );
+    folder.write('lock', '');
+    expect((await runCli(['status'], { data: folder.path })).stderr).toContain('No platform runs on');
+    folder.write('lock', 'not a database at all');
+    const broken = await runCli(['status'], { data: folder.path });
+    expect(broken.code).not.toBe(0);
+  });
+
+  test('refuses to start in a folder that holds something else', async () => {
+    using folder = temporaryFolder();
+    folder.write('thesis.txt', 'precious');
+    const end = await runCli(['up'], { data: folder.path });
+    expect(end.code).toBe(2);
+    expect(end.stderr).toContain('holds other files and no data of a platform');
+  });
+
+  test('the entry finds its Node from any folder and through a link', () => {
+    using folder = temporaryFolder();
+    mkdirSync(join(folder.path, 'bin'));
+    symlinkSync(join(checkout, 'cli/portcullis'), join(folder.path, 'bin/portcullis'));
+    symlinkSync('bin/portcullis', join(folder.path, 'relative'));
+    const output = execFileSync(join(folder.path, 'relative'), ['--help'], { cwd: '/', encoding: 'utf8' });
+    expect(output).toContain('Usage: portcullis');
+  });
+});
+
+describe('completion', () => {
+  const complete = (...words: readonly string[]): readonly string[] => {
+    const script = execFileSync(process.execPath, [join(checkout, 'cli/main.ts'), 'completion', 'bash'], {
+      encoding: 'utf8',
+    });
+    const list = words.map((word) => `'${word}'`).join(' ');
+    const probe = `${script}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _portcullis; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    return execFileSync('bash', ['-c', probe], { encoding: 'utf8' }).trim().split('\n');
+  };
+
+  test('offers commands, subcommands, kinds and options', () => {
+    expect(complete('portcullis', 'st')).toEqual(['status']);
+    expect(complete('portcullis', 'bundle', 'b')).toEqual(['build']);
+    expect(complete('portcullis', 'get', 'model')).toEqual(['modelbindings']);
+    expect(complete('portcullis', 'bundle', 'build', '--pol')).toEqual(['--policy', '--policy-id']);
+    expect(complete('portcullis', 'get', 'modelbindings', '--out')).toEqual(['--output']);
+  });
+
+  test.each(['zsh', 'fish'])('is there for %s', async (shell) => {
+    const { code, stdout } = await runCli(['completion', shell]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('portcullis');
+  });
+});

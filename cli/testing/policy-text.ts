@@ -1,0 +1,38 @@
+/** A small policy as YAML; each member stands as given. */
+export function policyText(changes: {
+  readonly name?: string;
+  readonly labels?: string;
+  readonly request?: string;
+  readonly providers?: string;
+  readonly tests?: string;
+}): string {
+  const {
+    name = 'small',
+    labels = '{}',
+    request = denyRule('term', 'forbidden'),
+    providers = '[]',
+    tests = '[]',
+  } = changes;
+  return `apiVersion: portcullis.dev/v1alpha1
+kind: GuardrailPolicy
+metadata: { name: ${name}, labels: ${labels} }
+spec:
+  displayName: Small
+  description: ""
+  lifecycle: Draft
+  definition:
+    request: { deadlineMs: 250, baseline: [${request}], additional: [] }
+    response: { deadlineMs: 250, baseline: [${denyRule('leak', 'internal')}], additional: [] }
+    providers: ${providers}
+  tests: ${tests}
+`;
+}
+
+export function denyRule(id: string, term: string): string {
+  return `{ id: ${id}, kind: stop_list, timeoutMs: 100, action: { type: deny }, stopList: { terms: [${term}], match: token, caseSensitive: false } }`;
+}
+
+export function patternRule(id: string, pattern: string): string {
+  const regex = `{ engine: re2-1.1.20251105, pattern: '${pattern}', caseSensitive: true }`;
+  return `{ id: ${id}, kind: regex, timeoutMs: 100, action: { type: deny }, regex: ${regex} }`;
+}
