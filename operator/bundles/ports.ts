@@ -1,0 +1,61 @@
+import type { Bundle } from '#contracts/bundle';
+
+/** What the judgement of a bundle found (DESIGN section 4, runtime/judge.ts). */
+export type Judgement =
+  | {
+      readonly kind: 'accepted';
+      /** Whether the answers of the policy can be judged in windows (DESIGN section 8). */
+      readonly streaming: { readonly allowed: true } | { readonly allowed: false; readonly rule: string };
+      readonly warnings: readonly string[];
+    }
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'bundle_invalid' | 'rule_too_costly';
+      readonly message: string;
+    };
+
+/** One text that the rules of a policy judge. */
+export type BundleCheck = {
+  readonly name: string;
+  readonly policyId: string;
+  readonly stage: 'request' | 'response';
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+};
+
+export type BundleCheckResult = {
+  readonly name: string;
+  readonly decision: 'Pass' | 'Reject' | 'Mask' | 'Failed';
+  readonly code: string | undefined;
+};
+
+/** Judges bundles apart from every serving process. */
+export type Judge = {
+  /**
+   * Compiles and costs the bundle. The same bytes are judged once; a judgement that does not return in time is a
+   * refusal, one that could not be started throws and may be tried again.
+   * @throws JudgeError
+   */
+  judge(bundle: { readonly bytes: Buffer; readonly digest: string }, signal: AbortSignal): Promise<Judgement>;
+  /**
+   * Runs texts through the local rules; with `providers: 'called'` through those that call a provider too.
+   * One result per check, in order; never remembered.
+   * @throws JudgeError
+   */
+  check(
+    bundle: Bundle,
+    checks: readonly BundleCheck[],
+    options: { readonly providers: 'skipped' | 'called'; readonly signal: AbortSignal },
+  ): Promise<readonly BundleCheckResult[]>;
+};
+
+/** Keeps the bytes of bundles where the processes of a workload can read them. */
+export type BundleStore = {
+  /**
+   * Stores the bytes under their digest, whole or not at all; what is there already is left alone. The bundle is not
+   * swept away before the holding is disposed: by then an object that a sweep sees names it.
+   * @throws FileWriteError
+   */
+  put(digest: string, bytes: Buffer): Promise<Disposable>;
+  /** Removes every stored bundle that is neither needed nor held. One sweep at a time. */
+  sweep(listNeeded: () => Promise<ReadonlySet<string>>): Promise<void>;
+};

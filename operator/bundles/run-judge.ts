@@ -1,0 +1,120 @@
+import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
+import { createSemaphore } from '#kit/concurrency/semaphore';
+import { runChild } from '#kit/process/run-child';
+import { BrokenError } from '../reconcile/outcome.ts';
+import type { BundleCheck, BundleCheckResult, Judge, Judgement } from './ports.ts';
+
+/** A judgement that takes longer does not return (INTERFACES: bundle_invalid). */
+const judgeTimeoutMs = 30_000;
+/** Judgements at the same time: each keeps a core busy. */
+const atOnce = 2;
+/** Judgements that are remembered. */
+const remembered = 512;
+
+export type JudgeOptions = {
+  /** `runtime/judge.ts` of this checkout. */
+  readonly file: string;
+  readonly secretsDirectory: string;
+  readonly timeoutMs?: number;
+};
+
+/** A judgement that did not return, was ended by the system, or said something else than a verdict. */
+type NoVerdict = 'late' | 'killed' | 'invalid';
+
+/** Starts `runtime/judge.ts` as a child process for every judgement. */
+export function createJudge(options: JudgeOptions): Judge {
+  const { file, secretsDirectory, timeoutMs = judgeTimeoutMs } = options;
+  const slots = createSemaphore(atOnce);
+  const judgements = new Map<string, Judgement>();
+
+  async function run(job: JudgeJob, signal: AbortSignal): Promise<JudgeVerdict | NoVerdict> {
+    const release = await slots.acquire(signal);
+    try {
+      const ended = await runChild(file, { input: JSON.stringify(job), timeoutMs, signal });
+      if (ended.timedOut) return 'late';
+      if (ended.code === null) return 'killed';
+      if (ended.code !== 0)
+        throw new BrokenError('JudgeUnavailable', 'the judgement of the bundle ended with an error');
+      const verdict = judgeVerdictSchema.safeParse(parseJson(ended.stdout));
+      return verdict.success ? verdict.data : 'invalid';
+    } finally {
+      release();
+    }
+  }
+
+  function remember(digest: string, judgement: Judgement): Judgement {
+    judgements.set(digest, judgement);
+    const [oldest] = judgements.keys();
+    if (judgements.size > remembered && oldest !== undefined) judgements.delete(oldest);
+    return judgement;
+  }
+
+  return {
+    async judge({ bytes, digest }, signal) {
+      const known = judgements.get(digest);
+      if (known !== undefined) return known;
+      const verdict = await run({ bundle: bytes.toString('utf8'), checks: [] }, signal);
+      const judgement = judgementOf(verdict, digest);
+      return verdict === 'killed' ? judgement : remember(digest, judgement);
+    },
+    async check(bundle, checks, { providers, signal }) {
+      const job: JudgeJob = {
+        bundle: JSON.stringify(bundle),
+        checks: checks.map(copyOf),
+        ...(providers === 'called' ? { secretsDirectory } : {}),
+      };
+      const verdict = await run(job, signal);
+      if (typeof verdict === 'string') return checks.map(({ name }) => ({ name, decision: 'Failed', code: verdict }));
+      return checks.map(({ name }) => resultOf(name, verdict));
+    },
+  };
+}
+
+function copyOf({ name, policyId, stage, messages }: BundleCheck): JudgeJob['checks'][number] {
+  return { name, policyId, stage, messages: messages.map(({ role, content }) => ({ role, content })) };
+}
+
+function resultOf(name: string, verdict: JudgeVerdict): BundleCheckResult {
+  const found = verdict.results.find((result) => result.name === name);
+  if (found === undefined) return { name, decision: 'Failed', code: 'invalid' };
+  return { name, decision: found.decision, code: found.code };
+}
+
+function judgementOf(verdict: JudgeVerdict | NoVerdict, digest: string): Judgement {
+  if (verdict === 'killed') return refused('the judgement of the bundle was ended by the system');
+  if (verdict === 'late') return refused('the judgement of the bundle did not return in time');
+  if (verdict === 'invalid') return refused('the judgement of the bundle has no verdict');
+  if (verdict.problems.length > 0) {
+    const isCostly = verdict.problems.every((problem) => problem.code === 'rule_too_costly');
+    const reason = isCostly ? 'rule_too_costly' : 'bundle_invalid';
+    return { kind: 'refused', reason, message: verdict.problems.map(sentenceOf).join('; ') };
+  }
+  if (verdict.digest !== digest) return refused('the judgement saw another digest than the build');
+  const [streaming] = verdict.streaming;
+  return {
+    kind: 'accepted',
+    streaming:
+      streaming?.allowed === true
+        ? { allowed: true }
+        : { allowed: false, rule: streaming?.rule ?? 'a rule of the response section' },
+    warnings: verdict.warnings.map(sentenceOf),
+  };
+}
+
+function sentenceOf(place: { stage?: string | undefined; rule?: string | undefined; message: string }): string {
+  if (place.rule === undefined) return place.message;
+  const where = place.stage === undefined ? '' : ` of the ${place.stage} section`;
+  return `the rule ${place.rule}${where}: ${place.message}`;
+}
+
+function refused(message: string): Judgement {
+  return { kind: 'refused', reason: 'bundle_invalid', message };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

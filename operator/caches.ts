@@ -1,0 +1,129 @@
+import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { idLabel, type Kind, kinds } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import type { KubeClient } from '#kube/client';
+import { compareVersions } from '#kube/compare-versions';
+import type { IndexFunction, StoreView } from '#kube/object-store';
+import { startReflector } from '#kube/reflector';
+
+/** The objects that the operator watches. Revisions are read when they are needed: they may be large and many. */
+export type CachedKinds = {
+  readonly policies: GuardrailPolicy;
+  readonly bindings: ModelBinding;
+  readonly generations: RuntimeGeneration;
+  readonly routes: GatewayRoute;
+  readonly reports: GatewayReport;
+};
+export type CacheName = keyof CachedKinds;
+
+export type Stores = { readonly [N in CacheName]: StoreView<CachedKinds[N]> };
+
+type Listener<N extends CacheName> = (
+  name: string,
+  current: Stored<CachedKinds[N]> | undefined,
+  previous: Stored<CachedKinds[N]> | undefined,
+) => void;
+
+/** Called for every change of an object, when the store holds it already. */
+export type Listeners = { readonly [N in CacheName]: Listener<N> };
+
+export type Caches = AsyncDisposable & {
+  readonly stores: Stores;
+  /** Who is told of changes from now on. Those that came before are told again. */
+  connect(listeners: Listeners): void;
+  /** Resolves when every kind was listed and delivered. */
+  readonly synced: Promise<void>;
+  /** The version of the newest change of a gateway's routes, removals that were seen included; "0" without any. */
+  routesChangedAt(gateway: string): string;
+  /** The longest time, in milliseconds, for which a watch has not heard of its server. */
+  silenceMs(): number;
+};
+
+export function aliasKey(gateway: string, alias: string): string {
+  return JSON.stringify([gateway, alias]);
+}
+
+const byId = ({ metadata }: { readonly metadata: Resource['metadata'] }): string[] => {
+  const id = metadata.labels?.[idLabel];
+  return id === undefined ? [] : [id];
+};
+
+/** Starts to list and watch what the operator decides from. */
+export function startCaches(options: {
+  readonly client: Pick<KubeClient, 'list' | 'watch'>;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}): Caches {
+  const { client, logger, clock } = options;
+  let listeners: Listeners | undefined;
+  const changedAt = new Map<string, string>();
+
+  function raise(gateways: readonly (string | undefined)[], version: string): void {
+    for (const gateway of gateways) {
+      if (gateway === undefined || compareVersions(version, changedAt.get(gateway) ?? '0') <= 0) continue;
+      changedAt.set(gateway, version);
+    }
+  }
+
+  /** A change that nobody takes counts as not delivered: the reflector tells it again. */
+  function connected(): Listeners {
+    if (listeners === undefined) throw new TypeError('nobody is connected yet');
+    return listeners;
+  }
+
+  function start<N extends CacheName>(
+    name: N,
+    kind: Kind,
+    indexes: Readonly<Record<string, IndexFunction<CachedKinds[N]>>>,
+    onChange: Listener<N> = (...change) => connected()[name](...change),
+  ) {
+    return startReflector<CachedKinds[N]>({ client, kind, indexes, logger, clock, onChange });
+  }
+
+  const policies = start('policies', kinds.guardrailPolicy, { id: byId });
+  const bindings = start('bindings', kinds.modelBinding, {
+    id: byId,
+    alias: ({ spec }) => [aliasKey(spec.gateway, spec.model.alias)],
+    policy: ({ spec }) => (spec.guardrail.mode === 'Policy' ? [spec.guardrail.policyRef.name] : []),
+  });
+  const generations = start('generations', kinds.runtimeGeneration, {});
+  const routes = start(
+    'routes',
+    kinds.gatewayRoute,
+    { alias: ({ spec }) => [aliasKey(spec.gateway, spec.alias)] },
+    (name, current, previous) => {
+      const gateways = [current?.spec.gateway, previous?.spec.gateway];
+      if (current !== undefined) raise(gateways, current.metadata.resourceVersion);
+      // The version of a removal is known as soon as the reflector has passed it, which is in this turn.
+      else queueMicrotask(() => raise(gateways, routes.throughVersion()));
+      connected().routes(name, current, previous);
+    },
+  );
+  const reports = start('reports', kinds.gatewayReport, { gateway: ({ spec }) => [spec.gateway] });
+  const all = [policies, bindings, generations, routes, reports];
+
+  return {
+    stores: {
+      policies: policies.store,
+      bindings: bindings.store,
+      generations: generations.store,
+      routes: routes.store,
+      reports: reports.store,
+    },
+    connect(next) {
+      listeners = next;
+    },
+    synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
+    routesChangedAt: (gateway) => changedAt.get(gateway) ?? '0',
+    silenceMs: () => Math.max(...all.map((reflector) => clock.now() - reflector.lastContact())),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(all.map((reflector) => reflector[Symbol.asyncDispose]()));
+    },
+  };
+}

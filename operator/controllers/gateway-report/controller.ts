@@ -1,0 +1,45 @@
+import { kinds } from '#crds/kinds';
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import type { KubeClient } from '#kube/client';
+import type { Stores } from '../../caches.ts';
+import type { GatewayReplicas } from '../../gateways/ports.ts';
+import type { PassOutcome } from '../../reconcile/outcome.ts';
+import { createStopwatches } from '../../reconcile/stopwatches.ts';
+
+/** A process must be gone for this long: one that restarts is not there for a moment. */
+const goneMs = 2_000;
+
+export type ReportControllerOptions = {
+  readonly client: Pick<KubeClient, 'delete'>;
+  readonly stores: Pick<Stores, 'reports'>;
+  readonly gateways: Pick<GatewayReplicas, 'isAlive'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly goneMs?: number;
+};
+
+/** Deletes the reports of replicas that run no more: nobody would ever confirm in their name. */
+export function createReportController(options: ReportControllerOptions) {
+  const { client, stores, gateways, clock, logger } = options;
+  const patience = options.goneMs ?? goneMs;
+  const watches = createStopwatches(clock);
+
+  async function reconcile(name: string): Promise<PassOutcome> {
+    const report = stores.reports.get(name);
+    if (report === undefined || (await gateways.isAlive(name))) {
+      watches.forget(name);
+      return { kind: 'settled' };
+    }
+    const gone = watches.elapsed(name, report.spec.bootId);
+    if (gone < patience) return { kind: 'waiting', afterMs: patience - gone };
+    const { uid, resourceVersion } = report.metadata;
+    // A replica of this name that has started meanwhile has written its report anew, which makes this fail.
+    await client.delete(kinds.gatewayReport, name, { uid, resourceVersion });
+    logger.info('report_deleted', { replica: name, gateway: report.spec.gateway });
+    watches.forget(name);
+    return { kind: 'settled' };
+  }
+
+  return { reconcile };
+}

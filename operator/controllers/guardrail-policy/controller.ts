@@ -1,0 +1,189 @@
+import { v7 as uuid } from 'uuid';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { type GuardrailPolicy, guardrailPolicySpecSchema } from '#crds/guardrail-policy';
+import { idLabel, kinds, operatorFinalizer } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import { applyDesired, applyStatus } from '#kube/apply';
+import type { KubeClient } from '#kube/client';
+import { setCondition } from '#kube/conditions';
+import { listAll } from '#kube/list-all';
+import type { Stores } from '../../caches.ts';
+import type { PassOutcome } from '../../reconcile/outcome.ts';
+import type { RevisionHead } from '../../revisions/decide-recording.ts';
+import { recordRevision } from '../../revisions/record-revision.ts';
+import { listRevisionHeads, newestIdOfName } from '../../revisions/revision-heads.ts';
+import { readPrevious } from '../model-binding/previous.ts';
+import { policyConditions } from './conditions.ts';
+import { decidePolicy, type PolicyStanding } from './decide.ts';
+import type { PolicySnapshot, RecordedView } from './snapshot.ts';
+
+/** While an earlier write of the management API is to be recorded by others. */
+const heldLookMs = 5_000;
+const maxSteps = 8;
+
+export type PolicyControllerOptions = {
+  readonly client: KubeClient;
+  readonly stores: Stores;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/** Gives policies their id and finalizer, records their revisions and holds their deletion. */
+export function createPolicyController(options: PolicyControllerOptions) {
+  const { client, stores, clock, logger } = options;
+  /** By UID: the generation that is known to be recorded, so that it is not looked for again. */
+  const recorded = new Map<string, { readonly generation: number; readonly view: RecordedView }>();
+  /** By UID: the generation whose record is held, and since when. */
+  const held = new Map<string, { readonly generation: number; readonly since: number }>();
+
+  async function reconcile(name: string): Promise<PassOutcome> {
+    let policy = stores.policies.get(name);
+    if (policy === undefined) return { kind: 'settled' };
+    let references: readonly string[] | undefined;
+    let record: PolicySnapshot['recorded'];
+    const newest = await newestForNamesakes(policy);
+    for (let step = 0; step < maxSteps; step++) {
+      const decided = decidePolicy(snapshotOf(policy, { references, newest, recorded: record ?? knownRecord(policy) }));
+      switch (decided.kind) {
+        case 'nothing':
+          return { kind: 'settled' };
+        case 'adopt':
+          policy = await adopt(policy);
+          break;
+        case 'record':
+          record = await recordOne(policy);
+          break;
+        case 'find_references':
+          references = await findReferences(policy);
+          break;
+        case 'release':
+          await release(policy);
+          return { kind: 'settled' };
+        case 'settle':
+          return settle(policy, decided.standing);
+      }
+    }
+    throw new TypeError('a policy settles in a few steps');
+  }
+
+  function knownRecord(policy: Stored<GuardrailPolicy>): RecordedView | undefined {
+    const known = recorded.get(policy.metadata.uid);
+    return known?.generation === policy.metadata.generation ? known.view : undefined;
+  }
+
+  async function newestForNamesakes(policy: Stored<GuardrailPolicy>): Promise<RevisionHead | undefined> {
+    const id = policy.metadata.labels?.[idLabel];
+    if (id === undefined || stores.policies.by('id', id).length < 2) return undefined;
+    return (await listRevisionHeads(client, id)).toSorted((a, b) => b.number - a.number)[0];
+  }
+
+  function snapshotOf(
+    policy: Stored<GuardrailPolicy>,
+    found: Pick<PolicySnapshot, 'references' | 'newest' | 'recorded'>,
+  ): PolicySnapshot {
+    const { metadata, spec } = policy;
+    const id = metadata.labels?.[idLabel];
+    const parsed = guardrailPolicySpecSchema.safeParse(spec);
+    return {
+      name: metadata.name,
+      uid: metadata.uid,
+      generation: metadata.generation,
+      id,
+      hasFinalizer: metadata.finalizers?.includes(operatorFinalizer) ?? false,
+      deleting: metadata.deletionTimestamp !== undefined,
+      problems: parsed.success
+        ? []
+        : parsed.error.issues.map(({ path, message }) => `spec.${path.join('.')}: ${message}`),
+      namesakes: (id === undefined ? [] : stores.policies.by('id', id))
+        .filter((other) => other.metadata.uid !== metadata.uid)
+        .map((other) => ({ name: other.metadata.name, uid: other.metadata.uid })),
+      ...found,
+    };
+  }
+
+  async function adopt(policy: Stored<GuardrailPolicy>): Promise<Stored<GuardrailPolicy>> {
+    const { name, labels, finalizers = [] } = policy.metadata;
+    const id = labels?.[idLabel] ?? (await freeIdOf(name)) ?? uuid();
+    return applyDesired(client, kinds.guardrailPolicy, policy, {
+      labels: { [idLabel]: id },
+      finalizers: finalizers.includes(operatorFinalizer) ? finalizers : [...finalizers, operatorFinalizer],
+    });
+  }
+
+  /** The id that policies of this name had, unless another policy carries it now. */
+  async function freeIdOf(name: string): Promise<string | undefined> {
+    const id = await newestIdOfName(client, name);
+    return id === undefined || stores.policies.by('id', id).length > 0 ? undefined : id;
+  }
+
+  async function recordOne(policy: Stored<GuardrailPolicy>): Promise<RecordedView | 'held'> {
+    const { uid, generation, labels } = policy.metadata;
+    const id = labels?.[idLabel];
+    if (id === undefined) throw new TypeError('a policy has its id before it is recorded');
+    const since = held.get(uid)?.generation === generation ? held.get(uid)?.since : undefined;
+    const result = await recordRevision(client, id, policy, since === undefined ? 0 : clock.now() - since);
+    if (result.kind === 'held') {
+      if (since === undefined) held.set(uid, { generation, since: clock.now() });
+      return 'held';
+    }
+    const { number, objectName, definitionDigest } = result.head;
+    const view = { number, name: objectName, definitionDigest };
+    held.delete(uid);
+    recorded.set(uid, { generation, view });
+    if (result.created) logger.info('revision_recorded', { policy: policy.metadata.name, revision: objectName });
+    return view;
+  }
+
+  /** From live reads: what refers to the policy by name, and what still serves one of its revisions. */
+  async function findReferences(policy: Stored<GuardrailPolicy>): Promise<readonly string[]> {
+    const { name, labels } = policy.metadata;
+    const id = labels?.[idLabel];
+    const bindings = await listAll<ModelBinding>(client, kinds.modelBinding);
+    const routes = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
+    const refers = ({ spec }: ModelBinding): boolean =>
+      spec.guardrail.mode === 'Policy' && spec.guardrail.policyRef.name === name;
+    const serves = (route: Stored<GatewayRoute>): boolean => servedPolicies(route).some((served) => served === id);
+    return [
+      ...bindings.items.filter(refers).map((binding) => `binding ${binding.metadata.name}`),
+      ...routes.items.filter(serves).map((route) => `route ${route.metadata.name}`),
+    ].toSorted();
+  }
+
+  async function release(policy: Stored<GuardrailPolicy>): Promise<void> {
+    const finalizers = policy.metadata.finalizers?.filter((finalizer) => finalizer !== operatorFinalizer) ?? [];
+    await applyDesired(client, kinds.guardrailPolicy, policy, { finalizers });
+    recorded.delete(policy.metadata.uid);
+    held.delete(policy.metadata.uid);
+  }
+
+  async function settle(policy: Stored<GuardrailPolicy>, standing: PolicyStanding): Promise<PassOutcome> {
+    const { generation } = policy.metadata;
+    const latestRevision = standing.kind === 'recorded' ? standing.revision : policy.status?.latestRevision;
+    const now = clock.date();
+    const conditions = policyConditions(standing, generation).reduce(
+      (list, change) => setCondition(list, change, now),
+      policy.status?.conditions ?? ([] as ReturnType<typeof setCondition>),
+    );
+    await applyStatus(client, kinds.guardrailPolicy, policy, {
+      conditions: [...conditions],
+      observedGeneration: generation,
+      ...(latestRevision === undefined ? {} : { latestRevision }),
+    });
+    return standing.kind === 'held' ? { kind: 'waiting', afterMs: heldLookMs } : { kind: 'settled' };
+  }
+
+  return { reconcile };
+}
+
+/** The policies that a route serves, or would serve again if its application were refused. */
+function servedPolicies(route: Stored<GatewayRoute>): readonly string[] {
+  const { guardrail } = route.spec;
+  const previous = readPrevious(route);
+  return [
+    ...(guardrail.mode === 'Policy' ? [guardrail.policyId] : []),
+    ...(previous?.mode === 'Policy' ? [previous.guardrail.policyId] : []),
+  ];
+}

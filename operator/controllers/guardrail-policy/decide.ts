@@ -1,0 +1,91 @@
+import type { IdClaimant, PolicySnapshot, RecordedView } from './snapshot.ts';
+
+export type PolicyStanding =
+  | { readonly kind: 'id_conflict'; readonly owner: string }
+  | { readonly kind: 'invalid'; readonly reason: 'InvalidId' | 'InvalidSpec'; readonly message: string }
+  | { readonly kind: 'held' }
+  | { readonly kind: 'recorded'; readonly revision: RecordedView }
+  | { readonly kind: 'leaving'; readonly references: readonly string[] };
+
+export type PolicyStep =
+  | { readonly kind: 'adopt' }
+  | { readonly kind: 'record' }
+  | { readonly kind: 'find_references' }
+  | { readonly kind: 'release' }
+  | { readonly kind: 'settle'; readonly standing: PolicyStanding }
+  | { readonly kind: 'nothing' };
+
+/** An id of the management API: a UUID of version 7 in lower case. */
+const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+type Phase = (s: PolicySnapshot) => PolicyStep | undefined;
+
+/** In this order; the first that has something to do decides. */
+const phases: readonly Phase[] = [ignoreReleased, adopt, refuseId, refuseNamesake, leaveUnrecorded, record, leave];
+
+/** The next step of a policy (DESIGN section 5). */
+export function decidePolicy(s: PolicySnapshot): PolicyStep {
+  for (const phase of phases) {
+    const step = phase(s);
+    if (step !== undefined) return step;
+  }
+  const { recorded } = s;
+  if (recorded === undefined || recorded === 'held') return settle({ kind: 'held' });
+  return settle({ kind: 'recorded', revision: recorded });
+}
+
+function ignoreReleased(s: PolicySnapshot): PolicyStep | undefined {
+  return s.deleting && !s.hasFinalizer ? { kind: 'nothing' } : undefined;
+}
+
+function adopt(s: PolicySnapshot): PolicyStep | undefined {
+  if (s.deleting) return undefined;
+  return s.id === undefined || !s.hasFinalizer ? { kind: 'adopt' } : undefined;
+}
+
+function refuseId(s: PolicySnapshot): PolicyStep | undefined {
+  if (s.deleting || s.id === undefined || idPattern.test(s.id)) return undefined;
+  const message = 'the id label is not a UUID of version 7 in lower case';
+  return settle({ kind: 'invalid', reason: 'InvalidId', message });
+}
+
+/** Of two objects with one id the owner of the revisions has it, else the first name. */
+function refuseNamesake(s: PolicySnapshot): PolicyStep | undefined {
+  if (s.namesakes.length === 0 || s.deleting) return undefined;
+  const owner = ownerOf([{ name: s.name, uid: s.uid }, ...s.namesakes], s.newest);
+  return owner === s.name ? undefined : settle({ kind: 'id_conflict', owner });
+}
+
+function ownerOf(claimants: readonly IdClaimant[], newest: PolicySnapshot['newest']): string {
+  const byUid = claimants.find((claimant) => claimant.uid === newest?.policy.uid);
+  const byName = claimants.find((claimant) => claimant.name === newest?.policy.name);
+  const [first = ''] = claimants.map((claimant) => claimant.name).toSorted();
+  return (byUid ?? byName)?.name ?? first;
+}
+
+/** What was never accepted has nothing to record when it goes. */
+function leaveUnrecorded(s: PolicySnapshot): PolicyStep | undefined {
+  const isSomebodyElses = s.namesakes.length > 0 && ownerOf([s, ...s.namesakes], s.newest) !== s.name;
+  const hasNoId = s.id === undefined || !idPattern.test(s.id);
+  return s.deleting && (isSomebodyElses || hasNoId) ? { kind: 'release' } : undefined;
+}
+
+function record(s: PolicySnapshot): PolicyStep | undefined {
+  if (s.problems.length > 0) {
+    if (s.deleting) return undefined;
+    return settle({ kind: 'invalid', reason: 'InvalidSpec', message: s.problems.join('; ') });
+  }
+  return s.recorded === undefined ? { kind: 'record' } : undefined;
+}
+
+/** A finalizer holds the deletion until nothing refers to the policy any more. */
+function leave(s: PolicySnapshot): PolicyStep | undefined {
+  if (!s.deleting || s.recorded === 'held') return undefined;
+  if (s.references === undefined) return { kind: 'find_references' };
+  if (s.references.length === 0) return { kind: 'release' };
+  return settle({ kind: 'leaving', references: s.references });
+}
+
+function settle(standing: PolicyStanding): PolicyStep {
+  return { kind: 'settle', standing };
+}

@@ -1,0 +1,28 @@
+import type { RevisionHead } from '../../revisions/decide-recording.ts';
+
+/** Another policy with the same id label. */
+export type IdClaimant = { readonly name: string; readonly uid: string };
+
+export type PolicySnapshot = {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly id: string | undefined;
+  readonly hasFinalizer: boolean;
+  readonly deleting: boolean;
+  /** What is wrong with the structure of the spec; empty for an accepted one. */
+  readonly problems: readonly string[];
+  readonly namesakes: readonly IdClaimant[];
+  /** The newest revision of the id; looked at only where there are namesakes. */
+  readonly newest: Pick<RevisionHead, 'policy'> | undefined;
+  /** The revision that stands for this generation; absent until it was recorded in this pass. */
+  readonly recorded: RecordedView | 'held' | undefined;
+  /** Bindings and routes that refer to the policy; looked at only while it is being deleted. */
+  readonly references: readonly string[] | undefined;
+};
+
+export type RecordedView = {
+  readonly number: number;
+  readonly name: string;
+  readonly definitionDigest: string;
+};

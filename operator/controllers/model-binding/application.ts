@@ -1,0 +1,84 @@
+import { digestOf } from '#contracts/canonical';
+import type { GatewayRouteSpec } from '#crds/gateway-route';
+import type { ApplicationRecord, FailureReason, ModelBindingSpec } from '#crds/model-binding';
+
+/** What an application puts in force; the policy id is unknown while the policy cannot be found. */
+export type Content =
+  | { readonly mode: 'None'; readonly contentProfile: string }
+  | {
+      readonly mode: 'Policy';
+      readonly policyId: string | undefined;
+      readonly policyRevision: string;
+      readonly contentProfile: string;
+    };
+
+/** One act of applying: the same content under another token is another application (DESIGN section 5). */
+export type Application = { readonly token: string; readonly content: Content };
+
+/** What the binding asks for. */
+export function desiredApplication(spec: ModelBindingSpec, policyId: string | undefined): Application {
+  const { contentProfile, guardrail } = spec;
+  const token = spec.apply ?? '';
+  if (guardrail.mode === 'None') return { token, content: { mode: 'None', contentProfile } };
+  return {
+    token,
+    content: { mode: 'Policy', policyId, policyRevision: String(guardrail.policyRef.revision), contentProfile },
+  };
+}
+
+/** What the route pins. */
+export function pinnedApplication(route: GatewayRouteSpec): Application {
+  const { token, contentProfile, guardrail } = route;
+  if (guardrail.mode === 'None') return { token, content: { mode: 'None', contentProfile } };
+  const { policyId, policyRevision } = guardrail;
+  return { token, content: { mode: 'Policy', policyId, policyRevision, contentProfile } };
+}
+
+export function contentDigest(content: Content): string {
+  return digestOf(content);
+}
+
+export function sameContent(a: Content, b: Content): boolean {
+  return contentDigest(a) === contentDigest(b);
+}
+
+export function sameApplication(a: Application, b: Application): boolean {
+  return a.token === b.token && sameContent(a.content, b.content);
+}
+
+/**
+ * Whether two applications are one as far as can be told: an unknown policy id equals every id, so that a pinned
+ * application is not taken for a new one while its policy cannot be found.
+ */
+export function mayBeSame(desired: Application, pinned: Application): boolean {
+  if (desired.content.mode !== 'Policy' || pinned.content.mode !== 'Policy') return sameApplication(desired, pinned);
+  if (desired.content.policyId !== undefined) return sameApplication(desired, pinned);
+  return sameApplication({ ...desired, content: { ...desired.content, policyId: pinned.content.policyId } }, pinned);
+}
+
+/** An outcome without its time. */
+export type Outcome = Omit<ApplicationRecord, 'time'>;
+
+export function outcomeOf(
+  application: Application,
+  generationId: string | undefined,
+  result: { readonly outcome: 'Applied' } | { readonly outcome: 'Failed'; readonly reason: FailureReason },
+): Outcome {
+  const { token, content } = application;
+  return {
+    operationId: token,
+    ...(content.mode === 'Policy' && content.policyId !== undefined ? { policyId: content.policyId } : {}),
+    ...(content.mode === 'Policy' ? { policyRevision: content.policyRevision } : {}),
+    contentProfile: content.contentProfile,
+    ...(generationId === undefined ? {} : { generationId }),
+    ...result,
+  };
+}
+
+/** Whether a record answers this application: by its token and its content. */
+export function answers(record: ApplicationRecord, application: Application): boolean {
+  const { token, content } = application;
+  if (record.operationId !== token || record.contentProfile !== content.contentProfile) return false;
+  if (content.mode === 'None') return record.policyRevision === undefined && record.policyId === undefined;
+  return record.policyId === content.policyId && record.policyRevision === content.policyRevision;
+}

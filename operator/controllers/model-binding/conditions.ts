@@ -1,0 +1,188 @@
+import type { Condition } from '#crds/metadata';
+import { describeRejections } from './decide.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { Settlement, Standing } from './steps.ts';
+
+/** In the order in which a person reads them; Ready summarises. */
+export const bindingConditions = [
+  'Ready',
+  'Accepted',
+  'ResolvedRefs',
+  'GenerationReady',
+  'Applied',
+  'RouteRejected',
+] as const;
+export type BindingCondition = (typeof bindingConditions)[number];
+
+export type Aspect = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
+export type Aspects = Readonly<Record<BindingCondition, Aspect>>;
+
+/** What the conditions of a binding say at the end of a pass. */
+export function aspectsOf(s: Snapshot, settlement: Settlement): Aspects {
+  if (isRemembered(settlement.standing)) return rememberedAspects(s, settlement);
+  const aspects = {
+    Accepted: accepted(settlement.standing),
+    ResolvedRefs: resolved(s, settlement.standing),
+    GenerationReady: generationReady(s, settlement),
+    Applied: applied(s, settlement.standing),
+    RouteRejected: routeRejected(s),
+  };
+  return { Ready: ready(s, settlement.standing, aspects), ...aspects };
+}
+
+/** A condition must be at most this long. */
+const maxMessage = 32_768;
+
+function aspect(status: Condition['status'], reason: string, message: string): Aspect {
+  return { status, reason, message: message.slice(0, maxMessage) };
+}
+
+function accepted(standing: Standing): Aspect {
+  if (standing.kind === 'not_accepted') return aspect('False', standing.reason, standing.message);
+  return aspect('True', 'Accepted', 'The binding is accepted.');
+}
+
+function resolved(s: Snapshot, standing: Standing): Aspect {
+  switch (standing.kind) {
+    case 'not_accepted':
+      return aspect('Unknown', 'NotAccepted', 'References are looked at when the binding is accepted.');
+    case 'unresolved':
+      return aspect('False', standing.reason, standing.message);
+    case 'failed':
+      if (standing.phase === 'references') return aspect('False', camel(standing.reason), standing.message ?? '');
+      break;
+    case 'starting':
+    case 'blocked':
+    case 'confirming':
+    case 'applied':
+    case 'leaving':
+      break;
+  }
+  if (s.upstream.kind === 'unknown') {
+    return aspect('False', 'ProviderUnknown', `the provider ${s.upstream.provider} is not approved for models`);
+  }
+  if (s.binding.spec.guardrail.mode === 'Policy' && s.policy.kind === 'absent') {
+    return aspect('False', 'PolicyNotFound', 'the policy of spec.guardrail does not exist');
+  }
+  return aspect('True', 'Resolved', 'All references are resolved.');
+}
+
+function generationReady(s: Snapshot, { standing, degraded }: Settlement): Aspect {
+  if (degraded !== undefined) return aspect('False', 'RunningAgain', degraded);
+  switch (standing.kind) {
+    case 'not_accepted':
+    case 'unresolved':
+    case 'leaving':
+      return aspect('Unknown', 'Pending', 'Nothing is started yet.');
+    case 'starting':
+      return aspect('Unknown', 'Starting', standing.message);
+    case 'blocked':
+      return aspect('False', standing.reason, standing.message);
+    case 'failed':
+      if (standing.phase === 'references') return aspect('Unknown', 'Pending', 'Nothing is started yet.');
+      if (standing.phase === 'generation') {
+        return aspect('False', camel(standing.reason), standing.message ?? '');
+      }
+      break;
+    case 'confirming':
+    case 'applied':
+      break;
+  }
+  if (s.binding.spec.guardrail.mode === 'None') return aspect('True', 'Unguarded', 'The model needs no runtime.');
+  const workload = s.route?.spec.workload ?? '';
+  return aspect('True', 'Ready', `Workload ${workload} was ready and passed its tests when the route was written.`);
+}
+
+function applied(s: Snapshot, standing: Standing): Aspect {
+  switch (standing.kind) {
+    case 'applied':
+      return aspect('True', 'Applied', appliedMessage(s));
+    case 'confirming': {
+      const reason = s.overdue ? 'ProgressDeadlineExceeded' : 'WaitingForReplicas';
+      return aspect('Unknown', reason, standing.message);
+    }
+    case 'failed':
+      return aspect('False', camel(standing.reason), `${standing.message ?? ''}${servingNote(s, standing)}`);
+    case 'not_accepted':
+    case 'unresolved':
+    case 'blocked': {
+      const said = s.conditions.find((condition) => condition.type === 'Applied');
+      if (said !== undefined) return aspectOf(said);
+      return aspect('Unknown', 'Pending', 'The application is in progress.');
+    }
+    case 'starting':
+    case 'leaving':
+      return aspect('Unknown', 'Pending', `The application is in progress.${servingNote(s, standing)}`);
+  }
+}
+
+function appliedMessage(s: Snapshot): string {
+  const guardrail = s.route?.spec.guardrail;
+  if (guardrail?.mode !== 'Policy') return 'Every ready gateway replica confirmed the model without a guardrail.';
+  return `Every ready gateway replica confirmed revision ${guardrail.policyRevision} of policy ${guardrail.policyId}.`;
+}
+
+function servingNote(s: Snapshot, standing: Standing): string {
+  if (s.route === undefined) return ' The alias has no route.';
+  if (standing.kind === 'failed' && standing.phase === 'replicas' && s.route.spec.refused === undefined) {
+    return ' There is no earlier guarded application to go back to.';
+  }
+  return ' The previous application goes on serving.';
+}
+
+function routeRejected(s: Snapshot): Aspect {
+  const message = describeRejections(s);
+  if (message === '') return aspect('False', 'NotRejected', 'No gateway replica rejects the route.');
+  return aspect('True', 'RejectedByReplica', message);
+}
+
+function ready(s: Snapshot, standing: Standing, aspects: Omit<Aspects, 'Ready'>): Aspect {
+  if (standing.kind === 'leaving') return aspect('False', 'Deleting', standing.message);
+  const order = ['Accepted', 'ResolvedRefs', 'Applied', 'GenerationReady'] as const;
+  const worst = order.map((type) => aspects[type]).find((one) => one.status === 'False');
+  const open = worst ?? order.map((type) => aspects[type]).find((one) => one.status === 'Unknown');
+  if (open !== undefined) return open;
+  if (aspects.RouteRejected.status === 'True') return { ...aspects.RouteRejected, status: 'False' };
+  if (s.route?.spec.state === 'Disabled')
+    return aspect('True', 'Disabled', 'The model or its provider is switched off.');
+  return aspect('True', 'Ready', 'The binding is applied.');
+}
+
+function isRemembered(standing: Standing): boolean {
+  return standing.kind === 'failed' && standing.message === undefined;
+}
+
+/** Only the outcome of the application is known: what the conditions said about it stays. */
+function rememberedAspects(s: Snapshot, settlement: Settlement): Aspects {
+  const { standing } = settlement;
+  const reason = standing.kind === 'failed' ? standing.reason : 'superseded';
+  const message = `The application failed; a new value of spec.apply tries it again.${servingNote(s, standing)}`;
+  const failed = aspect('False', camel(reason), message);
+  const keep = (type: BindingCondition, fallback: Aspect): Aspect => {
+    const said = s.conditions.find((condition) => condition.type === type);
+    return said?.status === 'False' && said.reason === fallback.reason ? aspectOf(said) : fallback;
+  };
+  const said = (type: BindingCondition, fallback: Aspect): Aspect => {
+    const held = s.conditions.find((condition) => condition.type === type);
+    return held === undefined ? fallback : aspectOf(held);
+  };
+  const unknown = aspect('Unknown', 'Pending', 'See the condition Applied.');
+  return {
+    Ready: keep('Ready', failed),
+    Accepted: accepted(standing),
+    ResolvedRefs: said('ResolvedRefs', unknown),
+    GenerationReady:
+      settlement.degraded === undefined ? said('GenerationReady', unknown) : generationReady(s, settlement),
+    Applied: keep('Applied', failed),
+    RouteRejected: routeRejected(s),
+  };
+}
+
+function aspectOf({ status, reason, message }: Condition): Aspect {
+  return { status, reason, message };
+}
+
+/** policy_tests_failed -> PolicyTestsFailed, as conditions write reasons. */
+export function camel(reason: string): string {
+  return reason.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}

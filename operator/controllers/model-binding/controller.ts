@@ -1,0 +1,196 @@
+import { v7 as uuid } from 'uuid';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { idLabel, kinds, operatorFinalizer } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import { createSemaphore } from '#kit/concurrency/semaphore';
+import type { Clock } from '#kit/time/clock';
+import { applyDesired, applyStatus } from '#kube/apply';
+import { KubeError } from '#kube/client';
+import { outcomeOfError, type PassOutcome } from '../../reconcile/outcome.ts';
+import { createStopwatches } from '../../reconcile/stopwatches.ts';
+import { contentDigest } from './application.ts';
+import { aspectsOf } from './conditions.ts';
+import { decide, desiredOf, gaveUp } from './decide.ts';
+import { type BindingWorld, gather, type Pass } from './gather.ts';
+import { runStep, type TrialPorts } from './run-step.ts';
+import type { Snapshot } from './snapshot.ts';
+import { makeStatus } from './status.ts';
+import type { Settlement, Standing, Step } from './steps.ts';
+import { writeRoute } from './write-route.ts';
+
+const maxSteps = 32;
+
+export type BindingControllerOptions = {
+  readonly ports: TrialPorts;
+  readonly world: BindingWorld;
+  readonly clock: Clock;
+  readonly progressDeadlineMs: number;
+  readonly maxStreamMs: number;
+};
+
+type Progress =
+  | { readonly kind: 'pass'; readonly pass: Pass }
+  | { readonly kind: 'end'; readonly outcome: PassOutcome };
+
+/** Takes a binding from what it asks for to a route that every ready replica confirmed (DESIGN section 6). */
+export function createBindingController(options: BindingControllerOptions) {
+  const { ports, world, clock } = options;
+  const { client, logger } = ports;
+  const claims = createSemaphore(1);
+  const watches = createStopwatches(clock);
+
+  async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
+    const binding = world.stores.bindings.get(name);
+    if (binding === undefined) return { kind: 'settled' };
+    let pass: Pass = {
+      binding,
+      route: world.stores.routes.get(name),
+      facts: { desired: {}, pinned: {} },
+      generations: {},
+      overdue: false,
+      departureOverdue: false,
+    };
+    for (let step = 0; step < maxSteps; step++) {
+      pass = { ...pass, ...timesOf(pass) };
+      const s = gather(world, pass);
+      const todo = decide(s);
+      const next = await advance(pass, s, todo, signal).catch((error: unknown) => report(pass, s, todo, error));
+      if (next.kind === 'end') return next.outcome;
+      pass = next.pass;
+    }
+    throw new TypeError('a binding settles in a few steps');
+  }
+
+  function timesOf(pass: Pass): Pick<Pass, 'overdue' | 'departureOverdue'> {
+    const { uid, deletionTimestamp } = pass.binding.metadata;
+    if (deletionTimestamp !== undefined) {
+      const since = pass.route === undefined ? watches.elapsed(uid, 'leaving') : 0;
+      return { overdue: false, departureOverdue: since >= options.maxStreamMs };
+    }
+    const application = desiredOf(gather(world, pass));
+    const key = `${application.token} ${contentDigest(application.content)}`;
+    return { overdue: watches.elapsed(uid, key) >= options.progressDeadlineMs, departureOverdue: false };
+  }
+
+  async function advance(pass: Pass, s: Snapshot, step: Step, signal: AbortSignal): Promise<Progress> {
+    switch (step.kind) {
+      case 'nothing':
+        return end({ kind: 'settled' });
+      case 'adopt':
+        return go({ ...pass, binding: await adopt(pass.binding) });
+      case 'delete_route':
+        return go(await deleteRoute(pass, s, step.why));
+      case 'release':
+        await release(pass.binding);
+        return end({ kind: 'settled' });
+      case 'write_route': {
+        const route = await writeRoute({ client, claims }, pass, s, step, signal);
+        const { generationId, workload } = route.spec;
+        logger.info('route_written', { binding: route.metadata.name, why: step.why, generationId, workload });
+        return go({ ...pass, route });
+      }
+      case 'settle':
+        return end(await settle(pass, s, step.settlement));
+      case 'read_revision':
+      case 'build_bundle':
+      case 'judge':
+      case 'ensure_workload':
+      case 'run_tests':
+      case 'ask_providers':
+        return go(await runStep(ports, world, pass, step, signal));
+    }
+  }
+
+  function adopt(binding: Stored<ModelBinding>): Promise<Stored<ModelBinding>> {
+    const { labels, finalizers = [] } = binding.metadata;
+    return applyDesired(client, kinds.modelBinding, binding, {
+      labels: { [idLabel]: labels?.[idLabel] ?? uuid() },
+      finalizers: finalizers.includes(operatorFinalizer) ? finalizers : [...finalizers, operatorFinalizer],
+    });
+  }
+
+  /** What the route pinned is noted before it goes, for who still uses it is waited for. */
+  async function deleteRoute(pass: Pass, s: Snapshot, why: 'leaving' | 'foreign'): Promise<Pass> {
+    const { route } = pass;
+    if (route === undefined) return pass;
+    let { binding } = pass;
+    if (why === 'leaving') {
+      const settlement = { standing: { kind: 'leaving', message: 'the route is being deleted' } } as const;
+      binding = await writeStatus(pass, s, settlement);
+    }
+    const { name, uid, resourceVersion } = route.metadata;
+    await client.delete(kinds.gatewayRoute, name, { uid, resourceVersion });
+    logger.info('route_deleted', { binding: name, why });
+    return { ...pass, binding, route: undefined };
+  }
+
+  async function release(binding: Stored<ModelBinding>): Promise<void> {
+    const { name, uid, finalizers = [] } = binding.metadata;
+    const route = await client.get<GatewayRoute>(kinds.gatewayRoute, name);
+    if (route !== undefined) throw new KubeError('conflict', 'the binding has a route again');
+    await applyDesired(client, kinds.modelBinding, binding, {
+      finalizers: finalizers.filter((finalizer) => finalizer !== operatorFinalizer),
+    });
+    watches.forget(uid);
+  }
+
+  function writeStatus(pass: Pass, s: Snapshot, settlement: Settlement): Promise<Stored<ModelBinding>> {
+    const made = makeStatus(s, settlement, aspectsOf(s, settlement), clock.date());
+    // The mirror goes on naming what a deleted route pinned, until the binding itself is gone.
+    const { pinned } = pass.binding.status ?? {};
+    const status = s.route === undefined && s.binding.deleting && pinned !== undefined ? { ...made, pinned } : made;
+    return applyStatus(client, kinds.modelBinding, pass.binding, status);
+  }
+
+  async function settle(pass: Pass, s: Snapshot, settlement: Settlement): Promise<PassOutcome> {
+    await writeStatus(pass, s, settlement);
+    const { outcome, standing } = settlement;
+    const { name, uid } = pass.binding.metadata;
+    if (outcome !== undefined) {
+      const { outcome: result, reason, generationId } = outcome;
+      logger.info('application_ended', { binding: name, outcome: result, reason, generationId });
+    }
+    if (isOver(standing)) watches.forget(uid);
+    if (settlement.deadline !== true) return { kind: 'settled' };
+    const limit = s.binding.deleting ? options.maxStreamMs : options.progressDeadlineMs;
+    return { kind: 'waiting', afterMs: Math.max(1, limit - watches.current(uid)) };
+  }
+
+  /** A technical fault shows in the conditions, where they can be written; the queue tries again. */
+  async function report(pass: Pass, s: Snapshot, step: Step, error: unknown): Promise<Progress> {
+    const outcome = outcomeOfError(error);
+    if (outcome.kind === 'raced' || outcome.reason === 'ServerUnavailable' || s.binding.deleting) throw error;
+    const { reason, message } = outcome;
+    if (s.overdue && 'target' in step && step.target === 'desired') {
+      return end(await settle(pass, s, gaveUp(s, message)));
+    }
+    await writeStatus(pass, s, { standing: { kind: 'blocked', reason, message } }).catch(() => undefined);
+    throw error;
+  }
+
+  return { reconcile };
+}
+
+function isOver(standing: Standing): boolean {
+  switch (standing.kind) {
+    case 'applied':
+    case 'failed':
+    case 'not_accepted':
+      return true;
+    case 'unresolved':
+    case 'starting':
+    case 'blocked':
+    case 'confirming':
+    case 'leaving':
+      return false;
+  }
+}
+
+function go(pass: Pass): Progress {
+  return { kind: 'pass', pass };
+}
+
+function end(outcome: PassOutcome): Progress {
+  return { kind: 'end', outcome };
+}

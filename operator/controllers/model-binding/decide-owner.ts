@@ -1,0 +1,64 @@
+/** Who may serve an alias, as far as the objects that everybody can read tell. */
+export type Claimant = {
+  readonly name: string;
+  readonly id: string | undefined;
+  readonly gateway: string;
+  readonly alias: string;
+  readonly deleting: boolean;
+};
+
+/** A route that stands, whoever's it is. */
+export type Holding = {
+  readonly bindingName: string;
+  readonly bindingId: string;
+  readonly gateway: string;
+  readonly alias: string;
+};
+
+export type Ownership =
+  | { readonly kind: 'owner' }
+  | { readonly kind: 'alias_conflict'; readonly owner: string }
+  | { readonly kind: 'id_conflict'; readonly owner: string };
+
+/**
+ * One alias per gateway has one owner: who holds the route, else the smallest id label, else the first name
+ * (DESIGN section 5). One id belongs to one binding: to who holds the route of that id, else to the first name.
+ */
+export function decideOwner(self: Claimant, others: readonly Claimant[], holdings: readonly Holding[]): Ownership {
+  const idOwner = ownerOfId(self, others, holdings);
+  if (idOwner !== self.name) return { kind: 'id_conflict', owner: idOwner };
+  const aliasOwner = ownerOfAlias(self, others, holdings);
+  return aliasOwner === self.name ? { kind: 'owner' } : { kind: 'alias_conflict', owner: aliasOwner };
+}
+
+function ownerOfId(self: Claimant, others: readonly Claimant[], holdings: readonly Holding[]): string {
+  if (self.id === undefined) return self.name;
+  const names = [self, ...others.filter((other) => other.id === self.id)].map((claimant) => claimant.name);
+  const holder = holdings.find((holding) => holding.bindingId === self.id && names.includes(holding.bindingName));
+  return holder?.bindingName ?? first(names);
+}
+
+function ownerOfAlias(self: Claimant, others: readonly Claimant[], holdings: readonly Holding[]): string {
+  const holders = holdings
+    .filter((holding) => holding.gateway === self.gateway && holding.alias === self.alias)
+    .toSorted((a, b) => compare(a.bindingId, b.bindingId));
+  if (holders[0] !== undefined) return holders[0].bindingName;
+  const rivals = others.filter(
+    (other) => other.gateway === self.gateway && other.alias === self.alias && !other.deleting,
+  );
+  const named = [self, ...rivals].toSorted((a, b) => compareIds(a.id, b.id) || compare(a.name, b.name));
+  return named[0]?.name ?? self.name;
+}
+
+function compareIds(a: string | undefined, b: string | undefined): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  return compare(a, b);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function first(names: readonly string[]): string {
+  return names.reduce((least, name) => (name < least ? name : least));
+}

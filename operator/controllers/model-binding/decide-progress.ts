@@ -1,0 +1,179 @@
+import { isEnforced, providerOf, rulesInOrder, sectionSchema } from '#contracts/policy';
+import { isContentProfile } from '#contracts/profiles';
+import type { GatewayRouteSpec } from '#crds/gateway-route';
+import type { FailureReason } from '#crds/model-binding';
+import type { PolicyRevisionSpec } from '#crds/policy-revision';
+import { type Application, pinnedApplication, sameContent } from './application.ts';
+import { makeGuard } from './resources/route.ts';
+import type { Snapshot, Target } from './snapshot.ts';
+import type { Step } from './steps.ts';
+
+/** How far one application got before its route is written (DESIGN section 6, steps 1 to 5). */
+export type Progress =
+  | { readonly kind: 'step'; readonly step: Step }
+  | { readonly kind: 'waiting'; readonly phase: 'references'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'waiting'; readonly phase: 'generation'; readonly message: string }
+  | {
+      readonly kind: 'failed';
+      readonly phase: 'references' | 'generation';
+      readonly reason: FailureReason;
+      readonly message: string;
+    }
+  | {
+      readonly kind: 'ready';
+      readonly guardrail: GatewayRouteSpec['guardrail'];
+      readonly workload: string | undefined;
+    };
+
+type PolicyContent = Extract<Application['content'], { mode: 'Policy' }>;
+type Check = (s: Snapshot, target: Target, content: PolicyContent) => Progress | undefined;
+
+/** In the order in which they are judged: what cannot become true any more comes before what may. */
+const checks: readonly Check[] = [
+  policyIsOpen,
+  profileIsKnown,
+  upstreamIsApproved,
+  policyIsThere,
+  revisionIsRecorded,
+  bundleIsBuilt,
+  bundleIsAdmitted,
+  workloadIsReady,
+  testsPass,
+  providersAnswer,
+];
+
+export function progressOf(s: Snapshot, target: Target, application: Application): Progress {
+  const { content } = application;
+  if (content.mode === 'None') {
+    const refused = upstreamIsApproved(s, target);
+    return refused ?? { kind: 'ready', guardrail: { mode: 'None' }, workload: undefined };
+  }
+  for (const check of checks) {
+    const found = check(s, target, content);
+    if (found !== undefined) return found;
+  }
+  return guarded(s, target, content);
+}
+
+function policyIsOpen(s: Snapshot, target: Target, content: PolicyContent): Progress | undefined {
+  if (target === 'pinned' || s.policy.kind === 'absent') return undefined;
+  const { archived, deleting } = s.policy;
+  if (!archived && !deleting) return undefined;
+  const pinned = s.route === undefined ? undefined : pinnedApplication(s.route.spec).content;
+  if (pinned !== undefined && sameContent(pinned, content)) return undefined;
+  const state = archived ? 'archived' : 'being deleted';
+  return failed('references', 'policy_archived', `the policy is ${state}: it cannot be newly applied`);
+}
+
+function profileIsKnown(_s: Snapshot, _target: Target, content: PolicyContent): Progress | undefined {
+  if (isContentProfile(content.contentProfile)) return undefined;
+  return failed(
+    'references',
+    'profile_unsupported',
+    `the content profile ${content.contentProfile} is not supported; see spec.contentProfile`,
+  );
+}
+
+function upstreamIsApproved(s: Snapshot, target: Target): Progress | undefined {
+  if (target === 'pinned' || s.upstream.kind === 'approved') return undefined;
+  return failed(
+    'references',
+    'provider_unknown',
+    `the provider ${s.upstream.provider} of spec.model.provider is not an approved provider of kind model`,
+  );
+}
+
+function policyIsThere(s: Snapshot, target: Target): Progress | undefined {
+  if (target === 'pinned') return undefined;
+  if (s.policy.kind === 'absent') return unresolved('PolicyNotFound', 'the policy of spec.guardrail does not exist');
+  if (s.policy.idConflict) {
+    return unresolved('PolicyIdConflict', 'another policy owns the id label of the policy of spec.guardrail');
+  }
+  if (s.policy.id === undefined) return unresolved('PolicyNotRecorded', 'the policy is not recorded yet');
+  return undefined;
+}
+
+function revisionIsRecorded(s: Snapshot, target: Target, content: PolicyContent): Progress | undefined {
+  const { revision } = s.facts[target];
+  if (revision === undefined) {
+    const name = `${content.policyId}-${content.policyRevision}`;
+    return { kind: 'step', step: { kind: 'read_revision', target, name } };
+  }
+  if (revision !== 'absent') return undefined;
+  return unresolved('PolicyRevisionUnknown', `the policy has no revision ${content.policyRevision}`);
+}
+
+function bundleIsBuilt(s: Snapshot, target: Target, content: PolicyContent): Progress | undefined {
+  const { bundle } = s.facts[target];
+  if (bundle === undefined) {
+    return { kind: 'step', step: { kind: 'build_bundle', target, contentProfile: content.contentProfile } };
+  }
+  if (bundle.kind === 'built') return undefined;
+  const phase = bundle.reason === 'bundle_invalid' ? 'generation' : 'references';
+  return failed(phase, bundle.reason, bundle.message);
+}
+
+function bundleIsAdmitted(s: Snapshot, target: Target): Progress | undefined {
+  const { judgement } = s.facts[target];
+  if (judgement === undefined) return { kind: 'step', step: { kind: 'judge', target } };
+  return judgement.kind === 'accepted' ? undefined : failed('generation', judgement.reason, judgement.message);
+}
+
+function workloadIsReady(s: Snapshot, target: Target): Progress | undefined {
+  const { workload } = s.facts[target];
+  if (workload === undefined) return { kind: 'step', step: { kind: 'ensure_workload', target } };
+  if (workload.ready && workload.addresses.length > 0) return undefined;
+  const message = workload.problem ?? `the processes of workload ${workload.name} are starting`;
+  return { kind: 'waiting', phase: 'generation', message };
+}
+
+function testsPass(s: Snapshot, target: Target, content: PolicyContent): Progress | undefined {
+  const { revision, tests } = s.facts[target];
+  if (!isFound(revision) || revision.tests.length === 0) return undefined;
+  if (tests === undefined) {
+    return { kind: 'step', step: { kind: 'run_tests', target, contentProfile: content.contentProfile } };
+  }
+  return tests.kind === 'passed' ? undefined : failed('generation', 'policy_tests_failed', tests.message);
+}
+
+function providersAnswer(s: Snapshot, target: Target): Progress | undefined {
+  const { revision, providers } = s.facts[target];
+  if (target === 'pinned' || !isFound(revision) || !callsProviders(revision)) return undefined;
+  if (providers === undefined) return { kind: 'step', step: { kind: 'ask_providers', target } };
+  return providers.kind === 'passed' ? undefined : failed('generation', 'provider_unavailable', providers.message);
+}
+
+function callsProviders(revision: PolicyRevisionSpec): boolean {
+  const definition = JSON.parse(revision.definition) as Record<'request' | 'response', unknown>;
+  return [definition.request, definition.response]
+    .flatMap((section) => rulesInOrder(sectionSchema.parse(section)))
+    .some((rule) => isEnforced(rule) && providerOf(rule) !== undefined);
+}
+
+function guarded(s: Snapshot, target: Target, content: PolicyContent): Progress {
+  const { revision, bundle, judgement, workload } = s.facts[target];
+  if (!isFound(revision) || bundle?.kind !== 'built' || judgement?.kind !== 'accepted' || workload === undefined) {
+    throw new TypeError('an application is ready only when all of its facts are there');
+  }
+  const guardrail = makeGuard({
+    revision,
+    contentProfile: content.contentProfile,
+    digest: bundle.digest,
+    addresses: workload.addresses,
+    limits: s.limits,
+    streaming: judgement.streaming,
+  });
+  return { kind: 'ready', guardrail, workload: workload.name };
+}
+
+function isFound(revision: PolicyRevisionSpec | 'absent' | undefined): revision is PolicyRevisionSpec {
+  return revision !== undefined && revision !== 'absent';
+}
+
+function unresolved(reason: string, message: string): Progress {
+  return { kind: 'waiting', phase: 'references', reason, message };
+}
+
+function failed(phase: 'references' | 'generation', reason: FailureReason, message: string): Progress {
+  return { kind: 'failed', phase, reason, message };
+}

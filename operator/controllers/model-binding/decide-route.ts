@@ -1,0 +1,103 @@
+import type { Application } from './application.ts';
+import { contentDigest, pinnedApplication, sameApplication } from './application.ts';
+import type { Progress } from './decide-progress.ts';
+import { makeRouteFrame, type RouteDraft, type Upstream } from './resources/route.ts';
+import { isApplied } from './ring.ts';
+import type { PreviousApplication, RouteView, Snapshot } from './snapshot.ts';
+
+/** Every ready replica is at or past the route and holds nothing against it; zero replicas never confirm. */
+export function isConfirmed(s: Snapshot): boolean {
+  if (s.replicas.some((replica) => replica.rejected !== undefined)) return false;
+  const ready = s.replicas.filter((replica) => replica.ready);
+  return ready.length > 0 && ready.every((replica) => replica.reached && !replica.pending);
+}
+
+/** The route of an application whose workload is ready. */
+export function newDraft(
+  s: Snapshot,
+  application: Application,
+  ready: Extract<Progress, { kind: 'ready' }>,
+): RouteDraft {
+  return {
+    ...frameOf(s),
+    token: application.token,
+    contentProfile: application.content.contentProfile,
+    guardrail: ready.guardrail,
+    ...(ready.workload === undefined ? {} : { workload: ready.workload }),
+  };
+}
+
+/** The standing route with what may change without an application. */
+export function keptDraft(s: Snapshot, route: RouteView): RouteDraft {
+  const { generationId, ...current } = route.spec;
+  const frame = frameOf(s);
+  const place = s.owner.kind === 'owner' ? {} : { alias: current.alias, gateway: current.gateway };
+  return { ...current, ...frame, ...place, guardrail: withAddresses(current.guardrail, route.workload) };
+}
+
+/**
+ * The route that puts the previous application back and remembers the refused one; undefined where there is none to go
+ * back to, or none that guarded (DESIGN section 6.7).
+ */
+export function rolledBackDraft(s: Snapshot, route: RouteView, message: string): RouteDraft | undefined {
+  const { previous, previousWorkload } = route;
+  if (previous?.mode !== 'Policy' || previousWorkload?.runnable !== true) return undefined;
+  const refused = pinnedApplication(route.spec);
+  // Somebody asked for what was put back already: there is nothing behind it to go back to.
+  if (isPinned(previous, refused)) return undefined;
+  return {
+    ...frameOf(s),
+    token: previous.token,
+    contentProfile: previous.contentProfile,
+    guardrail: withAddresses(previous.guardrail, previousWorkload),
+    workload: previous.workload,
+    refused: {
+      token: refused.token,
+      contentDigest: contentDigest(refused.content),
+      generationId: route.spec.generationId,
+      reason: 'replica_rejected',
+      message,
+    },
+  };
+}
+
+/** What a new application goes back to: the last one that every replica confirmed, not one that is itself on trial. */
+export function previousOf(s: Snapshot): PreviousApplication | undefined {
+  const { route } = s;
+  if (route === undefined) return undefined;
+  if (!isApplied(s.ring, route.spec.generationId) && !isConfirmed(s)) return route.previous;
+  const { guardrail, token, contentProfile, workload } = route.spec;
+  if (guardrail.mode === 'None' || workload === undefined) return { mode: 'None' };
+  return { mode: 'Policy', token, contentProfile, workload, guardrail };
+}
+
+function isPinned(previous: Extract<PreviousApplication, { mode: 'Policy' }>, pinned: Application): boolean {
+  const { token, contentProfile, guardrail } = previous;
+  const { policyId, policyRevision } = guardrail;
+  return sameApplication({ token, content: { mode: 'Policy', policyId, policyRevision, contentProfile } }, pinned);
+}
+
+function withAddresses(guardrail: RouteDraft['guardrail'], workload: RouteView['workload']): RouteDraft['guardrail'] {
+  if (guardrail.mode === 'None' || workload === undefined || !workload.runnable) return guardrail;
+  if (workload.addresses.length === 0) return guardrail;
+  return { ...guardrail, addresses: [...workload.addresses] };
+}
+
+function frameOf(s: Snapshot) {
+  const { name, uid, id, spec } = s.binding;
+  if (id === undefined) throw new TypeError('a binding has its id before it has a route');
+  return makeRouteFrame({ name, uid, id }, spec, upstreamOf(s));
+}
+
+/**
+ * The upstream to write. A name that is not approved changes nothing while the one in use is approved; when that one
+ * is not approved any more, the route is switched off.
+ */
+function upstreamOf(s: Snapshot): Upstream {
+  if (s.upstream.kind === 'approved') return s.upstream;
+  const inUse = s.routeUpstream;
+  if (inUse?.kind === 'approved') return inUse;
+  if (s.route === undefined) throw new TypeError('a route is not made for a provider that is not approved');
+  const { provider, endpoint, credential } = s.route.spec.upstream;
+  return { provider, endpoint, credential, enabled: false };
+}

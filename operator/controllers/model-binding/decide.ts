@@ -1,0 +1,281 @@
+import { digestOf } from '#contracts/canonical';
+import {
+  type Application,
+  answers,
+  contentDigest,
+  desiredApplication,
+  mayBeSame,
+  type Outcome,
+  outcomeOf,
+  pinnedApplication,
+} from './application.ts';
+import { type Progress, progressOf } from './decide-progress.ts';
+import { isConfirmed, keptDraft, newDraft, previousOf, rolledBackDraft } from './decide-route.ts';
+import { hasOutcome, isApplied } from './ring.ts';
+import type { RouteView, Snapshot } from './snapshot.ts';
+import type { Settlement, Standing, Step } from './steps.ts';
+
+type Phase = (s: Snapshot) => Step | undefined;
+
+/** In this order; the first that has something to do decides. */
+const phases: readonly Phase[] = [
+  leave,
+  adopt,
+  dropForeignRoute,
+  runPinnedAgain,
+  keepRoute,
+  refuseConflict,
+  followPinned,
+  rememberFailure,
+];
+
+/** The next step of a binding (DESIGN section 6). Pure: the same snapshot gives the same step. */
+export function decide(s: Snapshot): Step {
+  for (const phase of phases) {
+    const step = phase(s);
+    if (step !== undefined) return step;
+  }
+  return apply(s);
+}
+
+/** Deletion: the route goes first, then who still uses what it pinned is waited for, then the binding is released. */
+function leave(s: Snapshot): Step | undefined {
+  if (!s.binding.deleting) return undefined;
+  if (!s.binding.hasFinalizer) return { kind: 'nothing' };
+  if (s.route !== undefined && s.route.spec.binding.id === s.binding.id)
+    return { kind: 'delete_route', why: 'leaving' };
+  if (s.leftBehind.length === 0 || s.departureOverdue) return { kind: 'release' };
+  const message = `waits until these replicas have ended what they began: ${s.leftBehind.join(', ')}`;
+  return settle({ kind: 'leaving', message }, { deadline: true });
+}
+
+function adopt(s: Snapshot): Step | undefined {
+  return s.binding.id === undefined || !s.binding.hasFinalizer ? { kind: 'adopt' } : undefined;
+}
+
+/** A route of this name that belongs to another binding: one that is gone, for a name has one object. */
+function dropForeignRoute(s: Snapshot): Step | undefined {
+  if (s.route === undefined || s.route.spec.binding.id === s.binding.id) return undefined;
+  return { kind: 'delete_route', why: 'foreign' };
+}
+
+/** The pinned workload cannot be run any more (another build, or gone): its application is run again. */
+function runPinnedAgain(s: Snapshot): Step | undefined {
+  const { route } = s;
+  if (route === undefined) return undefined;
+  const progress = rerunOf(s);
+  if (progress?.kind === 'step') return progress.step;
+  if (progress?.kind !== 'ready') return undefined;
+  const draft = { ...newDraft(s, pinnedApplication(route.spec), progress), ...refusalOf(route) };
+  return { kind: 'write_route', why: 'run_again', draft, generation: 'new', previous: undefined };
+}
+
+function rerunOf(s: Snapshot): Progress | undefined {
+  const { route } = s;
+  if (route === undefined || route.spec.guardrail.mode === 'None' || route.workload?.runnable !== false)
+    return undefined;
+  return progressOf(s, 'pinned', pinnedApplication(route.spec));
+}
+
+function refusalOf(route: RouteView) {
+  return route.spec.refused === undefined ? {} : { refused: route.spec.refused };
+}
+
+/** Edits that are no application, moved processes and providers that were switched off. */
+function keepRoute(s: Snapshot): Step | undefined {
+  if (s.route === undefined) return undefined;
+  const draft = keptDraft(s, s.route);
+  const { generationId, ...current } = s.route.spec;
+  if (digestOf(draft) === digestOf(current)) return undefined;
+  return { kind: 'write_route', why: 'keep', draft, generation: 'kept', previous: s.route.previous };
+}
+
+function refuseConflict(s: Snapshot): Step | undefined {
+  const { owner } = s;
+  const { alias } = s.binding.spec.model;
+  const { gateway } = s.binding.spec;
+  switch (owner.kind) {
+    case 'owner':
+      return undefined;
+    case 'alias_conflict':
+      return settle({
+        kind: 'not_accepted',
+        reason: 'AliasConflict',
+        message: `the alias ${alias} of gateway ${gateway} belongs to the binding ${owner.owner}`,
+      });
+    case 'id_conflict':
+      return settle({
+        kind: 'not_accepted',
+        reason: 'IdConflict',
+        message: `the id label of this binding belongs to the binding ${owner.owner}`,
+      });
+  }
+}
+
+/** The route pins what is asked for: the replicas decide (DESIGN section 6, steps 6 and 7). */
+function followPinned(s: Snapshot): Step | undefined {
+  const { route } = s;
+  if (route === undefined) return undefined;
+  const pinned = pinnedApplication(route.spec);
+  if (!mayBeSame(desiredOf(s), pinned)) return undefined;
+  const degraded = degradedBy(s);
+  const { generationId } = route.spec;
+  const applied = outcomeOf(pinned, generationId, { outcome: 'Applied' });
+  if (isApplied(s.ring, generationId)) {
+    // Somebody went back to what is pinned: that is an application of its own, with nothing left to do.
+    const back = s.ring[0]?.generationId === generationId ? {} : { outcome: applied };
+    return settle({ kind: 'applied' }, { ...back, degraded });
+  }
+  if (degraded !== undefined) return settle({ kind: 'starting', message: degraded }, { degraded });
+  const rejected = s.replicas.filter((replica) => replica.rejected !== undefined);
+  if (rejected.length > 0) return afterRejection(s, route, pinned, describeRejections(s));
+  if (isConfirmed(s)) return settle({ kind: 'applied' }, { outcome: applied });
+  const late = s.overdue && !hasOutcome(s.ring, generationId);
+  const outcome = late ? { outcome: failedOutcome(pinned, generationId, 'progress_deadline_exceeded') } : {};
+  return settle({ kind: 'confirming', message: describeSilence(s) }, { ...outcome, deadline: !s.overdue });
+}
+
+function afterRejection(s: Snapshot, route: RouteView, pinned: Application, message: string): Step {
+  const draft = rolledBackDraft(s, route, message);
+  if (draft !== undefined) {
+    return { kind: 'write_route', why: 'roll_back', draft, generation: 'new', previous: route.previous };
+  }
+  const { generationId } = route.spec;
+  const outcome = hasOutcome(s.ring, generationId)
+    ? {}
+    : { outcome: failedOutcome(pinned, generationId, 'replica_rejected') };
+  return settle({ kind: 'failed', phase: 'replicas', reason: 'replica_rejected', message }, outcome);
+}
+
+/** An application that failed is not tried again until there is another one. */
+function rememberFailure(s: Snapshot): Step | undefined {
+  const desired = desiredOf(s);
+  const degraded = degradedBy(s);
+  const refused = s.route?.spec.refused;
+  const newest = s.ring[0];
+  const isRefused =
+    refused?.token === desired.token &&
+    refused.contentDigest === contentDigest(desired.content) &&
+    !(newest?.outcome === 'Applied' && newest.generationId === s.route?.spec.generationId);
+  if (refused !== undefined && isRefused) {
+    const known = newest !== undefined && answers(newest, desired);
+    const outcome = known ? {} : { outcome: failedOutcome(desired, refused.generationId, refused.reason) };
+    const { reason, message } = refused;
+    return settle({ kind: 'failed', phase: 'replicas', reason, message }, { ...outcome, degraded });
+  }
+  if (newest?.outcome !== 'Failed' || newest.reason === undefined || !answers(newest, desired)) return undefined;
+  const phase = 'generation';
+  return settle({ kind: 'failed', phase, reason: newest.reason, message: undefined }, { degraded });
+}
+
+/** A new application; whatever fails before its route is written leaves the pinned one serving. */
+function apply(s: Snapshot): Step {
+  const desired = desiredOf(s);
+  const progress = progressOf(s, 'desired', desired);
+  switch (progress.kind) {
+    case 'step':
+      return progress.step;
+    case 'ready': {
+      const unread = s.replicas.filter((replica) => !replica.readsFormat).map((replica) => replica.name);
+      if (unread.length > 0) return keepWaiting(s, olderReaders(unread));
+      return {
+        kind: 'write_route',
+        why: 'apply',
+        draft: newDraft(s, desired, progress),
+        generation: 'new',
+        previous: previousOf(s),
+      };
+    }
+    case 'waiting':
+      return s.overdue ? giveUp(s, desired, progress) : keepWaiting(s, progress);
+    case 'failed': {
+      const { phase, reason, message } = progress;
+      const outcome = failedOutcome(desired, undefined, reason);
+      return settle({ kind: 'failed', phase, reason, message }, { outcome, degraded: degradedBy(s) });
+    }
+  }
+}
+
+type Waiting = Extract<Progress, { kind: 'waiting' }>;
+
+/** A route is written in a format only when every replica that reports reads it (DESIGN section 6). */
+function olderReaders(names: readonly string[]): Waiting {
+  const message = `these gateway replicas do not read the format of the route: ${names.join(', ')}`;
+  return { kind: 'waiting', phase: 'generation', message };
+}
+
+function keepWaiting(s: Snapshot, progress: Waiting): Step {
+  const { message } = progress;
+  const standing: Standing =
+    progress.phase === 'references'
+      ? { kind: 'unresolved', reason: progress.reason, message }
+      : { kind: 'starting', message };
+  return settle(standing, { deadline: true, degraded: degradedBy(s) });
+}
+
+function giveUp(s: Snapshot, desired: Application, progress: Waiting): Step {
+  const { phase, message } = progress;
+  if (phase === 'generation') return { kind: 'settle', settlement: gaveUp(s, message) };
+  const reason = 'policy_revision_unknown';
+  const outcome = failedOutcome(desired, undefined, reason);
+  const standing = { kind: 'failed', phase, reason, message: gaveUpMessage(message) } as const;
+  return settle(standing, { outcome, degraded: degradedBy(s) });
+}
+
+/** The end of an application that did not get to its route in time. */
+export function gaveUp(s: Snapshot, message: string): Settlement {
+  const reason = 'progress_deadline_exceeded';
+  return {
+    standing: { kind: 'failed', phase: 'generation', reason, message: gaveUpMessage(message) },
+    outcome: failedOutcome(desiredOf(s), undefined, reason),
+    degraded: degradedBy(s),
+  };
+}
+
+function gaveUpMessage(message: string): string {
+  return `gave up waiting: ${message}`;
+}
+
+/** What keeps the pinned application from running again; absent where nothing does. */
+function degradedBy(s: Snapshot): string | undefined {
+  const progress = rerunOf(s);
+  switch (progress?.kind) {
+    case undefined:
+    case 'step':
+    case 'ready':
+      return undefined;
+    case 'waiting':
+    case 'failed':
+      return `the applied revision is run again on build ${s.build}: ${progress.message}`;
+  }
+}
+
+export function desiredOf(s: Snapshot): Application {
+  return desiredApplication(s.binding.spec, s.policy.kind === 'found' ? s.policy.id : undefined);
+}
+
+export function describeRejections(s: Snapshot): string {
+  return s.replicas
+    .filter((replica) => replica.rejected !== undefined)
+    .map((replica) => `the gateway replica ${replica.name} rejects the route: ${replica.rejected}`)
+    .join('; ');
+}
+
+function describeSilence(s: Snapshot): string {
+  const ready = s.replicas.filter((replica) => replica.ready);
+  if (ready.length === 0) return `no replica of gateway ${s.binding.spec.gateway} is ready`;
+  const names = ready.filter((replica) => !replica.reached || replica.pending).map((replica) => replica.name);
+  return `waits for these gateway replicas to confirm: ${names.join(', ')}`;
+}
+
+function failedOutcome(
+  application: Application,
+  generationId: string | undefined,
+  reason: Outcome['reason'] & string,
+): Outcome {
+  return outcomeOf(application, generationId, { outcome: 'Failed', reason });
+}
+
+function settle(standing: Standing, rest: Omit<Settlement, 'standing'> = {}): Step {
+  return { kind: 'settle', settlement: { standing, ...rest } };
+}

@@ -1,0 +1,210 @@
+import type { BundleLimits } from '#contracts/bundle';
+import type { ApprovedProvider } from '#contracts/providers';
+import type { GatewayReport } from '#crds/gateway-report';
+import { type GatewayRoute, routeFormatVersion } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { idLabel, operatorFinalizer } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { compareVersions, isVersion } from '#kube/compare-versions';
+import { aliasKey, type Stores } from '../../caches.ts';
+import { findUpstream } from '../../environment/approved-providers.ts';
+import { type Claimant, decideOwner, type Holding, type Ownership } from './decide-owner.ts';
+import { readPrevious } from './previous.ts';
+import type {
+  PolicyView,
+  ReplicaView,
+  RouteView,
+  Snapshot,
+  Target,
+  TargetFacts,
+  UpstreamView,
+  WorkloadView,
+} from './snapshot.ts';
+
+/** What decides besides the objects; fixed for the life of the process. */
+export type BindingWorld = {
+  readonly stores: Stores;
+  readonly approved: readonly ApprovedProvider[];
+  readonly limits: BundleLimits;
+  readonly build: string;
+  readonly canRun: (build: string) => boolean;
+};
+
+/** One pass over a binding: the objects as they were last read or written, and what was found out. */
+export type Pass = {
+  readonly binding: Stored<ModelBinding>;
+  readonly route: Stored<GatewayRoute> | undefined;
+  readonly facts: Readonly<Record<Target, TargetFacts>>;
+  /** The workload objects of this pass, as they were read live. */
+  readonly generations: Readonly<Partial<Record<Target, Stored<RuntimeGeneration>>>>;
+  readonly overdue: boolean;
+  readonly departureOverdue: boolean;
+};
+
+/** Reads everything that decides; decides nothing. */
+export function gather(world: BindingWorld, pass: Pass): Snapshot {
+  const { stores } = world;
+  const { binding, route } = pass;
+  const { metadata, spec, status } = binding;
+  return {
+    binding: {
+      name: metadata.name,
+      uid: metadata.uid,
+      generation: metadata.generation,
+      id: idOf(binding),
+      hasFinalizer: metadata.finalizers?.includes(operatorFinalizer) ?? false,
+      deleting: metadata.deletionTimestamp !== undefined,
+      spec,
+    },
+    conditions: status?.conditions ?? [],
+    ring: status?.applications ?? [],
+    owner: ownerOf(stores, binding),
+    policy: policyOf(stores, spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : undefined),
+    upstream: upstreamOf(world.approved, spec.model.provider),
+    routeUpstream: route === undefined ? undefined : upstreamOf(world.approved, route.spec.upstream.provider),
+    limits: world.limits,
+    build: world.build,
+    route: route === undefined ? undefined : routeView(world, route),
+    replicas: route === undefined ? waitingReplicas(stores, spec.gateway) : replicasOf(stores, route),
+    leftBehind: leftBehind(stores, status?.pinned?.generationId),
+    overdue: pass.overdue,
+    departureOverdue: pass.departureOverdue,
+    facts: pass.facts,
+  };
+}
+
+function ownerOf(stores: Stores, binding: Stored<ModelBinding>): Ownership {
+  const self = claimantOf(binding);
+  const alias = aliasKey(self.gateway, self.alias);
+  const related = [
+    ...stores.bindings.by('alias', alias),
+    ...(self.id === undefined ? [] : stores.bindings.by('id', self.id)),
+  ];
+  const others = new Map(related.map((other) => [other.metadata.name, other]));
+  others.delete(self.name);
+  const own = [...others.keys(), self.name].flatMap((name) => stores.routes.get(name) ?? []);
+  const holdings = new Map([...stores.routes.by('alias', alias), ...own].map((route) => [route.metadata.name, route]));
+  return decideOwner(self, [...others.values()].map(claimantOf), [...holdings.values()].map(holdingOf));
+}
+
+function claimantOf(binding: Stored<ModelBinding>): Claimant {
+  const { metadata, spec } = binding;
+  return {
+    name: metadata.name,
+    id: idOf(binding),
+    gateway: spec.gateway,
+    alias: spec.model.alias,
+    deleting: metadata.deletionTimestamp !== undefined,
+  };
+}
+
+export function holdingOf({ spec }: Pick<GatewayRoute, 'spec'>): Holding {
+  return { bindingName: spec.binding.name, bindingId: spec.binding.id, gateway: spec.gateway, alias: spec.alias };
+}
+
+function policyOf(stores: Stores, name: string | undefined): PolicyView {
+  const policy = name === undefined ? undefined : stores.policies.get(name);
+  return policy === undefined ? { kind: 'absent' } : policyView(policy);
+}
+
+/** The id counts once the policy was looked at: before, nobody knows whether another policy owns it. */
+export function policyView({ metadata, spec, status }: Stored<GuardrailPolicy>): PolicyView {
+  const conflict = status?.conditions?.find((condition) => condition.type === 'IdConflict');
+  return {
+    kind: 'found',
+    id: conflict === undefined ? undefined : metadata.labels?.[idLabel],
+    archived: spec.lifecycle === 'Archived',
+    deleting: metadata.deletionTimestamp !== undefined,
+    idConflict: conflict?.status === 'True',
+  };
+}
+
+function upstreamOf(approved: readonly ApprovedProvider[], provider: string): UpstreamView {
+  const found = findUpstream(approved, provider);
+  if (found === undefined) return { kind: 'unknown', provider };
+  return { kind: 'approved', provider, endpoint: found.endpoint, credential: found.credential, enabled: found.enabled };
+}
+
+function routeView(world: BindingWorld, route: Stored<GatewayRoute>): RouteView {
+  const previous = readPrevious(route);
+  const view = (name: string): WorkloadView => workloadView(world.canRun, name, world.stores.generations.get(name));
+  return {
+    uid: route.metadata.uid,
+    spec: route.spec,
+    previous,
+    workload: route.spec.workload === undefined ? undefined : view(route.spec.workload),
+    previousWorkload: previous?.mode === 'Policy' ? view(previous.workload) : undefined,
+  };
+}
+
+/** A workload as it is needed by an application: ready when as many processes are as were asked for. */
+export function workloadView(
+  canRun: (build: string) => boolean,
+  name: string,
+  generation: Stored<RuntimeGeneration> | undefined,
+): WorkloadView {
+  if (generation === undefined) {
+    return { name, runnable: false, ready: false, addresses: [], problem: `the workload ${name} is gone` };
+  }
+  const { metadata, spec, status } = generation;
+  const ready = status?.state === 'Ready' && status.observedGeneration === metadata.generation;
+  return {
+    name,
+    runnable: metadata.deletionTimestamp === undefined && canRun(spec.build),
+    ready,
+    addresses: status?.addresses ?? [],
+    problem: ready ? undefined : problemOf(generation),
+  };
+}
+
+function problemOf({ metadata, status }: Stored<RuntimeGeneration>): string | undefined {
+  const condition = status?.conditions?.find((one) => one.type === 'Ready');
+  return condition?.status === 'False' ? `workload ${metadata.name}: ${condition.message}` : undefined;
+}
+
+/** The replicas of the route's gateway, as their reports stand to this version of the route. */
+function replicasOf(stores: Stores, route: Stored<GatewayRoute>): readonly ReplicaView[] {
+  const { name, uid, resourceVersion } = route.metadata;
+  return sorted(stores.reports.by('gateway', route.spec.gateway)).map(({ metadata, spec }) => {
+    const about = (entry: { readonly route: string; readonly uid: string }): boolean =>
+      entry.route === name && entry.uid === uid;
+    const rejected = spec.rejected.filter(about);
+    return {
+      name: metadata.name,
+      ready: spec.ready,
+      readsFormat: spec.formats.includes(routeFormatVersion),
+      reached: isVersion(spec.appliedThrough) && compareVersions(spec.appliedThrough, resourceVersion) >= 0,
+      // What is said of an earlier version is open for this one.
+      pending: spec.pending.some(about) || rejected.some((entry) => entry.version !== resourceVersion),
+      rejected: rejected.find((entry) => entry.version === resourceVersion)?.reason,
+    };
+  });
+}
+
+function waitingReplicas(stores: Stores, gateway: string): readonly ReplicaView[] {
+  return sorted(stores.reports.by('gateway', gateway)).map(({ metadata, spec }) => ({
+    name: metadata.name,
+    ready: spec.ready,
+    readsFormat: spec.formats.includes(routeFormatVersion),
+    reached: false,
+    pending: false,
+    rejected: undefined,
+  }));
+}
+
+function leftBehind(stores: Stores, generationId: string | undefined): readonly string[] {
+  if (generationId === undefined) return [];
+  return sorted(stores.reports.list())
+    .filter(({ spec }) => spec.inUse.some((use) => use.generationId === generationId))
+    .map(({ metadata }) => metadata.name);
+}
+
+function sorted(reports: readonly Stored<GatewayReport>[]): readonly Stored<GatewayReport>[] {
+  return reports.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+}
+
+function idOf({ metadata }: Stored<ModelBinding>): string | undefined {
+  return metadata.labels?.[idLabel];
+}

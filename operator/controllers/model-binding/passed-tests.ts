@@ -1,0 +1,31 @@
+import { digestOf } from '#contracts/canonical';
+import type { PolicyTest } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { KubeClient } from '#kube/client';
+
+/** How many passed lists a workload remembers. */
+const remembered = 64;
+
+export function testsDigest(tests: readonly PolicyTest[]): string {
+  return digestOf(tests);
+}
+
+/**
+ * Remembers at the workload that it passed a list of tests. The rest of the status has another writer and is left
+ * alone; of two recorders at once one is refused and looks again.
+ */
+export async function recordPassedTests(
+  client: Pick<KubeClient, 'patchStatus'>,
+  generation: Stored<RuntimeGeneration>,
+  digest: string,
+): Promise<void> {
+  const passed = generation.status?.testsPassed;
+  const path = '/status/testsPassed';
+  await client.patchStatus(kinds.runtimeGeneration, generation.metadata.name, [
+    { op: 'test', path: '/metadata/uid', value: generation.metadata.uid },
+    ...(passed === undefined ? [] : [{ op: 'test', path, value: passed } as const]),
+    { op: 'add', path, value: [digest, ...(passed ?? [])].slice(0, remembered) },
+  ]);
+}

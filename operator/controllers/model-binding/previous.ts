@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { gatewayRouteSpecSchema } from '#crds/gateway-route';
+import type { Resource } from '#crds/metadata';
+import { previousAnnotation } from './resources/route.ts';
+import type { PreviousApplication } from './snapshot.ts';
+
+const guardSchema = gatewayRouteSpecSchema.shape.guardrail.options[0];
+
+const previousSchema = z.discriminatedUnion('mode', [
+  z.strictObject({ mode: z.literal('None') }),
+  z.strictObject({
+    mode: z.literal('Policy'),
+    token: z.string(),
+    contentProfile: z.string(),
+    workload: z.string(),
+    guardrail: guardSchema,
+  }),
+]);
+
+/** The application to go back to, as the route carries it; what cannot be read is nothing to go back to. */
+export function readPrevious(route: Pick<Resource, 'metadata'>): PreviousApplication | undefined {
+  const text = route.metadata.annotations?.[previousAnnotation];
+  if (text === undefined) return undefined;
+  try {
+    const parsed = previousSchema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writePrevious(previous: PreviousApplication | undefined): string | undefined {
+  return previous === undefined ? undefined : JSON.stringify(previous);
+}

@@ -1,0 +1,112 @@
+import type { BundleLimits } from '#contracts/bundle';
+import { sectionSchema } from '#contracts/policy';
+import { contextHeaders } from '#contracts/profiles';
+import { type GatewayRoute, type GatewayRouteSpec, type GuardedRoute, routeFormatVersion } from '#crds/gateway-route';
+import { apiVersion, idLabel, kinds } from '#crds/kinds';
+import type { ModelBindingSpec } from '#crds/model-binding';
+import type { PolicyRevisionSpec } from '#crds/policy-revision';
+
+/** A streaming binding needs bodies of at least this size (DESIGN section 8). */
+export const minStreamingBodyBytes = 8_192;
+
+/** Annotation of a route that holds the application to go back to, as JSON. */
+export const previousAnnotation = 'portcullis.dev/previous-application';
+
+export type Upstream = {
+  readonly provider: string;
+  readonly endpoint: string;
+  readonly credential: string | undefined;
+  readonly enabled: boolean;
+};
+
+export type BindingIdentity = { readonly name: string; readonly uid: string; readonly id: string };
+
+/** A route without its generation. */
+export type RouteDraft = Omit<GatewayRouteSpec, 'generationId'>;
+
+/** The part of a route that an edit of the binding changes without an application. */
+export function makeRouteFrame(binding: BindingIdentity, spec: ModelBindingSpec, upstream: Upstream) {
+  const { provider, endpoint, credential } = upstream;
+  return {
+    formatVersion: routeFormatVersion,
+    gateway: spec.gateway,
+    binding: { name: binding.name, uid: binding.uid, id: binding.id },
+    alias: spec.model.alias,
+    state: spec.model.state === 'Enabled' && upstream.enabled ? 'Enabled' : 'Disabled',
+    upstream: {
+      provider,
+      endpoint,
+      model: spec.model.upstreamModel,
+      ...(credential === undefined ? {} : { credential }),
+    },
+    extraRequestKeys: [...(spec.extraRequestKeys ?? [])],
+  } as const satisfies Partial<GatewayRouteSpec>;
+}
+
+/** What a gateway needs to have a model guarded by one bundle. */
+export function makeGuard(input: {
+  readonly revision: PolicyRevisionSpec;
+  readonly contentProfile: string;
+  readonly digest: string;
+  readonly addresses: readonly string[];
+  readonly limits: BundleLimits;
+  readonly streaming: { readonly allowed: true } | { readonly allowed: false; readonly rule: string };
+}): GuardedRoute {
+  const { revision, contentProfile, digest, limits } = input;
+  const policyRevision = String(revision.number);
+  return {
+    mode: 'Policy',
+    policyId: revision.policyId,
+    policyRevision,
+    digest,
+    addresses: [...input.addresses],
+    headers: {
+      [contextHeaders.policyId]: revision.policyId,
+      [contextHeaders.policyRevision]: policyRevision,
+      [contextHeaders.bundleDigest]: digest,
+      [contextHeaders.contentProfile]: contentProfile,
+    },
+    maxBodyBytes: limits.maxBodyBytes,
+    maxMessages: limits.maxMessages,
+    deadlineMs: deadlinesOf(revision.definition),
+    streaming: streamingOf(input.streaming, limits.maxBodyBytes),
+  };
+}
+
+function streamingOf(
+  judged: { readonly allowed: true } | { readonly allowed: false; readonly rule: string },
+  maxBodyBytes: number,
+): GuardedRoute['streaming'] {
+  if (!judged.allowed) return { allowed: false, rule: judged.rule };
+  if (maxBodyBytes >= minStreamingBodyBytes) return { allowed: true };
+  return { allowed: false, rule: `the limit maxBodyBytes (${maxBodyBytes}, below ${minStreamingBodyBytes})` };
+}
+
+/** The stage budgets of a recorded definition, milliseconds. */
+export function deadlinesOf(definition: string): GuardedRoute['deadlineMs'] {
+  const { request, response } = JSON.parse(definition) as Record<'request' | 'response', unknown>;
+  return {
+    request: sectionSchema.parse(request).deadlineMs,
+    response: sectionSchema.parse(response).deadlineMs,
+  };
+}
+
+/** A new route of a binding; its name is the binding's, and deleting the binding takes it along as a second net. */
+export function makeRoute(spec: GatewayRouteSpec, previous: string | undefined): GatewayRoute {
+  const { name, uid, id } = spec.binding;
+  return {
+    apiVersion,
+    kind: kinds.gatewayRoute.kind,
+    metadata: {
+      name,
+      labels: { [idLabel]: id },
+      ...(previous === undefined ? {} : { annotations: { [previousAnnotation]: previous } }),
+      ownerReferences: makeOwner(name, uid),
+    },
+    spec,
+  };
+}
+
+export function makeOwner(name: string, uid: string) {
+  return [{ apiVersion, kind: kinds.modelBinding.kind, name, uid, controller: true }];
+}

@@ -1,0 +1,33 @@
+import type { ApplicationRecord } from '#crds/model-binding';
+
+/** The newest first. */
+export type Ring = readonly ApplicationRecord[];
+
+/** How many outcomes `status.applications` keeps. */
+export const ringSize = 5;
+
+/**
+ * Whether the application of this generation was confirmed by every ready replica. It latches: what a replica says
+ * afterwards does not reopen it.
+ */
+export function isApplied(ring: Ring, generationId: string): boolean {
+  return ring.some((record) => record.generationId === generationId && record.outcome === 'Applied');
+}
+
+/** Whether this generation has an outcome already. */
+export function hasOutcome(ring: Ring, generationId: string): boolean {
+  return ring.some((record) => record.generationId === generationId);
+}
+
+/**
+ * Adds an outcome. The oldest leaves, but for the one that says that the pinned generation was applied: without it
+ * an application of long ago would seem to be on trial again.
+ */
+export function addOutcome(ring: Ring, record: ApplicationRecord, pinned: string | undefined): Ring {
+  const all = [record, ...ring];
+  while (all.length > ringSize) {
+    const oldest = all.findLastIndex((entry) => entry.outcome === 'Failed' || entry.generationId !== pinned);
+    all.splice(oldest, 1);
+  }
+  return all;
+}

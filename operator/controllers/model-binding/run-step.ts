@@ -1,0 +1,143 @@
+import type { CheckClient } from '#checks/client';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { PolicyRevision } from '#crds/policy-revision';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { Logger } from '#kit/log/logger';
+import type { KubeClient } from '#kube/client';
+import { buildBundle } from '../../bundles/build-bundle.ts';
+import type { BundleStore, Judge } from '../../bundles/ports.ts';
+import { BrokenError } from '../../reconcile/outcome.ts';
+import { askProviders } from '../../trials/ask-providers.ts';
+import { runPolicyTests } from '../../trials/run-policy-tests.ts';
+import type { Workloads } from '../../workloads/ports.ts';
+import { prepareWorkload } from '../../workloads/prepare-workload.ts';
+import { type BindingWorld, type Pass, workloadView } from './gather.ts';
+import { recordPassedTests, testsDigest } from './passed-tests.ts';
+import { deadlinesOf } from './resources/route.ts';
+import type { Target, TargetFacts } from './snapshot.ts';
+import type { Step } from './steps.ts';
+
+export type TrialPorts = {
+  readonly client: KubeClient;
+  readonly bundles: BundleStore;
+  readonly judge: Judge;
+  readonly workloads: Pick<Workloads, 'render'>;
+  readonly checks: Pick<CheckClient, 'check'>;
+  readonly logger: Logger;
+};
+
+export type TrialStep = Extract<Step, { readonly target: Target }>;
+
+/** Finds out one fact about an application, or has its workload run; returns the pass that knows it. */
+export async function runStep(
+  ports: TrialPorts,
+  world: BindingWorld,
+  pass: Pass,
+  step: TrialStep,
+  signal: AbortSignal,
+): Promise<Pass> {
+  const { target } = step;
+  switch (step.kind) {
+    case 'read_revision': {
+      const revision = await ports.client.get<PolicyRevision>(kinds.policyRevision, step.name);
+      return learn(pass, target, { revision: revision?.spec ?? 'absent' });
+    }
+    case 'build_bundle': {
+      const { limits, approved } = world;
+      const { contentProfile } = step;
+      const bundle = buildBundle({ revision: revisionOf(pass, target), contentProfile, limits, approved });
+      return learn(pass, target, { bundle });
+    }
+    case 'judge':
+      return learn(pass, target, { judgement: await ports.judge.judge(builtOf(pass, target), signal) });
+    case 'ensure_workload':
+      return ensureWorkload(ports, world, pass, target);
+    case 'run_tests':
+      return runTests(ports, world, pass, step, signal);
+    case 'ask_providers': {
+      const silent = await askProviders(ports.judge, builtOf(pass, target).bundle, signal);
+      const providers =
+        silent.length === 0 ? ({ kind: 'passed' } as const) : ({ kind: 'failed', message: silent.join('; ') } as const);
+      return learn(pass, target, { providers });
+    }
+  }
+}
+
+async function ensureWorkload(ports: TrialPorts, world: BindingWorld, pass: Pass, target: Target): Promise<Pass> {
+  const { bundle, bytes, digest } = builtOf(pass, target);
+  const { replicas } = pass.binding.spec;
+  const generation = await prepareWorkload(ports, { bundle, bytes, digest, build: world.build, replicas });
+  const workload = workloadView(world.canRun, generation.metadata.name, generation);
+  return {
+    ...learn(pass, target, { workload }),
+    generations: { ...pass.generations, [target]: generation },
+  };
+}
+
+async function runTests(
+  ports: TrialPorts,
+  world: BindingWorld,
+  pass: Pass,
+  step: Extract<TrialStep, { kind: 'run_tests' }>,
+  signal: AbortSignal,
+): Promise<Pass> {
+  const { target, contentProfile } = step;
+  const revision = revisionOf(pass, target);
+  const generation = generationOf(pass, target);
+  const digest = testsDigest(revision.tests);
+  if (generation.status?.testsPassed?.includes(digest)) return learn(pass, target, { tests: { kind: 'passed' } });
+  const deadlines = deadlinesOf(revision.definition);
+  const built = builtOf(pass, target);
+  const run = await runPolicyTests(ports, {
+    tests: revision.tests,
+    bundle: built.bundle,
+    signal,
+    targetOf: (stage) => ({
+      addresses: generation.status?.addresses ?? [],
+      policyId: revision.policyId,
+      policyRevision: String(revision.number),
+      digest: built.digest,
+      contentProfile,
+      maxBodyBytes: world.limits.maxBodyBytes,
+      maxMessages: world.limits.maxMessages,
+      deadlineMs: deadlines[stage],
+    }),
+  });
+  switch (run.kind) {
+    case 'broken':
+      throw new BrokenError('WorkloadUnavailable', run.message);
+    case 'failed':
+      return learn(pass, target, { tests: run });
+    case 'passed': {
+      const fields = { binding: pass.binding.metadata.name, workload: generation.metadata.name };
+      ports.logger.info('policy_tests_passed', { ...fields, tests: revision.tests.length });
+      for (const difference of run.differences)
+        ports.logger.warn('provider_verdict_differs', { ...fields, difference });
+      await recordPassedTests(ports.client, generation, digest);
+      return learn(pass, target, { tests: { kind: 'passed' } });
+    }
+  }
+}
+
+function learn(pass: Pass, target: Target, facts: TargetFacts): Pass {
+  return { ...pass, facts: { ...pass.facts, [target]: { ...pass.facts[target], ...facts } } };
+}
+
+function revisionOf(pass: Pass, target: Target) {
+  const { revision } = pass.facts[target];
+  if (revision === undefined || revision === 'absent') throw new TypeError('the revision was not read');
+  return revision;
+}
+
+function builtOf(pass: Pass, target: Target) {
+  const { bundle } = pass.facts[target];
+  if (bundle?.kind !== 'built') throw new TypeError('the bundle was not built');
+  return bundle;
+}
+
+function generationOf(pass: Pass, target: Target): Stored<RuntimeGeneration> {
+  const generation = pass.generations[target];
+  if (generation === undefined) throw new TypeError('the workload was not prepared');
+  return generation;
+}

@@ -1,0 +1,55 @@
+import type { FailureReason } from '#crds/model-binding';
+import type { Outcome } from './application.ts';
+import type { RouteDraft } from './resources/route.ts';
+import type { PreviousApplication, Target } from './snapshot.ts';
+
+/** Where an application stands at the end of a pass; conditions are made from it. */
+export type Standing =
+  | { readonly kind: 'not_accepted'; readonly reason: 'AliasConflict' | 'IdConflict'; readonly message: string }
+  | { readonly kind: 'unresolved'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'starting'; readonly message: string }
+  /** A technical fault: the same is tried again. */
+  | { readonly kind: 'blocked'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'confirming'; readonly message: string }
+  | { readonly kind: 'applied' }
+  | {
+      readonly kind: 'failed';
+      readonly reason: FailureReason;
+      readonly phase: 'references' | 'generation' | 'replicas';
+      /** Absent where only the outcome is remembered: the condition keeps what it says. */
+      readonly message: string | undefined;
+    }
+  | { readonly kind: 'leaving'; readonly message: string };
+
+export type Settlement = {
+  readonly standing: Standing;
+  /** The outcome to record, once. */
+  readonly outcome?: Outcome;
+  /** Look again when the progress deadline has passed. */
+  readonly deadline?: boolean;
+  /** What keeps the pinned application from running again. */
+  readonly degraded?: string | undefined;
+};
+
+export type RouteWrite = {
+  readonly kind: 'write_route';
+  readonly why: 'apply' | 'run_again' | 'keep' | 'roll_back';
+  readonly draft: RouteDraft;
+  readonly generation: 'new' | 'kept';
+  readonly previous: PreviousApplication | undefined;
+};
+
+/** What to do next; after each the binding is decided upon again, until it settles. */
+export type Step =
+  | { readonly kind: 'adopt' }
+  | { readonly kind: 'delete_route'; readonly why: 'leaving' | 'foreign' }
+  | { readonly kind: 'release' }
+  | { readonly kind: 'read_revision'; readonly target: Target; readonly name: string }
+  | { readonly kind: 'build_bundle'; readonly target: Target; readonly contentProfile: string }
+  | { readonly kind: 'judge'; readonly target: Target }
+  | { readonly kind: 'ensure_workload'; readonly target: Target }
+  | { readonly kind: 'run_tests'; readonly target: Target; readonly contentProfile: string }
+  | { readonly kind: 'ask_providers'; readonly target: Target }
+  | RouteWrite
+  | { readonly kind: 'settle'; readonly settlement: Settlement }
+  | { readonly kind: 'nothing' };

@@ -1,0 +1,108 @@
+import { v7 as uuid } from 'uuid';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { idLabel, kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { Semaphore } from '#kit/concurrency/semaphore';
+import { applyDesired } from '#kube/apply';
+import { type KubeClient, KubeError } from '#kube/client';
+import { listAll } from '#kube/list-all';
+import { keepWorkload } from '../../workloads/prepare-workload.ts';
+import { holdingOf, type Pass, policyView } from './gather.ts';
+import { writePrevious } from './previous.ts';
+import { makeOwner, makeRoute, previousAnnotation, type RouteDraft } from './resources/route.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { RouteWrite } from './steps.ts';
+
+export type RoutePorts = {
+  readonly client: KubeClient;
+  /** One at a time claims an alias that no route of its binding holds yet. */
+  readonly claims: Semaphore;
+};
+
+/**
+ * Writes a route whole, in one write. Before it pins something else, everything that the decision rests on is read
+ * live: who was paused and wakes up changes nothing (DESIGN section 1.10).
+ * @throws KubeError with a code of a lost race
+ */
+export async function writeRoute(
+  ports: RoutePorts,
+  pass: Pass,
+  s: Snapshot,
+  step: RouteWrite,
+  signal: AbortSignal,
+): Promise<Stored<GatewayRoute>> {
+  if (step.generation === 'new') {
+    await confirmDecision(ports.client, pass, s, step);
+    await keepPinned(ports.client, step.draft, s.binding.spec.replicas);
+  }
+  const held = pass.route?.spec;
+  if (held?.alias === step.draft.alias && held.gateway === step.draft.gateway) return write(ports.client, pass, step);
+  const release = await ports.claims.acquire(signal);
+  try {
+    await confirmAlias(ports.client, step.draft);
+    return await write(ports.client, pass, step);
+  } finally {
+    release();
+  }
+}
+
+function write(client: KubeClient, pass: Pass, step: RouteWrite): Promise<Stored<GatewayRoute>> {
+  const { route } = pass;
+  const generationId = step.generation === 'kept' && route !== undefined ? route.spec.generationId : uuid();
+  const spec = { ...step.draft, generationId };
+  const previous = writePrevious(step.previous);
+  if (route === undefined) return client.create<GatewayRoute>(kinds.gatewayRoute, makeRoute(spec, previous));
+  const { name, uid, id } = spec.binding;
+  return applyDesired(client, kinds.gatewayRoute, route, {
+    spec,
+    labels: { [idLabel]: id },
+    annotations: { [previousAnnotation]: previous ?? null },
+    ownerReferences: makeOwner(name, uid),
+  });
+}
+
+/** Binding and policy are still what was decided upon. */
+async function confirmDecision(client: KubeClient, pass: Pass, s: Snapshot, step: RouteWrite): Promise<void> {
+  const { metadata, spec } = pass.binding;
+  const binding = await client.get<ModelBinding>(kinds.modelBinding, metadata.name);
+  const isSame = binding?.metadata.uid === metadata.uid && binding.metadata.generation === metadata.generation;
+  if (!isSame || binding.metadata.deletionTimestamp !== undefined) throw lost('the binding has changed');
+  if (step.why !== 'apply' || spec.guardrail.mode !== 'Policy' || s.policy.kind !== 'found') return;
+  const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, spec.guardrail.policyRef.name);
+  const now = policy === undefined ? undefined : policyView(policy);
+  const decided = s.policy;
+  const stands =
+    now?.kind === 'found' &&
+    now.id === decided.id &&
+    now.archived === decided.archived &&
+    now.deleting === decided.deleting &&
+    !now.idConflict;
+  if (!stands) throw lost('the policy has changed');
+}
+
+/** The workload is there and not marked for removal when the route is written. */
+async function keepPinned(client: KubeClient, draft: RouteDraft, replicas: number): Promise<void> {
+  if (draft.workload === undefined) return;
+  const generation = await client.get<RuntimeGeneration>(kinds.runtimeGeneration, draft.workload);
+  if (generation === undefined) throw lost('the workload is gone');
+  await keepWorkload(client, generation, replicas);
+}
+
+/** No route of another binding holds the alias, from a live read. */
+async function confirmAlias(client: KubeClient, draft: RouteDraft): Promise<void> {
+  const { items } = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
+  const taken = items
+    .map(holdingOf)
+    .some(
+      (holding) =>
+        holding.gateway === draft.gateway && holding.alias === draft.alias && holding.bindingId !== draft.binding.id,
+    );
+  if (taken) throw lost('the alias was taken');
+}
+
+function lost(message: string): KubeError {
+  return new KubeError('conflict', message);
+}

@@ -1,0 +1,189 @@
+import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import { applyDesired, applyStatus } from '#kube/apply';
+import type { KubeClient } from '#kube/client';
+import { compareVersions, isVersion } from '#kube/compare-versions';
+import { listAll } from '#kube/list-all';
+import type { BundleStore } from '../../bundles/ports.ts';
+import type { Caches } from '../../caches.ts';
+import type { PassOutcome } from '../../reconcile/outcome.ts';
+import { createStopwatches } from '../../reconcile/stopwatches.ts';
+import type { Workloads } from '../../workloads/ports.ts';
+import { decideGeneration, type GenerationStanding } from './decide.ts';
+import type { Needs, NeedsFinder } from './needed-workloads.ts';
+import type { GenerationSnapshot } from './snapshot.ts';
+import { makeGenerationStatus } from './status.ts';
+
+const maxSteps = 8;
+const nobody = { askers: [], replicas: 0 } as const;
+
+export type GenerationControllerOptions = {
+  readonly client: KubeClient;
+  readonly caches: Pick<Caches, 'stores' | 'routesChangedAt'>;
+  readonly needs: NeedsFinder;
+  readonly workloads: Workloads;
+  readonly bundles: BundleStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly maxStreamMs: number;
+};
+
+/** Has the processes of a workload run while it is needed, and takes them away when nobody uses them any more. */
+export function createGenerationController(options: GenerationControllerOptions) {
+  const { client, caches, needs, workloads, clock, logger } = options;
+  const { stores } = caches;
+  const watches = createStopwatches(clock);
+  let sweeping: Promise<void> = Promise.resolve();
+
+  async function reconcile(name: string): Promise<PassOutcome> {
+    let generation = stores.generations.get(name);
+    if (generation === undefined) return forget(name);
+    const found = await needs.find(stores.routes.list(), stores.bindings.list());
+    for (let step = 0; step < maxSteps; step++) {
+      const s = snapshotOf(generation, found);
+      const decided = decideGeneration(s);
+      switch (decided.kind) {
+        case 'keep':
+          generation = await writeSpec(generation, { state: 'Active', replicas: decided.replicas });
+          break;
+        case 'run':
+          run(generation);
+          break;
+        case 'mark':
+          generation = await writeSpec(generation, { state: 'Draining' });
+          break;
+        case 'remove': {
+          const kept = await removeUnlessNeeded(generation);
+          if (kept === undefined) return { kind: 'settled' };
+          generation = kept;
+          break;
+        }
+        case 'settle':
+          return settle(generation, s, decided.standing);
+      }
+    }
+    throw new TypeError('a workload settles in a few steps');
+  }
+
+  function snapshotOf(generation: Stored<RuntimeGeneration>, found: Needs): GenerationSnapshot {
+    const { metadata, spec, status } = generation;
+    const { name } = metadata;
+    const runnable = workloads.canRun(spec.build);
+    const isRunning = workloads.names().includes(name);
+    if (runnable && isRunning) run(generation);
+    const need = found.get(name) ?? nobody;
+    return {
+      name,
+      generation: metadata.generation,
+      deleting: metadata.deletionTimestamp !== undefined,
+      spec,
+      conditions: status?.conditions ?? [],
+      knownAddresses: status?.addresses ?? [],
+      runnable,
+      observed: isRunning ? workloads.observe(name) : undefined,
+      need,
+      users: namesOf(stores.reports.list().filter((report) => uses(report, name))),
+      behind: namesOf(stores.reports.list().filter(isBehind)),
+      drained: isDrained(name, need.askers.length > 0),
+    };
+  }
+
+  /** The time begins when every ready replica is past the change; what others change afterwards does not stop it. */
+  function isDrained(name: string, isNeeded: boolean): boolean {
+    if (isNeeded) watches.forget(name);
+    else if (
+      watches.isRunning(name) ||
+      !stores.reports.list().some((report) => report.spec.ready && isBehind(report))
+    ) {
+      return watches.elapsed(name, 'draining') >= options.maxStreamMs;
+    }
+    return false;
+  }
+
+  function isBehind({ spec }: Stored<GatewayReport>): boolean {
+    const { appliedThrough } = spec;
+    return !isVersion(appliedThrough) || compareVersions(appliedThrough, caches.routesChangedAt(spec.gateway)) < 0;
+  }
+
+  function run({ metadata, spec, status }: Stored<RuntimeGeneration>): void {
+    const { name } = metadata;
+    const { digest, build, manifest, replicas } = spec;
+    workloads.ensure({ name, digest, build, manifest, replicas, addresses: status?.addresses ?? [] });
+  }
+
+  function writeSpec(
+    generation: Stored<RuntimeGeneration>,
+    change: Partial<Pick<RuntimeGeneration['spec'], 'state' | 'replicas'>>,
+  ): Promise<Stored<RuntimeGeneration>> {
+    const spec = { ...generation.spec, ...change };
+    return applyDesired(client, kinds.runtimeGeneration, generation, { spec });
+  }
+
+  /** After the mark everybody who may need it is read live; it goes only if it is still the marked one. */
+  async function removeUnlessNeeded(
+    generation: Stored<RuntimeGeneration>,
+  ): Promise<Stored<RuntimeGeneration> | undefined> {
+    const routes = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
+    const bindings = await listAll<ModelBinding>(client, kinds.modelBinding);
+    const { name, uid, resourceVersion } = generation.metadata;
+    const need = (await needs.find(routes.items, bindings.items)).get(name);
+    if (need !== undefined) return writeSpec(generation, { state: 'Active', replicas: need.replicas });
+    await client.delete(kinds.runtimeGeneration, name, { uid, resourceVersion });
+    logger.info('workload_removed', { workload: name });
+    sweep();
+    return undefined;
+  }
+
+  /** Bundles that no workload names any more. A failure costs space until the next time. */
+  function sweep(): void {
+    sweeping = sweeping
+      .then(() => options.bundles.sweep(neededDigests))
+      .catch((error: unknown) =>
+        logger.warn('bundles_not_swept', { error: error instanceof Error ? error.name : 'unknown' }),
+      );
+  }
+
+  async function neededDigests(): Promise<ReadonlySet<string>> {
+    const { items } = await listAll<RuntimeGeneration>(client, kinds.runtimeGeneration);
+    return new Set(items.map((item) => item.spec.digest));
+  }
+
+  function forget(name: string): PassOutcome {
+    workloads.remove(name);
+    watches.forget(name);
+    return { kind: 'settled' };
+  }
+
+  async function settle(
+    generation: Stored<RuntimeGeneration>,
+    s: GenerationSnapshot,
+    standing: GenerationStanding,
+  ): Promise<PassOutcome> {
+    const status = makeGenerationStatus(s, standing, generation.status?.testsPassed, clock.date());
+    await applyStatus(client, kinds.runtimeGeneration, generation, status);
+    if (standing.kind !== 'in_use' || !watches.isRunning(s.name)) return { kind: 'settled' };
+    return { kind: 'waiting', afterMs: Math.max(1, options.maxStreamMs - watches.current(s.name)) };
+  }
+
+  return {
+    reconcile,
+    /** Sweeps once at the start: what a crash left behind. */
+    sweep,
+    /** Resolves when no sweep is under way. */
+    idle: () => sweeping,
+  };
+}
+
+function uses({ spec }: Stored<GatewayReport>, workload: string): boolean {
+  return spec.inUse.some((use) => use.workload === workload);
+}
+
+function namesOf(reports: readonly Stored<GatewayReport>[]): readonly string[] {
+  return reports.map(({ metadata }) => metadata.name).toSorted();
+}

@@ -1,0 +1,55 @@
+import type { GenerationSnapshot } from './snapshot.ts';
+
+export type GenerationStep =
+  /** Somebody needs it again: the mark is taken back and the number of processes set. */
+  | { readonly kind: 'keep'; readonly replicas: number }
+  | { readonly kind: 'mark' }
+  /** Look once more, live, and delete it. */
+  | { readonly kind: 'remove' }
+  | { readonly kind: 'run' }
+  | { readonly kind: 'settle'; readonly standing: GenerationStanding };
+
+export type GenerationStanding =
+  | { readonly kind: 'build_missing' }
+  | { readonly kind: 'starting'; readonly message: string; readonly failing: boolean }
+  | { readonly kind: 'ready' }
+  /** Nobody asks for it any more; these still use it. */
+  | { readonly kind: 'in_use'; readonly by: readonly string[] };
+
+/**
+ * The next step of a workload (DESIGN sections 6.3 and 6.8). It is needed by routes and applications; what is not
+ * needed drains until nobody uses it, is marked, and then goes.
+ */
+export function decideGeneration(s: GenerationSnapshot): GenerationStep {
+  if (s.deleting) return settleRunning(s);
+  if (s.need.askers.length > 0) return keep(s) ?? run(s) ?? settleRunning(s);
+  if (s.spec.state === 'Draining') return { kind: 'remove' };
+  const usedBy = [...new Set([...s.users, ...s.behind])];
+  if (usedBy.length === 0 || s.drained) return { kind: 'mark' };
+  return run(s) ?? settle({ kind: 'in_use', by: usedBy });
+}
+
+function keep(s: GenerationSnapshot): GenerationStep | undefined {
+  const { replicas } = s.need;
+  if (s.spec.state === 'Active' && s.spec.replicas === replicas) return undefined;
+  return { kind: 'keep', replicas };
+}
+
+/** Processes run from the moment that the object is seen, whoever wants them. */
+function run(s: GenerationSnapshot): GenerationStep | undefined {
+  return s.runnable && s.observed === undefined ? { kind: 'run' } : undefined;
+}
+
+function settleRunning(s: GenerationSnapshot): GenerationStep {
+  if (!s.runnable) return settle({ kind: 'build_missing' });
+  const ready = s.observed?.ready ?? 0;
+  if (ready >= s.spec.replicas) return settle({ kind: 'ready' });
+  const problem = s.observed?.problem;
+  const message = `${ready} of ${s.spec.replicas} processes are ready`;
+  if (problem === undefined) return settle({ kind: 'starting', message, failing: false });
+  return settle({ kind: 'starting', message: `${message}: ${problem}`, failing: true });
+}
+
+function settle(standing: GenerationStanding): GenerationStep {
+  return { kind: 'settle', standing };
+}

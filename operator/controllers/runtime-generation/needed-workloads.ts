@@ -1,0 +1,134 @@
+import type { GatewayRoute } from '#crds/gateway-route';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { PolicyRevision } from '#crds/policy-revision';
+import type { KubeClient } from '#kube/client';
+import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
+import { revisionName } from '../../revisions/resources/revision.ts';
+import { workloadName } from '../../workloads/workload-name.ts';
+import {
+  answers,
+  type Content,
+  contentDigest,
+  desiredApplication,
+  mayBeSame,
+  pinnedApplication,
+} from '../model-binding/application.ts';
+import { type BindingWorld, policyView } from '../model-binding/gather.ts';
+import { readPrevious } from '../model-binding/previous.ts';
+import { isApplied } from '../model-binding/ring.ts';
+import type { Need } from './snapshot.ts';
+
+/** Names of workloads by content that are remembered; the content is immutable and so is the name. */
+const remembered = 4_096;
+
+/** By name of workload: who needs it and with how many processes. */
+export type Needs = ReadonlyMap<string, Need>;
+
+export type NeedsFinder = {
+  /** What these routes and bindings need together. */
+  find(routes: readonly Stored<GatewayRoute>[], bindings: readonly Stored<ModelBinding>[]): Promise<Needs>;
+};
+
+/**
+ * A workload is needed by every route that names it, by the route whose application is on trial for the one to go back
+ * to, and by every binding whose desired application has no outcome yet (DESIGN section 6.3).
+ */
+export function createNeedsFinder(client: Pick<KubeClient, 'get'>, world: BindingWorld): NeedsFinder {
+  const names = new Map<string, string>();
+
+  async function nameOf(content: Content): Promise<string | undefined> {
+    if (content.mode !== 'Policy' || content.policyId === undefined) return undefined;
+    const key = contentDigest(content);
+    const known = names.get(key);
+    if (known !== undefined) return known;
+    const revision = await client.get<PolicyRevision>(
+      kinds.policyRevision,
+      revisionName(content.policyId, content.policyRevision),
+    );
+    if (revision === undefined) return undefined;
+    const { limits, approved, build } = world;
+    const bundle = buildBundle({ revision: revision.spec, contentProfile: content.contentProfile, limits, approved });
+    if (bundle.kind === 'refused') return undefined;
+    return remember(key, nameOfBundle(bundle, build));
+  }
+
+  function remember(key: string, name: string): string {
+    names.set(key, name);
+    const [oldest] = names.keys();
+    if (names.size > remembered && oldest !== undefined) names.delete(oldest);
+    return name;
+  }
+
+  /** The names that one binding needs, each with who asks. */
+  async function needsOf(
+    binding: Stored<ModelBinding>,
+    route: Stored<GatewayRoute> | undefined,
+  ): Promise<readonly string[]> {
+    const found: (string | undefined)[] = route === undefined ? [] : await routeNeeds(route, binding);
+    const desired = desiredApplication(binding.spec, policyIdOf(binding));
+    const ended = binding.status?.applications?.[0];
+    const hasFailed = ended?.outcome === 'Failed' && answers(ended, desired);
+    const isPinned = route !== undefined && mayBeSame(desired, pinnedApplication(route.spec));
+    const isLeaving = binding.metadata.deletionTimestamp !== undefined;
+    if (!hasFailed && !isPinned && !isLeaving) found.push(await nameOf(desired.content));
+    return found.filter((name) => name !== undefined);
+  }
+
+  async function routeNeeds(
+    route: Stored<GatewayRoute>,
+    binding: Stored<ModelBinding> | undefined,
+  ): Promise<(string | undefined)[]> {
+    const { workload, generationId } = route.spec;
+    if (workload === undefined) return previousOf(route, binding, generationId);
+    const pinned = world.stores.generations.get(workload);
+    const isLost = pinned === undefined || !world.canRun(pinned.spec.build);
+    const again = isLost ? await nameOf(pinnedApplication(route.spec).content) : undefined;
+    return [workload, again, ...previousOf(route, binding, generationId)];
+  }
+
+  function previousOf(
+    route: Stored<GatewayRoute>,
+    binding: Stored<ModelBinding> | undefined,
+    generationId: string,
+  ): (string | undefined)[] {
+    const previous = readPrevious(route);
+    if (previous?.mode !== 'Policy' || isApplied(binding?.status?.applications ?? [], generationId)) return [];
+    return [previous.workload];
+  }
+
+  function policyIdOf(binding: Stored<ModelBinding>): string | undefined {
+    const { guardrail } = binding.spec;
+    const policy = guardrail.mode === 'Policy' ? world.stores.policies.get(guardrail.policyRef.name) : undefined;
+    const view = policy === undefined ? undefined : policyView(policy);
+    return view?.kind === 'found' ? view.id : undefined;
+  }
+
+  return {
+    async find(routes, bindings) {
+      const byName = new Map(routes.map((route) => [route.metadata.name, route]));
+      const needs = new Map<string, Need>();
+      const add = (name: string, asker: string, replicas: number): void => {
+        const held = needs.get(name);
+        const askers = [...(held?.askers ?? []), asker];
+        needs.set(name, { askers, replicas: Math.max(held?.replicas ?? 1, replicas) });
+      };
+      for (const binding of bindings) {
+        const { name } = binding.metadata;
+        for (const needed of await needsOf(binding, byName.get(name))) add(needed, name, binding.spec.replicas);
+        byName.delete(name);
+      }
+      // Routes whose binding is gone still serve until they are deleted.
+      for (const route of byName.values()) {
+        for (const needed of await routeNeeds(route, undefined))
+          if (needed !== undefined) add(needed, route.metadata.name, 1);
+      }
+      return needs;
+    },
+  };
+}
+
+function nameOfBundle(bundle: BuiltBundle, build: string): string {
+  return workloadName({ digest: bundle.digest, build }, bundle.bundle.providers);
+}

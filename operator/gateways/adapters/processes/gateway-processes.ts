@@ -1,0 +1,69 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { GatewayReplicas } from '../../ports.ts';
+
+/** How often the processes are looked at; no call leaves this machine. */
+const lookMs = 1_000;
+
+const runFileSchema = z.looseObject({ name: z.string(), kind: z.string(), pid: z.int().min(1) });
+
+/** Gateway replicas as local processes: each has a file in the run folder for as long as it runs. */
+export function createGatewayProcesses(options: { readonly runDirectory: string }): GatewayReplicas {
+  const { runDirectory } = options;
+  let listener: (replica: string) => void = () => undefined;
+  let known = new Set<string>();
+  let isLooking = false;
+
+  async function look(): Promise<void> {
+    if (isLooking) return;
+    isLooking = true;
+    const alive = await aliveReplicas(runDirectory);
+    isLooking = false;
+    const changed = alive.symmetricDifference(known);
+    known = alive;
+    for (const name of changed) listener(name);
+  }
+
+  const timer = setInterval(() => void look(), lookMs);
+  timer.unref();
+
+  return {
+    isAlive: async (replica) => (await aliveReplicas(runDirectory)).has(replica),
+    onChange(next) {
+      listener = next;
+    },
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      listener = () => undefined;
+    },
+  };
+}
+
+async function aliveReplicas(folder: string): Promise<Set<string>> {
+  const names = await readdir(folder).catch(() => []);
+  const alive = new Set<string>();
+  for (const name of names.filter((candidate) => candidate.endsWith('.json'))) {
+    const entry = runFileSchema.safeParse(await readJson(join(folder, name)));
+    if (entry.success && entry.data.kind === 'gateway' && isRunning(entry.data.pid)) alive.add(entry.data.name);
+  }
+  return alive;
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It runs, and belongs to somebody else.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

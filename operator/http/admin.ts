@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sendBytes, sendJson } from '#kit/http/json-answer';
+import { type Listening, listen } from '#kit/http/listen';
+import type { Metrics } from '#kit/metrics/metrics';
+
+export type AdminOptions = {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly metrics: Metrics;
+  /** Brings gauges up to date before a scrape. */
+  readonly refresh: () => void;
+  /** What keeps the operator from deciding on fresh facts; empty when it is ready. */
+  readonly problems: () => readonly string[];
+};
+
+/** Serves /livez, /readyz and /metrics; they need no token and hold no text of users. */
+export function serveAdmin(options: AdminOptions): Promise<Listening> {
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    incoming.resume();
+    if (incoming.method !== 'GET' && incoming.method !== 'HEAD') {
+      return sendJson(outgoing, 405, { status: 'method not allowed' }, { allow: 'GET, HEAD' });
+    }
+    switch (URL.parse(incoming.url ?? '/', 'http://admin')?.pathname) {
+      case '/livez':
+        return sendJson(outgoing, 200, { status: 'alive' });
+      case '/readyz': {
+        const problems = options.problems();
+        if (problems.length === 0) return sendJson(outgoing, 200, { status: 'ready' });
+        return sendJson(outgoing, 503, { status: 'not ready', problems });
+      }
+      case '/metrics': {
+        options.refresh();
+        const text = await options.metrics.exposition();
+        return sendBytes(outgoing, 200, options.metrics.contentType, Buffer.from(text));
+      }
+      default:
+        return sendJson(outgoing, 404, { status: 'not found' });
+    }
+  }
+
+  return listen({
+    ...options.listen,
+    handler: answer,
+    headersTimeoutMs: 10_000,
+    keepAliveTimeoutMs: 60_000,
+    maxHeaderBytes: 16_384,
+  });
+}

@@ -1,0 +1,103 @@
+import { FileWriteError } from '#kit/files/write-atomic';
+import { isKubeError, type KubeErrorCode } from '#kube/kube-error';
+
+/** How a pass over one object ended. */
+export type PassOutcome =
+  /** Nothing is left to do until something changes. */
+  | { readonly kind: 'settled' }
+  /** Something changes with time alone. */
+  | { readonly kind: 'waiting'; readonly afterMs: number }
+  /** Somebody else wrote first: what was decided upon is not there any more. */
+  | { readonly kind: 'raced' }
+  /** A technical fault; the object itself is not to blame. */
+  | { readonly kind: 'broken'; readonly reason: BrokenReason; readonly message: string };
+
+export type BrokenReason =
+  | 'StorageFull'
+  | 'StorageDenied'
+  | 'ServerUnavailable'
+  | 'Refused'
+  | 'JudgeUnavailable'
+  | 'WorkloadUnavailable'
+  | 'Unexpected';
+
+/** Faults that an adapter names by itself. */
+export class BrokenError extends Error {
+  readonly code: BrokenReason;
+
+  constructor(code: BrokenReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'BrokenError';
+    this.code = code;
+  }
+}
+
+export type Consequence = {
+  readonly result: 'success' | 'requeue_after' | 'requeue' | 'error';
+  /** Milliseconds until the next look; absent where a change brings it, or the queue's own back-off. */
+  readonly afterMs?: number;
+  /** Whether the queue waits longer each time. */
+  readonly backoff: boolean;
+  /** What a condition says of it, where the object has one. */
+  readonly condition?: { readonly reason: BrokenReason; readonly message: string };
+};
+
+/** After somebody else's write the change is on its way; this is only in case it is not. */
+const raceMs = 250;
+
+/** What follows from the end of a pass: result for metrics, next look, condition. */
+export function consequenceOf(outcome: PassOutcome): Consequence {
+  switch (outcome.kind) {
+    case 'settled':
+      return { result: 'success', backoff: false };
+    case 'waiting':
+      return { result: 'requeue_after', afterMs: outcome.afterMs, backoff: false };
+    case 'raced':
+      return { result: 'requeue', afterMs: raceMs, backoff: false };
+    case 'broken': {
+      const { reason, message } = outcome;
+      return { result: 'error', backoff: true, condition: { reason, message } };
+    }
+  }
+}
+
+/** What an error of a pass means. Messages are ours: what a server or a system said is not repeated. */
+export function outcomeOfError(error: unknown): Extract<PassOutcome, { kind: 'raced' | 'broken' }> {
+  if (error instanceof BrokenError) return { kind: 'broken', reason: error.code, message: error.message };
+  if (error instanceof FileWriteError) return brokenFile(error);
+  if (!isKubeError(error)) return { kind: 'broken', reason: 'Unexpected', message: 'an unexpected fault; see the log' };
+  return outcomeOfCode(error.code);
+}
+
+function brokenFile(error: FileWriteError): Extract<PassOutcome, { kind: 'broken' }> {
+  switch (error.code) {
+    case 'disk_full':
+      return { kind: 'broken', reason: 'StorageFull', message: 'the bundle cannot be stored: no space is left' };
+    case 'denied':
+    case 'other':
+      return { kind: 'broken', reason: 'StorageDenied', message: 'the bundle cannot be stored: the system refused' };
+  }
+}
+
+function outcomeOfCode(code: KubeErrorCode): Extract<PassOutcome, { kind: 'raced' | 'broken' }> {
+  switch (code) {
+    case 'conflict':
+    case 'precondition_failed':
+    case 'already_exists':
+    case 'not_found':
+      return { kind: 'raced' };
+    case 'storage_full':
+      return { kind: 'broken', reason: 'StorageFull', message: 'the API server has no space left' };
+    case 'invalid':
+      return { kind: 'broken', reason: 'Refused', message: 'the API server refused an object of the operator' };
+    case 'unauthenticated':
+    case 'forbidden':
+      return { kind: 'broken', reason: 'Refused', message: 'the operator lacks a right at the API server' };
+    case 'gone':
+    case 'too_large_resource_version':
+    case 'too_many_requests':
+    case 'unavailable':
+    case 'network':
+      return { kind: 'broken', reason: 'ServerUnavailable', message: 'the API server does not answer' };
+  }
+}

@@ -1,0 +1,68 @@
+import { digestOf } from '#contracts/canonical';
+import type { PolicyRevisionSpec } from '#crds/policy-revision';
+
+/** A recorded revision without its definition, which may be large. */
+export type RevisionHead = Omit<PolicyRevisionSpec, 'definition'> & { readonly objectName: string };
+
+/** What a policy says at one generation, in the terms of a revision. */
+export type RevisionContent = Omit<PolicyRevisionSpec, 'policyId' | 'number' | 'definition'>;
+
+export type Recording =
+  /** This revision stands for the generation. */
+  | { readonly kind: 'stands'; readonly head: RevisionHead }
+  | { readonly kind: 'create'; readonly number: number }
+  /** A write of the management API is still to be recorded, by whoever holds its body. */
+  | { readonly kind: 'hold' };
+
+/** How long a recorder waits for the management API to record its own write (DESIGN section 5). */
+export const holdMs = 60_000;
+
+/**
+ * Whether and how a generation of a policy is recorded (DESIGN section 5, Recording).
+ * @param heads every recorded revision of the policy id, in any order
+ * @param input.deleting a deletion raises the generation without an edit
+ * @param input.heldMs since when this recorder waits for the write that the token names
+ */
+export function decideRecording(
+  content: RevisionContent,
+  heads: readonly RevisionHead[],
+  input: { readonly deleting: boolean; readonly heldMs: number },
+): Recording {
+  const { uid, generation } = content.policy;
+  const newest = heads.reduce<RevisionHead | undefined>(
+    (top, head) => (top && top.number > head.number ? top : head),
+    undefined,
+  );
+  const ofUid = heads.filter((head) => head.policy.uid === uid);
+  const latest = ofUid.reduce<RevisionHead | undefined>(
+    (top, head) => (top && top.policy.generation > head.policy.generation ? top : head),
+    undefined,
+  );
+  if (latest !== undefined && generation <= latest.policy.generation) return { kind: 'stands', head: latest };
+  const repeats = latest === undefined || input.deleting ? newest : undefined;
+  if (repeats !== undefined && saysTheSame(repeats, content)) return { kind: 'stands', head: repeats };
+  if (input.heldMs < holdMs && isWriteMissing(content, ofUid)) return { kind: 'hold' };
+  return { kind: 'create', number: (newest?.number ?? 0) + 1 };
+}
+
+/** Content and token; the object and its generation do not count. */
+function saysTheSame(head: RevisionHead, content: RevisionContent): boolean {
+  const { token, displayName, description, lifecycle, definitionDigest, tests } = head;
+  return (
+    token === content.token &&
+    displayName === content.displayName &&
+    description === content.description &&
+    lifecycle === content.lifecycle &&
+    definitionDigest === content.definitionDigest &&
+    digestOf(tests) === digestOf(content.tests)
+  );
+}
+
+/** The token names a write below this generation that no revision records. */
+function isWriteMissing(content: RevisionContent, ofUid: readonly RevisionHead[]): boolean {
+  const written = /^.+\/([1-9]\d{0,14})$/.exec(content.token)?.[1];
+  if (written === undefined) return false;
+  const generation = Number(written);
+  if (generation >= content.policy.generation) return false;
+  return !ofUid.some((head) => head.policy.generation === generation && head.token === content.token);
+}

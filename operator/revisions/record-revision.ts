@@ -1,0 +1,69 @@
+import type { GuardrailPolicy, GuardrailPolicySpec } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { PolicyRevision } from '#crds/policy-revision';
+import type { KubeClient } from '#kube/client';
+import { isKubeError } from '#kube/kube-error';
+import { decideRecording, type RevisionContent, type RevisionHead } from './decide-recording.ts';
+import { makeRevision, makeRevisionContent, revisionName } from './resources/revision.ts';
+import { listRevisionHeads } from './revision-heads.ts';
+
+/** A generation that is recorded: its metadata and its accepted spec. */
+export type Recordable = {
+  readonly metadata: Pick<Stored<GuardrailPolicy>['metadata'], 'name' | 'uid' | 'generation' | 'deletionTimestamp'>;
+  readonly spec: GuardrailPolicySpec;
+};
+
+export type RecordResult =
+  | { readonly kind: 'recorded'; readonly head: RevisionHead; readonly created: boolean }
+  /** Another recorder is to record an earlier write first. */
+  | { readonly kind: 'held' };
+
+/** How often a taken number is answered by the next one. */
+const maxAttempts = 8;
+
+/**
+ * Records one accepted generation of a policy under the next number of its id, or says which revision stands for it.
+ * The one function that records: the operator calls it for what comes by apply, the management API for its own writes.
+ * Safe to repeat, and for two callers at once: a number is taken by creating its name.
+ * @param heldMs for how long this caller has been answered `held` for this generation
+ */
+export async function recordRevision(
+  client: Pick<KubeClient, 'list' | 'get' | 'create'>,
+  policyId: string,
+  policy: Recordable,
+  heldMs: number,
+): Promise<RecordResult> {
+  const content = makeRevisionContent(policy.metadata, policy.spec);
+  const deleting = policy.metadata.deletionTimestamp !== undefined;
+  for (let attempt = 1; ; attempt++) {
+    const recording = decideRecording(content, await listRevisionHeads(client, policyId), { deleting, heldMs });
+    if (recording.kind === 'hold') return { kind: 'held' };
+    if (recording.kind === 'stands') return { kind: 'recorded', head: recording.head, created: false };
+    const head = await take(client, policyId, recording.number, content, attempt === maxAttempts);
+    if (head !== undefined) return head;
+  }
+}
+
+/** Creates the revision; undefined when the number was taken by another generation. */
+async function take(
+  client: Pick<KubeClient, 'get' | 'create'>,
+  policyId: string,
+  number: number,
+  content: RevisionContent & { readonly definition: string },
+  isLast: boolean,
+): Promise<RecordResult | undefined> {
+  const { definition: _large, ...rest } = content;
+  const objectName = revisionName(policyId, number);
+  const head = { policyId, number, ...rest, objectName };
+  try {
+    await client.create<PolicyRevision>(kinds.policyRevision, makeRevision(policyId, number, content));
+    return { kind: 'recorded', head, created: true };
+  } catch (error) {
+    if (!isKubeError(error, 'already_exists') || isLast) throw error;
+    const taken = await client.get<PolicyRevision>(kinds.policyRevision, objectName);
+    const { uid, generation } = content.policy;
+    const isOurs = taken?.spec.policy.uid === uid && taken.spec.policy.generation === generation;
+    return isOurs ? { kind: 'recorded', head, created: false } : undefined;
+  }
+}

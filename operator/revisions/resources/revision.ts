@@ -1,0 +1,61 @@
+import { canonicalBytes, sha256Hex } from '#contracts/canonical';
+import { type Definition, rulesInOrder } from '#contracts/policy';
+import type { GuardrailPolicySpec } from '#crds/guardrail-policy';
+import { apiVersion, kinds } from '#crds/kinds';
+import type { PolicyRevision } from '#crds/policy-revision';
+import type { RevisionContent } from '../decide-recording.ts';
+
+/** Labels by which the revisions of a policy are listed; a label value holds at most 63 characters. */
+export const policyIdLabel = 'portcullis.dev/policy-id';
+export const policyNameLabel = 'portcullis.dev/policy-name-hash';
+
+/** The value of `policyNameLabel`. */
+export function policyNameHash(name: string): string {
+  return sha256Hex(name).slice(0, 40);
+}
+
+export function revisionName(policyId: string, revision: number | string): string {
+  return `${policyId}-${revision}`;
+}
+
+/** What a revision of this generation of a policy says. */
+export function makeRevisionContent(
+  policy: { readonly name: string; readonly uid: string; readonly generation: number },
+  spec: GuardrailPolicySpec,
+): RevisionContent & { readonly definition: string } {
+  const definition = canonicalBytes(spec.definition);
+  const rules = rulesOf(spec.definition);
+  return {
+    policy: { name: policy.name, uid: policy.uid, generation: policy.generation },
+    token: spec.change ?? '',
+    displayName: spec.displayName,
+    description: spec.description,
+    lifecycle: spec.lifecycle,
+    definition: definition.toString('utf8'),
+    definitionDigest: sha256Hex(definition),
+    ruleCount: rules.length,
+    ruleKinds: [...new Set(rules.map((rule) => rule.kind))].toSorted(),
+    tests: [...(spec.tests ?? [])],
+  };
+}
+
+/** The object of a revision; it has no owner, for history survives its policy. */
+export function makeRevision(
+  policyId: string,
+  number: number,
+  content: RevisionContent & { readonly definition: string },
+): PolicyRevision {
+  return {
+    apiVersion,
+    kind: kinds.policyRevision.kind,
+    metadata: {
+      name: revisionName(policyId, number),
+      labels: { [policyIdLabel]: policyId, [policyNameLabel]: policyNameHash(content.policy.name) },
+    },
+    spec: { policyId, number, ...content },
+  };
+}
+
+function rulesOf(definition: Definition) {
+  return [definition.request, definition.response].flatMap(rulesInOrder);
+}

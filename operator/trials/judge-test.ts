@@ -1,0 +1,55 @@
+import type { CheckOutcome } from '#checks/client';
+import type { PolicyTest } from '#crds/guardrail-policy';
+import type { BundleCheckResult } from '../bundles/ports.ts';
+
+/** What a policy test came to. */
+export type TestVerdict =
+  | { readonly kind: 'passed' }
+  /** The verdict of a provider decided otherwise than the test wants: it is told and does not gate. */
+  | { readonly kind: 'differs'; readonly message: string }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/**
+ * Judges one test. Local rules gate; the verdict of a provider is only reported (DESIGN section 6.5): where the stage
+ * asks providers, the local rules alone tell whose verdict it was.
+ * @param local what the local rules say; absent where the stage asks no provider
+ */
+export function judgeTest(test: PolicyTest, outcome: CheckOutcome, local: BundleCheckResult | undefined): TestVerdict {
+  const decision = decisionOf(outcome);
+  if (decision === test.expect) return { kind: 'passed' };
+  const message = `the policy test ${test.name} expects ${test.expect} at the ${test.stage} stage and got ${described(outcome)}`;
+  if (local === undefined) return { kind: 'failed', message };
+  const byProvider = local.decision === test.expect || (test.expect === 'Reject' && local.decision === 'Pass');
+  return byProvider ? { kind: 'differs', message } : { kind: 'failed', message };
+}
+
+/** Whether the check failed because of a provider and not because of the policy or the platform. */
+export function isProviderFailure(outcome: CheckOutcome): boolean {
+  if (outcome.kind !== 'failed') return false;
+  switch (outcome.code) {
+    case 'provider_unavailable':
+    case 'provider_invalid_answer':
+    case 'verdict_undefined':
+    case 'verdict_refused':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function decisionOf(outcome: CheckOutcome): PolicyTest['expect'] | 'Failed' {
+  switch (outcome.kind) {
+    case 'pass':
+      return 'Pass';
+    case 'deny':
+      return 'Reject';
+    case 'mask':
+      return 'Mask';
+    case 'failed':
+      return 'Failed';
+  }
+}
+
+function described(outcome: CheckOutcome): string {
+  return outcome.kind === 'failed' ? `the failure ${outcome.code}` : decisionOf(outcome);
+}

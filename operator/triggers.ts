@@ -1,0 +1,89 @@
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { idLabel } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { WorkQueue } from '#kube/work-queue';
+import { aliasKey, type Listeners, type Stores } from './caches.ts';
+import { readPrevious } from './controllers/model-binding/previous.ts';
+
+export type Queues = Readonly<Record<'policies' | 'bindings' | 'generations' | 'reports', Pick<WorkQueue, 'add'>>>;
+
+/**
+ * Which passes a change asks for. Asking too often costs a look at the cache; asking too seldom leaves something
+ * undone for ever, for nothing looks again by itself.
+ */
+export function createTriggers(queues: Queues, stores: Stores): Listeners {
+  const addAll = (queue: keyof Queues, objects: readonly AnyObject[]): void => {
+    for (const { metadata } of objects) queues[queue].add(metadata.name);
+  };
+  const generations = (): void => addAll('generations', stores.generations.list());
+  const sharers = (key: string | undefined): void => {
+    if (key !== undefined) addAll('bindings', stores.bindings.by('alias', key));
+  };
+  const policiesOfId = (id: string | undefined): void => {
+    if (id !== undefined) addAll('policies', stores.policies.by('id', id));
+  };
+
+  return {
+    policies(name, current, previous) {
+      queues.policies.add(name, { priority: isEdit(current, previous) ? 'high' : 'low' });
+      for (const id of [current, previous].map(idOf)) policiesOfId(id);
+      addAll('bindings', stores.bindings.by('policy', name));
+    },
+    bindings(name, current, previous) {
+      queues.bindings.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
+      for (const binding of [current, previous]) {
+        sharers(aliasOf(binding));
+        const id = idOf(binding);
+        if (id !== undefined) addAll('bindings', stores.bindings.by('id', id));
+      }
+      // A reference that went away may be what a deletion waits for.
+      if (previous?.spec.guardrail.mode === 'Policy') queues.policies.add(previous.spec.guardrail.policyRef.name);
+      generations();
+    },
+    generations(name, current, previous) {
+      queues.generations.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
+      addAll('bindings', stores.bindings.list());
+    },
+    routes(name, current, previous) {
+      queues.bindings.add(name);
+      for (const route of [current, previous]) sharers(aliasOf(route));
+      for (const id of servedBy(previous)) policiesOfId(id);
+      generations();
+    },
+    reports(name, current, previous) {
+      queues.reports.add(name);
+      const gateways = new Set([current?.spec.gateway, previous?.spec.gateway]);
+      const isConcerned = ({ metadata, spec }: Stored<ModelBinding>): boolean =>
+        gateways.has(spec.gateway) || metadata.deletionTimestamp !== undefined;
+      addAll('bindings', stores.bindings.list().filter(isConcerned));
+      generations();
+    },
+  };
+}
+
+type AnyObject = { readonly metadata: Stored<GuardrailPolicy>['metadata'] };
+
+/** Somebody edited the object while the operator was looking; the first list and its own writes can wait. */
+function isEdit(current: AnyObject | undefined, previous: AnyObject | undefined): boolean {
+  return previous !== undefined && current?.metadata.generation !== previous.metadata.generation;
+}
+
+function idOf(object: AnyObject | undefined): string | undefined {
+  return object?.metadata.labels?.[idLabel];
+}
+
+function aliasOf(object: Stored<ModelBinding> | Stored<GatewayRoute> | undefined): string | undefined {
+  if (object === undefined) return undefined;
+  const alias = 'model' in object.spec ? object.spec.model.alias : object.spec.alias;
+  return aliasKey(object.spec.gateway, alias);
+}
+
+/** Policies that a route served, or kept to go back to. */
+function servedBy(route: Stored<GatewayRoute> | undefined): readonly string[] {
+  if (route === undefined) return [];
+  const previous = readPrevious(route);
+  const guards = [route.spec.guardrail, previous?.mode === 'Policy' ? previous.guardrail : undefined];
+  return guards.flatMap((guard) => (guard?.mode === 'Policy' ? [guard.policyId] : []));
+}

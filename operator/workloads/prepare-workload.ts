@@ -1,0 +1,60 @@
+import type { Bundle } from '#contracts/bundle';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { applyDesired } from '#kube/apply';
+import type { KubeClient } from '#kube/client';
+import { KubeError } from '#kube/kube-error';
+import type { BundleStore } from '../bundles/ports.ts';
+import { BrokenError } from '../reconcile/outcome.ts';
+import type { Workloads } from './ports.ts';
+import { makeGeneration } from './resources/generation.ts';
+import { workloadName } from './workload-name.ts';
+
+export type PrepareInput = {
+  readonly bundle: Bundle;
+  readonly bytes: Buffer;
+  readonly digest: string;
+  readonly build: string;
+  readonly replicas: number;
+};
+
+export type PreparePorts = {
+  readonly client: KubeClient;
+  readonly bundles: Pick<BundleStore, 'put'>;
+  readonly workloads: Pick<Workloads, 'render'>;
+};
+
+/**
+ * Finds or creates the workload of a bundle and takes back the mark of one that was to be removed. The bytes are
+ * stored before the object is there, so that whoever sees the object can run it.
+ */
+export async function prepareWorkload(ports: PreparePorts, input: PrepareInput): Promise<Stored<RuntimeGeneration>> {
+  const { client, bundles, workloads } = ports;
+  const { digest, build, replicas } = input;
+  const name = workloadName({ digest, build }, input.bundle.providers);
+  using _held = await bundles.put(digest, input.bytes);
+  const current = await client.get<RuntimeGeneration>(kinds.runtimeGeneration, name);
+  if (current === undefined) {
+    const manifest = workloads.render({ digest, build });
+    return client.create(kinds.runtimeGeneration, makeGeneration({ name, digest, build, manifest, replicas }));
+  }
+  if (current.spec.digest !== digest || current.spec.build !== build) {
+    throw new BrokenError('Refused', `the workload ${name} holds another bundle`);
+  }
+  return keepWorkload(client, current, replicas);
+}
+
+/** Takes back the mark of a workload that was to be removed; at most raises the number of its processes. */
+export async function keepWorkload(
+  client: KubeClient,
+  current: Stored<RuntimeGeneration>,
+  replicas: number,
+): Promise<Stored<RuntimeGeneration>> {
+  if (current.metadata.deletionTimestamp !== undefined)
+    throw new KubeError('conflict', 'the workload is being deleted');
+  const wanted = Math.max(current.spec.replicas, replicas);
+  if (current.spec.state === 'Active' && wanted === current.spec.replicas) return current;
+  const spec = { ...current.spec, replicas: wanted, state: 'Active' as const };
+  return applyDesired(client, kinds.runtimeGeneration, current, { spec });
+}
