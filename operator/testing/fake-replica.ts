@@ -1,0 +1,80 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { v4 as uuid } from 'uuid';
+import type { GatewayReport, GatewayReportSpec } from '#crds/gateway-report';
+import { type GatewayRoute, routeFormatVersion } from '#crds/gateway-route';
+import { apiVersion, kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import { isKubeError } from '#kube/kube-error';
+import type { TestOperator } from './start-test-operator.ts';
+
+/** What a replica says to a version of a route; `silent` writes no report at all. */
+export type Attitude = 'take' | 'pend' | 'silent' | { readonly reject: string };
+
+/** A gateway replica as the operator knows one: a running process and its report. It serves nobody. */
+export type FakeReplica = {
+  readonly name: string;
+  /** Decides about every route anew, writes the report and returns it. */
+  report(
+    attitude?: Attitude | ((route: Stored<GatewayRoute>) => Attitude),
+    change?: Partial<GatewayReportSpec>,
+  ): Promise<void>;
+  /** The process runs no more; its report stays. */
+  die(): Promise<void>;
+};
+
+export async function startFakeReplica(
+  platform: TestOperator,
+  name: string,
+  gateway = 'default',
+): Promise<FakeReplica> {
+  const runFile = join(platform.data, 'run', `${name}.json`);
+  await mkdir(join(platform.data, 'run'), { recursive: true });
+  await writeFile(runFile, JSON.stringify({ name, kind: 'gateway', pid: process.pid, startedAt: '' }));
+  const bootId = uuid();
+  const taken = new Map<string, { readonly workload: string; readonly generationId: string }>();
+
+  return {
+    name,
+    async report(attitude = 'take', change = {}) {
+      const { items, resourceVersion } = await platform.client.list<GatewayRoute>(kinds.gatewayRoute);
+      const own = items.filter((route) => route.spec.gateway === gateway);
+      for (const key of taken.keys()) if (!own.some((route) => route.metadata.name === key)) taken.delete(key);
+      const pending: GatewayReportSpec['pending'] = [];
+      const rejected: GatewayReportSpec['rejected'] = [];
+      for (const route of own) {
+        const said = typeof attitude === 'function' ? attitude(route) : attitude;
+        const { name: key, uid, resourceVersion: version } = route.metadata;
+        if (said === 'silent') return;
+        if (said === 'pend') pending.push({ route: key, uid, version });
+        else if (said !== 'take') rejected.push({ route: key, uid, version, reason: said.reject });
+        else if (route.spec.workload === undefined) taken.delete(key);
+        else taken.set(key, { workload: route.spec.workload, generationId: route.spec.generationId });
+      }
+      const spec: GatewayReportSpec = {
+        gateway,
+        bootId,
+        ready: true,
+        formats: [routeFormatVersion],
+        appliedThrough: resourceVersion,
+        pending,
+        rejected,
+        inUse: [...taken.values()],
+        ...change,
+      };
+      await writeReport(platform, name, spec);
+    },
+    die: () => rm(runFile, { force: true }),
+  };
+}
+
+async function writeReport(platform: TestOperator, name: string, spec: GatewayReportSpec): Promise<void> {
+  const { client } = platform;
+  const report = { apiVersion, kind: kinds.gatewayReport.kind, metadata: { name }, spec };
+  try {
+    await client.create<GatewayReport>(kinds.gatewayReport, report);
+  } catch (error) {
+    if (!isKubeError(error, 'already_exists')) throw error;
+    await client.patch(kinds.gatewayReport, name, [{ op: 'replace', path: '/spec', value: spec }]);
+  }
+}

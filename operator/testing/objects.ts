@@ -1,0 +1,57 @@
+import type { Definition, Section } from '#contracts/policy';
+import { currentProfile } from '#contracts/profiles';
+import type { GuardrailPolicy, GuardrailPolicySpec } from '#crds/guardrail-policy';
+import { apiVersion } from '#crds/kinds';
+import type { ModelBinding, ModelBindingSpec } from '#crds/model-binding';
+
+/** A section that denies one word. */
+export function sectionOf(term: string): Section {
+  return {
+    deadlineMs: 500,
+    baseline: [
+      {
+        id: 'forbidden',
+        kind: 'stop_list',
+        timeoutMs: 100,
+        action: { type: 'deny' },
+        stopList: { terms: [term], match: 'substring', caseSensitive: true },
+      },
+    ],
+    additional: [],
+  };
+}
+
+export function definitionOf(term: string): Definition {
+  return { request: sectionOf(term), response: sectionOf(term), providers: [] };
+}
+
+/** A policy that denies one word, changed as asked. */
+export function policyObject(name: string, change: Partial<GuardrailPolicySpec> = {}): GuardrailPolicy {
+  return {
+    apiVersion,
+    kind: 'GuardrailPolicy',
+    metadata: { name },
+    spec: { displayName: name, description: '', lifecycle: 'Draft', definition: definitionOf('portal'), ...change },
+  };
+}
+
+/** A binding of the alias of its own name, guarded by revision 1 of the policy `guard`, changed as asked. */
+export function bindingObject(name: string, change: Partial<ModelBindingSpec> = {}): ModelBinding {
+  return {
+    apiVersion,
+    kind: 'ModelBinding',
+    metadata: { name },
+    spec: {
+      model: { alias: name, provider: 'echo', upstreamModel: 'echo', state: 'Enabled' },
+      gateway: 'default',
+      guardrail: { mode: 'Policy', policyRef: { name: 'guard', revision: 1 } },
+      contentProfile: currentProfile,
+      replicas: 1,
+      ...change,
+    },
+  };
+}
+
+export function guardedBy(revision: number, name = 'guard'): ModelBindingSpec['guardrail'] {
+  return { mode: 'Policy', policyRef: { name, revision } };
+}

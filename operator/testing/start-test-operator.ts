@@ -1,0 +1,140 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { type Kind, kinds } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import { openTokenFile } from '#kit/http/token-file';
+import { createLogger } from '#kit/log/logger';
+import { createClient, type KubeClient } from '#kube/client';
+import { until } from '../../e2e/support/until.ts';
+import type { OperatorConfig } from '../config.ts';
+import { createOperator, type Operator, type OperatorOverrides } from '../operator.ts';
+
+/** An operator of its own with a data directory of its own, and a client beside it. */
+export type TestOperator = AsyncDisposable & {
+  readonly data: string;
+  readonly client: KubeClient;
+  readonly operator: Operator;
+  /** Ends this operator and starts another one on the same data directory. */
+  restart(change?: Partial<OperatorConfig>, overrides?: OperatorOverrides): Promise<void>;
+  /** Ends the operator; the data directory stays until disposal. */
+  stop(): Promise<void>;
+};
+
+export const testProviders = `
+providers:
+  - { name: echo, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }
+  - { name: off, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: false }
+`;
+
+const quiet = { write: () => undefined };
+
+export async function startTestOperator(
+  options: {
+    readonly config?: Partial<OperatorConfig>;
+    readonly providers?: string;
+    readonly limits?: string;
+    readonly overrides?: OperatorOverrides;
+  } = {},
+): Promise<TestOperator> {
+  const data = await mkdtemp(join(tmpdir(), 'portcullis-operator-'));
+  await writeFile(join(data, 'providers.yaml'), options.providers ?? testProviders);
+  if (options.limits !== undefined) await writeFile(join(data, 'limits.yaml'), options.limits);
+  const logger = createLogger({ service: 'operator', level: 'warn', destination: quiet });
+  const config: OperatorConfig = {
+    dataDirectory: data,
+    apiListen: { host: '127.0.0.1', port: 0 },
+    listen: { host: '127.0.0.1', port: 0 },
+    namespace: 'default',
+    progressDeadlineMs: 600_000,
+    maxStreamMs: 900_000,
+    build: 'test-1',
+    ...options.config,
+  };
+  let operator = await createOperator(config, { logger, ...options.overrides });
+  let client = clientOf(operator, data);
+  let isRunning = true;
+
+  async function stop(): Promise<void> {
+    if (!isRunning) return;
+    isRunning = false;
+    await client[Symbol.asyncDispose]();
+    await operator[Symbol.asyncDispose]();
+  }
+
+  return {
+    data,
+    get client() {
+      return client;
+    },
+    get operator() {
+      return operator;
+    },
+    stop,
+    async restart(change = {}, overrides = {}) {
+      await stop();
+      operator = await createOperator({ ...config, ...change }, { logger, ...overrides });
+      client = clientOf(operator, data);
+      isRunning = true;
+    },
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+function clientOf(operator: Operator, data: string): KubeClient & AsyncDisposable {
+  const tokenFile = openTokenFile(join(data, 'tokens', 'api.token'));
+  return createClient({ url: operator.apiUrl, tokenFile, namespace: 'default' });
+}
+
+/** Waits until an object says what is asked, and returns it. */
+export async function waitFor<R extends Resource>(
+  platform: TestOperator,
+  kind: Kind,
+  name: string,
+  what: string,
+  says: (object: Stored<R>) => boolean,
+): Promise<Stored<R>> {
+  let last: Stored<R> | undefined;
+  try {
+    return await until(what, async () => {
+      last = await platform.client.get<R>(kind, name);
+      return last !== undefined && says(last) ? last : undefined;
+    });
+  } catch (error) {
+    throw new Error(`${String(error)}\n${JSON.stringify(last?.status ?? last?.spec, undefined, 2)}`, { cause: error });
+  }
+}
+
+export function waitForCondition(
+  platform: TestOperator,
+  name: string,
+  type: string,
+  status: 'True' | 'False' | 'Unknown',
+  reason?: string,
+): Promise<Stored<ModelBinding>> {
+  return waitFor<ModelBinding>(
+    platform,
+    kinds.modelBinding,
+    name,
+    `${name}: ${type} is ${status} ${reason ?? ''}`,
+    (object) => {
+      const condition = object.status?.conditions?.find((one) => one.type === type);
+      const isCurrent = condition?.observedGeneration === object.metadata.generation;
+      return isCurrent && condition.status === status && (reason === undefined || condition.reason === reason);
+    },
+  );
+}
+
+export function waitForRoute(
+  platform: TestOperator,
+  name: string,
+  what: string,
+  says: (route: Stored<GatewayRoute>) => boolean,
+): Promise<Stored<GatewayRoute>> {
+  return waitFor<GatewayRoute>(platform, kinds.gatewayRoute, name, what, says);
+}
