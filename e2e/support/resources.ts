@@ -50,7 +50,7 @@ export async function bindingNow(client: KubeClient, name: string): Promise<Stor
   return binding;
 }
 
-const patience = { deadlineMs: 60_000, everyMs: 50 };
+const patience = { deadlineMs: 45_000, everyMs: 50 };
 
 /** Waits until a condition of the binding's present generation has this status; returns the condition. */
 export function bindingCondition(
@@ -63,7 +63,8 @@ export function bindingCondition(
     `condition ${type} of the binding ${name} becomes ${status}`,
     async () => {
       const found = conditionOf(await bindingNow(client, name), type);
-      return found?.status === status ? found : undefined;
+      if (found?.status === status) return found;
+      throw new Error(`${found?.status ?? 'not yet looked at'}: ${found?.message ?? ''}`);
     },
     patience,
   );

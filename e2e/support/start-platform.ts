@@ -41,6 +41,8 @@ export type PlatformOptions = {
   readonly gateways?: number;
   /** Approved providers instead of the built-in ones; the example is then not there. */
   readonly providers?: ProvidersFile['providers'];
+  /** Files of the secrets folder by name. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** An existing data directory; one of its own that vanishes with the platform when absent. */
   readonly data?: string;
   readonly deadlineMs?: number;
@@ -48,8 +50,10 @@ export type PlatformOptions = {
 };
 
 /** Lays out a data directory without the example, so that a scenario begins with nothing. */
-export function emptyDataDirectory(folder: string, providers: ProvidersFile['providers']): void {
-  mkdirSync(join(folder, 'apply'), { recursive: true, mode: 0o700 });
+function emptyDataDirectory(folder: string, { providers, secrets = {} }: PlatformOptions): void {
+  for (const name of ['apply', 'secrets']) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+  for (const [name, content] of Object.entries(secrets))
+    writeFileSync(join(folder, 'secrets', name), content, { mode: 0o600 });
   writeFileSync(join(folder, 'lock'), '');
   writeFileSync(join(folder, 'providers.yaml'), stringify({ providers }), { mode: 0o600 });
 }
@@ -133,7 +137,7 @@ async function waitUntilReady(child: ChildProcess, data: string, output: () => s
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   await using stack = new AsyncDisposableStack();
   const data = options.data ?? join(stack.use(temporaryFolder()).path, 'data');
-  if (options.providers !== undefined) emptyDataDirectory(data, options.providers);
+  if (options.providers !== undefined) emptyDataDirectory(data, options);
   const words = ['up', '--data', data, '--port', '0', '--gateways', String(options.gateways ?? 1)];
   const child = spawnCommand(words, options.environment);
   const output = outputOf(child);

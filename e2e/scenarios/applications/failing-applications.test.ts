@@ -28,6 +28,7 @@ beforeAll(async () => {
       { name: 'scripted', kind: 'model', endpoint: `${upstream.url}/v1`, enabled: true },
       { name: 'away', kind: 'detector', endpoint: 'http://127.0.0.1:9/check', credential: 'away' },
     ],
+    secrets: { away: 'a-secret\n' },
   });
   const revision = await writePolicy(platform.client, policyOf(alias, stampedDefinition(earlier)));
   await platform.client.create(kinds.modelBinding, bindingOf(alias, alias, revision));
@@ -134,11 +135,10 @@ describe('an application that fails before its route is written leaves the earli
     await expectEarlierServes();
   });
 
-  test('a revision that does not exist: policy_revision_unknown', async () => {
+  test('a revision that does not exist: the binding waits for it and says so', async () => {
     await applyRevision(platform.client, alias, 99, 'no such revision');
-    expect((await bindingCondition(platform.client, alias, 'Applied', 'False')).message).toContain('99');
-    const [last] = (await bindingNow(platform.client, alias)).status?.applications ?? [];
-    expect(last).toMatchObject({ outcome: 'Failed', reason: 'policy_revision_unknown' });
+    const condition = await bindingCondition(platform.client, alias, 'Ready', 'False');
+    expect(condition).toMatchObject({ reason: 'PolicyRevisionUnknown', message: expect.stringContaining('99') });
     await expectEarlierServes();
   });
 
