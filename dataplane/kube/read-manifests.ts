@@ -20,7 +20,7 @@ export type Manifest = {
   readonly document: number;
   readonly kind: Kind;
   readonly resource: Resource;
-  /** SHA-256 of the text of its document. */
+  /** SHA-256 of the text of its document, without separators and comments around it. */
   readonly sha256: string;
 };
 
@@ -113,7 +113,7 @@ function readYaml(text: string): {
     const read = toValue(parsed);
     if (!read.ok) problems.push({ document: number, field: '', message: read.message });
     else if (read.value !== null) {
-      const [start, , end] = parsed.range;
+      const [start, end] = parsed.contents?.range ?? parsed.range;
       const lineOf = (path: readonly PropertyKey[]) => lineOfPath(parsed, path, lineAt);
       sources.push({ document: number, value: read.value, text: text.slice(start, end).trim(), lineOf });
     }

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { kinds } from '#crds/kinds';
+import { type Change, createHistory } from './history.ts';
+
+function change(version: number, bytes = 1): Change {
+  const metadata = { name: 'x', uid: 'u', resourceVersion: String(version), generation: 1, creationTimestamp: 't' };
+  const object = { kind: kinds.modelBinding, name: 'x', version, metadata, bytes: Buffer.alloc(bytes) };
+  return { type: 'MODIFIED', object, previous: undefined };
+}
+
+function walk(history: ReturnType<typeof createHistory>, from: number): readonly number[] {
+  const seen: number[] = [];
+  for (let next = history.after(from); next !== undefined; next = history.after(next.object.version)) {
+    seen.push(next.object.version);
+  }
+  return seen;
+}
+
+test('gives the changes after any version, gaps between versions included', () => {
+  const history = createHistory(10, { maxChanges: 100, maxBytes: 100 });
+  for (const version of [12, 13, 20]) history.push(change(version));
+  expect(walk(history, 10)).toEqual([12, 13, 20]);
+  expect(walk(history, 12)).toEqual([13, 20]);
+  expect(walk(history, 15)).toEqual([20]);
+  expect(walk(history, 20)).toEqual([]);
+  expect(history.base).toBe(10);
+});
+
+test('forgets the oldest beyond its number of changes', () => {
+  const history = createHistory(0, { maxChanges: 3, maxBytes: 100 });
+  for (let version = 1; version <= 3; version += 1) history.push(change(version));
+  expect(history.base).toBe(0);
+  history.push(change(4));
+  expect(history.base).toBe(1);
+  for (let version = 5; version <= 5_000; version += 1) history.push(change(version));
+  expect(history.base).toBe(4_997);
+  expect(walk(history, history.base)).toEqual([4_998, 4_999, 5_000]);
+});
+
+test('forgets the oldest beyond its size, but never the newest', () => {
+  const history = createHistory(0, { maxChanges: 100, maxBytes: 10 });
+  history.push(change(1, 5));
+  history.push(change(2, 5));
+  expect(history.base).toBe(0);
+  history.push(change(3, 1));
+  expect(history.base).toBe(1);
+  history.push(change(4, 50));
+  expect(history.base).toBe(3);
+  expect(walk(history, 3)).toEqual([4]);
+});

@@ -1,0 +1,234 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import { FileWriteError } from '#kit/files/write-atomic';
+import { applyDesired } from '#kube/apply';
+import { listAll } from '#kube/list-all';
+import { samplePolicy } from '#kube/testing/sample-resources';
+import { type Decision, decideCreate } from './decide-create.ts';
+import { type ObjectFiles, openObjectFiles } from './object-files.ts';
+import { openResourceStore } from './resource-store.ts';
+import { type DataDirectory, makeDataDirectory, openFolder } from './testing/open-folder.ts';
+
+const policies = kinds.guardrailPolicy;
+
+test('versions go on after a restart, also when the newest object is gone', async () => {
+  await using data = await makeDataDirectory();
+  let last = 0;
+  for (let life = 0; life < 3; life += 1) {
+    await using folder = await openFolder(data);
+    const one = await folder.client.create<GuardrailPolicy>(policies, samplePolicy('newest'));
+    expect(Number(one.metadata.resourceVersion)).toBeGreaterThan(last);
+    await folder.client.delete(policies, 'newest', { uid: one.metadata.uid });
+    last = Number((await folder.client.list(policies)).resourceVersion);
+    expect(last).toBeGreaterThan(Number(one.metadata.resourceVersion));
+  }
+});
+
+test('a restart changes nothing: same objects, byte for byte, and nothing is written', async () => {
+  await using data = await makeDataDirectory();
+  const before = await (async () => {
+    await using folder = await openFolder(data);
+    for (const name of ['a', 'b', 'x'.repeat(253)]) await folder.client.create(policies, samplePolicy(name));
+    return await listAll(folder.client, policies);
+  })();
+  const files = await snapshot(data);
+  await using folder = await openFolder(data);
+  expect((await listAll(folder.client, policies)).items).toEqual(before.items);
+  expect(await snapshot(data)).toEqual(files);
+});
+
+test('what a crash left of a write is cleared away', async () => {
+  await using data = await makeDataDirectory();
+  await (await openFolder(data))[Symbol.asyncDispose]();
+  const leftover = join(data.resources, policies.plural, '.a.json.0.tmp');
+  await writeFile(leftover, '{"half');
+  await (await openFolder(data))[Symbol.asyncDispose]();
+  expect(await readdir(join(data.resources, policies.plural))).toEqual([]);
+});
+
+test.each([
+  ['not JSON', '{'],
+  ['of another name', JSON.stringify(samplePolicy('other'))],
+  ['no object', 'null'],
+])('a file that is %s stops the start with its path', async (_name, text) => {
+  await using data = await makeDataDirectory();
+  await (await openFolder(data))[Symbol.asyncDispose]();
+  const path = join(data.resources, policies.plural, 'a.json');
+  await writeFile(path, text);
+  await expect(openFolder(data)).rejects.toMatchObject({ name: 'StoreError', message: expect.stringContaining(path) });
+});
+
+test('versions that cannot be read stop the start rather than begin anew', async () => {
+  await using data = await makeDataDirectory();
+  await (await openFolder(data))[Symbol.asyncDispose]();
+  await writeFile(join(data.resources, 'versions.json'), '{}');
+  await expect(openFolder(data)).rejects.toMatchObject({ name: 'StoreError', code: 'unreadable_versions' });
+});
+
+test('an object that an older release stored can lose its finalizer, but not be made worse', async () => {
+  await using data = await makeDataDirectory();
+  await (async () => {
+    await using folder = await openFolder(data);
+    await folder.client.create(policies, samplePolicy('old', { finalizers: ['portcullis.dev/operator'] }));
+  })();
+  const path = join(data.resources, policies.plural, 'old.json');
+  const stored = JSON.parse(await readFile(path, 'utf8')) as { spec: Record<string, unknown> };
+  stored.spec['retired'] = true;
+  await writeFile(path, JSON.stringify(stored));
+  await using folder = await openFolder(data);
+  const old = await folder.client.get<GuardrailPolicy>(policies, 'old');
+  if (old === undefined) throw new Error('the object is gone');
+  const spec = { ...old.spec, displayName: 'New' };
+  await expect(applyDesired(folder.client, policies, old, { spec })).rejects.toMatchObject({ code: 'invalid' });
+  await folder.client.patchStatus(policies, 'old', [{ op: 'add', path: '/status', value: { observedGeneration: 1 } }]);
+  const bare = await folder.client.patch(policies, 'old', [{ op: 'remove', path: '/metadata/finalizers' }]);
+  expect(bare.metadata.finalizers).toBeUndefined();
+});
+
+test('dependents whose owner went before a crash are collected at the next start', async () => {
+  await using data = await makeDataDirectory();
+  await (async () => {
+    await using folder = await openFolder(data);
+    const owner = await folder.client.create<GuardrailPolicy>(policies, samplePolicy('owner'));
+    const { apiVersion, kind, metadata } = owner;
+    const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }];
+    await folder.client.create(policies, samplePolicy('owned', { ownerReferences }));
+    const foreign = [{ apiVersion: 'v1', kind: 'Pod', name: 'pod', uid: 'elsewhere' }];
+    await folder.client.create(policies, samplePolicy('foreign', { ownerReferences: foreign }));
+  })();
+  await rm(join(data.resources, policies.plural, 'owner.json'));
+  await using folder = await openFolder(data);
+  await expect.poll(() => folder.client.get(policies, 'owned'), { timeout: 10_000 }).toBeUndefined();
+  expect(await folder.client.get(policies, 'foreign')).toBeDefined();
+});
+
+function failing(files: ObjectFiles, error: () => Error | undefined): ObjectFiles {
+  const guard = <A extends unknown[]>(action: (...args: A) => Promise<void>) => {
+    return async (...args: A): Promise<void> => {
+      const fault = error();
+      if (fault !== undefined) throw fault;
+      await action(...args);
+    };
+  };
+  return { load: files.load, write: guard(files.write), remove: guard(files.remove), reserve: guard(files.reserve) };
+}
+
+function create(name: string) {
+  const input = {
+    kind: policies,
+    namespace: 'default',
+    body: samplePolicy(name),
+    uid: `uid-${name}`,
+    now: new Date(0),
+  };
+  return (current: Parameters<typeof decideCreate>[1]): Decision => decideCreate(input, current);
+}
+
+test('a write without space is refused as storage_full, and the next one goes on', async () => {
+  await using data = await makeDataDirectory();
+  let fault: Error | undefined = new FileWriteError('disk_full', '/x', undefined);
+  const store = openResourceStore(
+    failing(openObjectFiles(data.resources), () => fault),
+    () => {},
+  );
+  await expect(store.change(policies, 'a', create('a'))).rejects.toMatchObject({
+    reason: 'StorageFull',
+    httpStatus: 507,
+  });
+  expect(store.get(policies, 'a')).toBeUndefined();
+  fault = undefined;
+  expect((await store.change(policies, 'a', create('a'))).object.name).toBe('a');
+});
+
+test('after a write of which nobody knows whether it happened nothing is written any more', async () => {
+  await using data = await makeDataDirectory();
+  let fault: Error | undefined;
+  const broken: unknown[] = [];
+  const store = openResourceStore(
+    failing(openObjectFiles(data.resources), () => fault),
+    (error) => broken.push(error),
+  );
+  await store.change(policies, 'a', create('a'));
+  fault = new FileWriteError('other', '/x', undefined);
+  await expect(store.change(policies, 'b', create('b'))).rejects.toMatchObject({ reason: 'InternalError' });
+  fault = undefined;
+  await expect(store.change(policies, 'c', create('c'))).rejects.toMatchObject({ reason: 'InternalError' });
+  expect(broken).toHaveLength(1);
+  expect(store.list(policies).map(({ name }) => name)).toEqual(['a']);
+});
+
+test('takes a thousand and twenty-four waiting writes and asks the next one to come back', async () => {
+  await using data = await makeDataDirectory();
+  const release = Promise.withResolvers<void>();
+  const files = openObjectFiles(data.resources);
+  const slow: ObjectFiles = {
+    ...files,
+    reserve: async (through) => release.promise.then(() => files.reserve(through)),
+  };
+  const store = openResourceStore(slow, () => {});
+  const writes = Array.from({ length: 1_024 }, (_, at) => store.change(policies, `n-${at}`, create(`n-${at}`)));
+  await expect(store.change(policies, 'more', create('more'))).rejects.toMatchObject({
+    reason: 'TooManyRequests',
+    details: { retryAfterSeconds: 1 },
+  });
+  release.resolve();
+  await Promise.all(writes);
+  expect((await store.change(policies, 'more', create('more'))).object.name).toBe('more');
+});
+
+/** A small file system of its own, where the test may make one. */
+function mountSmall(path: string): Disposable | undefined {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', path], { stdio: 'ignore' });
+  } catch {
+    return undefined;
+  }
+  return { [Symbol.dispose]: () => void execFileSync('umount', [path], { stdio: 'ignore' }) };
+}
+
+test('a disk that is really full loses nothing and takes deletions', async (context) => {
+  await using data = await makeDataDirectory();
+  await mkdir(data.resources);
+  using disk = mountSmall(data.resources);
+  context.skip(disk === undefined, 'this user may not mount a small file system');
+  const created: string[] = [];
+  const filling = async (folder: Awaited<ReturnType<typeof openFolder>>) => {
+    for (let at = 0; at < 1_000; at += 1) {
+      const name = `fill-${created.length}`;
+      const annotations = { padding: 'x'.repeat(16_000) };
+      await folder.client.create(policies, samplePolicy(name, { annotations }));
+      created.push(name);
+    }
+  };
+  await (async () => {
+    await using folder = await openFolder(data);
+    await expect(filling(folder)).rejects.toMatchObject({ code: 'storage_full' });
+    expect(await names(folder)).toEqual([...created].sort());
+    const first = await folder.client.get<GuardrailPolicy>(policies, 'fill-0');
+    await folder.client.delete(policies, 'fill-0', { uid: first?.metadata.uid ?? '' });
+    await folder.client.create(policies, samplePolicy('again'));
+  })();
+  await (async () => {
+    await using folder = await openFolder(data);
+    expect(await names(folder)).toEqual(['again', ...created.slice(1)].sort());
+  })();
+});
+
+async function names(folder: Awaited<ReturnType<typeof openFolder>>): Promise<readonly string[]> {
+  return (await listAll(folder.client, policies)).items.map((item) => item.metadata.name);
+}
+
+async function snapshot(data: DataDirectory): Promise<ReadonlyMap<string, string>> {
+  const files = await readdir(data.resources, { recursive: true, withFileTypes: true });
+  const entries = files
+    .filter((file) => file.isFile())
+    .map(async (file) => {
+      const path = join(file.parentPath, file.name);
+      return [path, await readFile(path, 'utf8')] as const;
+    });
+  return new Map(await Promise.all(entries));
+}

@@ -1,0 +1,233 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { appliedHashAnnotation, kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import { applyDesired } from '#kube/apply';
+import type { KubeClient } from '#kube/client';
+import { sampleBinding, samplePolicy, sampleReport } from '#kube/testing/sample-resources';
+import { until } from '../../e2e/support/until.ts';
+import { type DataDirectory, makeDataDirectory, openFolder } from './testing/open-folder.ts';
+import type { FolderReport } from './watched-folder.ts';
+
+const policies = kinds.guardrailPolicy;
+const bindings = kinds.modelBinding;
+
+type Setup = AsyncDisposable & {
+  readonly data: DataDirectory;
+  readonly client: KubeClient;
+  /** Writes a file whole. */
+  write(file: string, text: string): Promise<void>;
+  /** The report, as soon as it says what is asked for. */
+  report(wanted: (report: FolderReport) => boolean): Promise<FolderReport>;
+  applied(...files: readonly string[]): Promise<FolderReport>;
+};
+
+async function setUp(files: Record<string, string> = {}): Promise<Setup> {
+  const data = await makeDataDirectory();
+  await mkdir(data.apply);
+  for (const [file, text] of Object.entries(files)) await writeFile(join(data.apply, file), text);
+  const folder = await openFolder(data, { watched: true });
+  const report: Setup['report'] = (wanted) =>
+    until('the report', async () => {
+      const found = JSON.parse(await readFile(join(data.apply, '.problems.json'), 'utf8')) as FolderReport;
+      return wanted(found) ? found : false;
+    });
+  return {
+    data,
+    client: folder.client,
+    report,
+    async write(file, text) {
+      const temporary = join(data.apply, `.${file}.new`);
+      await writeFile(temporary, text);
+      await rename(temporary, join(data.apply, file));
+    },
+    applied: (...wanted) =>
+      report(({ files: all }) =>
+        wanted.every((file) => all.some((one) => one.file === file && one.state === 'applied')),
+      ),
+    async [Symbol.asyncDispose]() {
+      await folder[Symbol.asyncDispose]();
+      await data[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const yaml = (...resources: readonly object[]) => resources.map((one) => stringify(one)).join('---\n');
+const policy = (client: KubeClient, name: string) => client.get<GuardrailPolicy>(policies, name);
+
+async function changed(client: KubeClient, name: string, since: Stored<GuardrailPolicy> | undefined) {
+  return until('a change', async () => {
+    const found = await policy(client, name);
+    return found?.metadata.resourceVersion === since?.metadata.resourceVersion ? false : found;
+  });
+}
+
+test('applies what is there at the start and what comes later, of all three endings', async () => {
+  await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one'), sampleBinding('two')), 'ignored.txt': 'x: [' });
+  const first = await one.applied('a.yaml');
+  expect(first.problems).toEqual([]);
+  expect((await policy(one.client, 'one'))?.spec).toMatchObject(samplePolicy('one').spec);
+  expect(await one.client.get(bindings, 'two')).toBeDefined();
+  await one.write('b.yml', yaml(samplePolicy('three')));
+  await one.write('c.json', JSON.stringify(samplePolicy('four'), null, '\t'));
+  const { files } = await one.applied('b.yml', 'c.json');
+  expect(files.map(({ file }) => file)).toEqual(['a.yaml', 'b.yml', 'c.json']);
+  expect(await policy(one.client, 'four')).toBeDefined();
+});
+
+test('writes hash and content in one write, with a fresh token where the file has none', async () => {
+  await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one'), sampleBinding('two')) });
+  await one.applied('a.yaml');
+  const stored = await policy(one.client, 'one');
+  const binding = await one.client.get<ModelBinding>(bindings, 'two');
+  for (const object of [stored, binding]) {
+    expect(object?.metadata.generation).toBe(1);
+    expect(object?.metadata.annotations?.[appliedHashAnnotation]).toMatch(/^[0-9a-f]{64}$/);
+  }
+  expect(stored?.spec.change).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+  expect(binding?.spec.apply).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+  await one.write('a.yaml', yaml(samplePolicy('one', { labels: { team: 'x' } }), sampleBinding('two')));
+  const again = await changed(one.client, 'one', stored);
+  expect(again.metadata.labels).toEqual({ team: 'x' });
+  expect(again.spec.change).not.toBe(stored?.spec.change);
+  expect((await one.client.get<ModelBinding>(bindings, 'two'))?.spec.apply).toBe(binding?.spec.apply);
+});
+
+test('keeps a token that the file gives', async () => {
+  const given = samplePolicy('one');
+  await using one = await setUp({ 'a.yaml': yaml({ ...given, spec: { ...given.spec, change: 'mine' } }) });
+  await one.applied('a.yaml');
+  expect((await policy(one.client, 'one'))?.spec.change).toBe('mine');
+});
+
+test('leaves what was applied alone: after a restart, a touch, and an edit by somebody else', async () => {
+  await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')) });
+  await one.applied('a.yaml');
+  const stored = await policy(one.client, 'one');
+  if (stored === undefined) throw new Error('nothing was applied');
+  const spec = { ...stored.spec, displayName: 'Edited' };
+  const edited = await applyDesired(one.client, policies, stored, { spec });
+  await one.write('a.yaml', yaml(samplePolicy('one')));
+  await one.write('b.yaml', yaml(samplePolicy('two')));
+  await one.applied('a.yaml', 'b.yaml');
+  expect(await policy(one.client, 'one')).toEqual(edited);
+});
+
+test('a second start writes nothing', async () => {
+  await using data = await makeDataDirectory();
+  await mkdir(data.apply);
+  await writeFile(join(data.apply, 'a.yaml'), yaml(samplePolicy('one')));
+  const versions: (string | undefined)[] = [];
+  for (let life = 0; life < 2; life += 1) {
+    await using folder = await openFolder(data, { watched: true });
+    await until('the first look', async () => (await readReport(folder.api.url)).files[0]?.state === 'applied');
+    versions.push((await policy(folder.client, 'one'))?.metadata.resourceVersion);
+  }
+  expect(versions[0]).toBeDefined();
+  expect(versions[1]).toBe(versions[0]);
+});
+
+test('a file that vanishes deletes nothing', async () => {
+  await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')) });
+  await one.applied('a.yaml');
+  await rm(join(one.data.apply, 'a.yaml'));
+  await one.report(({ files }) => files.length === 0);
+  expect(await policy(one.client, 'one')).toBeDefined();
+});
+
+test('applies nothing of a file with a problem, and names each with document, line and field', async () => {
+  const wrong = { ...sampleBinding('two'), spec: { ...sampleBinding('two').spec, extra: 1, replicas: 0 } };
+  await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one'), wrong, { kind: 'Pod' }) });
+  const { files, problems } = await one.report((report) => report.problems.length > 0);
+  expect(files).toEqual([{ file: 'a.yaml', state: 'refused' }]);
+  expect(problems).toContainEqual(
+    expect.objectContaining({ file: 'a.yaml', document: 2, field: 'spec.extra', message: 'unknown field' }),
+  );
+  expect(problems.map(({ document, field }) => [document, field])).toContainEqual([2, 'spec.replicas']);
+  expect(problems.map(({ document, field }) => [document, field])).toContainEqual([3, 'kind']);
+  expect(problems.every(({ line }) => line !== undefined)).toBe(true);
+  expect(await policy(one.client, 'one')).toBeUndefined();
+  await one.write('a.yaml', yaml(samplePolicy('one'), sampleBinding('two')));
+  expect((await one.applied('a.yaml')).problems).toEqual([]);
+  expect(await policy(one.client, 'one')).toBeDefined();
+});
+
+test('refuses what only Portcullis writes and what is no YAML, and takes the files beside', async () => {
+  await using one = await setUp({
+    'internal.yaml': yaml(sampleReport('r')),
+    'broken.yaml': 'kind: [',
+    'good.yaml': yaml(samplePolicy('good')),
+  });
+  const { files, problems } = await one.applied('good.yaml');
+  expect(files.map(({ file, state }) => [file, state])).toEqual([
+    ['broken.yaml', 'refused'],
+    ['good.yaml', 'applied'],
+    ['internal.yaml', 'refused'],
+  ]);
+  expect(new Set(problems.map(({ file }) => file))).toEqual(new Set(['internal.yaml', 'broken.yaml']));
+});
+
+test('says what the server refuses, and does not try again by itself', async () => {
+  await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one', { labels: { 'portcullis.dev/id': 'first' } })) });
+  await one.applied('a.yaml');
+  await one.write('a.yaml', yaml(samplePolicy('one', { labels: { 'portcullis.dev/id': 'second' } })));
+  const { files, problems } = await one.report((report) => report.problems.length > 0);
+  expect(files).toEqual([{ file: 'a.yaml', state: 'refused' }]);
+  expect(problems).toEqual([
+    {
+      file: 'a.yaml',
+      document: 1,
+      field: 'metadata.labels[portcullis.dev/id]',
+      message: expect.stringMatching(/once/),
+    },
+  ]);
+});
+
+test('two files that name one resource are both refused until one gives way', async () => {
+  await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')), 'b.yaml': yaml(samplePolicy('one')) });
+  const { problems } = await one.report((report) => report.problems.length === 2);
+  expect(problems.map(({ file, message }) => [file, message])).toEqual([
+    ['a.yaml', 'is also in b.yaml'],
+    ['b.yaml', 'is also in a.yaml'],
+  ]);
+  expect(await policy(one.client, 'one')).toBeUndefined();
+  await rm(join(one.data.apply, 'a.yaml'));
+  await one.applied('b.yaml');
+  expect(await policy(one.client, 'one')).toBeDefined();
+});
+
+test('waits for an object that is being deleted, and makes it anew by itself', async () => {
+  await using one = await setUp();
+  const old = await one.client.create<GuardrailPolicy>(policies, samplePolicy('one', { finalizers: ['a.b/c'] }));
+  await one.client.delete(policies, 'one', { uid: old.metadata.uid });
+  await one.write('a.yaml', yaml(samplePolicy('one')));
+  const { problems } = await one.report((report) => report.files[0]?.state === 'waiting');
+  expect(problems[0]?.message).toMatch(/being deleted/);
+  const marked = await policy(one.client, 'one');
+  if (marked === undefined) throw new Error('the object is gone');
+  await applyDesired(one.client, policies, marked, { finalizers: [] });
+  await one.applied('a.yaml');
+  expect((await policy(one.client, 'one'))?.metadata.uid).not.toBe(old.metadata.uid);
+});
+
+test('does not read a file that is still being written', async () => {
+  await using one = await setUp();
+  const path = join(one.data.apply, 'a.yaml');
+  const text = yaml(samplePolicy('one'));
+  for (let end = 1; end < text.length; end += Math.ceil(text.length / 20)) {
+    await writeFile(path, text.slice(0, end));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  await writeFile(path, text);
+  expect((await one.applied('a.yaml')).problems).toEqual([]);
+  expect((await policy(one.client, 'one'))?.metadata.generation).toBe(1);
+});
+
+async function readReport(url: string): Promise<FolderReport> {
+  const headers = { authorization: 'Bearer the-token' };
+  return (await (await fetch(`${url}/portcullis/v1/watched-folder`, { headers })).json()) as FolderReport;
+}
