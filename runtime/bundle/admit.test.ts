@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { type Bundle, defaultBundleLimits } from '#contracts/bundle';
+import { bundle, bundleOf, masking, policy, regex, section, stopList } from '../testing/build-bundle.ts';
+import { admitSection, allowanceOf } from './admit.ts';
+import { compileBundle } from './compile-bundle.ts';
+import { parseBundle } from './parse-bundle.ts';
+
+const place = { policyId: 'p', stage: 'request' } as const;
+const pass = (rule: string, costMs: number) => ({ rules: [rule], costMs });
+
+function compile(value: Bundle): ReturnType<typeof compileBundle> {
+  const parsed = parseBundle(Buffer.from(JSON.stringify(value)));
+  if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join());
+  return compileBundle(parsed, () => async () => ({ kind: 'allow' }));
+}
+
+describe('the allowance of a section', () => {
+  test('is a quarter of the smallest local time-out, at most 25 ms, and half of the deadline', () => {
+    expect(allowanceOf({ deadlineMs: 250 }, [20, 40])).toEqual({ passMs: 5, sectionMs: 125, smallestTimeoutMs: 20 });
+    expect(allowanceOf({ deadlineMs: 5_000 }, [5_000])).toEqual({
+      passMs: 25,
+      sectionMs: 2_500,
+      smallestTimeoutMs: 5_000,
+    });
+    expect(allowanceOf({ deadlineMs: 100 }, [])).toEqual({ passMs: 25, sectionMs: 50, smallestTimeoutMs: 100 });
+  });
+});
+
+describe('admission', () => {
+  const admit = (deadlineMs: number, timeoutMs: number, ...passes: ReturnType<typeof pass>[]) =>
+    admitSection(place, { allowance: allowanceOf({ deadlineMs }, [timeoutMs]), maxBodyBytes: 32_768 }, passes);
+
+  test('refuses a pass over its allowance by name and reason', () => {
+    expect(admit(250, 20, pass('a', 5))).toEqual([]);
+    expect(admit(250, 20, pass('a', 5), pass('b', 5.01))).toEqual([
+      {
+        ...place,
+        rule: 'b',
+        code: 'rule_too_costly',
+        message: expect.stringMatching(
+          /^policy p, request, rule b: it may take 5\.01 ms on 32768 bytes .* quarter of the smallest timeoutMs \(20 ms\)/,
+        ),
+      },
+    ]);
+    expect(admit(5_000, 5_000, pass('a', 25))).toEqual([]);
+    expect(admit(5_000, 5_000, pass('a', 25.1))).toMatchObject([
+      { rule: 'a', message: expect.stringContaining('the most that any local rule may take') },
+    ]);
+    for (const costMs of [Number.POSITIVE_INFINITY, Number.NaN]) {
+      expect(admit(250, 20, pass('a', costMs))).toMatchObject([
+        { rule: 'a', message: expect.stringContaining('nothing bounds its time') },
+      ]);
+    }
+  });
+
+  test('refuses a section whose passes together take more than half of its deadline', () => {
+    expect(admit(10, 10, pass('a', 2.5), pass('b', 2.5))).toEqual([]);
+    expect(admit(10, 10, pass('a', 2.4), pass('b', 2.5), pass('c', 0.2))).toMatchObject([
+      { rule: 'b', code: 'rule_too_costly', message: expect.stringContaining('5.10 ms') },
+    ]);
+  });
+});
+
+describe('a bundle', () => {
+  const timed = (pattern: string, timeoutMs: number) => {
+    const rule = { ...regex('costly', pattern), timeoutMs };
+    return bundle([policy({ ...section([rule]), deadlineMs: 5_000 }, section([stopList('quiet', ['x'])]))]);
+  };
+
+  test('with a pattern that is slow on some text is refused whatever its time-out says', () => {
+    for (const timeoutMs of [20, 5_000]) {
+      for (const pattern of ['(.{1,100}){1,9}Z', '\\p{L}{100,200}Z', '[b-z].{10,50}x1y']) {
+        expect(compile(timed(pattern, timeoutMs))).toMatchObject({
+          ok: false,
+          problems: [{ policyId: 'policy-a', stage: 'request', rule: 'costly', code: 'rule_too_costly' }],
+        });
+      }
+      expect(compile(timed('password\\s*[:=]\\s*\\S+', timeoutMs))).toMatchObject({ ok: true });
+    }
+  });
+
+  test('is refused for a small time-out that its largest body does not allow', () => {
+    const words = (maxBodyBytes: number) =>
+      bundleOf([{ ...stopList('words', ['forbidden']), timeoutMs: 1 }], [], {
+        limits: { ...defaultBundleLimits, maxBodyBytes },
+      });
+    expect(compile(words(256))).toMatchObject({ ok: true });
+    expect(compile(words(131_072))).toMatchObject({
+      ok: false,
+      problems: [{ code: 'rule_too_costly' }, { stage: 'response' }],
+    });
+  });
+
+  test('counts the listing of matches for a rule that masks', () => {
+    const cheap = regex('mail', '[a-z]+@[a-z]+');
+    expect(compile(bundleOf([cheap]))).toMatchObject({ ok: true });
+    expect(compile(bundleOf([masking(cheap, '#')]))).toMatchObject({ ok: true });
+    const rescanning = '(?s)a.*b|a';
+    expect(compile(bundleOf([regex('a', rescanning)]))).toMatchObject({ ok: true });
+    expect(
+      compile(
+        bundleOf([masking(regex('a', rescanning), '#')], [], {
+          limits: { ...defaultBundleLimits, maxMatches: 1_024, maxBodyBytes: 131_072 },
+        }),
+      ),
+    ).toMatchObject({
+      ok: false,
+      problems: [{ rule: 'a', code: 'rule_too_costly' }, { stage: 'response' }],
+    });
+  });
+
+  test('names every rule that refuses it', () => {
+    const compiled = compile(bundleOf([regex('one', '(?=a)'), regex('two', 'a\\1'), stopList('fine', ['x'])]));
+    expect(compiled.ok === false && compiled.problems.map(({ stage, rule }) => `${stage} ${rule}`)).toEqual([
+      'request one',
+      'request two',
+      'response one',
+      'response two',
+    ]);
+  });
+});
