@@ -1,0 +1,32 @@
+import { Agent, request } from 'node:http';
+import type { Received } from './judge-stream.ts';
+import type { MadeStream } from './make-stream.ts';
+
+/** A client of the gateway over its own connections. */
+export type StreamClient = Disposable & { ask(model: string, stream: MadeStream): Promise<Received> };
+
+export function createStreamClient(url: string, key: string, connections: number): StreamClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  return {
+    ask(model, stream) {
+      const messages = [{ role: 'user', content: String(stream.seed) }];
+      const body = JSON.stringify({ model, stream: true, messages });
+      const headers = {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      };
+      return new Promise((resolve, reject) => {
+        const outgoing = request(`${url}/v1/chat/completions`, { agent, method: 'POST', headers }, (answer) => {
+          const parts: Buffer[] = [];
+          answer
+            .on('data', (part: Buffer) => parts.push(part))
+            .on('error', reject)
+            .on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString('utf8') }));
+        });
+        outgoing.on('error', reject).end(body);
+      });
+    },
+    [Symbol.dispose]: () => agent.destroy(),
+  };
+}

@@ -1,0 +1,65 @@
+import type { MadeStream } from './make-stream.ts';
+
+/** What a client received. */
+export type Received = { readonly status: number; readonly text: string };
+
+/** How a stream ended for its client: as it should, or in which way it did not. */
+export type StreamVerdict =
+  | { readonly kind: 'good' }
+  /** A clean stream that was stopped by a rule. */
+  | { readonly kind: 'false_stop' }
+  | { readonly kind: 'bad'; readonly fault: string };
+
+const denied = JSON.stringify({
+  error: { message: 'Запрос отклонён политикой', type: 'guardrail_blocked', param: null, code: 'policy_denied' },
+});
+
+/** Holds what a client received against what the provider sent. */
+export function judgeStream(stream: MadeStream, received: Received): StreamVerdict {
+  if (received.status !== 200) return bad(`status ${received.status}`);
+  const events = readEvents(received.text);
+  return stream.forbidden === undefined ? judgeClean(stream, events) : judgeForbidden(stream, events);
+}
+
+function judgeClean(stream: MadeStream, events: readonly string[]): StreamVerdict {
+  if (events.at(-1) === denied) return { kind: 'false_stop' };
+  if (events.at(-1) !== '[DONE]') return bad('a clean stream without [DONE]');
+  const payloads = events.slice(0, -1);
+  if (payloads.length !== stream.payloads.length) return bad('a clean stream with frames missing or added');
+  const different = payloads.findIndex((data, index) => data !== stream.payloads[index]);
+  return different < 0 ? { kind: 'good' } : bad(`frame ${different} is not the one that was sent`);
+}
+
+function judgeForbidden(stream: MadeStream, events: readonly string[]): StreamVerdict {
+  if (stream.forbidden === undefined) throw new Error('a clean stream forbids nothing');
+  if (events.includes('[DONE]')) return bad('a stopped stream with [DONE]');
+  if (events.at(-1) !== denied) return bad('a stop without its error');
+  const payloads = events.slice(0, -1);
+  if (payloads.some((data, index) => data !== stream.payloads[index]))
+    return bad('a frame is not the one that was sent');
+  const emitted = payloads.map((data) => textOf(data, stream.field)).join('');
+  if (!stream.text.startsWith(emitted)) return bad('the text is not the one that was sent');
+  const leaked = emitted.length - stream.forbidden.start;
+  return leaked > 0 ? bad(`${leaked} characters of the phrase left`) : { kind: 'good' };
+}
+
+function bad(fault: string): StreamVerdict {
+  return { kind: 'bad', fault };
+}
+
+/** The data of each event, as a client of the standard reads them. */
+function readEvents(text: string): readonly string[] {
+  const events = text.split('\n\n');
+  if (events.pop() !== '') return ['the stream ends inside of an event'];
+  return events.flatMap((event) => {
+    const lines = event.split('\n').filter((line) => !line.startsWith(':'));
+    if (lines.length === 0) return [];
+    if (!lines.every((line) => line.startsWith('data: '))) return ['an event with other fields than data'];
+    return [lines.map((line) => line.slice('data: '.length)).join('\n')];
+  });
+}
+
+function textOf(data: string, field: 'content' | 'refusal'): string {
+  const chunk = JSON.parse(data) as { choices: { delta: Record<string, string | null> }[] };
+  return chunk.choices[0]?.delta[field] ?? '';
+}

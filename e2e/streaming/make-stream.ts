@@ -1,0 +1,123 @@
+import { allPhrases, cleanText, nearMiss, type Phrase, type ScriptName, scriptNames } from './phrases.ts';
+import { createRandom, type Random } from './random.ts';
+import { tokenText } from './token-words.ts';
+
+/** One streamed answer as a provider sends it. */
+export type MadeStream = {
+  /** The seed that makes it again. */
+  readonly seed: number;
+  /** What is forbidden in it, and where it begins in UTF-16 units and in bytes; undefined for a clean stream. */
+  readonly forbidden: { readonly phrase: Phrase; readonly start: number; readonly startBytes: number } | undefined;
+  /** The whole text of the field under test. */
+  readonly text: string;
+  /** The field of the deltas under test. */
+  readonly field: 'content' | 'refusal';
+  /** The data of each event in order, without [DONE]. */
+  readonly payloads: readonly string[];
+  /** The whole body. */
+  readonly body: string;
+};
+
+export type StreamKind =
+  | { readonly kind: 'clean' }
+  /** Clean for rules of whole tokens, unless a cut makes one of a part of a word. */
+  | { readonly kind: 'tokens' }
+  | { readonly kind: 'forbidden'; readonly phrase: Phrase; readonly offset: number };
+
+const phrases = allPhrases();
+const lineEnds = ['\n', '\n', '\r\n', '\r'] as const;
+const withoutText = [
+  { tool_calls: [{ index: 0, function: { arguments: '{"a":"<no' } }] },
+  { reasoning_content: 'thinking', content: null },
+  {},
+];
+
+/** Makes a stream of its seed: script, text, cutting into frames and the way each frame is written. */
+export function makeStream(seed: number, kind: StreamKind): MadeStream {
+  const random = createRandom(seed);
+  const script = kind.kind === 'forbidden' ? kind.phrase.script : random.pick(scriptNames);
+  const before = beforeOf(random, script, kind);
+  const after = kind.kind === 'forbidden' ? textOf(random, script, random.below(700)) : '';
+  const phrase = kind.kind === 'forbidden' ? kind.phrase.text : '';
+  const text = before + phrase + after;
+  const field = random.chance(85) ? 'content' : 'refusal';
+  const payloads = cutIntoPieces(random, text).flatMap((piece) => framesOf(random, field, piece));
+  const whole = [
+    payload(random, { role: 'assistant', content: '' }, null),
+    ...payloads,
+    payload(random, {}, 'stop'),
+    ...(random.chance(30) ? ['{"choices":[],"usage":{"total_tokens":7}}'] : []),
+  ];
+  const forbidden =
+    kind.kind === 'forbidden'
+      ? { phrase: kind.phrase, start: before.length, startBytes: Buffer.byteLength(before) }
+      : undefined;
+  return { seed, forbidden, text, field, payloads: whole, body: bodyOf(random, whole) };
+}
+
+function beforeOf(random: Random, script: ScriptName, kind: StreamKind): string {
+  switch (kind.kind) {
+    case 'forbidden':
+      return textOf(random, script, kind.offset);
+    case 'clean':
+      return textOf(random, script, random.below(3_600));
+    case 'tokens':
+      return tokenText(random, random.between(1_500, 4_500));
+  }
+}
+
+/** Clean text of that many bytes, with near misses where they fit. */
+function textOf(random: Random, script: ScriptName, bytes: number): string {
+  const chosen = random.chance(20) ? 'mixed' : script;
+  const miss = nearMiss(random.pick(phrases));
+  const missBytes = Buffer.byteLength(miss);
+  if (missBytes >= bytes || random.chance(50)) return cleanText(random, chosen, bytes);
+  const head = random.below(bytes - missBytes);
+  return cleanText(random, chosen, head) + miss + cleanText(random, chosen, bytes - missBytes - head);
+}
+
+/** Cuts a text anywhere between UTF-16 units, inside of surrogate pairs too. */
+function cutIntoPieces(random: Random, text: string): readonly string[] {
+  const density = random.below(10);
+  const most = density < 3 ? 4 : density < 7 ? 60 : density < 9 ? 250 : text.length > 900 ? 400 : text.length;
+  const cuts = new Set(Array.from({ length: Math.min(most, text.length) }, () => random.between(1, text.length)));
+  if (most === text.length) for (let at = 1; at < text.length; at += 1) cuts.add(at);
+  const edges = [0, ...[...cuts].filter((at) => at < text.length).sort((one, other) => one - other), text.length];
+  return edges.slice(1).map((end, index) => text.slice(edges[index], end));
+}
+
+function framesOf(random: Random, field: 'content' | 'refusal', piece: string): string[] {
+  const frames = [payload(random, { [field]: piece }, null)];
+  if (random.chance(4)) frames.push(payload(random, random.pick(withoutText), null));
+  return frames;
+}
+
+function payload(random: Random, delta: object, finish: string | null): string {
+  const chunk = {
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  };
+  const json = random.chance(5) ? JSON.stringify(chunk, null, 1) : JSON.stringify(chunk);
+  return random.chance(30) ? escapeAll(json) : json;
+}
+
+/** The same JSON with every character outside of ASCII escaped. */
+function escapeAll(json: string): string {
+  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function bodyOf(random: Random, payloads: readonly string[]): string {
+  const end = random.pick(lineEnds);
+  const begin = random.chance(10) ? '\u{feff}' : '';
+  const space = random.chance(80) ? ' ' : '';
+  const events = [...payloads, '[DONE]'].map((data) => {
+    const comment = random.chance(3) ? `: keep alive${end}${end}` : '';
+    // A space behind the colon is no part of the data: a line that begins with one needs it.
+    const lines = data.split('\n').map((line) => `data:${line.startsWith(' ') ? ' ' : space}${line}${end}`);
+    return `${comment}${lines.join('')}${end}`;
+  });
+  return begin + events.join('');
+}

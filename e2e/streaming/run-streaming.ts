@@ -1,0 +1,199 @@
+import { type Bundle, bundleSchemaName, defaultBundleLimits } from '#contracts/bundle';
+import type { BaselineRule, Section } from '#contracts/policy';
+import { contextHeaders, currentProfile } from '#contracts/profiles';
+import type { GatewayRoute, GatewayRouteSpec, GuardedRoute } from '#crds/gateway-route';
+import { apiVersion, kinds } from '#crds/kinds';
+import { type GuardedGateway, startGuardedGateway } from '../support/start-guarded-gateway.ts';
+import { until } from '../support/until.ts';
+import { createStreamClient, type StreamClient } from './ask-gateway.ts';
+import { type CuttingProvider, startCuttingProvider } from './cutting-provider.ts';
+import { judgeStream } from './judge-stream.ts';
+import { type MadeStream, makeStream, type StreamKind } from './make-stream.ts';
+import { allPhrases } from './phrases.ts';
+import { tokens } from './token-words.ts';
+
+export type StreamingRun = {
+  /** Streams in all: eight of ten hold a phrase, one is clean, one is clean but for cuts of words. */
+  readonly streams: number;
+  readonly seed: number;
+  readonly say: (progress: string) => void;
+};
+
+export type StreamingReport = {
+  readonly forbidden: number;
+  readonly clean: number;
+  readonly tokens: number;
+  /** Phrases, lengths in bytes and offsets that were tried. */
+  readonly phrases: number;
+  readonly lengths: number;
+  readonly offsets: number;
+  /** Clean streams that a rule of whole tokens stopped because a cut made a word look like one. */
+  readonly falseStops: number;
+  /** Everything that must not be, each with the seed of its stream. */
+  readonly violations: readonly string[];
+};
+
+/** Phrases begin at every offset up to the middle of the third window. */
+const offsets = 2_560;
+const connections = 16;
+const aliases = { phrases: 'phrases', tokens: 'tokens' } as const;
+
+/** Sends made streams through a real gateway with a real runtime and judges what every client received. */
+export async function runStreaming({ streams, seed, say }: StreamingRun): Promise<StreamingReport> {
+  await using provider = await startCuttingProvider();
+  await using world = await startGuardedGateway({ bundle: phraseBundle() });
+  await addRoutes(world, provider.url);
+  using client = createStreamClient(world.url, world.key, connections);
+  const counts = { forbidden: 0, clean: 0, tokens: 0 };
+  const tried = { phrases: new Set<string>(), lengths: new Set<number>(), offsets: new Set<number>() };
+  const violations: string[] = [];
+  let falseStops = 0;
+  let next = 0;
+
+  async function work(): Promise<void> {
+    while (next < streams) {
+      const index = next;
+      next += 1;
+      const kind = kindOf(index);
+      counts[kind.kind] += 1;
+      if (kind.kind === 'forbidden') {
+        tried.phrases.add(kind.phrase.text);
+        tried.lengths.add(kind.phrase.bytes);
+        tried.offsets.add(kind.offset);
+      }
+      const stream = makeStream(seed * 1_000_003 + index, kind);
+      const verdict = await sendThrough(client, provider, stream, kind);
+      if (kind.kind === 'tokens' && verdict === 'false stop') falseStops += 1;
+      else if (verdict !== undefined) violations.push(`${kind.kind} stream ${stream.seed}: ${verdict}`);
+      if (next === index + 1 && index % 1_000 === 999) say(`${index + 1} streams`);
+    }
+  }
+
+  await Promise.all(Array.from({ length: connections }, work));
+  const { phrases, lengths, offsets: begins } = tried;
+  return {
+    ...counts,
+    phrases: phrases.size,
+    lengths: lengths.size,
+    offsets: begins.size,
+    falseStops,
+    violations,
+  };
+}
+
+const phrases = allPhrases();
+
+/** Strides without a common divisor bring every length and every offset together in ever new pairs. */
+function kindOf(index: number): StreamKind {
+  if (index % 10 === 8) return { kind: 'clean' };
+  if (index % 10 === 9) return { kind: 'tokens' };
+  const count = Math.floor(index / 10) * 8 + (index % 10);
+  const phrase = phrases[(count * 181) % phrases.length];
+  if (phrase === undefined) throw new Error('there are no phrases');
+  return { kind: 'forbidden', phrase, offset: (count * 1_009) % offsets };
+}
+
+/** @returns what was wrong, or undefined */
+async function sendThrough(
+  client: StreamClient,
+  provider: CuttingProvider,
+  stream: MadeStream,
+  { kind }: StreamKind,
+): Promise<string | undefined> {
+  provider.offer(stream);
+  try {
+    const received = await client.ask(kind === 'tokens' ? aliases.tokens : aliases.phrases, stream);
+    const verdict = judgeStream(stream, received);
+    if (verdict.kind === 'good') return undefined;
+    return verdict.kind === 'false_stop' ? 'false stop' : verdict.fault;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    provider.withdraw(stream);
+  }
+}
+
+/** Half of the phrases are denied, half are masked: in a stream a match of either stops it. */
+function phraseBundle(): Bundle {
+  const texts = phrases.map(({ text }) => text);
+  const mask = { type: 'mask', replacement: '***' } as const;
+  const denied = rule(
+    'denied',
+    texts.filter((_, index) => index % 2 === 0),
+    { type: 'deny' },
+    'substring',
+  );
+  const masked = rule(
+    'masked',
+    texts.filter((_, index) => index % 2 === 1),
+    mask,
+    'substring',
+  );
+  const whole = rule('tokens', tokens, { type: 'deny' }, 'token');
+  const quiet = section([rule('nothing', ['\u{10fffd}\u{10fffc}'], { type: 'deny' }, 'substring')]);
+  return {
+    schema: bundleSchemaName,
+    contentProfile: currentProfile,
+    limits: { ...defaultBundleLimits, maxConcurrency: 64 },
+    policies: [
+      { id: aliases.phrases, revision: '1', request: quiet, response: section([denied, masked]) },
+      { id: aliases.tokens, revision: '1', request: quiet, response: section([whole]) },
+    ],
+    providers: [],
+  };
+}
+
+function section(baseline: BaselineRule[]): Section {
+  return { deadlineMs: 5_000, baseline, additional: [] };
+}
+
+function rule(
+  id: string,
+  terms: readonly string[],
+  action: (BaselineRule & { kind: 'stop_list' })['action'],
+  match: 'substring' | 'token',
+): BaselineRule {
+  return {
+    id,
+    kind: 'stop_list',
+    timeoutMs: 2_000,
+    action,
+    stopList: { terms: [...terms], match, caseSensitive: true },
+  };
+}
+
+/** Two routes straight to the runtime, one for each policy of the bundle, and to the cutting provider. */
+async function addRoutes(world: GuardedGateway, providerUrl: string): Promise<void> {
+  const { client, route, runtime } = world;
+  const { guardrail } = route;
+  if (guardrail.mode !== 'Policy') throw new Error('the route of the gateway has to be guarded');
+  for (const [index, policyId] of Object.values(aliases).entries()) {
+    const spec: GatewayRouteSpec = {
+      ...route,
+      alias: policyId,
+      binding: { ...route.binding, name: policyId, id: `${index}` },
+      guardrail: guardOf(guardrail, policyId, runtime.url),
+      upstream: { ...route.upstream, endpoint: `${providerUrl}/v1` },
+    };
+    await client.create<GatewayRoute>(kinds.gatewayRoute, {
+      apiVersion,
+      kind: 'GatewayRoute',
+      metadata: { name: policyId },
+      spec,
+    });
+  }
+  await until('the gateway takes the routes', async () => {
+    const models = await fetch(`${world.url}/v1/models`, { headers: { authorization: `Bearer ${world.key}` } });
+    const { data } = (await models.json()) as { data: { id: string }[] };
+    return Object.values(aliases).every((alias) => data.some(({ id }) => id === alias));
+  });
+}
+
+function guardOf(guardrail: GuardedRoute, policyId: string, address: string): GuardedRoute {
+  return {
+    ...guardrail,
+    policyId,
+    addresses: [address],
+    headers: { ...guardrail.headers, [contextHeaders.policyId]: policyId },
+  };
+}

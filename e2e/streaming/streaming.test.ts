@@ -1,0 +1,21 @@
+import { expect } from 'vitest';
+import { verifies } from '../support/verifies.ts';
+import { runStreaming } from './run-streaming.ts';
+
+verifies(
+  [
+    'gateway:stream:window-1024',
+    'gateway:stream:overlap-256',
+    'gateway:output:deny-stream',
+    'gateway:output:mask-stream',
+    'gateway:events:blocked-on-mask-match',
+  ],
+  'no byte of a forbidden phrase leaves a gateway, however TCP, frames and characters are cut, and clean streams arrive whole',
+  async () => {
+    const report = await runStreaming({ streams: 600, seed: 1, say: () => undefined });
+    expect(report.violations).toEqual([]);
+    expect(report.forbidden).toBe(480);
+    expect(report.lengths).toBeGreaterThan(150);
+  },
+  120_000,
+);

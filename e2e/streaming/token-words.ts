@@ -1,0 +1,33 @@
+import type { Random } from './random.ts';
+
+/** Short terms that a rule looks for as whole tokens. */
+export const tokens = ['cat', 'art', 'кот', 'он', 'id', 'ass'] as const;
+
+/** Longer words that hold such a term at their end, their begin or inside: no rule of tokens may match them. */
+const words = [
+  'concatenate',
+  'tomcat',
+  'cathedral',
+  'start',
+  'artist',
+  'который',
+  'скот',
+  'котёл',
+  'телефон',
+  'закон',
+  'онлайн',
+  'idea',
+  'valid',
+  'assembly',
+  'class',
+  'compass',
+] as const;
+
+const gaps = [' ', ', ', '. ', ' — ', '\n'] as const;
+
+/** Clean text of about this many bytes in which a cut of a word can look like a token. */
+export function tokenText(random: Random, bytes: number): string {
+  let text = '';
+  while (Buffer.byteLength(text) < bytes) text += random.pick(words) + random.pick(gaps);
+  return text;
+}
