@@ -22,7 +22,8 @@ export async function startCuttingProvider(): Promise<CuttingProvider> {
     sockets.add(socket);
     socket.setNoDelay(true);
     socket.on('close', () => sockets.delete(socket)).on('error', () => socket.destroy());
-    void serve(socket, (seed) => offered.get(seed));
+    // The gateway drops its connection when it stops a stream.
+    serve(socket, (seed) => offered.get(seed)).catch(() => socket.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { v7 as uuid } from 'uuid';
+import type { GatewayReport, GatewayReportSpec } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { apiVersion, kinds } from '#crds/kinds';
+import type { KubeClient } from '#kube/client';
+
+/** A replica that reports as a gateway does and serves nobody. */
+export type PretendReplica = AsyncDisposable & {
+  /** From now on routes that it has not taken yet are taken or rejected. */
+  readonly answer: (verdict: 'take' | 'reject') => void;
+};
+
+const lookMs = 40;
+
+/**
+ * Joins a platform as one more gateway replica: this process stands for it in the run folder, and its report is kept
+ * up to date with every change of the routes.
+ */
+export async function joinAsReplica(client: KubeClient, data: string, name: string): Promise<PretendReplica> {
+  const bootId = uuid();
+  const taken = new Set<string>();
+  let verdict: 'take' | 'reject' = 'take';
+  let written = '';
+  let stopped = false;
+
+  async function currentSpec(): Promise<GatewayReportSpec> {
+    const { items, resourceVersion } = await client.list<GatewayRoute>(kinds.gatewayRoute);
+    if (verdict === 'take') for (const { spec } of items) taken.add(spec.generationId);
+    const rejected = items.filter(({ spec }) => !taken.has(spec.generationId));
+    return {
+      gateway: 'default',
+      bootId,
+      ready: true,
+      formats: [1],
+      appliedThrough: resourceVersion,
+      pending: [],
+      rejected: rejected.map(({ metadata: { name: route, uid, resourceVersion: version } }) => ({
+        route,
+        uid,
+        version,
+        reason: 'a replica of a test rejects it',
+      })),
+      inUse: [],
+    };
+  }
+
+  async function report(): Promise<void> {
+    const { items } = await client.list<GatewayRoute>(kinds.gatewayRoute);
+    const seen = `${verdict} ${items.map(({ metadata }) => metadata.resourceVersion).join(' ')}`;
+    if (seen === written) return;
+    const spec = await currentSpec();
+    await client.patch<GatewayReport>(kinds.gatewayReport, name, [{ op: 'replace', path: '/spec', value: spec }]);
+    written = seen;
+  }
+
+  async function keepReporting(): Promise<void> {
+    while (!stopped) {
+      await report();
+      await new Promise((resolve) => setTimeout(resolve, lookMs));
+    }
+  }
+
+  writeFileSync(
+    join(data, 'run', `${name}.json`),
+    JSON.stringify({ name, kind: 'gateway', pid: process.pid, startedAt: new Date().toISOString() }),
+  );
+  const spec = await currentSpec();
+  await client.create<GatewayReport>(kinds.gatewayReport, {
+    apiVersion,
+    kind: 'GatewayReport',
+    metadata: { name },
+    spec,
+  });
+  const reporting = keepReporting();
+  return {
+    answer: (next) => {
+      verdict = next;
+    },
+    [Symbol.asyncDispose]: async () => {
+      stopped = true;
+      await reporting;
+    },
+  };
+}
