@@ -72,7 +72,7 @@ function reachOf(rule: LocalRule): Reach {
   if (rule.kind === 'regex') {
     const tree = parsePattern(rule.regex);
     if ('reason' in tree) return { minBytes: 0, maxBytes: 0, anchored: false };
-    return shapeOf(tree);
+    return shapeOf(tree.node);
   }
   const { terms, caseSensitive } = rule.stopList;
   let minBytes = Number.POSITIVE_INFINITY;
