@@ -1,5 +1,5 @@
 import { limits } from '#contracts/limits';
-import { characterStart, lastTokenBoundary, nextCharacterStart } from './token-boundary.ts';
+import { characterStart, chooseWindowEnd, nextCharacterStart } from './token-boundary.ts';
 
 /** Bytes before the end of a window in which a token boundary is looked for, so that few words are cut. */
 const boundarySearchBytes = 64;
@@ -77,10 +77,10 @@ export class TextChannel {
 
   /** One byte more than a window holds must be there, so that the end of a window does not depend on how text came. */
   #nextLength(): number {
-    const { windowBytes } = limits;
+    const { windowBytes, overlapBytes } = limits;
     if (this.#pending.length <= windowBytes) return this.#ended ? this.#pending.length : 0;
     const longest = characterStart(this.#pending, windowBytes);
-    return lastTokenBoundary(this.#pending, windowBytes - boundarySearchBytes, longest) ?? longest;
+    return chooseWindowEnd(this.#pending, windowBytes - boundarySearchBytes, longest, overlapBytes);
   }
 }
 

@@ -15,21 +15,24 @@ export function nextCharacterStart(bytes: Uint8Array, position: number): number 
 }
 
 /**
- * The last position of a character in `lowest`..`highest` that does not cut a word: letters, digits, underscores and
- * combining marks continue one (DESIGN section 5). Both neighbours of `highest` must be there.
- * @returns undefined when every position in the range cuts a word
+ * Where to end a window in `lowest`..`highest`, a position of a character with both neighbours there. A cut inside of a
+ * word can look like a token to a rule, so the last position is taken that cuts no word, and whose next window begins,
+ * `overlap` bytes before it, without cutting one either; else the last one that cuts no word itself; else `highest`.
+ * Letters, digits, underscores and combining marks continue a word (DESIGN section 5).
  */
-export function lastTokenBoundary(bytes: Buffer, lowest: number, highest: number): number | undefined {
-  let position = highest;
-  let after = isTokenAt(bytes, position);
-  while (position >= lowest && position > 0) {
-    const previous = characterStart(bytes, position - 1);
-    const before = isTokenAt(bytes, previous);
-    if (!(before && after)) return position;
-    position = previous;
-    after = before;
+export function chooseWindowEnd(bytes: Buffer, lowest: number, highest: number, overlap: number): number {
+  let fallback: number | undefined;
+  for (let end = highest; end >= lowest; end = characterStart(bytes, end - 1)) {
+    if (cutsWord(bytes, end)) continue;
+    if (!cutsWord(bytes, nextCharacterStart(bytes, end - overlap))) return end;
+    fallback ??= end;
   }
-  return undefined;
+  return fallback ?? highest;
+}
+
+function cutsWord(bytes: Buffer, position: number): boolean {
+  if (position <= 0) return false;
+  return isTokenAt(bytes, position) && isTokenAt(bytes, characterStart(bytes, position - 1));
 }
 
 function isTokenAt(bytes: Buffer, position: number): boolean {
