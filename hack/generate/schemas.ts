@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { bundleSchema } from '#contracts/bundle';
+import { classifierAnswerSchema, detectorAnswerSchema, detectorRequestSchema } from '#contracts/providers';
+
+const schemas = [
+  ['bundle.v1', 'Policy bundle that a guardrail runtime loads', bundleSchema],
+  ['detector.v1.request', 'What a guardrail runtime posts to a detector', detectorRequestSchema],
+  ['detector.v1.answer', 'What a detector answers with HTTP 200', detectorAnswerSchema],
+  ['classifier.v1.answer', 'What a classifier writes as the content of its chat completion', classifierAnswerSchema],
+] as const;
+
+/**
+ * JSON Schemas (2020-12) of the files and messages that others write for the runtime. What a schema cannot say (ids used
+ * once, timeoutMs within deadlineMs, providers that exist, cost) is judged when a bundle is built and loaded.
+ */
+export function generate(): ReadonlyMap<string, string> {
+  return new Map(
+    schemas.map(([name, title, schema]) => {
+      const { $schema, ...body } = z.toJSONSchema(schema, { io: 'input' });
+      return [`docs/schemas/${name}.json`, `${JSON.stringify({ $schema, title, ...body }, null, 2)}\n`];
+    }),
+  );
+}
