@@ -5,7 +5,7 @@ export const figure: Figure = {
   name: 'streaming',
   title: 'streamed answers cut anywhere: no byte of a forbidden phrase leaves, clean streams arrive byte for byte',
   run: async (size, say) => {
-    const report = await runStreaming({ streams: size === 'full' ? 12_500 : 600, seed: 1, say });
+    const report = await runStreaming({ streams: size === 'full' ? 25_000 : 600, seed: 1, say });
     for (const sentence of report.violations.slice(0, 20)) say(sentence);
     const line =
       `${report.forbidden} streams with one of ${report.phrases} phrases of ${report.lengths} lengths at ` +

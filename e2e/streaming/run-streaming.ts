@@ -1,4 +1,5 @@
 import { type Bundle, bundleSchemaName, defaultBundleLimits } from '#contracts/bundle';
+import { limits } from '#contracts/limits';
 import type { BaselineRule, Section } from '#contracts/policy';
 import { contextHeaders, currentProfile } from '#contracts/profiles';
 import type { GatewayRoute, GatewayRouteSpec, GuardedRoute } from '#crds/gateway-route';
@@ -83,14 +84,30 @@ export async function runStreaming({ streams, seed, say }: StreamingRun): Promis
 
 const phrases = allPhrases();
 
-/** Strides without a common divisor bring every length and every offset together in ever new pairs. */
+/** Phrases so long that they can hardly end in the window in which they begin. */
+const longPhrases = phrases.filter(({ bytes }) => bytes >= limits.overlapBytes - 40);
+/** Where such a phrase begins so that it straddles the end of the first or the second window. */
+const borders = [limits.windowBytes, 2 * limits.windowBytes - 40] as const;
+
+/**
+ * Of ten streams four hold any phrase at any offset, four a long one across the end of a window. Strides without a
+ * common divisor bring lengths and offsets together in ever new pairs.
+ */
 function kindOf(index: number): StreamKind {
-  if (index % 10 === 8) return { kind: 'clean' };
-  if (index % 10 === 9) return { kind: 'tokens' };
-  const count = Math.floor(index / 10) * 8 + (index % 10);
-  const phrase = phrases[(count * 181) % phrases.length];
-  if (phrase === undefined) throw new Error('there are no phrases');
-  return { kind: 'forbidden', phrase, offset: (count * 1_009) % offsets };
+  const place = index % 10;
+  if (place === 8) return { kind: 'clean' };
+  if (place === 9) return { kind: 'tokens' };
+  const count = Math.floor(index / 10) * 4 + (place >> 1);
+  if (place % 2 === 0)
+    return { kind: 'forbidden', phrase: take(phrases, count * 181), offset: (count * 1_009) % offsets };
+  const offset = take(borders, count) - 330 + ((count * 37) % 340);
+  return { kind: 'forbidden', phrase: take(longPhrases, count * 7), offset };
+}
+
+function take<T>(items: readonly T[], index: number): T {
+  const item = items[index % items.length];
+  if (item === undefined) throw new RangeError('there is nothing to take');
+  return item;
 }
 
 /** @returns what was wrong, or undefined */

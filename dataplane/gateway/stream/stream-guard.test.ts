@@ -84,6 +84,18 @@ describe('a phrase in a stream', () => {
   });
 });
 
+test('a phrase of 256 bytes across a window loses none of them, to the byte', () => {
+  const forbidden = 'Z'.repeat(limits.overlapBytes);
+  const begins = limits.windowBytes - limits.overlapBytes;
+  for (let offset = begins - 3; offset <= begins + 3; offset += 1) {
+    const text = `${'x'.repeat(offset)}${forbidden}${'y'.repeat(900)}`;
+    const result = run(whole(contentStream([...text])), denies(forbidden));
+    expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+    const straddles = offset > begins;
+    expect(contentOf(eventsOf(result.emitted)).length).toBe(straddles ? begins + 1 : 0);
+  }
+});
+
 describe('a clean stream', () => {
   test('arrives whole: the same JSON bytes in the same order, then [DONE], for every cutting and line end', () => {
     fc.assert(
