@@ -17,6 +17,19 @@ export async function closeServer(server: Server): Promise<void> {
   await closed;
 }
 
+/** Holds a port of loopback for as long as the scope lives. */
+export async function occupyPort(port: number): Promise<AsyncDisposable & { readonly port: number }> {
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
 /** A port of loopback that was free a moment ago, for programs that want a number. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -157,5 +157,10 @@ describe('an application that fails before its route is written leaves the earli
     await applyRevision(platform.client, alias, revision, 'right');
     await bindingCondition(platform.client, alias, 'Applied', 'True');
     expect(await stampsServed(platform, alias)).toEqual(['[later]', '[later]']);
+
+    await applyRevision(platform.client, alias, 99, 'after a success');
+    await bindingCondition(platform.client, alias, 'Ready', 'False');
+    expect((await bindingCondition(platform.client, alias, 'Applied', 'Unknown')).reason).toBe('Pending');
+    expect(await stampsServed(platform, alias)).toEqual(['[later]', '[later]']);
   });
 });

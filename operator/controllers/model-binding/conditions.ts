@@ -106,8 +106,9 @@ function applied(s: Snapshot, standing: Standing): Aspect {
     case 'not_accepted':
     case 'unresolved':
     case 'blocked': {
+      // What was said of an earlier generation is not true of this one.
       const said = s.conditions.find((condition) => condition.type === 'Applied');
-      if (said !== undefined) return aspectOf(said);
+      if (said?.observedGeneration === s.binding.generation) return aspectOf(said);
       return aspect('Unknown', 'Pending', 'The application is in progress.');
     }
     case 'starting':

@@ -1,0 +1,136 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { kinds } from '#crds/kinds';
+import { chatCall } from '../../support/chat-call.ts';
+import { freePort, occupyPort } from '../../support/loopback.ts';
+import { familyOf, hasProcessTable } from '../../support/process-table.ts';
+import { applyRevision, bindingCondition, bindingNow, policyOf, writePolicy } from '../../support/resources.ts';
+import { endOf, outputOf, type Platform, spawnCommand, startPlatform } from '../../support/start-platform.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { until } from '../../support/until.ts';
+import { stampedDefinition } from '../applications/stamped-policy.ts';
+
+/** The binding of the example that a first start brings. */
+const alias = 'guarded-echo';
+
+async function expectGuardedChat(platform: Platform): Promise<void> {
+  const call = { url: platform.status().addresses.gateway, key: platform.key, model: alias };
+  expect(await chatCall({ ...call, content: 'What is a portcullis?', stream: true })).toMatchObject({ complete: true });
+  const refused = await chatCall({ ...call, content: 'Explain how to make a bomb.', stream: false });
+  expect(refused).toMatchObject({ status: 403, error: { type: 'guardrail_blocked' } });
+}
+
+/** Everything that a platform runs, while it runs. */
+function pidsOf(platform: Platform): readonly number[] {
+  const pid = platform.child.pid ?? 0;
+  return hasProcessTable ? familyOf(pid).map((entry) => entry.pid) : [pid];
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('the life of a platform', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s ends every process, and a second start finds its state',
+    async (signal) => {
+      using folder = temporaryFolder();
+      const data = join(folder.path, 'data');
+      let revisions: number;
+      {
+        await using platform = await startPlatform({ data });
+        await expectGuardedChat(platform);
+        revisions = await writePolicy(platform.client, policyOf('kept', stampedDefinition('[kept]')));
+        const pids = pidsOf(platform);
+        expect(pids.length).toBeGreaterThanOrEqual(hasProcessTable ? 5 : 1);
+        expect(await platform.end(signal)).toBe(0);
+        expect(pids.filter(isRunning)).toEqual([]);
+        expect(readdirSync(join(data, 'run'))).toEqual([]);
+      }
+      await using again = await startPlatform({ data });
+      expect(revisions).toBe(1);
+      expect(await again.client.get(kinds.guardrailPolicy, 'kept')).toMatchObject({
+        status: { latestRevision: { number: 1 } },
+      });
+      await expectGuardedChat(again);
+    },
+    120_000,
+  );
+
+  test('of two starts at once on one folder the second refuses and says why; the first goes on', async () => {
+    await using platform = await startPlatform();
+    const second = spawnCommand(['up', '--data', platform.data, '--port', '0']);
+    const output = outputOf(second);
+    expect(await endOf(second)).toBe(11);
+    expect(output()).toContain(`Another platform (process ${platform.child.pid}) runs on ${platform.data}`);
+    await expectGuardedChat(platform);
+  }, 120_000);
+
+  test('a port that is in use: a sentence that names it, and nothing is left running', async () => {
+    using folder = temporaryFolder();
+    await using occupied = await occupyPort(await freePort());
+    const start = spawnCommand(['up', '--data', join(folder.path, 'data'), '--port', String(occupied.port)]);
+    const output = outputOf(start);
+    expect(await endOf(start)).toBe(11);
+    expect(output()).toContain(`Port ${occupied.port} is used by another program`);
+  }, 60_000);
+});
+
+describe('a platform that is killed', () => {
+  test('after it was ready: its processes end by themselves, and the next start serves what was applied', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    let orphans: readonly number[];
+    {
+      await using platform = await startPlatform({ data });
+      orphans = pidsOf(platform);
+      expect(await platform.end('SIGKILL')).toBe('SIGKILL');
+    }
+    await using again = await startPlatform({ data });
+    await expectGuardedChat(again);
+    await until('every process of the killed platform has ended', () => orphans.filter(isRunning).length === 0);
+  }, 120_000);
+
+  test('at any moment of its start: the next start is as good as the first', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    for (const ms of [40, 120, 250, 400, 600, 800, 1_000, 1_300]) {
+      const start = spawnCommand(['up', '--data', data, '--port', '0']);
+      await pause(ms);
+      start.kill('SIGKILL');
+      await endOf(start);
+    }
+    await using platform = await startPlatform({ data });
+    await expectGuardedChat(platform);
+  }, 180_000);
+
+  test('while revisions are applied: nothing is half applied, and the newest write is served in the end', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    let revision = 0;
+    for (const ms of [5, 40, 90, 160, 260, 420]) {
+      await using platform = await startPlatform({ data });
+      const policy = policyOf('guarded-chat', stampedDefinition(`[after-${ms}]`));
+      revision = await writePolicy(platform.client, policy);
+      await applyRevision(platform.client, alias, revision, `before-${ms}`);
+      await pause(ms);
+      await platform.end('SIGKILL');
+    }
+    await using platform = await startPlatform({ data });
+    await bindingCondition(platform.client, alias, 'Applied', 'True');
+    expect((await bindingNow(platform.client, alias)).status?.pinned).toMatchObject({
+      policyRevision: String(revision),
+    });
+    const call = { url: platform.status().addresses.gateway, key: platform.key, model: alias, stream: false };
+    const told = await chatCall({ ...call, content: 'tell private-harbour' });
+    expect(told.text).toContain('[after-420]');
+    expect(told.text).not.toContain('private-harbour');
+  }, 240_000);
+});
