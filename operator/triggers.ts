@@ -38,7 +38,8 @@ export function createTriggers(queues: Queues, stores: Stores): Listeners {
         const id = idOf(binding);
         if (id !== undefined) addAll('bindings', stores.bindings.by('id', id));
       }
-      // A reference that went away may be what a deletion waits for.
+      // A reference that went away, or an outcome, may be what the deletion of a policy waits for.
+      for (const id of servedBy(stores.routes.get(name))) policiesOfId(id);
       if (previous?.spec.guardrail.mode === 'Policy') queues.policies.add(previous.spec.guardrail.policyRef.name);
       generations();
     },

@@ -65,7 +65,11 @@ export function createJudge(options: JudgeOptions): Judge {
       };
       const verdict = await run(job, signal);
       if (typeof verdict === 'string') return checks.map(({ name }) => ({ name, decision: 'Failed', code: verdict }));
-      return checks.map(({ name }) => resultOf(name, verdict));
+      // Without a credential the bundle is refused whole, and nothing was asked.
+      const refusal = verdict.problems.map(sentenceOf).join('; ');
+      return checks.map(({ name }) =>
+        refusal === '' ? resultOf(name, verdict) : { name, decision: 'Failed', code: refusal },
+      );
     },
   };
 }

@@ -70,7 +70,7 @@ export async function startFakeReplica(
 
 async function writeReport(platform: TestOperator, name: string, spec: GatewayReportSpec): Promise<void> {
   const { client } = platform;
-  const report = { apiVersion, kind: kinds.gatewayReport.kind, metadata: { name }, spec };
+  const report: GatewayReport = { apiVersion, kind: kinds.gatewayReport.kind, metadata: { name }, spec };
   try {
     await client.create<GatewayReport>(kinds.gatewayReport, report);
   } catch (error) {

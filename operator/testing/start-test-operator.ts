@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { type Kind, kinds } from '#crds/kinds';
 import type { Resource, Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
@@ -11,6 +12,8 @@ import { createClient, type KubeClient } from '#kube/client';
 import { until } from '../../e2e/support/until.ts';
 import type { OperatorConfig } from '../config.ts';
 import { createOperator, type Operator, type OperatorOverrides } from '../operator.ts';
+import type { FakeReplica } from './fake-replica.ts';
+import { bindingObject, policyObject } from './objects.ts';
 
 /** An operator of its own with a data directory of its own, and a client beside it. */
 export type TestOperator = AsyncDisposable & {
@@ -137,4 +140,49 @@ export function waitForRoute(
   says: (route: Stored<GatewayRoute>) => boolean,
 ): Promise<Stored<GatewayRoute>> {
   return waitFor<GatewayRoute>(platform, kinds.gatewayRoute, name, what, says);
+}
+
+/** Changes the spec of a binding, as an edit of a person does. */
+export async function editBinding(
+  platform: TestOperator,
+  name: string,
+  change: Partial<ModelBinding['spec']>,
+): Promise<Stored<ModelBinding>> {
+  const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, name);
+  return platform.client.patch<ModelBinding>(kinds.modelBinding, name, [
+    { op: 'replace', path: '/spec', value: { ...binding?.spec, ...change } },
+  ]);
+}
+
+/** Changes the spec of a policy, as an edit of a person does, and waits for its revision. */
+export async function editPolicy(
+  platform: TestOperator,
+  name: string,
+  change: Partial<GuardrailPolicy['spec']>,
+): Promise<number> {
+  const policy = await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+  const { metadata } = await platform.client.patch<GuardrailPolicy>(kinds.guardrailPolicy, name, [
+    { op: 'replace', path: '/spec', value: { ...policy?.spec, ...change } },
+  ]);
+  const recorded = await waitFor<GuardrailPolicy>(
+    platform,
+    kinds.guardrailPolicy,
+    name,
+    'the edit is recorded',
+    ({ status }) => status?.observedGeneration === metadata.generation,
+  );
+  return recorded.status?.latestRevision?.number ?? 0;
+}
+
+/** A policy `guard` and a binding `chat`, applied and confirmed by one replica. */
+export async function applyFirst(
+  platform: TestOperator,
+  replicas: readonly FakeReplica[],
+): Promise<Stored<GatewayRoute>> {
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  const route = await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  for (const replica of replicas) await replica.report('take');
+  await waitForCondition(platform, 'chat', 'Applied', 'True');
+  return route;
 }

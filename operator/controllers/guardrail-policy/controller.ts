@@ -16,6 +16,7 @@ import type { RevisionHead } from '../../revisions/decide-recording.ts';
 import { recordRevision } from '../../revisions/record-revision.ts';
 import { listRevisionHeads, newestIdOfName } from '../../revisions/revision-heads.ts';
 import { readPrevious } from '../model-binding/previous.ts';
+import { isApplied } from '../model-binding/ring.ts';
 import { policyConditions } from './conditions.ts';
 import { decidePolicy, type PolicyStanding } from './decide.ts';
 import type { PolicySnapshot, RecordedView } from './snapshot.ts';
@@ -145,7 +146,9 @@ export function createPolicyController(options: PolicyControllerOptions) {
     const routes = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
     const refers = ({ spec }: ModelBinding): boolean =>
       spec.guardrail.mode === 'Policy' && spec.guardrail.policyRef.name === name;
-    const serves = (route: Stored<GatewayRoute>): boolean => servedPolicies(route).some((served) => served === id);
+    const byName = new Map(bindings.items.map((binding) => [binding.metadata.name, binding]));
+    const serves = (route: Stored<GatewayRoute>): boolean =>
+      servedPolicies(route, byName.get(route.metadata.name)).some((served) => served === id);
     return [
       ...bindings.items.filter(refers).map((binding) => `binding ${binding.metadata.name}`),
       ...routes.items.filter(serves).map((route) => `route ${route.metadata.name}`),
@@ -178,10 +181,11 @@ export function createPolicyController(options: PolicyControllerOptions) {
   return { reconcile };
 }
 
-/** The policies that a route serves, or would serve again if its application were refused. */
-function servedPolicies(route: Stored<GatewayRoute>): readonly string[] {
-  const { guardrail } = route.spec;
-  const previous = readPrevious(route);
+/** The policies that a route serves, or serves again if the application that is on trial is refused. */
+function servedPolicies(route: Stored<GatewayRoute>, binding: ModelBinding | undefined): readonly string[] {
+  const { guardrail, generationId } = route.spec;
+  const isOnTrial = !isApplied(binding?.status?.applications ?? [], generationId);
+  const previous = isOnTrial ? readPrevious(route) : undefined;
   return [
     ...(guardrail.mode === 'Policy' ? [guardrail.policyId] : []),
     ...(previous?.mode === 'Policy' ? [previous.guardrail.policyId] : []),

@@ -37,9 +37,9 @@ const checks: readonly Check[] = [
   revisionIsRecorded,
   bundleIsBuilt,
   bundleIsAdmitted,
+  providersAnswer,
   workloadIsReady,
   testsPass,
-  providersAnswer,
 ];
 
 export function progressOf(s: Snapshot, target: Target, application: Application): Progress {
