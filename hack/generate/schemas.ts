@@ -16,7 +16,7 @@ const schemas = [
 export function generate(): ReadonlyMap<string, string> {
   return new Map(
     schemas.map(([name, title, schema]) => {
-      const { $schema, ...body } = z.toJSONSchema(schema, { io: 'input' });
+      const { $schema, ...body } = z.toJSONSchema(schema, { io: 'input', reused: 'ref' });
       return [`docs/schemas/${name}.json`, `${JSON.stringify({ $schema, title, ...body }, null, 2)}\n`];
     }),
   );
