@@ -40,8 +40,9 @@ async function up(options: UpOptions): Promise<void> {
   try {
     platform = await startPlatform({ ...options, data, say, signal: told });
     const { addresses } = platform.status();
+    const served = { api: addresses.api, admins: platform.admins() };
     say('waiting until what is in the data directory is served');
-    await waitUntilServed(data, addresses.api, say, told);
+    await waitUntilServed(data, served, say, told);
     if (!told.aborted) {
       platform.settled();
       say(`ready after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);

@@ -59,6 +59,12 @@ export function apiOf(line: ReadyLine): string {
   return line['api'];
 }
 
+/** Where a gateway tells how it is. */
+export function adminOf(line: ReadyLine): string {
+  if (typeof line['admin'] !== 'string') throw new Error('the gateway does not say where it tells how it is');
+  return line['admin'];
+}
+
 function hostOf(url: string): string {
   return new URL(url).host;
 }

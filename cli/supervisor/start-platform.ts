@@ -6,7 +6,15 @@ import type { PlatformStatus } from '../platform/status-file.ts';
 import { createProvidersFile, echoPort } from './approved-providers.ts';
 import type { ReadyLine } from './child.ts';
 import { waitForPort } from './free-port.ts';
-import { apiOf, echoProcess, gatewayProcess, operatorProcess, pinGateway, pinOperator } from './platform-processes.ts';
+import {
+  adminOf,
+  apiOf,
+  echoProcess,
+  gatewayProcess,
+  operatorProcess,
+  pinGateway,
+  pinOperator,
+} from './platform-processes.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
 export type PlatformOptions = {
@@ -21,6 +29,8 @@ export type PlatformOptions = {
 
 export type Platform = {
   status(): PlatformStatus;
+  /** Where each gateway tells how it is. */
+  admins(): readonly string[];
   /** Marks the platform as ready: what it was told to serve is served. It stays so while all processes serve. */
   settled(): void;
   /** Ends gateways first, which drain, then the operator with its workloads, then the echo provider. */
@@ -121,6 +131,7 @@ function createGroup(data: DataDirectory, say: (sentence: string) => void) {
 
   return {
     status,
+    admins: () => lines?.gateways.map(adminOf) ?? [],
     settled(): void {
       isSettled = true;
       writeStatus();

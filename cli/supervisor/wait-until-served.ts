@@ -13,13 +13,21 @@ const lookEveryMs = 100;
 /** When waiting begins to need an explanation. */
 const explainAfterMs = 15_000;
 
+export type Served = {
+  /** Where the operator serves the resources. */
+  readonly api: string;
+  /** Where each gateway answers /readyz. */
+  readonly admins: readonly string[];
+};
+
 /**
- * Waits until the example binding is applied, where there is one: as a resource, or as a file in the watched folder
- * that becomes one. Without one there is nothing to wait for.
+ * Waits until the example binding is applied, where there is one (as a resource, or as a file in the watched folder
+ * that becomes one), and every gateway is ready: it has proved the routes that it found. On a second start the binding
+ * says that it was applied before its runtimes run again, so neither is enough alone.
  */
 export async function waitUntilServed(
   data: DataDirectory,
-  api: string,
+  { api, admins }: Served,
   say: (sentence: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -27,16 +35,35 @@ export async function waitUntilServed(
   const begun = performance.now();
   let explained = '';
   while (!signal.aborted) {
-    const found = await look(client);
-    if (found === 'absent' && !existsSync(join(data.apply, 'binding.yaml'))) return;
-    if (found === 'applied') return;
-    const reason = found === 'absent' ? 'it is not there yet' : found;
+    const reason = (await openReason(client, data)) ?? (await unreadyReason(admins, signal));
+    if (reason === undefined) return;
     if (performance.now() - begun > explainAfterMs && reason !== explained) {
       explained = reason;
-      say(`still waiting for the binding ${exampleBinding} to be applied: ${reason}`);
+      say(`still waiting: ${reason}`);
     }
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
+}
+
+/** Why the example is not applied; undefined when it is, or when there is none. */
+async function openReason(client: KubeClient, data: DataDirectory): Promise<string | undefined> {
+  const found = await look(client);
+  if (found === 'applied') return undefined;
+  if (found === 'absent' && !existsSync(join(data.apply, 'binding.yaml'))) return undefined;
+  return `the binding ${exampleBinding} is not applied: ${found === 'absent' ? 'it is not there yet' : found}`;
+}
+
+/** Why a gateway is not ready; undefined when all are. */
+async function unreadyReason(admins: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+  const ready = await Promise.all(
+    admins.map(async (admin) => {
+      const answer = await fetch(`${admin}/readyz`, { signal }).catch(() => undefined);
+      await answer?.body?.cancel();
+      return answer?.status === 200;
+    }),
+  );
+  const waiting = ready.flatMap((isReady, at) => (isReady ? [] : [`gateway-${at + 1}`]));
+  return waiting.length === 0 ? undefined : `the routes of ${waiting.join(', ')} are not proved yet`;
 }
 
 /** `applied`, `absent`, or why it is not applied. */
