@@ -37,7 +37,11 @@ export async function startPolicy(
   folder: string,
   token: string,
   policy: { readonly request: Section; readonly response: Section },
-  options: { readonly contentProfile?: ContentProfile; readonly limits?: Partial<Bundle['limits']> } = {},
+  options: {
+    readonly contentProfile?: ContentProfile;
+    readonly limits?: Partial<Bundle['limits']>;
+    readonly environment?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<RunningPolicy> {
   const contentProfile = options.contentProfile ?? currentProfile;
   const bundle: Bundle = {
@@ -58,6 +62,7 @@ export async function startPolicy(
       PORTCULLIS_LISTEN: '127.0.0.1:0',
       PORTCULLIS_BUNDLE_FILE: bundleFile,
       PORTCULLIS_TOKEN_FILE: tokenFile,
+      ...options.environment,
     },
   });
   await until('the runtime is ready', async () => (await fetch(`${runtime.url}/readyz`)).status === 200);

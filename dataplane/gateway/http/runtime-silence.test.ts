@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
+import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { clientKey, ready, startGateway, type TestGateway } from '../testing/start-gateway.ts';
+import { type RunningPolicy, section, startPolicy, termRule } from '../testing/start-policy.ts';
+
+const stack = new AsyncDisposableStack();
+/** Node tells of every connection that a process opens. */
+const environment = { NODE_DEBUG: 'net' };
+const opened = /connect: (?:attempting|find host|autodetect)/;
+let gateway: TestGateway;
+let upstream: ScriptedUpstream;
+let policy: RunningPolicy;
+
+beforeAll(async () => {
+  const folder = stack.use(temporaryFolder()).path;
+  upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'fine' }));
+  const mask = { type: 'mask', replacement: '***' } as const;
+  const judging = section([termRule('deny', ['badword']), termRule('mask', ['hidden'], mask)]);
+  policy = stack.use(await startPolicy(folder, 'token', { request: judging, response: judging }, { environment }));
+  gateway = stack.use(await startGateway(folder, 'token'));
+  gateway.routes.put(storedRoute('r', routeSpec('model', `${upstream.url}/v1`, guardOf(policy.pin))));
+  await ready(gateway);
+});
+afterAll(() => stack.disposeAsync());
+
+async function chat(content: string, stream: boolean): Promise<string> {
+  const answer = await fetch(`${gateway.service.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${clientKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'model', messages: [{ role: 'user', content }], stream }),
+  });
+  return answer.text();
+}
+
+verifies(
+  ['gateway:events:runtime-sends-none'],
+  'the runtime opens no connection on any decision or failure; the events of a stream are the gateway’s',
+  async () => {
+    for (const output of ['fine', 'badword', 'hidden']) {
+      upstream.play({ kind: 'answer', content: output });
+      for (const stream of [false, true]) {
+        for (const input of ['hi', 'hidden', 'badword']) await chat(input, stream);
+      }
+    }
+    upstream.play({ kind: 'answer', content: 'badword' });
+    expect(await chat('hi', true)).toContain('guardrail_blocked');
+    const broken = await fetch(`${policy.runtime.url}/request`, { method: 'POST', body: '{' });
+    expect(broken.status).toBe(401);
+    expect(policy.runtime.log()).toContain('NET');
+    expect(policy.runtime.log()).not.toMatch(opened);
+
+    const connecting = `require('node:net').connect(${new URL(upstream.url).port}, '127.0.0.1').on('connect', () => process.exit())`;
+    const control = spawnSync(process.execPath, ['-e', connecting], { env: environment, encoding: 'utf8' });
+    expect(control.stderr).toMatch(opened);
+  },
+);

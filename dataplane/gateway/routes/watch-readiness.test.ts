@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { until } from '../../../e2e/support/until.ts';
+import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { RouteTable, type SeenRoute } from './route-table.ts';
+import { watchReadiness } from './watch-readiness.ts';
+
+const pin = { policyId: 'p', policyRevision: '1', digest: 'a'.repeat(64), addresses: ['http://127.0.0.1:1'] };
+
+function guarded(name: string): SeenRoute {
+  const spec = routeSpec(name, 'http://127.0.0.1:2/v1', guardOf(pin));
+  const { metadata } = storedRoute(name, spec);
+  return { name, uid: metadata.uid, version: metadata.resourceVersion, created: 0, spec };
+}
+
+test('a replica may serve once every route was seen and each was proved or rejected', () => {
+  const table = new RouteTable();
+  const moves: boolean[] = [];
+  using readiness = watchReadiness(table, () => moves.push(readiness.mayServe()));
+  const [one, other] = [guarded('one'), guarded('other')];
+  table.observe(one);
+  table.observe(other);
+  readiness.look();
+  table.complete();
+  readiness.look();
+  table.probed('one', one.version, { kind: 'proved' });
+  readiness.look();
+  expect(readiness.mayServe()).toBe(false);
+  table.probed('other', other.version, { kind: 'contradicted', reason: 'probe_policy_unavailable' });
+  readiness.look();
+  expect(readiness.mayServe()).toBe(true);
+  table.observe(guarded('third'));
+  readiness.look();
+  expect(readiness.mayServe()).toBe(true);
+  readiness.withdraw();
+  readiness.look();
+  expect(readiness.mayServe()).toBe(false);
+  expect(moves).toEqual([true, false]);
+});
+
+test('a route that cannot be proved holds it back for a while only', async () => {
+  const table = new RouteTable();
+  table.observe(guarded('one'));
+  table.complete();
+  using readiness = watchReadiness(table, () => undefined, 50);
+  readiness.look();
+  expect(readiness.mayServe()).toBe(false);
+  await until('the while is over', () => readiness.mayServe());
+  expect(table.state().pending).toHaveLength(1);
+});
