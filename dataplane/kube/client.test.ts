@@ -168,6 +168,17 @@ test('reads the token anew for each request', async () => {
   expect(seen).toEqual(['Bearer first', 'Bearer second']);
 });
 
+test('sends nothing without a token', async () => {
+  await using one = await withClient([json(200, report)], () => {
+    throw new TypeError('token file /x: holds no token');
+  });
+  await expect(one.client.get(kind, 'one')).rejects.toMatchObject({
+    code: 'unauthenticated',
+    message: 'token file /x: holds no token',
+  });
+  expect(one.scripted.seen).toEqual([]);
+});
+
 test('keeps a few connections for many requests', async () => {
   const sockets = new Set<unknown>();
   const note: Step = (outgoing, incoming) => {

@@ -67,7 +67,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         path: prefix + request.path + queryText(request.query),
         headers: {
           accept: 'application/json',
-          authorization: options.credentials.authorization(),
+          authorization: authorization(options.credentials),
           ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
         },
         body: request.body === undefined ? null : JSON.stringify(request.body),
@@ -103,6 +103,16 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 
   return { send, stream, [Symbol.asyncDispose]: () => pool.destroy() };
+}
+
+/** Without a token nothing is sent. */
+function authorization(credentials: Credentials): string {
+  try {
+    return credentials.authorization();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'the credentials cannot be read';
+    throw new KubeError('unauthenticated', why, {}, { cause });
+  }
 }
 
 async function refusal(answer: Dispatcher.ResponseData): Promise<KubeError> {

@@ -2,7 +2,7 @@ import type { TokenFile } from '#kit/http/token-file';
 
 /** How requests prove who sends them; the one place that knows a source of credentials. */
 export type Credentials = {
-  /** The Authorization header of the next request. The source is re-read when it changed. */
+  /** The Authorization header of the next request, or an error whose message names the source, never the secret. */
   authorization(): string;
 };
 

@@ -46,6 +46,7 @@ export async function lookAtFile(path: string, options: LookOptions): Promise<Fi
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT') return { state: 'vanished' };
     if (code === undefined) throw error;
+    if (code === options.known) return { state: 'unchanged' };
     return { state: 'read', stamp: code, content: refused(`the file cannot be read: ${code}`) };
   }
 }

@@ -139,6 +139,18 @@ test('a file that vanishes deletes nothing', async () => {
   expect(await policy(one.client, 'one')).toBeDefined();
 });
 
+test('a folder that is taken away is made and watched anew', async () => {
+  await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')) });
+  await one.applied('a.yaml');
+  await rm(one.data.apply, { recursive: true });
+  await one.report(({ files }) => files.length === 0);
+  expect(await policy(one.client, 'one')).toBeDefined();
+  for (const name of ['two', 'three']) {
+    await one.write(`${name}.yaml`, yaml(samplePolicy(name)));
+    await one.applied(`${name}.yaml`);
+  }
+});
+
 test('applies nothing of a file with a problem, and names each with document, line and field', async () => {
   const wrong = { ...sampleBinding('two'), spec: { ...sampleBinding('two').spec, extra: 1, replicas: 0 } };
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one'), wrong, { kind: 'Pod' }) });

@@ -57,8 +57,21 @@ export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
   let dueAt = Number.POSITIVE_INFINITY;
   let scanning: Promise<void> = Promise.resolve();
   let stopped = false;
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const stopWatching = watchDirectory(directory, () => schedule(settleMs), logger);
+  let stopWatching = startWatching();
+
+  function startWatching(): () => void {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return watchDirectory(directory, () => schedule(settleMs), logger);
+  }
+
+  /** A look that failed may have met a folder that was taken away: it is made and watched anew. */
+  function recover(error: unknown): void {
+    logger.error('watched_folder_failed', { error: error instanceof Error ? error.name : 'unknown' });
+    if (stopped) return;
+    stopWatching();
+    stopWatching = startWatching();
+    schedule(backoff.next());
+  }
 
   function schedule(delayMs: number): void {
     const at = clock.now() + delayMs;
@@ -67,10 +80,7 @@ export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
     dueAt = at;
     timer = setTimeout(() => {
       dueAt = Number.POSITIVE_INFINITY;
-      scanning = scanning.then(scan).catch((error: unknown) => {
-        logger.error('watched_folder_failed', { error: error instanceof Error ? error.name : 'unknown' });
-        schedule(backoff.next());
-      });
+      scanning = scanning.then(scan).catch(recover);
     }, delayMs);
   }
 
@@ -137,8 +147,8 @@ export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
     async [Symbol.asyncDispose]() {
       stopped = true;
       clearTimeout(timer);
-      stopWatching();
       await scanning;
+      stopWatching();
     },
   };
 }
