@@ -46,6 +46,8 @@ export type GatewayService = AsyncDisposable & {
 /** Bodies of requests that are held at the same time, bytes. */
 const bodyBudgetBytes = 256 * 1_048_576;
 const drainMs = 20_000;
+/** How long interrupted requests may take to say so. */
+const interruptedMs = 2_000;
 const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 16_384 } as const;
 
 /** Composes one gateway replica. Disposing drains: streams may finish within `drainMs`, then they are told why not. */
@@ -59,21 +61,15 @@ export async function createGatewayService(
   const metrics = createGatewayMetrics();
   const shutdown = new AbortController();
   const checks = parts.use(createCheckClient({ tokenFile: openTokenFile(secrets.runtimeTokenFile) }));
-  const upstream = parts.use(
-    createUpstreamClient({ openCredential: (name) => openTokenFile(join(secrets.credentialsDirectory, name)) }),
-  );
   const routes = holdRoutes(parts, config, overrides, { checks, logger });
+  const { table, pins } = routes;
   const gateway: Gateway = {
-    keys: config.clients.auth === 'open' ? openToAll : openClientKeys(config.clients.keysFile),
-    table: routes.table,
-    pins: routes.pins,
+    ...composeAccess(parts, config, secrets, overrides),
+    table,
+    pins,
     checks,
-    upstream,
-    bodies: createByteBudget(bodyBudgetBytes),
     metrics,
     logger,
-    maxRequestMs: overrides.maxRequestMs ?? config.maxRequestMs,
-    streamIdleMs: overrides.streamIdleMs ?? config.streamIdleMs,
     shutdown: shutdown.signal,
   };
   const onHandlerError = (): void => logger.error('handler_failed', {});
@@ -96,6 +92,23 @@ export async function createGatewayService(
     adminUrl: admin.url,
     isReady: routes.isReady,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Who may call, where calls go and within which bounds. */
+function composeAccess(
+  parts: AsyncDisposableStack,
+  config: GatewayConfig,
+  secrets: GatewaySecrets,
+  overrides: GatewayOverrides,
+): Pick<Gateway, 'keys' | 'upstream' | 'bodies' | 'maxRequestMs' | 'streamIdleMs'> {
+  const openCredential = (name: string) => openTokenFile(join(secrets.credentialsDirectory, name));
+  return {
+    keys: config.clients.auth === 'open' ? openToAll : openClientKeys(config.clients.keysFile),
+    upstream: parts.use(createUpstreamClient({ openCredential })),
+    bodies: createByteBudget(bodyBudgetBytes),
+    maxRequestMs: overrides.maxRequestMs ?? config.maxRequestMs,
+    streamIdleMs: overrides.streamIdleMs ?? config.streamIdleMs,
   };
 }
 
@@ -171,6 +184,3 @@ async function drainClients(clients: Listening, shutdown: AbortController, grace
   await clients.drain({ graceMs: graceMs + interruptedMs });
   clearTimeout(timer);
 }
-
-/** How long interrupted requests may take to say so. */
-const interruptedMs = 2_000;

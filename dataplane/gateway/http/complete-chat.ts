@@ -22,8 +22,9 @@ export async function completeChat(exchange: Exchange): Promise<Reply> {
   if (guardrail.mode === 'None') return completeUnguarded(exchange, admitted);
   const chat = readChatRequest(admitted.envelope.root, rulesOf(admitted.route));
   if (!chat.ok) return refused(chat.refusal);
-  const { checks } = exchange.gateway;
-  const { signal } = exchange.life;
+  const { gateway, life } = exchange;
+  const { checks } = gateway;
+  const { signal } = life;
   const { spec } = admitted.route;
   const input = await guardInput(checks, checkTarget(spec, guardrail, 'request'), [chat.value.units], signal);
   if (input.kind === 'stop') return failed(input.error, 'request');
@@ -35,11 +36,7 @@ export async function completeChat(exchange: Exchange): Promise<Reply> {
   if (answer.kind === 'error') return answer;
   const { structured } = chat.value;
   const output = await guardAnswer(checks, target, { bytes: answer.bytes, structured }, signal);
-  if (output.kind === 'stop')
-    return failed(
-      output.error,
-      output.error.kind === 'plain' && output.error.code === 'upstream_invalid' ? 'none' : 'response',
-    );
+  if (output.kind === 'stop') return failed(output.error, output.stage);
   return { kind: 'json', bytes: output.bytes, masked: masked || output.kind === 'mask' };
 }
 

@@ -7,7 +7,7 @@ import { type ClientError, plainError, unreadableMask } from '../http/errors.ts'
 /** What a client gets of a whole answer. */
 export type AnswerVerdict =
   | { readonly kind: 'pass' | 'mask'; readonly bytes: Uint8Array }
-  | { readonly kind: 'stop'; readonly error: ClientError };
+  | { readonly kind: 'stop'; readonly error: ClientError; readonly stage: 'none' | 'response' };
 
 type TextField = 'content' | 'refusal';
 
@@ -24,7 +24,7 @@ export async function guardAnswer(
   signal: AbortSignal,
 ): Promise<AnswerVerdict> {
   const read = readChatAnswer(answer.bytes);
-  if (read === undefined) return { kind: 'stop', error: plainError('upstream_invalid') };
+  if (read === undefined) return { kind: 'stop', error: plainError('upstream_invalid'), stage: 'none' };
   const table = textsOf(read);
   if (table.length === 0) return { kind: 'pass', bytes: answer.bytes };
   const messages = table.map(([, content]) => ({ role, content }));
@@ -34,9 +34,9 @@ export async function guardAnswer(
     case 'pass':
       return { kind: 'pass', bytes: answer.bytes };
     case 'deny':
-      return { kind: 'stop', error: plainError('policy_denied') };
+      return stop(plainError('policy_denied'));
     case 'failed':
-      return { kind: 'stop', error: { kind: 'check_failed', code: outcome.code } };
+      return stop({ kind: 'check_failed', code: outcome.code });
     case 'mask': {
       const cleaned = new Map(table.map(([field], position) => [field, outcome.contents[position]]));
       const texts = {
@@ -44,10 +44,14 @@ export async function guardAnswer(
         refusal: cleaned.get('refusal') ?? read.refusal,
       };
       const bytes = maskChatAnswer(answer.bytes, read, texts, answer.structured);
-      if (bytes === undefined) return { kind: 'stop', error: { kind: 'check_failed', code: unreadableMask } };
+      if (bytes === undefined) return stop({ kind: 'check_failed', code: unreadableMask });
       return { kind: 'mask', bytes };
     }
   }
+}
+
+function stop(error: ClientError): AnswerVerdict {
+  return { kind: 'stop', error, stage: 'response' };
 }
 
 /** The table from position to field: fields that hold text, in a fixed order. */

@@ -281,3 +281,40 @@ describe('bounds', () => {
     expect(over.emitted).toBe('');
   });
 });
+
+describe('whatever an upstream sends', () => {
+  const forbidden = 'ЗАПРЕТ';
+  const edit = fc.record({ at: fc.nat(3_000), remove: fc.nat(4), insert: fc.uint8Array({ maxLength: 4 }) });
+
+  /** A stream with a phrase in it, with bytes taken out and put in at random. */
+  function mutated(text: string, edits: readonly { at: number; remove: number; insert: Uint8Array }[]): Buffer {
+    let bytes = Buffer.from(contentStream(cutAt(text, [9, 40, 41, 100, 700, 1_300])));
+    for (const { at, remove, insert } of edits) {
+      const place = at % bytes.length;
+      bytes = Buffer.concat([bytes.subarray(0, place), insert, bytes.subarray(place + remove)]);
+    }
+    return bytes;
+  }
+
+  test('the guard ends in order, and what it emitted holds no phrase', () => {
+    fc.assert(
+      fc.property(textOf(900), textOf(900), fc.array(edit, { maxLength: 3 }), cuts, (before, after, edits, inBytes) => {
+        const bytes = mutated(before + forbidden + after, edits);
+        const result = run(cutAt(bytes, inBytes), denies(forbidden));
+        expect(contentOf(eventsOf(result.emitted))).not.toContain(forbidden);
+        expect(result.emitted.includes('[DONE]')).toBe(result.end.kind === 'finished');
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('bytes without any order end in order too', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400, size: 'max' }), cuts, (bytes, inBytes) => {
+        const result = run(cutAt(bytes, inBytes));
+        expect(result.end.kind).toBe('stopped');
+        expect(result.emitted.replaceAll(':\n\n', '')).toBe('');
+      }),
+    );
+  });
+});
