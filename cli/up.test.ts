@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { describe, expect, test } from 'vitest';
+import { kinds } from '#crds/kinds';
+import { endOf, outputOf, type Platform, spawnCommand, startPlatform } from '../e2e/support/start-platform.ts';
+import { until } from '../e2e/support/until.ts';
+import { isLocked } from './platform/lock.ts';
+import { descendantsOf, isRunning } from './testing/process-tree.ts';
+import { temporaryFolder } from './testing/run-cli.ts';
+
+const openai = ({ status, key }: Platform) =>
+  new OpenAI({ baseURL: `${status().addresses.gateway}/v1`, apiKey: key, maxRetries: 0 });
+
+async function streamedEcho(platform: Platform, content: string): Promise<string> {
+  const stream = await openai(platform).chat.completions.create({
+    model: 'guarded-echo',
+    messages: [{ role: 'user', content }],
+    stream: true,
+  });
+  const chunks = await Array.fromAsync(stream);
+  return chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
+}
+
+/** Runs `up` on a folder to its end and returns what it said. */
+async function upToItsEnd(data: string, ...more: readonly string[]): Promise<{ code: unknown; output: string }> {
+  const child = spawnCommand(['up', '--data', data, '--port', '0', ...more]);
+  const output = outputOf(child);
+  return { code: await endOf(child), output: output() };
+}
+
+const mode = (path: string): number => statSync(path).mode & 0o777;
+
+describe('a start', () => {
+  test('on an empty folder serves the example, keeps secrets to its owner, refuses a second one, and leaves nothing', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'deep/data');
+    await using platform = await startPlatform({ data, gateways: 2 });
+    const status = platform.status();
+    expect(status.addresses.gateways).toHaveLength(2);
+    expect(status.addresses.gateway).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(readFileSync(status.clientKeyFile, 'utf8')).toMatch(/^pk-\S{40,} default\n$/);
+    for (const private_ of ['tokens', 'secrets', 'run', 'logs', '']) expect(mode(join(data, private_))).toBe(0o700);
+    for (const name of readdirSync(join(data, 'tokens'))) expect(mode(join(data, 'tokens', name))).toBe(0o600);
+    expect(readdirSync(join(data, 'apply'))).toEqual(expect.arrayContaining(['binding.yaml', 'policy.yaml']));
+    const models = await openai(platform).models.list();
+    expect(models.data.map(({ id }) => id)).toEqual(['guarded-echo']);
+    expect(await streamedEcho(platform, 'Доброе утро')).toBe('Доброе утро');
+    for (const step of ['gateway  ', 'client key file', 'chat guarded-echo', 'get modelbindings']) {
+      expect(platform.output()).toContain(step);
+    }
+
+    const second = await upToItsEnd(data);
+    expect(second.code).toBe(11);
+    expect(second.output).toContain(`Another platform (process ${status.pid}) runs on ${data}: stop it first`);
+
+    const children = descendantsOf(status.pid);
+    expect(children.length).toBeGreaterThanOrEqual(5);
+    expect(await platform.end('SIGINT')).toBe(0);
+    expect(children.filter(isRunning)).toEqual([]);
+    expect(existsSync(join(data, 'status.json'))).toBe(false);
+    expect(readdirSync(join(data, 'run'))).toEqual([]);
+    expect(isLocked(join(data, 'lock'))).toBe(false);
+  });
+
+  test('after an ordered end finds everything as it was', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    const first = await startPlatform({ data });
+    const before = await first.client.get(kinds.modelBinding, 'guarded-echo');
+    const key = first.key;
+    expect(await first.end('SIGTERM')).toBe(0);
+    writeFileSync(join(data, 'apply/note.txt'), 'not a manifest');
+    await using again = await startPlatform({ data });
+    const after = await again.client.get(kinds.modelBinding, 'guarded-echo');
+    expect(after?.metadata).toMatchObject({ uid: before?.metadata.uid, generation: before?.metadata.generation });
+    expect(after?.spec).toEqual(before?.spec);
+    expect(again.key).toBe(key);
+    expect(await streamedEcho(again, 'still here')).toBe('still here');
+  });
+
+  test('after kill -9 recovers at once, also when a process it left behind is frozen', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    const first = await startPlatform({ data });
+    const left = descendantsOf(first.status().pid);
+    process.kill(first.pidOf('gateway-1'), 'SIGSTOP');
+    expect(await first.end('SIGKILL')).toBe('SIGKILL');
+    await using again = await startPlatform({ data });
+    expect(left.filter(isRunning)).toEqual([]);
+    expect(await streamedEcho(again, 'back')).toBe('back');
+    expect(await again.end('SIGKILL')).toBe('SIGKILL');
+    await using third = await startPlatform({ data });
+    expect(await streamedEcho(third, 'and again')).toBe('and again');
+  });
+
+  test('that was killed while it made its folder is repaired by the next one', async () => {
+    using folder = temporaryFolder();
+    for (const waitMs of [0, 60, 120, 200]) {
+      const data = join(folder.path, `data-${waitMs}`);
+      const child = spawnCommand(['up', '--data', data, '--port', '0']);
+      await until('the folder is there', () => existsSync(data), { everyMs: 1 });
+      const killed = setTimeout(() => child.kill('SIGKILL'), waitMs);
+      await endOf(child);
+      clearTimeout(killed);
+      await using platform = await startPlatform({ data });
+      expect(await streamedEcho(platform, 'whole')).toBe('whole');
+    }
+  });
+
+  test('that is called off while it starts ends with nothing left', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    const child = spawnCommand(['up', '--data', data, '--port', '0']);
+    const output = outputOf(child);
+    await until('a process was started', () => readdirSync(join(data, 'run')).length > 0, { everyMs: 1 });
+    const children = descendantsOf(child.pid ?? 0);
+    child.kill('SIGINT');
+    child.kill('SIGINT');
+    expect(await endOf(child)).toBe(0);
+    expect(children.filter(isRunning)).toEqual([]);
+    expect(output()).toContain('stopped');
+  });
+
+  test('with a port in use, or a list of providers that is wrong, says so and leaves nothing', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const busy = await upToItsEnd(data, '--port', String(port));
+    other.close();
+    expect(busy).toMatchObject({
+      code: 11,
+      output: expect.stringContaining(`Port ${port} is used by another program`),
+    });
+    writeFileSync(join(data, 'providers.yaml'), 'providers:\n  - { name: echo, kind: modle }\n');
+    const wrong = await upToItsEnd(data);
+    expect(wrong).toMatchObject({ code: 2, output: expect.stringContaining('providers.yaml: providers[0]') });
+    writeFileSync(join(data, 'providers.yaml'), 'providers: [\n');
+    expect(await upToItsEnd(data)).toMatchObject({ code: 2, output: expect.stringContaining('providers.yaml: line ') });
+    expect(readdirSync(join(data, 'run'))).toEqual([]);
+  });
+});
+
+test('a process that dies is started again at its address, and the platform says so', async () => {
+  await using platform = await startPlatform();
+  const { addresses } = platform.status();
+  for (const name of ['gateway-1', 'operator', 'echo']) {
+    const pid = platform.pidOf(name);
+    process.kill(pid, 'SIGKILL');
+    await until(`${name} serves again`, () => platform.status().ready && platform.pidOf(name) !== pid);
+    expect(platform.output()).toContain(`${name} was ended by SIGKILL; starting it again in 0.25 s`);
+    const answer = await until('a chat is answered', () => streamedEcho(platform, `after ${name}`));
+    expect(answer).toBe(`after ${name}`);
+    expect(platform.status().addresses).toEqual(addresses);
+  }
+});
