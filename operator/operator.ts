@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '#kit/time/clock';
 import { createClient, type KubeClient } from '#kube/client';
 import type { WorkQueue } from '#kube/work-queue';
 import { createBundleFiles } from './bundles/adapters/files/bundle-files.ts';
+import type { BundleStore, Judge } from './bundles/ports.ts';
 import { createJudge } from './bundles/run-judge.ts';
 import { startCaches } from './caches.ts';
 import type { OperatorConfig } from './config.ts';
@@ -28,6 +29,7 @@ import { type ControllerName, createReconcileMeter } from './reconcile/reconcile
 import { createTriggers } from './triggers.ts';
 import { buildVersion } from './workloads/adapters/processes/build-version.ts';
 import { createProcesses } from './workloads/adapters/processes/processes.ts';
+import type { Workloads } from './workloads/ports.ts';
 
 /** A watch that was not heard of for so long does not show what is: servers end watches sooner. */
 const longestSilenceMs = 60_000;
@@ -42,8 +44,12 @@ export type Operator = AsyncDisposable & {
 export type OperatorOverrides = {
   readonly logger?: Logger;
   readonly clock?: Clock;
-  /** Stands between the operator and the resources: counts, delays or breaks calls in tests. */
+  /** Stands between the operator and the resources: counts, delays or breaks calls. */
   readonly wrapClient?: (client: KubeClient) => KubeClient;
+  /** Stand for the adapters; the operator disposes of the workloads. */
+  readonly workloads?: Workloads;
+  readonly judge?: Judge;
+  readonly bundles?: BundleStore;
 };
 
 const root = join(import.meta.dirname, '..');
@@ -85,23 +91,25 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   );
   const client = overrides.wrapClient?.(plainClient) ?? plainClient;
   const workloads = starting.use(
-    createProcesses({
-      executable: process.execPath,
-      runtimeFile: join(root, 'runtime', 'main.ts'),
-      build,
-      bundlesDirectory: places.bundles,
-      logsDirectory: places.logs,
-      runDirectory: places.run,
-      secretsDirectory: places.secrets,
-      tokenFile: places.runtimeToken,
-      inherited: childEnvironment(),
-      logger,
-    }),
+    overrides.workloads ??
+      createProcesses({
+        executable: process.execPath,
+        runtimeFile: join(root, 'runtime', 'main.ts'),
+        build,
+        bundlesDirectory: places.bundles,
+        logsDirectory: places.logs,
+        runDirectory: places.run,
+        secretsDirectory: places.secrets,
+        tokenFile: places.runtimeToken,
+        inherited: childEnvironment(),
+        logger,
+      }),
   );
   const gateways = starting.use(createGatewayProcesses({ runDirectory: places.run }));
   const checks = starting.use(createCheckClient({ tokenFile: openTokenFile(places.runtimeToken) }));
-  const bundles = createBundleFiles(places.bundles);
-  const judge = createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory: places.secrets });
+  const bundles = overrides.bundles ?? createBundleFiles(places.bundles);
+  const judge =
+    overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory: places.secrets });
 
   const caches = starting.use(startCaches({ client, logger, clock }));
   const { stores } = caches;

@@ -88,6 +88,10 @@ export function createBindingController(options: BindingControllerOptions) {
         const route = await writeRoute({ client, claims }, pass, s, step, signal);
         const { generationId, workload } = route.spec;
         logger.info('route_written', { binding: route.metadata.name, why: step.why, generationId, workload });
+        if (step.why === 'run_again') {
+          const before = s.route?.spec.workload;
+          logger.warn('application_run_again', { binding: route.metadata.name, build: world.build, before, workload });
+        }
         return go({ ...pass, route });
       }
       case 'settle':

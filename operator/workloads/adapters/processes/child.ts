@@ -18,6 +18,8 @@ const readyLineSchema = z.looseObject({ listening: z.url({ protocol: /^http$/ })
 
 /** A started process of the runtime. */
 export type Child = {
+  /** 0 where no process could be started. */
+  readonly pid: number;
   /** Resolves once, with how the process ended. */
   readonly ended: Promise<ProcessEnd>;
   /** The origin that it listens on; undefined when it ended before. */
@@ -42,6 +44,7 @@ export function startChild({ executable, file, env, log }: ChildCommand): Child 
     child.stdin?.on('error', () => undefined);
     const ended = endOf(child);
     return {
+      pid: child.pid ?? 0,
       ended,
       listening: Promise.race([firstLine(child), ended.then(() => undefined)]),
       terminate: () => child.kill('SIGTERM'),

@@ -52,6 +52,7 @@ export function createProcesses(options: ProcessesOptions): Workloads {
       address,
       starts,
       onChange: () => listener(name),
+      onStart: (pid) => options.logger.info('runtime_started', { workload: name, replica: index, pid }),
       onEnd: (reason) => options.logger.warn('runtime_ended', { workload: name, replica: index, reason }),
     });
   }

@@ -25,6 +25,7 @@ export type ReplicaOptions = {
   /** Processes that start at the same time. */
   readonly starts: Semaphore;
   readonly onChange: () => void;
+  readonly onStart: (pid: number) => void;
   readonly onEnd: (reason: string) => void;
   readonly clock?: Clock;
 };
@@ -90,6 +91,7 @@ export function startReplica(options: ReplicaOptions): Replica {
       await rm(options.messageFile, { force: true });
       const { executable, file, env, logFile } = options;
       child = startChild({ executable, file, log: logFile, env: { ...env, PORTCULLIS_LISTEN: `127.0.0.1:${port}` } });
+      options.onStart(child.pid);
       if (signal.aborted) child.terminate();
       await listens(child);
       return child;

@@ -1,0 +1,182 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { canonicalBytes, sha256Hex } from '#contracts/canonical';
+import { createLogger } from '#kit/log/logger';
+import { childEnvironment } from '#kit/process/config';
+import { sampleBundle } from '../../../../e2e/support/sample-policy.ts';
+import { until } from '../../../../e2e/support/until.ts';
+import type { Workloads } from '../../ports.ts';
+import { createProcesses } from './processes.ts';
+
+const root = join(import.meta.dirname, '../../../..');
+const destination = { write: (line: string) => void lines.push(line) };
+const logger = createLogger({ service: 'test', level: 'info', destination });
+
+let folder: string;
+let workloads: Workloads;
+let changes: string[];
+let lines: string[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portcullis-processes-'));
+  for (const name of ['bundles', 'logs', 'run', 'secrets']) await mkdir(join(folder, name));
+  await writeFile(join(folder, 'runtime.token'), 'a-token\n');
+  changes = [];
+  lines = [];
+  workloads = start();
+});
+afterEach(async () => {
+  await workloads[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function start(runtimeFile = join(root, 'runtime/main.ts')): Workloads {
+  const created = createProcesses({
+    executable: process.execPath,
+    runtimeFile,
+    build: 'b1',
+    bundlesDirectory: join(folder, 'bundles'),
+    logsDirectory: join(folder, 'logs'),
+    runDirectory: join(folder, 'run'),
+    secretsDirectory: join(folder, 'secrets'),
+    tokenFile: join(folder, 'runtime.token'),
+    inherited: childEnvironment(),
+    logger,
+  });
+  created.onChange((name) => changes.push(name));
+  return created;
+}
+
+async function storedBundle(): Promise<string> {
+  const bytes = canonicalBytes(sampleBundle());
+  await writeFile(join(folder, 'bundles', `${sha256Hex(bytes)}.json`), bytes);
+  return sha256Hex(bytes);
+}
+
+function ensure(digest: string, replicas = 1, addresses: readonly string[] = []): void {
+  const manifest = workloads.render({ digest, build: 'b1' });
+  workloads.ensure({ name: 'g-one', digest, build: 'b1', manifest, replicas, addresses });
+}
+
+function ready(count: number): Promise<readonly string[]> {
+  return until(`${count} processes are ready`, () => {
+    const { ready: now, addresses } = workloads.observe('g-one');
+    return now === count ? addresses : undefined;
+  });
+}
+
+async function isUp(address: string): Promise<boolean> {
+  return fetch(new URL('/readyz', address)).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+}
+
+/** The processes that were started, newest last, as the log tells. */
+function pids(): readonly number[] {
+  return lines.flatMap((line) => {
+    const { event, pid } = JSON.parse(line) as { readonly event: string; readonly pid?: number };
+    return event === 'runtime_started' && pid !== undefined ? [pid] : [];
+  });
+}
+
+function occupy(address: string): Promise<Server> {
+  const server = createServer();
+  return once(server.listen(Number(new URL(address).port), '127.0.0.1'), 'listening').then(() => server);
+}
+
+describe('processes of a workload', () => {
+  test('run the bundle, as many as asked for, and end after what they have in flight', async () => {
+    ensure(await storedBundle(), 2);
+    const addresses = await ready(2);
+    expect(new Set(addresses).size).toBe(2);
+    expect(changes).toContain('g-one');
+    expect(workloads.names()).toEqual(['g-one']);
+    ensure(sha256Hex(canonicalBytes(sampleBundle())), 1);
+    expect(await ready(1)).toEqual([addresses[0]]);
+    await until('the second one has ended', async () => !(await isUp(addresses[1] ?? '')));
+    workloads.remove('g-one');
+    expect(workloads.names()).toEqual([]);
+    await until('the first one has ended', async () => !(await isUp(addresses[0] ?? '')));
+    expect(workloads.observe('g-one')).toEqual({ addresses: [], ready: 0, problem: undefined });
+  });
+
+  test('are started again at the same address when they are killed', async () => {
+    ensure(await storedBundle());
+    const [address = ''] = await ready(1);
+    process.kill(pids().at(-1) ?? 0, 'SIGKILL');
+    const problem = await until('the end is seen', () => workloads.observe('g-one').problem);
+    expect(problem).toBe('ended by SIGKILL');
+    expect(workloads.observe('g-one').addresses).toEqual([address]);
+    expect(await ready(1)).toEqual([address]);
+    expect(await isUp(address)).toBe(true);
+    expect(new Set(pids()).size).toBe(2);
+    expect(workloads.observe('g-one').problem).toBeUndefined();
+  });
+
+  test('answer where they answered before, when the operator is a new one', async () => {
+    const digest = await storedBundle();
+    ensure(digest);
+    const addresses = await ready(1);
+    await workloads[Symbol.asyncDispose]();
+    workloads = start();
+    ensure(digest, 1, addresses);
+    expect(workloads.observe('g-one').addresses).toEqual(addresses);
+    expect(await ready(1)).toEqual(addresses);
+  });
+
+  test('take another port when theirs is taken', async () => {
+    const digest = await storedBundle();
+    ensure(digest);
+    const [address = ''] = await ready(1);
+    await workloads[Symbol.asyncDispose]();
+    const server = await occupy(address);
+    workloads = start();
+    ensure(digest, 1, [address]);
+    const [other] = await ready(1);
+    expect(other).not.toBe(address);
+    server.close();
+  });
+
+  test('say why they cannot load their bundle', async () => {
+    const digest = 'a'.repeat(64);
+    await writeFile(join(folder, 'bundles', `${digest}.json`), '{}');
+    workloads = start(join(import.meta.dirname, 'testing', 'refusing-runtime.ts'));
+    ensure(digest);
+    const problem = await until('the reason is seen', () => workloads.observe('g-one').problem);
+    expect(problem).toBe('the rule forbidden does not compile');
+    expect(workloads.observe('g-one')).toMatchObject({ ready: 0, addresses: [] });
+  });
+
+  test('of another build, or with a manifest of another place, are not run', () => {
+    expect(workloads.canRun('b1')).toBe(true);
+    expect(workloads.canRun('b0')).toBe(false);
+    const request = { name: 'g-one', digest: 'a'.repeat(64), build: 'b0', replicas: 1, addresses: [] };
+    const other = { digest: request.digest, build: 'b0' };
+    expect(() => workloads.ensure({ ...request, manifest: workloads.render(other) })).toThrow(TypeError);
+    expect(() => workloads.ensure({ ...request, manifest: '{"kind":"Deployment"}' })).toThrow(TypeError);
+    expect(workloads.names()).toEqual([]);
+  });
+});
+
+test('processes end with the process that started them, however that ends', async () => {
+  const digest = await storedBundle();
+  const parent = execFile(process.execPath, [
+    join(import.meta.dirname, 'testing', 'hold-processes.ts'),
+    folder,
+    digest,
+  ]);
+  let output = '';
+  parent.stdout?.on('data', (text: string) => {
+    output += text;
+  });
+  const address = await until('the child is ready', () => /http:\S+/.exec(output)?.[0]);
+  expect(await isUp(address)).toBe(true);
+  parent.kill('SIGKILL');
+  await until('the child is gone', async () => !(await isUp(address)));
+});
