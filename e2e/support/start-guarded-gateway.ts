@@ -16,6 +16,7 @@ import { type ChaosProxy, startChaosProxy } from './chaos-proxy.ts';
 import { sampleBundle } from './sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './scripted-upstream.ts';
 import { type RunningProcess, startProcess } from './start-process.ts';
+import { startRuntimeOn } from './start-runtime.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
 
@@ -81,19 +82,6 @@ function routeOf(bundle: Bundle, address: string, upstream: string): GatewayRout
   };
 }
 
-async function startReadyRuntime(bundleFile: string, tokenFile: string): Promise<RunningProcess> {
-  const runtime = await startProcess({
-    file: 'runtime/main.ts',
-    environment: {
-      PORTCULLIS_LISTEN: '127.0.0.1:0',
-      PORTCULLIS_BUNDLE_FILE: bundleFile,
-      PORTCULLIS_TOKEN_FILE: tokenFile,
-    },
-  });
-  await until('the runtime is ready', async () => (await fetch(`${runtime.url}/readyz`)).status === 200);
-  return runtime;
-}
-
 async function startResources(folder: string, tokenFile: string) {
   return startFolderApi({
     directory: join(folder, 'resources'),
@@ -130,7 +118,7 @@ export async function startGuardedGateway(options: GuardedGatewayOptions = {}): 
 
   const upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'a healthy answer' }));
   const bundleFile = file('bundle.json', canonicalBytes(bundle));
-  const startRuntime = () => startReadyRuntime(bundleFile, runtimeTokenFile);
+  const startRuntime = () => startRuntimeOn(bundleFile, runtimeTokenFile);
   const runtime = stack.use(await startRuntime());
   const proxy = stack.use(await startChaosProxy(runtime.url));
   const api = stack.use(await startResources(folder, apiTokenFile));

@@ -35,6 +35,11 @@ export function faultOfParserError(error: NodeJS.ErrnoException): ClientFault | 
   return code.startsWith('HPE_') ? 'bad_request' : undefined;
 }
 
+/** Whether a request speaks HTTP/1.1 or 1.0; Node's parser lets other versions, and none at all, pass. */
+export function versionFault(incoming: IncomingMessage): ClientFault | undefined {
+  return /^1\.[01]$/.test(incoming.httpVersion) ? undefined : 'bad_request';
+}
+
 /** Whether a request names its host as RFC 9112 §3.2 demands; Node lets a repeated Host header pass. */
 export function hostFault(incoming: IncomingMessage): ClientFault | undefined {
   const hosts = headerValues(incoming.rawHeaders, 'host').length;

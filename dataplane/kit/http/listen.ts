@@ -9,6 +9,7 @@ import {
   plainFaultAnswer,
   refuseConnection,
   refuseRequest,
+  versionFault,
 } from './client-fault.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { holdContinue } from './expect-continue.ts';
@@ -99,7 +100,7 @@ function serveRequests(
 
   function admit(incoming: IncomingMessage, outgoing: ServerResponse, fault: ClientFault | undefined): void {
     connections.started(incoming, outgoing);
-    const refused = fault ?? hostFault(incoming);
+    const refused = fault ?? versionFault(incoming) ?? hostFault(incoming);
     if (refused === undefined) runHandler(handle, incoming, outgoing, options.onHandlerError);
     else refuseRequest(incoming, outgoing, answerOf(refused));
   }
