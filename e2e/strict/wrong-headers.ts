@@ -69,7 +69,7 @@ function capitals(name: string, value: string): readonly Fault[] {
 function contextFaults(context: ContextValues): readonly StrictCase[] {
   return Object.entries(context).flatMap(([name, value]) => {
     const isMode = name === 'x-ap-gr-response-mode';
-    const wrong = isMode ? ([403, 'untrusted_context'] as const) : ([503, 'policy_unavailable'] as const);
+    const [status, code] = isMode ? ([403, 'untrusted_context'] as const) : ([503, 'policy_unavailable'] as const);
     return [
       ...cases(name, 403, 'untrusted_context', [
         ['missing', without(name)],
@@ -81,7 +81,7 @@ function contextFaults(context: ContextValues): readonly StrictCase[] {
         ['twice, one empty', replaced(name, value, '')],
         ['twice in another case', added(name.toUpperCase(), value)],
       ]),
-      ...cases(name, ...wrong, [
+      ...cases(name, status, code, [
         ['another value', replaced(name, 'other')],
         ['two values in one', replaced(name, `${value}, ${value}`)],
         ['a prefix', replaced(name, `x${value}`)],
