@@ -12,7 +12,7 @@ import type { ProbeVerdict, RouteTable, SeenRoute } from './route-table.ts';
 
 /** Answers against the route before it counts as contradicted: a runtime that restarts answers so for a moment. */
 const contradictionsToReject = 4;
-const probeBackoff = { firstMs: 250, maxMs: 10_000, resetAfterMs: 600_000 } as const;
+const probeWaits = { firstMs: 250, maxMs: 10_000 } as const;
 
 /** Failures that say nothing about the workload: it was not reached, or could not answer now. */
 const unreachedCodes: ReadonlySet<string> = new Set([
@@ -34,6 +34,8 @@ export type FollowOptions = {
   readonly onChange: (seen: boolean) => void;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock?: Clock;
+  /** Waits between the probes of one version, milliseconds. */
+  readonly waits?: { readonly firstMs: number; readonly maxMs: number };
 };
 
 export type FollowedRoutes = AsyncDisposable & {
@@ -47,7 +49,7 @@ export type FollowedRoutes = AsyncDisposable & {
  * until it is proved, replaced or gone (DESIGN section 6.6).
  */
 export function followRoutes(options: FollowOptions): FollowedRoutes {
-  const { gateway, table, checks, onChange, logger, clock = systemClock } = options;
+  const { gateway, table, checks, onChange, logger, clock = systemClock, waits = probeWaits } = options;
   const stop = new AbortController();
   const probes = new Map<string, AbortController>();
 
@@ -57,7 +59,7 @@ export function followRoutes(options: FollowOptions): FollowedRoutes {
   }
 
   function take(name: string, current: Stored<GatewayRoute> | undefined): void {
-    const ours = current !== undefined && current.spec?.gateway === gateway;
+    const ours = current !== undefined && isOurs(name, current.spec);
     if (!ours && !table.has(name)) return;
     forget(name);
     if (!ours) {
@@ -74,11 +76,17 @@ export function followRoutes(options: FollowOptions): FollowedRoutes {
     onChange(true);
   }
 
+  /** A version that names no gateway is not understood; of a route that we hold it is still ours, to be rejected. */
+  function isOurs(name: string, spec: GatewayRoute['spec'] | undefined): boolean {
+    const named: unknown = spec?.gateway;
+    return named === gateway || (typeof named !== 'string' && table.has(name));
+  }
+
   async function probe(name: string, version: string, target: CheckTarget): Promise<void> {
     const controller = new AbortController();
     probes.set(name, controller);
     const signal = AbortSignal.any([stop.signal, controller.signal]);
-    const backoff = createBackoff({ ...probeBackoff, now: clock.now });
+    const backoff = createBackoff({ ...waits, resetAfterMs: Number.POSITIVE_INFINITY, now: clock.now });
     let contradictions = 0;
     while (!signal.aborted) {
       const outcome = await checks.probe(target, { signal });

@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ConfigError } from '#kit/env/read-environment';
+import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { readConfig } from './config.ts';
+
+function environment(folder: string): Record<string, string> {
+  const file = join(folder, 'token');
+  writeFileSync(file, 'token\n');
+  return {
+    PORTCULLIS_API_URL: 'http://127.0.0.1:1',
+    PORTCULLIS_API_TOKEN_FILE: file,
+    PORTCULLIS_REPLICA: 'gateway-1',
+    PORTCULLIS_CLIENT_KEYS_FILE: file,
+    PORTCULLIS_RUNTIME_TOKEN_FILE: file,
+    PORTCULLIS_SECRETS_DIR: folder,
+  };
+}
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+test('what protects has no default but the strict one', () => {
+  using folder = temporaryFolder();
+  const env = environment(folder.path);
+  const { config } = readConfig(env);
+  expect(config.clients).toEqual({ auth: 'keys', keysFile: env['PORTCULLIS_CLIENT_KEYS_FILE'] });
+  expect(config).toMatchObject({ gateway: 'default', maxRequestMs: 900_000, streamIdleMs: 60_000 });
+  const { PORTCULLIS_CLIENT_KEYS_FILE: _, ...keyless } = env;
+  expect(problemsOf(keyless)).toEqual([
+    'PORTCULLIS_CLIENT_KEYS_FILE is missing: it must be set unless PORTCULLIS_CLIENT_AUTH is open',
+  ]);
+  expect(readConfig({ ...keyless, PORTCULLIS_CLIENT_AUTH: 'open' }).config.clients).toEqual({ auth: 'open' });
+});
+
+test('every problem is said at once', () => {
+  const problems = problemsOf({ PORTCULLIS_CLIENT_AUTH: 'none', PORTCULLIS_MAX_STREAM_SECONDS: '0' });
+  for (const name of [
+    'API_URL',
+    'API_TOKEN_FILE',
+    'REPLICA',
+    'CLIENT_AUTH',
+    'RUNTIME_TOKEN_FILE',
+    'MAX_STREAM_SECONDS',
+  ]) {
+    expect(problems.some((problem) => problem.startsWith(`PORTCULLIS_${name} `))).toBe(true);
+  }
+});
