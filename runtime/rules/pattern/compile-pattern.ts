@@ -1,6 +1,6 @@
 import { type CompiledGroup, compileGroup, type PreparedPattern } from './compile-group.ts';
 import { analysePattern } from './cost/analyse-pattern.ts';
-import { coverTransitions } from './cost/cover-texts.ts';
+import { coverTransitions } from './cost/cover-transitions.ts';
 import { nextPlace, type ProbePlan } from './cost/probe-plan.ts';
 import { type EnginePattern, openPattern } from './engine.ts';
 import { parsePattern } from './parse-pattern.ts';
@@ -45,15 +45,15 @@ export function compilePattern(source: PatternSource): CompiledPattern | Pattern
       return alone.firing(bytes).length > 0;
     },
     matches(bytes, limit) {
-      const plan = analysis.probe();
+      const plan = analysis.listing.probe();
       return plan !== undefined && listsByProbes(analysis)
         ? listByProbes(engine, plan, bytes, limit)
         : listBySearch(findOf(prepared), bytes, limit);
     },
     buildAhead() {
-      const byProbes = analysis.probe() !== undefined && listsByProbes(analysis);
-      const automaton = byProbes ? analysis.anchored() : analysis.search()?.forward;
-      const search = byProbes ? engine.matchAt : engine.find;
+      const plan = listsByProbes(analysis) ? analysis.listing.probe() : undefined;
+      const automaton = plan?.automaton ?? analysis.listing.search()?.forward;
+      const search = plan === undefined ? engine.find : engine.matchAt;
       if (automaton !== undefined) coverTransitions(automaton, search);
     },
   };

@@ -35,7 +35,7 @@ export function groupPatterns(
       refused.push({ member, costMs });
       continue;
     }
-    const own = firingPlan(analysis) === 'set' ? analysis.set() : undefined;
+    const own = firingPlan(analysis) === 'set' ? analysis.firing.set() : undefined;
     const joint = own === undefined || open === undefined ? undefined : combine(open.automaton, own);
     if (open !== undefined && joint !== undefined && setCostMs(maxBytes) <= budgetMs) {
       open.members.push(member);

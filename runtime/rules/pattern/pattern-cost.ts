@@ -11,6 +11,7 @@ import {
   STEP_NS,
   TERM_BYTE_NS,
 } from './cost/engine-figures.ts';
+import type { ProbePlan } from './cost/probe-plan.ts';
 import { readsBytesTwiceAtMost } from './cost/rescan.ts';
 
 /**
@@ -24,8 +25,8 @@ export const MIN_PROBE_DISTANCE = 2;
 
 /** The way in which one pattern is looked for. */
 export function firingPlan(analysis: PatternAnalysis): FiringPlan {
-  if (analysis.set() !== undefined) return 'set';
-  return (analysis.probe()?.distance ?? 0) >= MIN_PROBE_DISTANCE ? 'probe' : 'unbounded-set';
+  if (analysis.firing.set() !== undefined) return 'set';
+  return (analysis.firing.probe()?.distance ?? 0) >= MIN_PROBE_DISTANCE ? 'probe' : 'unbounded-set';
 }
 
 /**
@@ -44,9 +45,9 @@ export function firingCostMs(group: readonly PatternAnalysis[], maxBytes: number
     case 'set':
       return setCostMs(maxBytes);
     case 'probe':
-      return probeCostMs(only, maxBytes);
+      return probeCostMs(only.firing.probe(), maxBytes);
     case 'unbounded-set': {
-      const perByte = STEP_NS + BUILD_NS + BUILD_RANGE_NS * only.programRanges();
+      const perByte = STEP_NS + BUILD_NS + BUILD_RANGE_NS * only.firing.programRanges();
       return (SEARCH_CALL_NS + maxBytes * perByte) / 1e6;
     }
   }
@@ -56,7 +57,7 @@ export function firingCostMs(group: readonly PatternAnalysis[], maxBytes: number
 export function setAutomaton(group: readonly PatternAnalysis[]): Automaton | undefined {
   let joint: Automaton | undefined;
   for (const [index, analysis] of group.entries()) {
-    const own = analysis.set();
+    const own = analysis.firing.set();
     if (own === undefined) return undefined;
     joint = index === 0 || joint === undefined ? own : combine(joint, own);
     if (joint === undefined) return undefined;
@@ -88,22 +89,21 @@ export function termListCostMs(maxBytes: number): number {
   return (maxBytes * TERM_BYTE_NS) / 1e6;
 }
 
-function probeCostMs(analysis: PatternAnalysis, maxBytes: number): number {
-  const plan = analysis.probe();
+function probeCostMs(plan: ProbePlan | undefined, maxBytes: number): number {
   if (plan === undefined) return Number.POSITIVE_INFINITY;
   const probes = Math.floor(maxBytes / plan.distance) + 1;
-  const probesAtOneByte = Math.floor(plan.characterReach / plan.characterDistance) + 1;
-  const read = Math.min(probes * Math.min(maxBytes, plan.reach), maxBytes * probesAtOneByte);
+  const read = maxBytes * Math.min(probes, plan.overlap);
   return (maxBytes * SCAN_NS + probes * PROBE_CALL_NS + read * PROBE_STEP_NS) / 1e6;
 }
 
 function spanProbeCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
-  if ((analysis.probe()?.distance ?? 0) < MIN_PROBE_DISTANCE) return Number.POSITIVE_INFINITY;
-  return probeCostMs(analysis, maxBytes) + (limit * SEARCH_CALL_NS) / 1e6;
+  const plan = analysis.listing.probe();
+  if ((plan?.distance ?? 0) < MIN_PROBE_DISTANCE) return Number.POSITIVE_INFINITY;
+  return probeCostMs(plan, maxBytes) + (limit * SEARCH_CALL_NS) / 1e6;
 }
 
 function searchCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
-  const search = analysis.search();
+  const search = analysis.listing.search();
   if (search === undefined) return Number.POSITIVE_INFINITY;
   const { minBytes, maxBytes: longest, canMatchEmpty } = analysis.shape;
   const matches = Math.min(limit, Math.floor(maxBytes / Math.max(1, minBytes))) + 1;

@@ -1,4 +1,4 @@
-import type { PatternNode, PatternTree } from './pattern-tree.ts';
+import type { PatternNode } from './pattern-tree.ts';
 import { type RuneSet, utf8Length } from './unicode/rune-set.ts';
 
 /** What every match of a pattern is like. Lengths are bytes of UTF-8, with case folding considered. */
@@ -30,11 +30,7 @@ const CHARACTER: PatternShape = { ...EMPTY, minBytes: 1, maxBytes: 1, maxCharact
  * The shape of a pattern. Bounds are exact for what the tree can match, assertions taken as always true: `minBytes` is
  * never above and `maxBytes` never below the length of a real match.
  */
-export function shapeOf(tree: PatternTree): PatternShape {
-  return shapeOfNode(tree.node);
-}
-
-function shapeOfNode(node: PatternNode): PatternShape {
+export function shapeOf(node: PatternNode): PatternShape {
   switch (node.kind) {
     case 'empty':
       return EMPTY;
@@ -45,15 +41,14 @@ function shapeOfNode(node: PatternNode): PatternShape {
     case 'runes':
       return shapeOfSet(node.set);
     case 'concat':
-      return node.items.map(shapeOfNode).reduce(joined);
+      return node.items.map(shapeOf).reduce(joined);
     case 'either':
-      return node.items.map(shapeOfNode).reduce(eitherOf);
+      return node.items.map(shapeOf).reduce(eitherOf);
     case 'repeat':
-      return repeated(shapeOfNode(node.item), node.min, node.max);
+      return repeated(shapeOf(node.item), node.min, node.max);
   }
 }
 
-/** A set that no character satisfies never matches: any bounds would do; these keep minBytes <= maxBytes. */
 function shapeOfSet(set: RuneSet): PatternShape {
   const minBytes = utf8Length(set[0] ?? 0);
   const maxBytes = utf8Length(set.at(-1) ?? 0);

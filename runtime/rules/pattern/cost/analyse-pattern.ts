@@ -1,7 +1,8 @@
 import { type PatternShape, shapeOf } from '../pattern-shape.ts';
-import type { PatternTree } from '../pattern-tree.ts';
-import { type ByteProgram, compileProgram, unanchored } from './byte-program.ts';
-import { canBuildAhead } from './cover-texts.ts';
+import type { PatternNode, PatternTree } from '../pattern-tree.ts';
+import { trimForFiring } from '../trim-for-firing.ts';
+import { compileProgram, unanchored } from './byte-program.ts';
+import { canBuildAhead } from './cover-transitions.ts';
 import { type Automaton, determinize, MAX_TRANSITIONS, START_CONTEXTS } from './determinize.ts';
 import { SEARCH_MEMORY_BYTES, SET_MEMORY_BYTES } from './engine-memory.ts';
 import { type ProbePlan, probePlan } from './probe-plan.ts';
@@ -11,52 +12,59 @@ export type SpanSearch = { readonly forward: Automaton; readonly backward: Autom
 
 /**
  * What is known of a pattern's automata. Each part is worked out on first use, in bounded time, and undefined when the
- * automaton is too large.
+ * automaton is too large to be built ahead.
  */
 export type PatternAnalysis = {
   readonly shape: PatternShape;
-  /** The automaton of a set that holds only this pattern, when the engine can be made to build it ahead. */
-  set(): Automaton | undefined;
-  probe(): ProbePlan | undefined;
-  /** The automaton of a probe. */
-  anchored(): Automaton | undefined;
-  search(): SpanSearch | undefined;
-  /** Byte ranges of the whole program; Infinity when it is too large to tell. */
-  programRanges(): number;
+  /** The pattern that is asked whether it matches somewhere (trimForFiring). */
+  readonly firing: {
+    readonly node: PatternNode;
+    /** The automaton of a set that holds only this pattern. */
+    set(): Automaton | undefined;
+    probe(): ProbePlan | undefined;
+    /** Byte ranges of the whole program; Infinity when it is too large to tell. */
+    programRanges(): number;
+  };
+  /** The pattern as it stands, whose places are listed. */
+  readonly listing: { search(): SpanSearch | undefined; probe(): ProbePlan | undefined };
 };
 
 /** Prepares the analysis of a pattern. Deterministic: the same pattern has the same analysis everywhere. */
 export function analysePattern(tree: PatternTree): PatternAnalysis {
-  const shape = shapeOf(tree);
-  const program = once(() => compileProgram(tree.node, false));
-  const anchored = once(() => {
-    const automaton = within(program(), (own) => determinize(own, 'first', START_CONTEXTS, MAX_TRANSITIONS.probe));
-    return automaton !== undefined && canBuildAhead(automaton, SEARCH_MEMORY_BYTES) ? automaton : undefined;
-  });
+  const shape = shapeOf(tree.node);
+  const node = trimForFiring(tree.node);
   return {
     shape,
-    anchored,
-    set: once(() => {
-      const automaton = within(program(), (own) => determinize(unanchored(own), 'many', ['text']));
-      return automaton !== undefined && canBuildAhead(automaton, SET_MEMORY_BYTES / 2) ? automaton : undefined;
-    }),
-    probe: once(() => {
-      const automaton = anchored();
-      return automaton === undefined ? undefined : probePlan(automaton, shape);
-    }),
-    search: once(() => {
-      const forward = within(program(), (own) => determinize(unanchored(own), 'first', START_CONTEXTS));
-      if (forward === undefined || !canBuildAhead(forward, SEARCH_MEMORY_BYTES)) return undefined;
-      const reversed = compileProgram(tree.node, true);
-      const backward = within(reversed, (own) => determinize(own, 'longest', START_CONTEXTS));
-      return backward === undefined || backward.memoryBytes > SEARCH_MEMORY_BYTES ? undefined : { forward, backward };
-    }),
-    programRanges: () => program()?.edgeCount ?? Number.POSITIVE_INFINITY,
+    firing: {
+      node,
+      set: once(() => setAutomatonOf(node)),
+      probe: once(() => probePlanOf(node, shapeOf(node))),
+      programRanges: once(() => compileProgram(node, false)?.edgeCount ?? Number.POSITIVE_INFINITY),
+    },
+    listing: { search: once(() => spanSearchOf(tree.node)), probe: once(() => probePlanOf(tree.node, shape)) },
   };
 }
 
-function within(program: ByteProgram | undefined, build: (program: ByteProgram) => Automaton | undefined) {
-  return program === undefined ? undefined : build(program);
+function setAutomatonOf(node: PatternNode): Automaton | undefined {
+  const program = compileProgram(node, false);
+  const automaton = program && determinize(unanchored(program), 'many', ['text']);
+  return automaton && canBuildAhead(automaton, SET_MEMORY_BYTES / 2) ? automaton : undefined;
+}
+
+function probePlanOf(node: PatternNode, shape: PatternShape): ProbePlan | undefined {
+  if (shape.canMatchEmpty) return undefined;
+  const program = compileProgram(node, false);
+  const automaton = program && determinize(program, 'first', START_CONTEXTS, MAX_TRANSITIONS.probe);
+  return automaton && canBuildAhead(automaton, SEARCH_MEMORY_BYTES) ? probePlan(automaton, shape) : undefined;
+}
+
+function spanSearchOf(node: PatternNode): SpanSearch | undefined {
+  const program = compileProgram(node, false);
+  const forward = program && determinize(unanchored(program), 'first', START_CONTEXTS);
+  if (!forward || !canBuildAhead(forward, SEARCH_MEMORY_BYTES)) return undefined;
+  const reversed = compileProgram(node, true);
+  const backward = reversed && determinize(reversed, 'longest', START_CONTEXTS);
+  return backward && backward.memoryBytes <= SEARCH_MEMORY_BYTES ? { forward, backward } : undefined;
 }
 
 function once<T>(make: () => T): () => T {

@@ -1,4 +1,4 @@
-import { canBuildAhead } from './cover-texts.ts';
+import { canBuildAhead } from './cover-transitions.ts';
 import { type Automaton, MAX_TRANSITIONS, memoryOf } from './determinize.ts';
 import { SET_MEMORY_BYTES } from './engine-memory.ts';
 

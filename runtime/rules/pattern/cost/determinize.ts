@@ -36,9 +36,9 @@ export const MAX_TRANSITIONS: Readonly<Record<SearchKind | 'probe', number>> = {
   many: 32_000,
   first: 64_000,
   longest: 64_000,
-  probe: 100_000,
+  probe: 250_000,
 };
-const MAX_VISITS = 1_200_000;
+const MAX_VISITS = 2_400_000;
 
 const FLAG_LAST_WORD = 64;
 const FLAG_MATCH = 128;

@@ -9,4 +9,4 @@ export const SET_MEMORY_BYTES = 32 * 1024 * 1024;
  * two thirds for the forward program, halved between two kinds of search, one third for the backward one (re2.cc,
  * dfa.cc); programs take their share first, so less is counted on.
  */
-export const SEARCH_MEMORY_BYTES = 2_000_000;
+export const SEARCH_MEMORY_BYTES = 2_300_000;

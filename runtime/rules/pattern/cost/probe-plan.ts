@@ -1,6 +1,7 @@
 import type { PatternShape } from '../pattern-shape.ts';
-import { isWordByte } from './byte-classes.ts';
-import { type Automaton, START_CONTEXTS, type StartContext } from './determinize.ts';
+import type { Automaton } from './determinize.ts';
+import { overlapOf } from './probe-overlap.ts';
+import { CONTEXT_AFTER, canAgree, type ProbeState, startStates } from './probe-places.ts';
 
 /** How many bytes after the begin of a match are looked at before the engine is asked. */
 const MAX_DEPTH = 24;
@@ -11,117 +12,81 @@ const MAX_DEPTH = 24;
  * only one per position in the gap.
  */
 export type ProbePlan = {
-  /** By context of the place (its number in START_CONTEXTS) times 256 plus byte: 1 for each first byte of a match. */
-  readonly first: Uint8Array;
-  /** By byte: bit n for "can be byte number n of a match", counted from 0. */
-  readonly follow: Int32Array;
-  /** How many bytes are looked at. */
+  /** The leftmost-first automaton of the pattern without a search, from every start context. */
+  readonly automaton: Automaton;
+  /** How many bytes of it are looked at. */
   readonly depth: number;
   /** Two places to probe are at least this many bytes apart, in any text; Infinity when only the text's begin is one. */
   readonly distance: number;
-  /** The same in characters; at least 1. */
-  readonly characterDistance: number;
-  /** A probe reads at most so many bytes, and so many characters. */
-  readonly reach: number;
-  readonly characterReach: number;
+  /** How many probes can read one byte of any text, at most; Infinity when a text can keep any number reading. */
+  readonly overlap: number;
 };
 
-/** The probe plan of a pattern; `anchored` is its leftmost-first automaton without a search, from every start context. */
-export function probePlan(anchored: Automaton, shape: PatternShape): ProbePlan | undefined {
-  if (shape.canMatchEmpty || shape.maxBytes === Number.POSITIVE_INFINITY) return undefined;
+/** The probe plan of a pattern; undefined when it can match empty: then every place would have to be probed. */
+export function probePlan(automaton: Automaton, shape: PatternShape): ProbePlan | undefined {
+  if (shape.canMatchEmpty) return undefined;
   const depth = Math.max(1, Math.min(MAX_DEPTH, shape.minBytes));
-  const first = new Uint8Array(256 * START_CONTEXTS.length);
-  for (const [number, context] of START_CONTEXTS.entries()) markFirstBytes(anchored, context, first, 256 * number);
-  const follow = new Int32Array(256);
-  let layer = new Set<number>(START_CONTEXTS.map((context) => anchored.starts[context]).filter((state) => state >= 0));
-  for (let level = 0; level < depth; level += 1) {
-    const below = new Set<number>();
-    for (let byte = 0; byte < 256; byte += 1) {
-      for (const state of layer) {
-        const next = anchored.next[state * anchored.classCount + (anchored.classOf[byte] ?? 0)] ?? -1;
-        if (next < 0) continue;
-        below.add(next);
-        follow[byte] = (follow[byte] ?? 0) | (1 << level);
-      }
-    }
-    layer = below;
-  }
-  const distance = distanceOf(first, follow, depth);
-  return {
-    first,
-    follow,
-    depth,
-    distance,
-    characterDistance: charactersWithin(follow, Math.min(distance, depth)),
-    reach: shape.maxBytes + 1,
-    characterReach: shape.maxCharacters + 1,
-  };
-}
-
-/** How many of a match's first bytes are no continuation bytes for certain: each begins a character. */
-function charactersWithin(follow: Int32Array, bytes: number): number {
-  let certain = 0;
-  for (let level = 0; level < bytes; level += 1) {
-    let continues = false;
-    for (let byte = 0x80; byte < 0xc0; byte += 1) if (((follow[byte] ?? 0) & (1 << level)) !== 0) continues = true;
-    if (!continues) certain += 1;
-  }
-  return Math.max(1, certain);
+  const { distance, characterDistance } = distances(automaton, depth);
+  const overlap = overlapOf(automaton, depth, characterDistance);
+  return { automaton, depth, distance, overlap };
 }
 
 /** The first place at or after `from` that may begin a match, or -1. */
-export function nextPlace(plan: ProbePlan, bytes: Uint8Array, from: number): number {
-  const { first, follow, depth } = plan;
-  const last = bytes.length - depth;
-  let before = from > 0 ? (CONTEXT_AFTER[bytes[from - 1] ?? 0] ?? 0) : 0;
-  for (let at = from; at <= last; at += 1) {
+export function nextPlace({ automaton, depth }: ProbePlan, bytes: Uint8Array, from: number): number {
+  const { next, classOf, classCount } = automaton;
+  const starts = startStates(automaton);
+  let start = from > 0 ? (starts[CONTEXT_AFTER[bytes[from - 1] ?? 0] ?? 0] ?? -1) : (starts[0] ?? -1);
+  for (let at = from; at + depth <= bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
-    if (first[before + byte] === 1) {
-      let level = 1;
-      while (level < depth && ((follow[bytes[at + level] ?? 0] ?? 0) & (1 << level)) !== 0) level += 1;
-      if (level === depth) return at;
+    let state = start < 0 ? -1 : (next[start * classCount + (classOf[byte] ?? 0)] ?? -1);
+    if (state >= 0) {
+      let read = 1;
+      for (; read < depth && state >= 0; read += 1) {
+        state = next[state * classCount + (classOf[bytes[at + read] ?? 0] ?? 0)] ?? -1;
+      }
+      if (state >= 0) return at;
     }
-    before = CONTEXT_AFTER[byte] ?? 0;
+    start = starts[CONTEXT_AFTER[byte] ?? 0] ?? -1;
   }
   return -1;
 }
 
-/** By byte: 256 times the number of the context that a place after it has. */
-const CONTEXT_AFTER = Int32Array.from({ length: 256 }, (_, byte) => {
-  const context: StartContext = byte === 0x0a ? 'line' : isWordByte(byte) ? 'word' : 'other';
-  return 256 * START_CONTEXTS.indexOf(context);
-});
+/** States after some number of bytes. */
+type Layer = ReadonlyMap<number, ProbeState>;
 
-function markFirstBytes(anchored: Automaton, context: StartContext, first: Uint8Array, offset: number): void {
-  const start = anchored.starts[context];
-  if (start < 0) return;
-  for (let byte = 0; byte < 256; byte += 1) {
-    const next = anchored.next[start * anchored.classCount + (anchored.classOf[byte] ?? 0)] ?? -1;
-    first[offset + byte] = next >= 0 ? 1 : 0;
+/** The smallest shift at which the first `depth` bytes of two places can agree with each other. */
+function distances(automaton: Automaton, depth: number): { distance: number; characterDistance: number } {
+  const starts = startStates(automaton);
+  if (starts.slice(1).every((state) => state < 0)) {
+    return { distance: Number.POSITIVE_INFINITY, characterDistance: Number.POSITIVE_INFINITY };
   }
+  let layer: Layer = new Map(
+    starts.flatMap((state, context) => (state < 0 ? [] : [[state * 4 + context, { state, context }] as const])),
+  );
+  let characters = 0;
+  for (let shift = 1; shift <= depth; shift += 1) {
+    const { below, continues } = further(automaton, layer);
+    if (!continues) characters += 1;
+    layer = below;
+    if (canAgree(automaton, layer.values(), depth - shift)) {
+      return { distance: shift, characterDistance: Math.max(1, characters) };
+    }
+  }
+  return { distance: depth + 1, characterDistance: Math.max(1, characters) };
 }
 
-/** The smallest shift at which a place's first bytes allow another place. */
-function distanceOf(first: Uint8Array, follow: Int32Array, depth: number): number {
-  const insideText = first.subarray(256);
-  if (!insideText.includes(1)) return Number.POSITIVE_INFINITY;
-  for (let shift = 1; shift <= depth; shift += 1) if (overlaps(first, follow, depth, shift)) return shift;
-  return depth + 1;
-}
-
-function overlaps(first: Uint8Array, follow: Int32Array, depth: number, shift: number): boolean {
-  const allows = (level: number, byte: number) => level >= depth || ((follow[byte] ?? 0) & (1 << level)) !== 0;
-  let begins = false;
-  for (let before = 0; before < 256 && !begins; before += 1) {
-    if (!allows(shift - 1, before)) continue;
-    const offset = CONTEXT_AFTER[before] ?? 0;
-    for (let byte = 0; byte < 256 && !begins; byte += 1) begins = first[offset + byte] === 1 && allows(shift, byte);
+/** The layer after one more byte, and whether that byte can be a continuation byte of UTF-8. */
+function further({ next, classOf, classCount }: Automaton, layer: Layer): { below: Layer; continues: boolean } {
+  const below = new Map<number, ProbeState>();
+  let continues = false;
+  for (const { state: from } of layer.values()) {
+    for (let byte = 0; byte < 256; byte += 1) {
+      const state = next[from * classCount + (classOf[byte] ?? 0)] ?? -1;
+      if (state < 0) continue;
+      const context = CONTEXT_AFTER[byte] ?? 0;
+      below.set(state * 4 + context, { state, context });
+      if (byte >= 0x80 && byte < 0xc0) continues = true;
+    }
   }
-  if (!begins) return false;
-  for (let level = 1; level + shift < depth; level += 1) {
-    let shared = false;
-    for (let byte = 0; byte < 256 && !shared; byte += 1) shared = allows(level, byte) && allows(level + shift, byte);
-    if (!shared) return false;
-  }
-  return true;
+  return { below, continues };
 }

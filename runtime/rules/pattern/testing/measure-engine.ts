@@ -1,6 +1,6 @@
 import { compilePattern } from '../compile-pattern.ts';
 import { compileTokens } from '../compile-tokens.ts';
-import { coverTransitions } from '../cost/cover-texts.ts';
+import { coverTransitions } from '../cost/cover-transitions.ts';
 import { nextPlace } from '../cost/probe-plan.ts';
 import { openPattern, openSet } from '../engine.ts';
 
@@ -62,7 +62,7 @@ for (const pattern of [
   '\\b[A-Z]{2}\\d{2} ?(?:[A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}\\b',
   'ignore.{0,4}s',
 ]) {
-  const automaton = prepare(pattern).analysis.set();
+  const automaton = prepare(pattern).analysis.firing.set();
   if (automaton === undefined) throw new Error('too large');
   const transitions = automaton.states * automaton.classCount;
   const mean = automaton.work.reduce((sum, work) => sum + work, 0) / automaton.states;
@@ -86,7 +86,7 @@ for (const [pattern, part, count] of [
   });
 }
 
-const scanned = prepare('ignore.{0,60}system7').analysis.probe();
+const scanned = prepare('ignore.{0,60}system7').analysis.firing.probe();
 if (scanned === undefined) throw new Error('no plan');
 for (const parts of [
   ['the ', 'quick ', 'text '],

@@ -1,0 +1,8 @@
+import { type CompiledPattern, compilePattern } from '../compile-pattern.ts';
+
+/** Compiles a pattern that is known to be good. */
+export function prepare(pattern: string, caseSensitive = true): CompiledPattern {
+  const compiled = compilePattern({ pattern, caseSensitive });
+  if ('reason' in compiled) throw new Error(`${pattern}: ${compiled.reason}`);
+  return compiled;
+}
