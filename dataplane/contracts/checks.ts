@@ -1,9 +1,19 @@
 import { z } from 'zod';
 import { limits } from './limits.ts';
 
+/** A string whose length is counted in code points (readings, document 1, 4): one or two units each. */
+function codePoints(min: number, max: number): z.ZodString {
+  const withinMax = (text: string): boolean => text.length <= max || [...text].length <= max;
+  return z
+    .string()
+    .min(min)
+    .max(2 * max)
+    .refine(withinMax, `longer than ${max} code points`);
+}
+
 const message = z.strictObject({
-  role: z.string().min(limits.role.min).max(limits.role.max),
-  content: z.string().max(limits.contentSchemaMax),
+  role: codePoints(limits.role.min, limits.role.max),
+  content: codePoints(0, limits.contentSchemaMax),
 });
 const choice = z.strictObject({ message });
 

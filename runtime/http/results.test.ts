@@ -151,8 +151,9 @@ describe('a mask', () => {
         { role: 'user', content: 'no match: "quotes", \\ and \u0000 \u2028' },
         { role: 'tool', content: 'АЛИСА и Боб, боббоб' },
         { role: 'r'.repeat(32), content: 'alice' },
+        { role: '\u{1f600}'.repeat(32), content: 'alice' },
       ];
-      const cleaned = ['be nice to [имя]', '', sent[2]?.content, 'АЛИСА и [имя], [имя][имя]', '[имя]'];
+      const cleaned = ['be nice to [имя]', '', sent[2]?.content, 'АЛИСА и [имя], [имя][имя]', '[имя]', '[имя]'];
       const expected = sent.map(({ role }, index) => ({ role, content: cleaned[index] }));
       const request = await runtime.post('/request', JSON.stringify({ body: { messages: sent } }));
       expect(request.json).toEqual({ action: { body: { messages: expected }, reason: 'content_redacted' } });
