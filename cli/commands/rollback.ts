@@ -3,7 +3,10 @@ import { v7 as uuidv7 } from 'uuid';
 import { kinds } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
+import type { PolicyRevision } from '#crds/policy-revision';
 import { applyDesired } from '#kube/apply';
+import type { KubeClient } from '#kube/client';
+import { listAll } from '#kube/list-all';
 import { CliError } from '../cli-error.ts';
 import { writeJson, writeText } from '../output/write.ts';
 import { openResources } from '../platform/running-platform.ts';
@@ -32,11 +35,15 @@ export function addReapply(program: Command): void {
 }
 
 async function rollback(name: string, options: RollbackOptions): Promise<void> {
-  await applyRevision(name, options, (binding) => options.toRevision ?? revisionBefore(binding));
+  await applyRevision(name, options, async (binding, client) => {
+    const revision = options.toRevision ?? revisionBefore(binding);
+    await requireRevision(client, binding, revision);
+    return revision;
+  });
 }
 
 async function reapply(name: string, options: PlatformCommandOptions & WaitOption): Promise<void> {
-  await applyRevision(name, options, ({ spec }) =>
+  await applyRevision(name, options, async ({ spec }) =>
     spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.revision : undefined,
   );
 }
@@ -44,11 +51,11 @@ async function reapply(name: string, options: PlatformCommandOptions & WaitOptio
 async function applyRevision(
   name: string,
   options: PlatformCommandOptions & WaitOption,
-  choose: (binding: Stored<ModelBinding>) => number | undefined,
+  choose: (binding: Stored<ModelBinding>, client: KubeClient) => Promise<number | undefined>,
 ): Promise<void> {
   await using client = openResources(options.data, options.namespace);
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
-  const revision = choose(binding);
+  const revision = await choose(binding, client);
   const spec = { ...withRevision(binding, revision), apply: uuidv7() };
   const written = await applyDesired(client, kinds.modelBinding, binding, { spec }, 'generation');
   const what = revision === undefined ? 'no policy' : `revision ${revision}`;
@@ -79,6 +86,15 @@ function revisionBefore({ metadata, spec, status }: Stored<ModelBinding>): numbe
   const before = applied.find((number) => number !== revision) ?? revision - 1;
   if (before >= 1) return before;
   throw new CliError('usage', `The ModelBinding ${metadata.name} wants revision 1: there is no earlier one.`);
+}
+
+/** A binding that wants a revision which is not there would wait for it. */
+async function requireRevision(client: KubeClient, { spec }: Stored<ModelBinding>, revision: number): Promise<void> {
+  if (spec.guardrail.mode === 'None') return;
+  const { name } = spec.guardrail.policyRef;
+  const { items } = await listAll<PolicyRevision>(client, kinds.policyRevision);
+  if (items.some((item) => item.spec.policy.name === name && item.spec.number === revision)) return;
+  throw new CliError('not_found', `The policy ${name} has no revision ${revision}.`);
 }
 
 function readRevision(text: string): number {

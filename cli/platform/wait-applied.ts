@@ -41,7 +41,8 @@ type Outcome =
 export function outcomeOf({ spec, metadata, status }: Stored<ModelBinding>): Outcome {
   const applied = status?.conditions?.find(({ type }) => type === 'Applied');
   const isCurrent = applied?.observedGeneration === metadata.generation;
-  const message = applied?.message ?? 'the operator did not look at it yet';
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const message = (applied?.status === 'Unknown' ? ready : applied)?.message ?? 'the operator did not look at it yet';
   if (isCurrent && applied.status === 'True') return { kind: 'applied' };
   const last = status?.applications?.find(({ operationId }) => operationId === spec.apply && spec.apply !== undefined);
   if (isCurrent && last?.outcome === 'Failed') return { kind: 'failed', reason: last.reason ?? 'unknown', message };

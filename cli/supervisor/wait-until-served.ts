@@ -6,6 +6,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import { createClient, type KubeClient } from '#kube/client';
 import { isKubeError } from '#kube/kube-error';
 import type { DataDirectory } from '../platform/data-directory.ts';
+import { outcomeOf } from '../platform/wait-applied.ts';
 
 /** The binding of examples/guarded-chat. */
 const exampleBinding = 'guarded-echo';
@@ -71,10 +72,8 @@ async function look(client: KubeClient): Promise<string> {
   try {
     const binding = await client.get<ModelBinding>(kinds.modelBinding, exampleBinding);
     if (binding === undefined) return 'absent';
-    const applied = binding.status?.conditions?.find(({ type }) => type === 'Applied');
-    const current = applied?.observedGeneration === binding.metadata.generation;
-    if (applied?.status === 'True' && current) return 'applied';
-    return applied === undefined ? 'the operator did not look at it yet' : applied.message;
+    const outcome = outcomeOf(binding);
+    return outcome.kind === 'applied' ? 'applied' : outcome.message;
   } catch (error) {
     if (isKubeError(error)) return `the operator does not answer (${error.code})`;
     throw error;

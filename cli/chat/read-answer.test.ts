@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../e2e/support/verifies.ts';
+import { type Answer, readBuffered, readStream } from './read-answer.ts';
+
+const piece = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+const fault = (type: string, code: string) => JSON.stringify({ error: { message: 'words', type, param: null, code } });
+const done = 'data: [DONE]\n\n';
+
+async function* cutInto(text: string, size: number): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function read(text: string, size = 7): Promise<Answer & { shown: string }> {
+  let shown = '';
+  const answer = await readStream(cutInto(text, size), (part) => {
+    shown += part;
+  });
+  return { ...answer, shown };
+}
+
+describe('a stream', () => {
+  test('is whole after [DONE], however it is cut', async () => {
+    const text = `: comment\n\n${piece('Привет, ')}data: {"choices":[]}\r\n\r\n${piece('мир 🌍')}${done}`;
+    for (let size = 1; size < 40; size += 1) {
+      expect(await read(text, size)).toEqual({ text: 'Привет, мир 🌍', shown: 'Привет, мир 🌍', fault: undefined });
+    }
+  });
+
+  verifies(
+    ['gateway:client:parses-error-events', 'gateway:client:marks-incomplete', 'gateway:client:no-success-from-partial'],
+    'with an error event in it is incomplete and no success, whatever came before or comes after',
+    async () => {
+      for (const [type, code] of [
+        ['guardrail_blocked', 'policy_denied'],
+        ['guardrail_error', 'stage_timeout'],
+        ['upstream_error', 'upstream_error'],
+      ] as const) {
+        const answer = await read(`${piece('begun')}data: ${fault(type, code)}\n\n${piece(' more')}${done}`);
+        expect(answer).toMatchObject({ text: 'begun', shown: 'begun', fault: { kind: type } });
+        expect(answer.fault?.message).toContain('words');
+      }
+    },
+  );
+
+  test.each([
+    ['that just ends', piece('begun')],
+    ['that ends in an event', `${piece('begun')}data: [DO`],
+    ['of pieces that are no chunks', `${piece('begun')}data: {"x":1}\n\n${done}`],
+    ['of pieces that are no JSON', `${piece('begun')}data: {\n\n${done}`],
+    ['that is not UTF-8', `${piece('begun')}\ud800${done}`],
+  ])('%s is incomplete', async (_, text) => {
+    expect(await read(text)).toMatchObject({ text: 'begun', fault: { kind: 'upstream_error' } });
+  });
+
+  test('that breaks is incomplete', async () => {
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(piece('begun'));
+      throw new TypeError('terminated');
+    }
+    const answer = await readStream(broken(), () => undefined);
+    expect(answer).toEqual({ text: 'begun', fault: { kind: 'upstream_error', message: 'the connection broke' } });
+  });
+});
+
+describe('a buffered answer', () => {
+  test('is its content, or the error that came in its place', () => {
+    const whole = JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'hi', refusal: null } }] });
+    expect(readBuffered(200, whole)).toEqual({ text: 'hi', fault: undefined });
+    expect(readBuffered(403, fault('guardrail_blocked', 'policy_denied')).fault?.kind).toBe('guardrail_blocked');
+    expect(readBuffered(503, fault('guardrail_error', 'overloaded')).fault?.kind).toBe('guardrail_error');
+    expect(readBuffered(404, fault('invalid_request_error', 'model_not_found')).fault?.kind).toBe('not_found');
+    expect(readBuffered(401, fault('invalid_request_error', 'invalid_api_key')).fault?.kind).toBe('other');
+    expect(readBuffered(500, whole).fault).toMatchObject({ kind: 'upstream_error' });
+    expect(readBuffered(200, '{}').fault).toMatchObject({ kind: 'upstream_error' });
+  });
+});

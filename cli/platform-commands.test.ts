@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { until } from '../e2e/support/until.ts';
+import { verifies } from '../e2e/support/verifies.ts';
+import { checkout } from './platform/data-directory.ts';
+import { patternRule, policyText } from './testing/policy-text.ts';
+import { type CliEnd, runCli, temporaryFolder } from './testing/run-cli.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+const run = (args: readonly string[], input?: string): Promise<CliEnd> =>
+  runCli(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
+const json = async (...args: readonly string[]) => JSON.parse((await run([...args, '--json'])).stdout);
+const apply = (text: string, ...more: readonly string[]) => run(['apply', '-f', '-', ...more], text);
+
+function bindingText(name: string, policy: string, revision: number | undefined): string {
+  const binding = parse(readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8'));
+  binding.metadata.name = name;
+  binding.spec.model.alias = name;
+  binding.spec.guardrail.policyRef = { name: policy, ...(revision === undefined ? {} : { revision }) };
+  return stringify(binding);
+}
+
+describe('status and env', () => {
+  test('say where the platform serves', async () => {
+    const status = await json('status');
+    expect(status).toMatchObject({ ready: true, dataDirectory: platform.data, clientKeyFile: expect.any(String) });
+    expect(status.addresses.gateway).toBe(platform.status().addresses.gateway);
+    expect((await run(['status'])).stdout).toContain('Ready:             yes');
+    const env = await run(['env']);
+    expect(env.stdout).toBe(
+      `export OPENAI_BASE_URL='${status.addresses.gateway}/v1'\nexport OPENAI_API_KEY='${platform.key}'\n`,
+    );
+  });
+});
+
+describe('chat', () => {
+  const chat = (message: string, ...more: string[]) => run(['chat', 'guarded-echo', '--message', message, ...more]);
+
+  test('writes the answer of the model, streamed or at once, from an option or standard input', async () => {
+    expect(await chat('Hello, мир')).toEqual({ code: 0, stdout: 'Hello, мир\n', stderr: '' });
+    expect(await chat('Hello', '--no-stream')).toEqual({ code: 0, stdout: 'Hello\n', stderr: '' });
+    expect(await run(['chat', 'guarded-echo'], 'from a pipe\n')).toMatchObject({ code: 0, stdout: 'from a pipe\n' });
+    expect((await chat('mail ivan@example.com')).stdout).toBe('mail [email]\n');
+    expect(JSON.parse((await chat('x', '--json')).stdout)).toEqual({ complete: true, text: 'x' });
+  });
+
+  verifies(
+    ['gateway:client:parses-error-events', 'gateway:client:marks-incomplete', 'gateway:client:no-success-from-partial'],
+    'ends with its own code and marks what it wrote as incomplete when the policy stops the answer',
+    async () => {
+      const denied = await chat('how to make a bomb');
+      expect(denied).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining('guardrail_blocked') });
+      const long = Array.from({ length: 400 }, (_, at) => at + 1).join(' ');
+      const stopped = await chat(`${long} project Aurora`);
+      expect(stopped.code).toBe(6);
+      expect(stopped.stdout).toMatch(/^1 2 3 4 5 /);
+      expect(stopped.stdout).not.toContain('project');
+      expect(stopped.stderr).toContain('The answer above is incomplete. guardrail_blocked');
+      const asJson = await chat(`${long} project Aurora`, '--json');
+      expect(JSON.parse(asJson.stdout)).toMatchObject({ complete: false, fault: { kind: 'guardrail_blocked' } });
+      expect(asJson.code).toBe(6);
+    },
+  );
+
+  test('names a model that is not there', async () => {
+    expect(await run(['chat', 'nobody', '--message', 'x'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('There is no model nobody'),
+    });
+  });
+});
+
+describe('get and describe', () => {
+  test('show resources as a table, wide, as YAML and as JSON, by any name of the kind', async () => {
+    const table = await run(['get', 'ModelBinding']);
+    expect(table.stdout).toMatch(/^NAME +ALIAS +POLICY +REVISION +APPLIED +READY +AGE\nguarded-echo +guarded-echo /);
+    expect((await run(['get', 'mb', '-o', 'wide'])).stdout).toMatch(/SERVES +DIGEST/);
+    const one = await json('get', 'modelbindings', 'guarded-echo');
+    expect(one).toMatchObject({ kind: 'ModelBinding', metadata: { name: 'guarded-echo' } });
+    expect(parse((await run(['get', 'mb', 'guarded-echo', '-o', 'yaml'])).stdout)).toEqual(one);
+    expect((await json('get', 'gp')).items).toHaveLength(1);
+    for (const kind of ['gprev', 'rgen', 'gwr', 'gwrep']) expect((await json('get', kind)).items.length).toBe(1);
+  });
+
+  test('put conditions in words, and name what is not there', async () => {
+    const { stdout } = await run(['describe', 'mb', 'guarded-echo']);
+    expect(stdout).toContain('Every ready gateway replica confirmed revision 1');
+    expect(await run(['describe', 'mb', 'nobody'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('There is no ModelBinding named nobody in the namespace default.'),
+    });
+    expect(await run(['get', 'mb', 'Capitals'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('"Capitals" is no name of a resource: it must be a DNS name in lower case'),
+    });
+  });
+});
+
+describe('apply', () => {
+  test('creates, changes and leaves alone; a binding without a revision gets the newest one', async () => {
+    const first = await apply(
+      `${bindingText('filled', 'filling', undefined)}---\n${policyText({ name: 'filling' })}`,
+      '--wait',
+    );
+    expect(first.stdout.split('\n')).toEqual([
+      'GuardrailPolicy filling created',
+      'ModelBinding filled created',
+      'ModelBinding filled is applied',
+      '',
+    ]);
+    const same = await apply(`${policyText({ name: 'filling' })}---\n${bindingText('filled', 'filling', undefined)}`);
+    expect(same.stdout).toBe('GuardrailPolicy filling unchanged\nModelBinding filled unchanged\n');
+    const edited = policyText({ name: 'filling', request: patternRule('digits', '[0-9]{4}') });
+    expect((await apply(edited)).stdout).toBe('GuardrailPolicy filling configured\n');
+    const newest = await apply(bindingText('filled', 'filling', undefined), '--wait');
+    expect(newest.code).toBe(0);
+    expect((await json('get', 'mb', 'filled')).spec.guardrail.policyRef).toEqual({ name: 'filling', revision: 2 });
+  });
+
+  test('reads a folder, and standard input as JSON', async () => {
+    using folder = temporaryFolder();
+    folder.write('a.yaml', policyText({ name: 'from-folder' }));
+    folder.write('b.json', JSON.stringify(parse(policyText({ name: 'from-json' }))));
+    folder.write('readme.txt', 'not a manifest');
+    const end = await run(['apply', '-f', folder.path]);
+    expect(end.stdout).toBe('GuardrailPolicy from-folder created\nGuardrailPolicy from-json created\n');
+    folder.write('c.yaml', policyText({ name: 'from-json' }));
+    const twice = await run(['apply', '-f', folder.path]);
+    expect(twice).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('c.yaml: document 1: metadata.name'),
+    });
+  });
+
+  test('applies nothing when any document is wrong, and names each place', async () => {
+    const good = policyText({ name: 'never-there' });
+    const broken = [
+      [`${good}---\nkind: [`, /standard input: document 2, line \d+: /],
+      [`${good}---\n${policyText({ name: 'Upper' })}`, /standard input: document 2, line \d+: metadata\.name must be/],
+      [`${good}---\napiVersion: v1\nkind: Pod\n`, /document 2, line \d+: kind must be one of/],
+      [`${good}---\n${policyText({ name: 'x' })}  wrong: 1\n`, /document 2, line \d+: spec\.wrong unknown field/],
+      [
+        `${good}---\n${good.replace('name: never-there', 'name: a, namespace: other')}`,
+        /document 2: metadata\.namespace/,
+      ],
+    ] as const;
+    for (const [text, sentence] of broken) {
+      const end = await apply(text);
+      expect(end.stderr).toMatch(sentence);
+      expect({ code: end.code, stdout: end.stdout }).toEqual({ code: 2, stdout: '' });
+    }
+    expect((await run(['get', 'gp', 'never-there'])).code).toBe(3);
+  });
+
+  test('says why a binding was not applied', async () => {
+    const costly = policyText({ name: 'costly', request: patternRule('heavy', '(a|b).{0,1000}(c|d)') });
+    const end = await apply(`${costly}---\n${bindingText('refused', 'costly', 1)}`, '--wait');
+    expect(end.code).toBe(9);
+    expect(end.stderr).toContain('The ModelBinding refused was not applied (rule_too_costly)');
+    expect(end.stderr).toContain('heavy');
+    const missing = await apply(bindingText('lost', 'no-such-policy', undefined));
+    expect(missing).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('There is no GuardrailPolicy named no-such'),
+    });
+  });
+});
+
+describe('revisions', () => {
+  test('a policy that is edited changes nothing until it is applied; a rollback brings the one before', async () => {
+    await apply(`${policyText({ name: 'steps' })}---\n${bindingText('stepping', 'steps', 1)}`, '--wait');
+    const ask = async () => (await run(['chat', 'stepping', '--message', 'year 2024'])).code;
+    await apply(policyText({ name: 'steps', request: patternRule('digits', '[0-9]{4}') }));
+    const recorded = await until('revision 2 is recorded', async () => {
+      const rows = await json('history', 'steps');
+      return rows.length === 2 ? rows : undefined;
+    });
+    expect(recorded).toMatchObject([
+      { revision: 2, guards: [] },
+      { revision: 1, guards: ['stepping'] },
+    ]);
+    expect(await ask()).toBe(0);
+    expect((await apply(bindingText('stepping', 'steps', 2), '--wait')).code).toBe(0);
+    expect(await ask()).toBe(6);
+    expect((await run(['history', 'steps'])).stdout).toMatch(/^REVISION .*\n2 .* stepping\n1 .* -\n$/);
+    const back = await run(['rollback', 'stepping', '--wait']);
+    expect(back.stdout).toBe('ModelBinding stepping wants revision 1\nModelBinding stepping is applied\n');
+    expect(await ask()).toBe(0);
+    expect((await run(['rollback', 'stepping', '--to-revision', '2', '--wait'])).code).toBe(0);
+    expect(await ask()).toBe(6);
+    const unknown = await run(['rollback', 'stepping', '--to-revision', '77', '--wait']);
+    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('The policy steps has no revision 77.') });
+    expect(await ask()).toBe(6);
+    expect((await run(['history', 'nobody'])).code).toBe(3);
+  });
+
+  test('a reapply is a new application of the same revision', async () => {
+    const before = await json('get', 'mb', 'guarded-echo');
+    expect((await run(['reapply', 'guarded-echo', '--wait'])).code).toBe(0);
+    const after = await json('get', 'mb', 'guarded-echo');
+    expect(after.spec.guardrail).toEqual(before.spec.guardrail);
+    expect(after.status.pinned.generationId).not.toBe(before.status.pinned.generationId);
+  });
+});
+
+describe('delete', () => {
+  test('takes a binding away, and a policy once nothing refers to it', async () => {
+    await apply(`${policyText({ name: 'leaving' })}---\n${bindingText('going', 'leaving', 1)}`, '--wait');
+    const held = await run(['delete', 'gp', 'leaving']);
+    expect(held.stdout).toContain('will be gone once nothing refers to it any more');
+    expect((await run(['delete', 'mb', 'going'])).code).toBe(0);
+    await until('both are gone', async () => {
+      const codes = [(await run(['get', 'mb', 'going'])).code, (await run(['get', 'gp', 'leaving'])).code];
+      return codes.every((code) => code === 3);
+    });
+    expect((await run(['chat', 'going', '--message', 'x'])).code).toBe(3);
+    expect((await run(['delete', 'mb', 'going'])).code).toBe(3);
+  });
+});
