@@ -1,7 +1,7 @@
 import { type Envelope, readEnvelope } from '../chat/read-envelope.ts';
 import type { Refusal } from '../chat/refusal.ts';
+import { type ClientErrorCode, plainError } from '../relay/client-error.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
-import { type ClientErrorCode, plainError } from './errors.ts';
 import { type Exchange, failed, type Reply } from './exchange.ts';
 import { receiveJson } from './receive-json.ts';
 

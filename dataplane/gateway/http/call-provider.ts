@@ -1,9 +1,9 @@
 import { headerValues } from '#kit/http/raw-headers';
+import { plainError } from '../relay/client-error.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
 import { mapUpstreamStatus } from '../upstream/map-status.ts';
 import { abandonBody, readWholeBody } from '../upstream/read-whole-body.ts';
 import type { UpstreamAnswer, UpstreamCall } from '../upstream/upstream-client.ts';
-import { plainError } from './errors.ts';
 import { type Exchange, failed, type Reply } from './exchange.ts';
 
 /** The largest answer that is held whole. */

@@ -1,5 +1,5 @@
-import type { CheckFailure } from '#checks/check-outcome';
 import { denyText } from '#contracts/checks';
+import type { ClientError, ClientErrorCode } from '../relay/client-error.ts';
 
 type Entry = { readonly status: number; readonly type: string; readonly message: string };
 
@@ -88,17 +88,7 @@ export const clientErrors = {
   overloaded: { status: 503, type: 'service_unavailable', message: 'The gateway handles as much as it can.' },
   shutting_down: { status: 503, type: 'service_unavailable', message: 'The gateway is shutting down.' },
   internal: { status: 500, type: 'internal_error', message: 'The gateway failed.' },
-} as const satisfies Record<string, Entry>;
-
-export type ClientErrorCode = keyof typeof clientErrors;
-
-/** A failure that only the gateway can find in a check: the mask left a structured answer that cannot be read. */
-export const unreadableMask = 'structured_answer_unreadable';
-
-/** What a client is told when a request fails. `code` of a failed check is the runtime's, or one of our check client. */
-export type ClientError =
-  | { readonly kind: 'plain'; readonly code: ClientErrorCode; readonly param?: string | null }
-  | { readonly kind: 'check_failed'; readonly code: CheckFailure | typeof unreadableMask };
+} as const satisfies Record<ClientErrorCode, Entry>;
 
 export type ErrorAnswer = {
   readonly status: number;
@@ -129,8 +119,4 @@ function answer(
   error: { readonly message: string; readonly type: string; readonly param: string | null; readonly code: string },
 ): ErrorAnswer {
   return { status, final, body: Buffer.from(JSON.stringify({ error }), 'utf8') };
-}
-
-export function plainError(code: ClientErrorCode, param: string | null = null): ClientError {
-  return { kind: 'plain', code, param };
 }

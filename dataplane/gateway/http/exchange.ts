@@ -3,12 +3,12 @@ import type { CheckClient } from '#checks/client';
 import type { Logger } from '#kit/log/logger';
 import type { ClientKeys } from '../clients/client-keys.ts';
 import type { GatewayMetrics } from '../metrics.ts';
+import type { ClientError } from '../relay/client-error.ts';
 import type { RequestLife } from '../relay/interruption.ts';
 import type { RoutePin, RoutePins } from '../routes/pin-routes.ts';
 import type { RouteTable } from '../routes/route-table.ts';
 import type { UpstreamClient } from '../upstream/upstream-client.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import type { ClientError } from './errors.ts';
 
 /** What every operation works with. */
 export type Gateway = {

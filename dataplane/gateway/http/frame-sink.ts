@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { ClientError } from '../relay/client-error.ts';
 import type { FrameSink } from '../relay/relay-stream.ts';
 import { writeFrame } from '../stream/write-frame.ts';
-import { type ClientError, errorAnswer } from './errors.ts';
+import { errorAnswer } from './errors.ts';
 
 /** Begins a streamed answer; from here on every fault shows in the stream (document 1, section 4.7). */
 export function beginFrames(outgoing: ServerResponse): FrameSink & { end(error: ClientError | undefined): void } {

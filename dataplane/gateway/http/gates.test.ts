@@ -1,9 +1,10 @@
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { plainError } from '../relay/client-error.ts';
 import { clientKey } from '../testing/start-gateway.ts';
 import { says, startWorld, type World } from '../testing/start-world.ts';
-import { clientErrors, errorAnswer, plainError } from './errors.ts';
+import { clientErrors, errorAnswer } from './errors.ts';
 import { maxRequestBytes } from './receive-json.ts';
 
 let world: World;

@@ -1,6 +1,6 @@
 import { headerValues } from '#kit/http/raw-headers';
 import { declaredLength, drainRefused, readBody } from '#kit/http/read-body';
-import type { ClientErrorCode } from './errors.ts';
+import type { ClientErrorCode } from '../relay/client-error.ts';
 import type { Exchange } from './exchange.ts';
 
 /** The largest body of a request (DESIGN section 8). */

@@ -3,8 +3,9 @@ import { sendBytes } from '#kit/http/json-answer';
 import { drainRefused } from '#kit/http/read-body';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { OperationName, OutcomeName } from '../metrics.ts';
+import { type ClientError, plainError } from '../relay/client-error.ts';
 import { beginRequest, Interruption, interruptionError } from '../relay/interruption.ts';
-import { type ClientError, clientErrors, errorAnswer, plainError } from './errors.ts';
+import { clientErrors, errorAnswer } from './errors.ts';
 import { type Exchange, failed, type Gateway, type Reply } from './exchange.ts';
 
 export type Operation = {

@@ -2,7 +2,7 @@ import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import { maskChatAnswer } from '../chat/mask-chat-answer.ts';
 import { type ChatAnswer, readChatAnswer } from '../chat/read-chat-answer.ts';
-import { type ClientError, plainError, unreadableMask } from '../http/errors.ts';
+import { type ClientError, plainError, unreadableMask } from './client-error.ts';
 
 /** What a client gets of a whole answer. */
 export type AnswerVerdict =

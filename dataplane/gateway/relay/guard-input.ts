@@ -3,7 +3,7 @@ import type { CheckClient } from '#checks/client';
 import type { Edit } from '#kit/json/splice';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
-import { type ClientError, plainError } from '../http/errors.ts';
+import { type ClientError, plainError } from './client-error.ts';
 
 /** What a request may become: go on as it is, with these edits, or not at all. */
 export type InputVerdict =

@@ -1,5 +1,5 @@
 import { withTimeout } from '#kit/concurrency/abort';
-import { type ClientError, plainError } from '../http/errors.ts';
+import { type ClientError, plainError } from './client-error.ts';
 
 /** What may end a request before its answer is complete. */
 export type InterruptionCause = 'client_gone' | 'too_long' | 'shutting_down';

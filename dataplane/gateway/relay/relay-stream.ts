@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { CheckOutcome } from '#checks/check-outcome';
-import { type ClientError, plainError } from '../http/errors.ts';
 import type { GuardStep, Judgement, StreamStop } from '../stream/stream-guard.ts';
+import { type ClientError, plainError } from './client-error.ts';
 
 /** A guard of a stream, or the relay of one without a guard. */
 export type StreamMachine = {

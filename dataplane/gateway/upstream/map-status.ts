@@ -1,4 +1,4 @@
-import type { ClientErrorCode } from '../http/errors.ts';
+import type { ClientErrorCode } from '../relay/client-error.ts';
 
 /**
  * What a client is told of a provider's status other than 200. What concerns our credential or address is a failure of
