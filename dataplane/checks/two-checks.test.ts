@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { assembleBundle } from '#contracts/assemble-bundle';
+import { defaultBundleLimits } from '#contracts/bundle';
+import type { BaselineRule, Definition } from '#contracts/policy';
+import { openTokenFile } from '#kit/http/token-file';
+import { type RunningProcess, startProcess } from '../../e2e/support/start-process.ts';
+import { verifies } from '../../e2e/support/verifies.ts';
+import { type CheckTarget, createCheckClient } from './client.ts';
+import { guardFields } from './guard-fields.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'portcullis-checks-'));
+const seen: string[] = [];
+const classifier = createServer((incoming, outgoing) => {
+  void text(incoming).then((body) => {
+    seen.push(body);
+    const content = JSON.stringify({ decision: 'allow' });
+    const message = { role: 'assistant', content, refusal: null };
+    outgoing.writeHead(200, { 'content-type': 'application/json' });
+    outgoing.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+  });
+});
+const running: RunningProcess[] = [];
+
+beforeAll(async () => {
+  classifier.listen(0, '127.0.0.1');
+  await once(classifier, 'listening');
+  writeFileSync(join(folder, 'token'), 'service-token\n');
+  writeFileSync(join(folder, 'classifier-key'), 'key\n');
+});
+afterAll(async () => {
+  await Promise.all(running.map((process) => process[Symbol.asyncDispose]()));
+  classifier.close();
+  rmSync(folder, { recursive: true });
+});
+
+const masking: BaselineRule = {
+  id: 'email',
+  kind: 'regex',
+  timeoutMs: 100,
+  action: { type: 'mask', replacement: '[email]' },
+  regex: { engine: 're2-1.1.20251105', pattern: '[a-z]+@[a-z.]+', caseSensitive: false },
+};
+const classifying: BaselineRule = {
+  id: 'intent',
+  kind: 'llm_classifier',
+  timeoutMs: 2_000,
+  action: { type: 'deny' },
+  llmClassifier: {
+    provider: 'judge',
+    profile: 'generic.chat-completions.classifier/v1',
+    instruction: { version: '1', text: 'Is it harmful?' },
+  },
+};
+
+/** A runtime of its own with one rule for input. */
+async function startRuntime(rule: BaselineRule): Promise<CheckTarget> {
+  const address = classifier.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const section = { deadlineMs: 2_500, baseline: [rule], additional: [] };
+  const isRemote = rule.kind === 'llm_classifier';
+  const definition: Definition = {
+    request: section,
+    response: { ...section, baseline: [masking] },
+    providers: isRemote ? [{ name: 'judge', credentialRef: { name: 'classifier-key' } }] : [],
+  };
+  const assembled = assembleBundle({
+    policyId: rule.id,
+    revision: '1',
+    definition,
+    contentProfile: 'gateway-1.5.0-chat-webhook-v2',
+    limits: defaultBundleLimits,
+    approved: [
+      {
+        name: 'judge',
+        kind: 'classifier',
+        endpoint: `http://127.0.0.1:${port}/v1/chat/completions`,
+        model: 'm',
+        credential: 'classifier-key',
+      },
+    ],
+  });
+  if (assembled.kind === 'refused') throw new Error(assembled.message);
+  const file = join(folder, `${rule.id}.json`);
+  writeFileSync(file, assembled.bytes);
+  const process = await startProcess({
+    file: 'runtime/main.ts',
+    environment: {
+      PORTCULLIS_LISTEN: '127.0.0.1:0',
+      PORTCULLIS_BUNDLE_FILE: file,
+      PORTCULLIS_TOKEN_FILE: join(folder, 'token'),
+      PORTCULLIS_SECRETS_DIR: folder,
+    },
+  });
+  running.push(process);
+  await expect.poll(async () => (await fetch(`${process.url}/readyz`)).status, { timeout: 20_000 }).toBe(200);
+  return {
+    addresses: [process.url],
+    policyId: rule.id,
+    policyRevision: '1',
+    digest: assembled.digest,
+    contentProfile: 'gateway-1.5.0-chat-webhook-v2',
+    maxBodyBytes: 32_768,
+    maxMessages: 32,
+    deadlineMs: 2_500,
+  };
+}
+
+verifies(
+  ['guardrail:execution:two-checks-hide', 'guardrail:usage:direct-call'],
+  'masking first and then classifying the masked text keeps the raw data from the classifier',
+  async () => {
+    const local = await startRuntime(masking);
+    const remote = await startRuntime(classifying);
+    await using client = createCheckClient({ tokenFile: openTokenFile(join(folder, 'token')) });
+    const raw = new Map([['note', 'pay ivan@example.com today']]);
+
+    const masked = await guardFields(client, local, 'request', raw);
+    expect(masked).toEqual({ kind: 'mask', fields: new Map([['note', 'pay [email] today']]) });
+    if (masked.kind !== 'mask') return;
+    const classified = await guardFields(client, remote, 'request', masked.fields);
+    expect(classified).toEqual({ kind: 'pass', fields: masked.fields });
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toContain('pay [email] today');
+    expect(seen[0]).not.toContain('ivan');
+
+    await guardFields(client, remote, 'request', raw);
+    expect(seen[1], 'the control: one check alone shows the classifier everything').toContain('ivan@example.com');
+  },
+);
