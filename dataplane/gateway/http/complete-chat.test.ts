@@ -3,6 +3,7 @@ import { completion } from '../../../e2e/support/scripted-upstream.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { clientKey } from '../testing/start-gateway.ts';
 import { denied, runtimeToken, says, startWorld, type World, words } from '../testing/start-world.ts';
+import { maxAnswerBytes } from './call-provider.ts';
 
 let world: World;
 
@@ -335,6 +336,16 @@ describe('a provider that fails', () => {
     world.upstream.play({ kind: 'reset' });
     expect(await codeOf()).toBe('upstream_unreachable');
   });
+});
+
+test('an answer of a provider may be as long as 20 MiB and not a byte longer', async () => {
+  const sized = (bytes: number): string => `{"x":"${'y'.repeat(bytes - '{"x":""}'.length)}"}`;
+  world.upstream.play({ kind: 'raw', body: sized(maxAnswerBytes), contentType: 'application/json' });
+  const whole = await world.chat({ model: 'open', ...says('hi') });
+  expect((await whole.arrayBuffer()).byteLength).toBe(maxAnswerBytes);
+  world.upstream.play({ kind: 'raw', body: sized(maxAnswerBytes + 1), contentType: 'application/json' });
+  const answer = await world.chat({ model: 'open', ...says('hi') });
+  expect(await errorOf(answer)).toMatchObject({ type: 'upstream_error', code: 'upstream_too_large' });
 });
 
 describe('a model', () => {
