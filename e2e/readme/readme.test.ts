@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { root } from '../../hack/check/run-tool.ts';
+import { preparePython } from '../support/python.ts';
+import { endOf, hasEnded, outputOf } from '../support/start-platform.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { isPrinted, readBlocks, readCommands } from './read-blocks.ts';
+import { openShell, type Shell } from './shell.ts';
+
+const text = readFileSync(join(root, 'README.md'), 'utf8');
+const blocks = readBlocks(text);
+const consoles = blocks.filter(({ label }) => label.startsWith('console'));
+
+describe('the commands of README.md do what is printed below them', () => {
+  const stack = new AsyncDisposableStack();
+  let shell: Shell;
+
+  beforeAll(async () => {
+    const data = join(stack.use(temporaryFolder()).path, 'data');
+    const environment = { ...process.env, PORTCULLIS_DATA_DIR: data, PORTCULLIS_PORT: '0' };
+    const [start] = blocks.filter(({ label }) => label === 'sh').map((block) => block.text);
+    expect(start).toBe('npm start');
+    const platform = spawn('npm', ['start'], { cwd: root, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const output = outputOf(platform);
+    stack.defer(async () => {
+      if (!hasEnded(platform)) platform.kill('SIGINT');
+      expect(await endOf(platform)).toBe(0);
+    });
+    await until('npm start is ready', () => output().includes('Ctrl-C stops everything.'), { deadlineMs: 50_000 });
+    shell = stack.use(openShell(root, environment));
+  });
+  afterAll(() => stack.disposeAsync());
+
+  const commands = consoles.filter(({ label }) => label === 'console').flatMap(readCommands);
+  test.each(commands)('line $line: $command', async ({ command, output }) => {
+    const given = await shell.type(command);
+    expect(isPrinted(output, given), `printed:\n${output}\ngiven:\n${given}`).toBe(true);
+  });
+
+  test('those for Python too', async (context) => {
+    const python = await preparePython(join(root, 'e2e/scenarios/openai-clients/requirements.txt'));
+    if (!python.ok) return context.skip(python.reason);
+    await shell.type(`PATH="${dirname(python.path)}:$PATH"`);
+    for (const { command, output } of consoles
+      .filter(({ label }) => label === 'console python')
+      .flatMap(readCommands)) {
+      const given = await shell.type(command);
+      expect(isPrinted(output, given), `${command}\nprinted:\n${output}\ngiven:\n${given}`).toBe(true);
+    }
+  });
+});
+
+describe('README.md', () => {
+  test('shows each of the ways in which a policy decides', () => {
+    const commands = consoles.flatMap(readCommands);
+    expect(commands.length).toBeGreaterThan(15);
+    expect(commands.every(({ command }) => command.trim() !== '')).toBe(true);
+  });
+
+  test('links to files that are there', () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1] ?? '');
+    expect(links.length).toBeGreaterThan(5);
+    const missing = links.filter((link) => statSync(resolve(root, link), { throwIfNoEntry: false }) === undefined);
+    expect(missing).toEqual([]);
+  });
+
+  test('an output that differs is told apart from what is printed', () => {
+    expect(isPrinted('a … c', 'a b c')).toBe(true);
+    expect(isPrinted('a … c', 'a b d')).toBe(false);
+    expect(isPrinted('a', 'a\nb')).toBe(false);
+    expect(isPrinted('…', 'a\nb')).toBe(false);
+  });
+});

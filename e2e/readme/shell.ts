@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+
+/** One shell, in which commands are typed one after the other, as a person would. */
+export type Shell = AsyncDisposable & {
+  /** Everything that the command wrote, on either output, without the last line feed. */
+  type(command: string): Promise<string>;
+};
+
+export function openShell(folder: string, environment: Readonly<Record<string, string | undefined>>): Shell {
+  const child = spawn('bash', ['--noprofile', '--norc'], {
+    cwd: folder,
+    env: environment,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let held = '';
+  child.stdout.setEncoding('utf8');
+  child.stdin.write('exec 2>&1\n');
+  return {
+    async type(command) {
+      const mark = `--- ${randomUUID()} ---`;
+      // The exit code of the command stays what `$?` says, for a command that asks for it next.
+      child.stdin.write(`${command}\n{ code=$?; printf '%s\\n' '${mark}'; (exit $code); } </dev/null\n`);
+      while (!held.includes(mark)) {
+        const [piece] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(60_000) });
+        held += piece;
+      }
+      const [output = '', rest = ''] = held.split(`${mark}\n`);
+      held = rest;
+      return output.replace(/\n$/, '');
+    },
+    async [Symbol.asyncDispose]() {
+      const ended = once(child, 'exit');
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
