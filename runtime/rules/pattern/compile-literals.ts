@@ -1,5 +1,5 @@
 import { advance, buildAutomaton } from './sequence-automaton.ts';
-import { leftmostLongest, type TermList, type TermMatcher } from './term-list.ts';
+import { matcherOf, type TermList, type TermMatcher } from './term-list.ts';
 import { foldRepresentatives } from './unicode/case-fold.ts';
 import { MAX_RUNE } from './unicode/rune-set.ts';
 import { characterBefore } from './unicode/utf8.ts';
@@ -44,26 +44,7 @@ export function compileLiterals({ terms, caseSensitive }: TermList): TermMatcher
     }
   }
 
-  return {
-    test(bytes) {
-      let any = false;
-      scan(bytes, () => {
-        any = true;
-        return true;
-      });
-      return any;
-    },
-    matches(bytes, limit) {
-      const begins: number[] = [];
-      const ends: number[] = [];
-      scan(bytes, (start, end) => {
-        begins.push(start);
-        ends.push(end);
-        return false;
-      });
-      return leftmostLongest(begins, ends, limit);
-    },
-  };
+  return matcherOf(scan);
 }
 
 type Alphabet = { learn(rune: number): number; size(): number; finish(): Int32Array };

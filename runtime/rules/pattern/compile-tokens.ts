@@ -1,6 +1,6 @@
 import { advance, buildAutomaton, type Sequences } from './sequence-automaton.ts';
-import { leftmostLongest, type TermList, type TermMatcher } from './term-list.ts';
-import { createVocabulary, type Vocabulary } from './token-vocabulary.ts';
+import { matcherOf, type TermList, type TermMatcher } from './term-list.ts';
+import { Vocabulary } from './token-vocabulary.ts';
 import { foldRepresentatives } from './unicode/case-fold.ts';
 import { tokenCharacters } from './unicode/token-character.ts';
 import { characterBefore } from './unicode/utf8.ts';
@@ -19,9 +19,9 @@ import { characterBefore } from './unicode/utf8.ts';
 export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {
   const fold = caseSensitive ? new Int32Array(0) : foldRepresentatives();
   const isToken = tokenCharacters();
-  const vocabulary = createVocabulary(fold);
+  const vocabulary = new Vocabulary(fold);
   const automaton = buildAutomaton(learnTerms(terms, vocabulary, isToken));
-  vocabulary.finish();
+  vocabulary.close();
   const { longest } = automaton;
   let offsets = new Int32Array(0);
 
@@ -47,26 +47,7 @@ export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {
     }
   }
 
-  return {
-    test(bytes) {
-      let any = false;
-      scan(bytes, () => {
-        any = true;
-        return true;
-      });
-      return any;
-    },
-    matches(bytes, limit) {
-      const begins: number[] = [];
-      const ends: number[] = [];
-      scan(bytes, (start, end) => {
-        begins.push(start);
-        ends.push(end);
-        return false;
-      });
-      return leftmostLongest(begins, ends, limit);
-    },
-  };
+  return matcherOf(scan);
 }
 
 function learnTerms(terms: readonly string[], vocabulary: Vocabulary, isToken: Uint8Array): Sequences {
@@ -90,7 +71,7 @@ function learnTerms(terms: readonly string[], vocabulary: Vocabulary, isToken: U
     symbols.push(...backwards.reverse());
     starts[index + 1] = symbols.length;
   });
-  return { symbols: Int32Array.from(symbols), starts, symbolCount: vocabulary.size() };
+  return { symbols: Int32Array.from(symbols), starts, symbolCount: vocabulary.size };
 }
 
 function runStart(bytes: Uint8Array, end: number, isToken: Uint8Array): number {

@@ -73,9 +73,9 @@ describe('against the engine itself', () => {
         expect(span).toEqual(found === null ? undefined : { start: found.index, end: found.index + found[0].length });
         expect(compiled.test(bytes)).toBe(found !== null);
       }),
-      { numRuns: 4_000 },
+      { numRuns: 1_500 },
     );
-    expect(compared).toBeGreaterThan(1_500);
+    expect(compared).toBeGreaterThan(500);
   });
 
   test('what the engine gets is never rewritten on its way', () => {
@@ -91,7 +91,7 @@ describe('against the engine itself', () => {
         }
         expect(reached).toBe(tree.engineSource);
       }),
-      { numRuns: 4_000 },
+      { numRuns: 2_000 },
     );
   });
 });

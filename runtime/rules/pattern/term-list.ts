@@ -15,18 +15,42 @@ export type TermMatcher = {
 };
 
 /**
- * Chooses leftmost-longest, never overlapping spans out of the longest occurrence at each place. `starts` and `ends`
- * run from the end of the text to its beginning.
+ * Goes through a text from its end to its beginning and calls `found` with the longest occurrence at each place that has
+ * one, until `found` returns true.
  */
-export function leftmostLongest(starts: readonly number[], ends: readonly number[], limit: number): Span[] {
+export type BackwardScan = (bytes: Uint8Array, found: (start: number, end: number) => boolean) => void;
+
+/** A matcher out of a scan. */
+export function matcherOf(scan: BackwardScan): TermMatcher {
+  return {
+    test(bytes) {
+      let any = false;
+      scan(bytes, () => {
+        any = true;
+        return true;
+      });
+      return any;
+    },
+    matches(bytes, limit) {
+      const places: Span[] = [];
+      scan(bytes, (start, end) => {
+        places.push({ start, end });
+        return false;
+      });
+      return leftmostLongest(places, limit);
+    },
+  };
+}
+
+/** Leftmost-longest, never overlapping spans out of the longest one at each place, given from the last to the first. */
+function leftmostLongest(places: readonly Span[], limit: number): Span[] {
   const spans: Span[] = [];
   let free = 0;
-  for (let at = starts.length - 1; at >= 0 && spans.length < limit; at -= 1) {
-    const start = starts[at] ?? 0;
-    const end = ends[at] ?? 0;
-    if (start < free) continue;
-    spans.push({ start, end });
-    free = end;
+  for (let at = places.length - 1; at >= 0 && spans.length < limit; at -= 1) {
+    const place = places[at];
+    if (place === undefined || place.start < free) continue;
+    spans.push(place);
+    free = place.end;
   }
   return spans;
 }
