@@ -1,0 +1,445 @@
+import { describe, expect, test } from 'vitest';
+import { currentProfile } from '#contracts/profiles';
+import type { ApplicationRecord, ModelBindingSpec } from '#crds/model-binding';
+import { contentDigest, desiredApplication } from './application.ts';
+import { decide } from './decide.ts';
+import type { PreviousApplication, Snapshot } from './snapshot.ts';
+import type { RouteWrite, Settlement, Step } from './steps.ts';
+import {
+  factsOf,
+  generationId,
+  guardOf,
+  policyId,
+  replicaOf,
+  revisionOf,
+  routeOf,
+  snapshotOf,
+  specOf,
+  workloadOf,
+} from './testing/snapshots.ts';
+
+const refToTwo: Partial<ModelBindingSpec> = {
+  guardrail: { mode: 'Policy', policyRef: { name: 'guard', revision: 2 } },
+  apply: 'second',
+};
+const asksForTwo = { spec: specOf(refToTwo) };
+const asksForNone = { spec: specOf({ guardrail: { mode: 'None' }, apply: 'open' }) };
+
+function recordOf(change: Partial<ApplicationRecord> = {}): ApplicationRecord {
+  return {
+    operationId: '',
+    policyId,
+    policyRevision: '1',
+    contentProfile: currentProfile,
+    generationId,
+    outcome: 'Applied',
+    time: '2026-01-01T00:00:00.000Z',
+    ...change,
+  };
+}
+
+const trialId = '01990000-0000-7000-8000-00000000000b';
+const applied = [recordOf()];
+const { generationId: _none, ...failedSecond } = recordOf({
+  operationId: 'second',
+  policyRevision: '2',
+  outcome: 'Failed',
+  reason: 'bundle_invalid',
+});
+const previous: PreviousApplication = {
+  mode: 'Policy',
+  token: '',
+  contentProfile: currentProfile,
+  workload: 'g-1',
+  guardrail: guardOf(1),
+};
+/** Revision 2 is pinned and on trial, revision 1 stands behind it. */
+const onTrial = routeOf(
+  { previous, previousWorkload: workloadOf('g-1'), workload: workloadOf('g-2') },
+  { token: 'second', guardrail: guardOf(2), workload: 'g-2', generationId: trialId },
+);
+const refused = {
+  token: 'second',
+  contentDigest: contentDigest(desiredApplication(specOf(refToTwo), policyId).content),
+  generationId: trialId,
+  reason: 'replica_rejected' as const,
+  message: 'the gateway replica b rejects the route: x',
+};
+
+function kindOf(step: Step): string {
+  return step.kind === 'settle' ? step.settlement.standing.kind : step.kind;
+}
+
+function settlementOf(s: Snapshot): Settlement {
+  const step = decide(s);
+  if (step.kind !== 'settle') throw new TypeError(`expected a settlement, got ${step.kind}`);
+  return step.settlement;
+}
+
+function writeOf(s: Snapshot): RouteWrite {
+  const step = decide(s);
+  if (step.kind !== 'write_route') throw new TypeError(`expected a route, got ${kindOf(step)}`);
+  return step;
+}
+
+type Row = { readonly when: string; readonly s: Snapshot; readonly does: string };
+
+describe('what comes first', () => {
+  const leaving = { deleting: true };
+  const rows: readonly Row[] = [
+    {
+      when: 'it is being deleted and released',
+      s: snapshotOf({}, { ...leaving, hasFinalizer: false }),
+      does: 'nothing',
+    },
+    { when: 'it is being deleted and has a route', s: snapshotOf({ route: routeOf() }, leaving), does: 'delete_route' },
+    { when: 'its route is gone and a replica uses it', s: snapshotOf({ leftBehind: ['a'] }, leaving), does: 'leaving' },
+    {
+      when: 'a replica uses it for longer than a stream may last',
+      s: snapshotOf({ leftBehind: ['a'], departureOverdue: true }, leaving),
+      does: 'release',
+    },
+    { when: 'nobody uses it', s: snapshotOf({}, leaving), does: 'release' },
+    { when: 'it has no id', s: snapshotOf({}, { id: undefined }), does: 'adopt' },
+    { when: 'it has no finalizer', s: snapshotOf({}, { hasFinalizer: false }), does: 'adopt' },
+    {
+      when: 'a route of its name belongs to a binding that is gone',
+      s: snapshotOf({ route: routeOf({}, { binding: { name: 'chat', uid: 'other', id: 'other' } }) }),
+      does: 'delete_route',
+    },
+    {
+      when: 'another binding owns the alias',
+      s: snapshotOf({ owner: { kind: 'alias_conflict', owner: 'first' } }),
+      does: 'not_accepted',
+    },
+    {
+      when: 'another binding owns the id',
+      s: snapshotOf({ owner: { kind: 'id_conflict', owner: 'first' } }),
+      does: 'not_accepted',
+    },
+  ];
+  test.each(rows)('when $when: $does', ({ s, does }) => expect(kindOf(decide(s))).toBe(does));
+});
+
+describe('a new application goes step by step', () => {
+  const full = factsOf(1);
+  const withTests = {
+    ...full,
+    revision: revisionOf(1, {
+      tests: [{ name: 't', stage: 'request', messages: [{ role: 'user', content: 'x' }], expect: 'Pass' }],
+    }),
+  };
+  const at = (desired: Snapshot['facts']['desired'], change: Partial<Snapshot> = {}): Snapshot =>
+    snapshotOf({ facts: { desired, pinned: {} }, ...change });
+  const { revision, bundle, judgement } = full;
+  const rows: readonly Row[] = [
+    { when: 'nothing is known', s: at({}), does: 'read_revision' },
+    { when: 'the revision is read', s: at({ revision: revisionOf(1) }), does: 'build_bundle' },
+    { when: 'the bundle is built', s: at({ revision: revisionOf(1), bundle: full.bundle! }), does: 'judge' },
+    {
+      when: 'it is admitted',
+      s: at({ revision: revision!, bundle: bundle!, judgement: judgement! }),
+      does: 'ensure_workload',
+    },
+    {
+      when: 'the workload starts',
+      s: at({ ...full, workload: workloadOf('g-1', { ready: false }) }),
+      does: 'starting',
+    },
+    {
+      when: 'the workload has no address',
+      s: at({ ...full, workload: workloadOf('g-1', { addresses: [] }) }),
+      does: 'starting',
+    },
+    { when: 'it is ready and there are tests', s: at(withTests), does: 'run_tests' },
+    { when: 'the tests fail', s: at({ ...withTests, tests: { kind: 'failed', message: 'm' } }), does: 'failed' },
+    { when: 'the tests pass', s: at({ ...withTests, tests: { kind: 'passed' } }), does: 'write_route' },
+    { when: 'it is ready', s: at(full), does: 'write_route' },
+    {
+      when: 'a replica does not read the format',
+      s: at(full, { replicas: [replicaOf('old', { readsFormat: false })] }),
+      does: 'starting',
+    },
+    { when: 'the revision is not there', s: at({ revision: 'absent' }), does: 'unresolved' },
+    { when: 'there is no policy', s: at({}, { policy: { kind: 'absent' } }), does: 'unresolved' },
+    {
+      when: 'the bundle is refused',
+      s: at({ revision: revisionOf(1), bundle: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } }),
+      does: 'failed',
+    },
+    { when: 'the upstream is unknown', s: at({}, { upstream: { kind: 'unknown', provider: 'x' } }), does: 'failed' },
+    { when: 'there is no guardrail to wait for', s: snapshotOf({}, asksForNone), does: 'write_route' },
+  ];
+  test.each(rows)('when $when: $does', ({ s, does }) => expect(kindOf(decide(s))).toBe(does));
+
+  test('what can never be comes before what may still come', () => {
+    const archived = { kind: 'found', id: policyId, archived: true, deleting: false, idConflict: false } as const;
+    expect(settlementOf(at({ revision: 'absent' }, { policy: archived })).standing).toMatchObject({
+      reason: 'policy_archived',
+    });
+    const both = snapshotOf({ policy: { kind: 'absent' } }, { spec: specOf({ contentProfile: 'x' }) });
+    expect(settlementOf(both).standing).toMatchObject({ reason: 'profile_unsupported' });
+  });
+
+  test('waits until the progress deadline and then gives up for good', () => {
+    const missing = at({ revision: 'absent' });
+    expect(settlementOf(missing)).toMatchObject({ deadline: true });
+    expect(settlementOf(missing).outcome).toBeUndefined();
+    expect(settlementOf({ ...missing, overdue: true })).toMatchObject({
+      standing: { kind: 'failed', reason: 'policy_revision_unknown' },
+      outcome: { outcome: 'Failed', reason: 'policy_revision_unknown' },
+    });
+    const starting = at(
+      { ...full, workload: workloadOf('g-1', { ready: false, problem: 'it died' }) },
+      { overdue: true },
+    );
+    expect(settlementOf(starting)).toMatchObject({
+      standing: { reason: 'progress_deadline_exceeded', message: 'gave up waiting: it died' },
+    });
+  });
+});
+
+describe('the route that pins what is asked for', () => {
+  const fresh = (change: Partial<Snapshot>): Snapshot => snapshotOf({ route: routeOf(), ...change });
+
+  test('is applied when every ready replica has reached it and holds nothing against it', () => {
+    const late = replicaOf('b', { reached: false });
+    const rows: readonly (readonly [string, Snapshot['replicas'], string])[] = [
+      ['no replica', [], 'confirming'],
+      ['one that is not ready', [replicaOf('a', { ready: false })], 'confirming'],
+      ['all of them', [replicaOf('a'), replicaOf('b')], 'applied'],
+      ['all ready ones', [replicaOf('a'), { ...late, ready: false }], 'applied'],
+      ['one that is late', [replicaOf('a'), late], 'confirming'],
+      ['one that waits', [replicaOf('a'), replicaOf('b', { pending: true })], 'confirming'],
+      ['one that rejects', [replicaOf('a'), replicaOf('b', { rejected: 'x' })], 'failed'],
+      [
+        'one that is not ready and rejects',
+        [replicaOf('a'), replicaOf('b', { ready: false, rejected: 'x' })],
+        'failed',
+      ],
+    ];
+    for (const [who, replicas, does] of rows) expect([who, kindOf(decide(fresh({ replicas })))]).toEqual([who, does]);
+  });
+
+  test('has its outcome recorded once', () => {
+    const confirmed = fresh({ replicas: [replicaOf('a')] });
+    expect(settlementOf(confirmed).outcome).toMatchObject({ outcome: 'Applied', generationId });
+    expect(settlementOf({ ...confirmed, ring: applied }).outcome).toBeUndefined();
+    const silent = fresh({ overdue: true });
+    expect(settlementOf(silent).outcome).toMatchObject({ outcome: 'Failed', reason: 'progress_deadline_exceeded' });
+    const told = { ...silent, ring: [recordOf({ outcome: 'Failed', reason: 'progress_deadline_exceeded' })] };
+    expect(settlementOf(told).outcome).toBeUndefined();
+    expect(settlementOf({ ...told, replicas: [replicaOf('a')] }).outcome).toMatchObject({ outcome: 'Applied' });
+  });
+
+  test('stays applied whatever a replica says later', () => {
+    const later = fresh({ ring: applied, replicas: [replicaOf('a', { rejected: 'x' })] });
+    expect(settlementOf(later).standing.kind).toBe('applied');
+    expect(settlementOf(fresh({ ring: applied })).standing.kind).toBe('applied');
+  });
+
+  test('records that somebody came back to it', () => {
+    const back = fresh({ ring: [failedSecond, ...applied] });
+    expect(settlementOf(back).outcome).toMatchObject({ outcome: 'Applied', generationId, operationId: '' });
+    expect(settlementOf(fresh({ ring: [recordOf(), failedSecond] })).outcome).toBeUndefined();
+  });
+
+  test('is not a new application while its policy cannot be found', () => {
+    expect(kindOf(decide(fresh({ ring: applied, policy: { kind: 'absent' } })))).toBe('applied');
+  });
+});
+
+describe('a rejection before Applied', () => {
+  const rejecting = (change: Partial<Snapshot> = {}): Snapshot =>
+    snapshotOf({ route: onTrial, ring: applied, replicas: [replicaOf('b', { rejected: 'x' })], ...change }, asksForTwo);
+
+  test('puts the previous guarded application back and remembers the refused one, in one write', () => {
+    const write = writeOf(rejecting());
+    expect(write).toMatchObject({ why: 'roll_back', generation: 'new', previous });
+    expect(write.draft).toMatchObject({
+      token: '',
+      workload: 'g-1',
+      guardrail: previous.mode === 'Policy' ? previous.guardrail : {},
+      refused: {
+        token: 'second',
+        generationId: trialId,
+        reason: 'replica_rejected',
+        contentDigest: refused.contentDigest,
+      },
+    });
+    expect(write.draft.refused?.message).toBe('the gateway replica b rejects the route: x');
+  });
+
+  test('goes to where the previous workload answers now', () => {
+    const route = { ...onTrial, previousWorkload: workloadOf('g-1', { addresses: ['http://127.0.0.1:9999'] }) };
+    expect(writeOf(rejecting({ route })).draft.guardrail).toMatchObject({ addresses: ['http://127.0.0.1:9999'] });
+  });
+
+  test.each<readonly [string, Partial<typeof onTrial>]>([
+    ['there is none', { previous: undefined }],
+    ['it did not guard', { previous: { mode: 'None' } }],
+    ['its workload cannot be run any more', { previousWorkload: workloadOf('g-1', { runnable: false }) }],
+  ])('writes nothing back when %s', (_why, change) => {
+    const s = rejecting({ route: { ...onTrial, ...change } });
+    expect(settlementOf(s)).toMatchObject({
+      standing: { kind: 'failed', reason: 'replica_rejected', message: 'the gateway replica b rejects the route: x' },
+      outcome: { outcome: 'Failed', reason: 'replica_rejected', generationId: trialId },
+    });
+    const told = {
+      ...s,
+      ring: [recordOf({ generationId: trialId, outcome: 'Failed', reason: 'replica_rejected' as const })],
+    };
+    expect(settlementOf(told).outcome).toBeUndefined();
+  });
+
+  test('of what was put back already ends there, also when somebody asks for it', () => {
+    const route = routeOf({ previous, previousWorkload: workloadOf('g-1') }, { refused });
+    const again = snapshotOf({ route, replicas: [replicaOf('b', { rejected: 'x' })] });
+    expect(settlementOf(again).standing).toMatchObject({ kind: 'failed', reason: 'replica_rejected' });
+  });
+});
+
+describe('a failure', () => {
+  const backId = '01990000-0000-7000-8000-00000000000c';
+  const rolledBack = routeOf({ previous }, { refused, generationId: backId });
+
+  test('that the route remembers is not tried again', () => {
+    const s = snapshotOf({ route: rolledBack, ring: applied, replicas: [replicaOf('a')] }, asksForTwo);
+    expect(settlementOf(s)).toMatchObject({
+      standing: { kind: 'failed', reason: 'replica_rejected', message: refused.message },
+      outcome: { operationId: 'second', generationId: refused.generationId },
+    });
+    const told = {
+      ...s,
+      ring: [
+        recordOf({
+          operationId: 'second',
+          policyRevision: '2',
+          outcome: 'Failed',
+          reason: 'replica_rejected' as const,
+        }),
+        ...applied,
+      ],
+    };
+    expect(settlementOf(told).outcome).toBeUndefined();
+  });
+
+  test('that the newest outcome remembers is not tried again', () => {
+    const s = snapshotOf({ route: routeOf(), ring: [failedSecond, ...applied] }, asksForTwo);
+    expect(settlementOf(s).standing).toMatchObject({ kind: 'failed', reason: 'bundle_invalid', message: undefined });
+  });
+
+  test('is tried again with another token, another content, or after something else was applied', () => {
+    const fresh = (spec: ModelBindingSpec, ring: Snapshot['ring']) =>
+      kindOf(decide(snapshotOf({ route: rolledBack, ring }, { spec })));
+    const ring = [failedSecond, ...applied];
+    expect(fresh(specOf({ ...refToTwo, apply: 'third' }), ring)).toBe('read_revision');
+    expect(
+      fresh(specOf({ ...refToTwo, guardrail: { mode: 'Policy', policyRef: { name: 'guard', revision: 3 } } }), ring),
+    ).toBe('read_revision');
+    expect(fresh(specOf(refToTwo), [recordOf({ generationId: backId }), failedSecond])).toBe('read_revision');
+  });
+});
+
+describe('what a new application keeps to go back to', () => {
+  const ready = { facts: { desired: factsOf(2), pinned: {} } };
+  const write = (change: Partial<Snapshot>): RouteWrite => writeOf(snapshotOf({ ...ready, ...change }, asksForTwo));
+
+  test('is the pinned one when it was applied', () => {
+    expect(write({ route: routeOf(), ring: applied }).previous).toEqual(previous);
+    expect(write({ route: routeOf(), replicas: [replicaOf('a')] }).previous).toEqual(previous);
+  });
+
+  test('is what stood behind the pinned one when that was on trial itself', () => {
+    const trial = routeOf({ previous }, { token: 'other', guardrail: guardOf(3), workload: 'g-3' });
+    expect(write({ route: trial, ring: applied.map((one) => ({ ...one, generationId: 'x' })) }).previous).toEqual(
+      previous,
+    );
+  });
+
+  test('is nothing guarded when the pinned one was not, and nothing at all before the first', () => {
+    const { workload: _none, ...open } = routeOf({ workload: undefined }).spec;
+    const route = { ...routeOf({ workload: undefined }), spec: { ...open, guardrail: { mode: 'None' as const } } };
+    expect(write({ route, ring: applied }).previous).toEqual({ mode: 'None' });
+    expect(write({}).previous).toBeUndefined();
+  });
+
+  test('and what was refused before is forgotten', () => {
+    const route = routeOf({}, { refused });
+    const spec = specOf({ ...refToTwo, apply: 'third' });
+    expect(writeOf(snapshotOf({ ...ready, route, ring: applied }, { spec })).draft.refused).toBeUndefined();
+  });
+});
+
+describe('an edit that is no application', () => {
+  const kept = (change: Partial<Snapshot>, spec: Partial<ModelBindingSpec>): RouteWrite =>
+    writeOf(snapshotOf({ route: routeOf(), ring: applied, ...change }, { spec: specOf(spec) }));
+  const model = specOf().model;
+
+  test('keeps the generation and the workload', () => {
+    const write = kept({}, { model: { ...model, upstreamModel: 'other' }, extraRequestKeys: ['seed'] });
+    expect(write).toMatchObject({ why: 'keep', generation: 'kept' });
+    expect(write.draft).toMatchObject({ workload: 'g-1', upstream: { model: 'other' }, extraRequestKeys: ['seed'] });
+  });
+
+  test('comes with an application that fails, too', () => {
+    const spec = { ...refToTwo, contentProfile: 'unheard-of', model: { ...model, state: 'Disabled' as const } };
+    expect(kept({}, spec).draft).toMatchObject({ state: 'Disabled', contentProfile: currentProfile });
+  });
+
+  test('of processes that moved is written', () => {
+    const route = routeOf({ workload: workloadOf('g-1', { addresses: ['http://127.0.0.1:9002'] }) });
+    expect(kept({ route }, {}).draft.guardrail).toMatchObject({ addresses: ['http://127.0.0.1:9002'] });
+    const unknown = routeOf({ workload: workloadOf('g-1', { addresses: [] }) });
+    expect(kindOf(decide(snapshotOf({ route: unknown, ring: applied })))).toBe('applied');
+  });
+
+  test('to an alias that is taken leaves the alias and writes the rest', () => {
+    const owner = { kind: 'alias_conflict', owner: 'first' } as const;
+    const write = kept({ owner }, { model: { ...model, alias: 'taken', upstreamModel: 'other' } });
+    expect(write.draft).toMatchObject({ alias: 'chat', upstream: { model: 'other' } });
+  });
+
+  test('to a provider that is switched off switches the route off', () => {
+    const off = { ...snapshotOf().upstream, enabled: false } as Snapshot['upstream'];
+    expect(kept({ upstream: off }, {}).draft.state).toBe('Disabled');
+  });
+
+  test('to a provider that nobody approved changes nothing while the one in use is approved', () => {
+    const upstream = { kind: 'unknown', provider: 'x' } as const;
+    expect(kindOf(decide(snapshotOf({ route: routeOf(), ring: applied, upstream })))).toBe('applied');
+    const gone = kept({ upstream, routeUpstream: { kind: 'unknown', provider: 'echo' } }, {});
+    expect(gone.draft).toMatchObject({ state: 'Disabled', upstream: { provider: 'echo' } });
+  });
+});
+
+describe('a pinned workload that cannot be run any more', () => {
+  const lost = routeOf({ workload: workloadOf('g-1', { runnable: false }) });
+  const at = (pinned: Snapshot['facts']['pinned'], change: Partial<Snapshot> = {}): Snapshot =>
+    snapshotOf({ route: lost, ring: applied, facts: { desired: {}, pinned }, ...change });
+
+  test('is run again from its revision, whatever is asked for', () => {
+    expect(decide(at({}))).toMatchObject({ kind: 'read_revision', target: 'pinned', name: `${policyId}-1` });
+    const write = writeOf({
+      ...at(factsOf(1, { workload: workloadOf('g-9') })),
+      binding: snapshotOf({}, asksForTwo).binding,
+    });
+    expect(write).toMatchObject({ why: 'run_again', generation: 'new', previous: undefined });
+    expect(write.draft).toMatchObject({ token: '', workload: 'g-9' });
+  });
+
+  test('is run again although its policy is archived', () => {
+    const policy = { kind: 'found', id: policyId, archived: true, deleting: false, idConflict: false } as const;
+    expect(kindOf(decide(at(factsOf(1), { policy })))).toBe('write_route');
+  });
+
+  test('says what keeps it from running, and does not keep a new application from being tried', () => {
+    const refusal = { judgement: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } } as const;
+    expect(settlementOf(at(factsOf(1, refusal)))).toMatchObject({
+      standing: { kind: 'applied' },
+      degraded: 'the applied revision is run again on build b1: m',
+    });
+    const s = { ...at(factsOf(1, refusal)), binding: snapshotOf({}, asksForTwo).binding };
+    expect(decide(s)).toMatchObject({ kind: 'read_revision', target: 'desired' });
+  });
+});
