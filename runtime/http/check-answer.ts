@@ -1,4 +1,4 @@
-import { type CheckMessage, denyText, requestResultSchema, responseResultSchema } from '#contracts/checks';
+import { type CheckMessage, denyText } from '#contracts/checks';
 import type { Stage } from '#contracts/policy';
 import { type Decision, type Failed, failed } from '../rules/decision.ts';
 
@@ -6,24 +6,29 @@ import { type Decision, type Failed, failed } from '../rules/decision.ts';
 export type CheckAnswer = {
   readonly kind: 'answer';
   readonly decision: 'pass' | 'mask' | 'deny';
-  readonly bytes: Buffer;
+  /** The result as JSON. */
+  readonly text: string;
 };
 
 const pass = answer('pass', { action: { reason: 'policy_pass' } });
 const reject = answer('deny', { action: { body: denyText, status_code: 403, reason: 'policy_denied' } });
 
 function answer(decision: CheckAnswer['decision'], result: unknown): CheckAnswer {
-  return { kind: 'answer', decision, bytes: Buffer.from(JSON.stringify(result), 'utf8') };
+  return { kind: 'answer', decision, text: JSON.stringify(result) };
 }
+
+/** What was checked, and the limit of its answer. */
+type Checked = {
+  readonly stage: Stage;
+  readonly messages: readonly CheckMessage[];
+  readonly maxBodyBytes: number;
+};
 
 /**
  * The result of a decision (document 1, section 2.3), or the failure that takes its place: a masked body over
  * maxBodyBytes is output_too_large (reading 6), and an answer against the contract is never sent.
  */
-export function checkAnswer(
-  decision: Decision,
-  check: { readonly stage: Stage; readonly messages: readonly CheckMessage[]; readonly maxBodyBytes: number },
-): CheckAnswer | Failed {
+export function checkAnswer(decision: Decision, check: Checked): CheckAnswer | Failed {
   switch (decision.kind) {
     case 'pass':
       return pass;
@@ -36,16 +41,26 @@ export function checkAnswer(
   }
 }
 
-function maskAnswer(
-  contents: readonly string[],
-  check: { readonly stage: Stage; readonly messages: readonly CheckMessage[]; readonly maxBodyBytes: number },
-): CheckAnswer | Failed {
-  const messages = check.messages.map(({ role }, index) => ({ role, content: contents[index] }));
-  const body = check.stage === 'request' ? { messages } : { choices: messages.map((message) => ({ message })) };
-  const size = Buffer.byteLength(JSON.stringify(body), 'utf8');
-  if (size > check.maxBodyBytes) return failed('output_too_large');
-  const result = { action: { body, reason: 'content_redacted' } };
-  const schema = check.stage === 'request' ? requestResultSchema : responseResultSchema;
-  if (contents.length !== check.messages.length || !schema.safeParse(result).success) return failed('internal');
-  return answer('mask', result);
+function maskAnswer(contents: readonly string[], { stage, messages, maxBodyBytes }: Checked): CheckAnswer | Failed {
+  const masked = messages.map(({ role }, index) => ({ role, content: contents[index] }));
+  if (!keepsMessages(masked, messages) || contents.length !== messages.length) return failed('internal');
+  const body = JSON.stringify(stage === 'request' ? { messages: masked } : { choices: masked.map(asChoice) });
+  if (Buffer.byteLength(body, 'utf8') > maxBodyBytes) return failed('output_too_large');
+  return { kind: 'answer', decision: 'mask', text: `{"action":{"body":${body},"reason":"content_redacted"}}` };
+}
+
+function asChoice<T>(message: T): { readonly message: T } {
+  return { message };
+}
+
+/**
+ * Whether a masked body is one of the contract for these messages: same count, order and roles, every content a text
+ * (document 1, section 2.3, rule 1). A gateway reads a malformed mask as a pass, so no other body may leave.
+ */
+function keepsMessages(
+  masked: readonly { readonly role: string; readonly content: string | undefined }[],
+  messages: readonly CheckMessage[],
+): boolean {
+  if (masked.length !== messages.length) return false;
+  return masked.every(({ role, content }, index) => role === messages[index]?.role && typeof content === 'string');
 }

@@ -33,23 +33,18 @@ export function sendError(
     outgoing.destroy();
     return;
   }
-  sendBytes(
-    outgoing,
-    checkErrors[code].status,
-    Buffer.from(JSON.stringify(errorBody(code, details.traceId, details.rule))),
-    {
-      ...(details.allow === undefined ? {} : { allow: details.allow }),
-    },
-  );
+  const body = JSON.stringify(errorBody(code, details.traceId, details.rule));
+  sendText(outgoing, checkErrors[code].status, body, details.allow === undefined ? {} : { allow: details.allow });
 }
 
-/** Sends a whole answer with its length; JSON where the headers say nothing else. */
-export function sendBytes(
+/** Sends a whole JSON answer with its length. Text leaves in one write together with its head; bytes would take two. */
+export function sendText(
   outgoing: ServerResponse,
   status: number,
-  bytes: Buffer,
+  text: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  outgoing.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length, ...headers });
-  outgoing.end(outgoing.req.method === 'HEAD' ? undefined : bytes);
+  const length = Buffer.byteLength(text, 'utf8');
+  outgoing.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers });
+  outgoing.end(outgoing.req.method === 'HEAD' ? undefined : text);
 }

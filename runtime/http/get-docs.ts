@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { sendBytes } from './error-answer.ts';
+import { sendText } from './error-answer.ts';
 import type { Operation } from './runtime-service.ts';
 
-const page = readFileSync(new URL('./docs-page.html', import.meta.url));
+const page = readFileSync(new URL('./docs-page.html', import.meta.url), 'utf8');
 
 /** The source of a Content-Security-Policy that allows the one inline element of this name and nothing else. */
 function hashOf(name: 'script' | 'style'): string {
-  const inside = new RegExp(`<${name}>([^]*?)</${name}>`).exec(page.toString('utf8'))?.[1] ?? '';
+  const inside = new RegExp(`<${name}>([^]*?)</${name}>`).exec(page)?.[1] ?? '';
   return `'sha256-${createHash('sha256').update(inside).digest('base64')}'`;
 }
 
@@ -37,5 +37,5 @@ const headers = {
 export const getDocs: Operation = {
   path: '/docs',
   methods: ['GET', 'HEAD'],
-  answer: ({ outgoing }) => sendBytes(outgoing, 200, page, headers),
+  answer: ({ outgoing }) => sendText(outgoing, 200, page, headers),
 };

@@ -1,4 +1,4 @@
-import { sendBytes, sendError, traceIdOf } from './error-answer.ts';
+import { sendError, sendText, traceIdOf } from './error-answer.ts';
 import { serviceToken } from './header-gates.ts';
 import type { Operation } from './runtime-service.ts';
 
@@ -13,6 +13,6 @@ export const getMetrics: Operation = {
       return sendError(outgoing, refusal, { traceId: traceIdOf(incoming.headers['traceparent']) });
     }
     const text = await service.metrics.exposition();
-    sendBytes(outgoing, 200, Buffer.from(text, 'utf8'), { 'content-type': service.metrics.contentType });
+    sendText(outgoing, 200, text, { 'content-type': service.metrics.contentType });
   },
 };

@@ -23,7 +23,7 @@ export const httpRows: readonly HttpRow[] = [
   bad('binary', '\u0016\u0003\u0001\u0002\u0000\r\n\r\n'),
   bad('a method that does not exist', 'FETCH /request HTTP/1.1\r\nhost: x\r\n\r\n'),
   bad('a method in lower case', 'post /request HTTP/1.1\r\nhost: x\r\n\r\n'),
-  ['no version', 'POST /request\r\nhost: x\r\n\r\n', 401, 'unauthenticated'],
+  bad('no version', 'POST /request\r\nhost: x\r\n\r\n'),
   bad('another version', 'POST /request HTTP/9.9\r\nhost: x\r\n\r\n'),
   bad('HTTP/2 without an upgrade', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   bad('another protocol', 'POST /request ICE/1.0\r\nhost: x\r\n\r\n'),

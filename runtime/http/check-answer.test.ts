@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { requestResultSchema, responseResultSchema } from '#contracts/checks';
+import { denied, failed, passed } from '../rules/decision.ts';
+import { checkAnswer } from './check-answer.ts';
+
+const schemas = { request: requestResultSchema, response: responseResultSchema } as const;
+const message = (content: string, role = 'user') => ({ role, content });
+
+describe('the answer to a decision', () => {
+  test('is a result of the contract for every pass, deny and mask', () => {
+    const text = fc.string({ unit: 'grapheme' });
+    const role = fc.string({ minLength: 1, maxLength: 32, unit: 'binary' }).filter((value) => value.isWellFormed());
+    const checked = fc.array(fc.record({ role, content: text, masked: text }), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(checked, fc.constantFrom('request', 'response'), (list, stage) => {
+        const messages = list.map(({ role: own, content }) => message(content, own));
+        const contents = list.map(({ masked }) => masked);
+        for (const decision of [passed, denied('rule'), { kind: 'mask', contents, rules: ['rule'] } as const]) {
+          const answer = checkAnswer(decision, { stage, messages, maxBodyBytes: 131_072 });
+          if (answer.kind !== 'answer') throw new Error('every decision has an answer');
+          const result = schemas[stage].parse(JSON.parse(answer.text));
+          if (decision.kind !== 'mask') continue;
+          const masked = list.map(({ role: own, masked: content }) => message(content, own));
+          const body =
+            stage === 'request' ? { messages: masked } : { choices: masked.map((each) => ({ message: each })) };
+          expect(result.action).toEqual({ body, reason: 'content_redacted' });
+        }
+      }),
+    );
+  });
+
+  test('to a mask of another number of messages is internal, never sent', () => {
+    for (const contents of [[], ['a'], ['a', 'b', 'c']]) {
+      const answer = checkAnswer(
+        { kind: 'mask', contents, rules: [] },
+        { stage: 'request', messages: [message('x'), message('y')], maxBodyBytes: 1_000 },
+      );
+      expect(answer).toEqual(failed('internal'));
+    }
+  });
+
+  test('to a failure is that failure', () => {
+    const failure = failed('rule_timeout', 'slow');
+    expect(checkAnswer(failure, { stage: 'request', messages: [message('x')], maxBodyBytes: 1_000 })).toBe(failure);
+  });
+});
