@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -39,6 +39,19 @@ describe('status and env', () => {
       `export OPENAI_BASE_URL='${status.addresses.gateway}/v1'\nexport OPENAI_API_KEY='${platform.key}'\n`,
     );
   });
+});
+
+test('a file in the watched folder that is wrong is named, by up and by status, until it is right', async () => {
+  const file = join(platform.data, 'apply/broken.yaml');
+  writeFileSync(file, 'apiVersion: portcullis.dev/v1alpha1\nkind: ModelBindin\n');
+  const sentence = await until('the problem is there', async () => (await json('status')).notApplied[0]);
+  expect(sentence).toContain(
+    'apply/broken.yaml: document 1, line 2: kind must be one of GuardrailPolicy, ModelBinding',
+  );
+  expect((await run(['status'])).stdout).toContain('Not applied:');
+  await until('up says so', () => platform.output().includes(`not applied: ${sentence}`));
+  rmSync(file);
+  await until('the problem is gone', async () => (await json('status')).notApplied.length === 0);
 });
 
 describe('chat', () => {

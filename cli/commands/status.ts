@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { tableOf, writeJson, writeText } from '../output/write.ts';
+import { readApplyProblems } from '../platform/apply-problems.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
 import { withJson } from './platform-options.ts';
 
@@ -14,9 +15,10 @@ export function addStatus(program: Command): void {
 }
 
 function status(options: StatusOptions): void {
-  const { status: found } = runningPlatform(options.data);
+  const { status: found, data } = runningPlatform(options.data);
+  const notApplied = readApplyProblems(data);
   if (options.json === true) {
-    writeJson(found);
+    writeJson({ ...found, notApplied });
     return;
   }
   const processes = found.processes.map(({ name, pid, ready, restarts }) => [
@@ -31,5 +33,7 @@ function status(options: StatusOptions): void {
     ['Client key file:', found.clientKeyFile],
     ['Data directory:', found.dataDirectory],
   ]);
-  writeText(`${facts}\nProcesses:\n${tableOf(processes)}`);
+  const problems =
+    notApplied.length === 0 ? '' : `\nNot applied:\n${notApplied.map((problem) => `  ${problem}`).join('\n')}`;
+  writeText(`${facts}\nProcesses:\n${tableOf(processes)}${problems}`);
 }

@@ -8,6 +8,7 @@ import { createRoot, prepareDirectory, refuseForeignFolder } from '../supervisor
 import { type Platform, startPlatform } from '../supervisor/start-platform.ts';
 import { waitForOrphans } from '../supervisor/wait-for-orphans.ts';
 import { waitUntilServed } from '../supervisor/wait-until-served.ts';
+import { watchApplyProblems } from '../supervisor/watch-apply-problems.ts';
 
 const defaultPort = 8_080;
 /** Both npm and the terminal hand on one Ctrl-C; what comes later is a second one. */
@@ -37,6 +38,8 @@ async function up(options: UpOptions): Promise<void> {
   await waitForOrphans(data, say);
   say(`data in ${data.root}${isFirst ? ' (new: the example was copied into apply/)' : ''}`);
   let platform: Platform | undefined;
+  using problems = watchApplyProblems(data, say);
+  void problems;
   try {
     platform = await startPlatform({ ...options, data, say, signal: told });
     const { addresses } = platform.status();

@@ -1,5 +1,6 @@
-import { type Manifest, type ManifestProblem, manifestKey, readManifests } from '#kube/read-manifests';
+import { type Manifest, manifestKey, readManifests } from '#kube/read-manifests';
 import { CliError } from '../cli-error.ts';
+import { problemSentence } from './problem-sentence.ts';
 import type { Source } from './read-sources.ts';
 
 export type ReadManifest = Manifest & { readonly source: string };
@@ -24,7 +25,7 @@ export function readResources(sources: readonly Source[], options: ReadResources
   const resources: ReadManifest[] = [];
   for (const { name, bytes } of sources) {
     const read = readManifests(bytes, complete === undefined ? {} : { complete });
-    problems.push(...read.problems.map((problem) => sentence(name, problem)));
+    problems.push(...read.problems.map((problem) => problemSentence(name, problem)));
     resources.push(...read.resources.map((manifest) => ({ ...manifest, source: name })));
   }
   problems.push(...foreignNamespaces(resources, namespace), ...repeated(resources));
@@ -36,17 +37,6 @@ export function readResources(sources: readonly Source[], options: ReadResources
     throw new CliError('usage', `${sources.map(({ name }) => name).join(', ')}: there is no document to apply.`);
   }
   return resources;
-}
-
-/** `FILE: document 2, line 7: spec.model.alias is required`. */
-function sentence(source: string, { document, line, field, message }: ManifestProblem): string {
-  const place = [document === 0 ? undefined : `document ${document}`, line === undefined ? undefined : `line ${line}`];
-  const known = place.filter((part) => part !== undefined);
-  return [
-    source,
-    ...(known.length === 0 ? [] : [known.join(', ')]),
-    field === '' ? message : `${field} ${message}`,
-  ].join(': ');
 }
 
 function foreignNamespaces(resources: readonly ReadManifest[], namespace: string | undefined): readonly string[] {

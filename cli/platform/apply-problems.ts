@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { problemSentence } from '../manifests/problem-sentence.ts';
+import type { DataDirectory } from './data-directory.ts';
+
+/** The file in the watched folder in which the operator keeps what it could not apply. */
+export const problemsFile = '.problems.json';
+
+const problemSchema = z.object({
+  file: z.string(),
+  document: z.int(),
+  line: z.int().optional(),
+  field: z.string(),
+  message: z.string(),
+});
+const reportSchema = z.object({ problems: z.array(problemSchema) });
+
+/** A sentence for each problem of the files in the watched folder, naming file, document, line and field. */
+export function readApplyProblems(data: DataDirectory): readonly string[] {
+  try {
+    const { problems } = reportSchema.parse(JSON.parse(readFileSync(join(data.apply, problemsFile), 'utf8')));
+    return problems.map(({ file, line, ...problem }) =>
+      problemSentence(join(data.apply, file), { ...problem, ...(line === undefined ? {} : { line }) }),
+    );
+  } catch {
+    // There is no report before the operator has looked for the first time.
+    return [];
+  }
+}
