@@ -1,11 +1,8 @@
-import { type Bundle, type BundleLimits, bundleSchema, bundleSchemaName } from '#contracts/bundle';
-import { canonicalBytes, sha256Hex } from '#contracts/canonical';
-import { limits as numbers } from '#contracts/limits';
+import { type AssembledBundle, assembleBundle } from '#contracts/assemble-bundle';
+import type { Bundle, BundleLimits } from '#contracts/bundle';
 import { definitionSchema } from '#contracts/policy';
-import { isContentProfile } from '#contracts/profiles';
 import type { ApprovedProvider } from '#contracts/providers';
 import type { PolicyRevisionSpec } from '#crds/policy-revision';
-import { resolveProviders } from '../environment/approved-providers.ts';
 
 export type BuiltBundle = {
   readonly kind: 'built';
@@ -15,11 +12,7 @@ export type BuiltBundle = {
   readonly digest: string;
 };
 
-export type RefusedBundle = {
-  readonly kind: 'refused';
-  readonly reason: 'profile_unsupported' | 'provider_unknown' | 'bundle_invalid';
-  readonly message: string;
-};
+export type RefusedBundle = Extract<AssembledBundle, { kind: 'refused' }>;
 
 export type BundleInput = {
   readonly revision: PolicyRevisionSpec;
@@ -31,35 +24,22 @@ export type BundleInput = {
 /** The bundle of one revision: the same content gives the same bytes and the same digest (DESIGN section 6.2). */
 export function buildBundle(input: BundleInput): BuiltBundle | RefusedBundle {
   const { revision, contentProfile, limits, approved } = input;
-  if (!isContentProfile(contentProfile)) {
-    return refused('profile_unsupported', `the content profile ${contentProfile} is not supported`);
-  }
   const definition = definitionSchema.safeParse(parseJson(revision.definition));
-  if (!definition.success) return refused('bundle_invalid', 'the recorded definition is not a definition any more');
-  const resolved = resolveProviders(approved, definition.data);
-  if (resolved.kind === 'unknown') return refused('provider_unknown', resolved.message);
-  const { request, response } = definition.data;
-  const parsed = bundleSchema.safeParse({
-    schema: bundleSchemaName,
+  if (!definition.success) {
+    const message = 'the recorded definition is not a definition any more';
+    return { kind: 'refused', reason: 'bundle_invalid', message };
+  }
+  const assembled = assembleBundle({
+    policyId: revision.policyId,
+    revision: String(revision.number),
+    definition: definition.data,
     contentProfile,
     limits,
-    policies: [{ id: revision.policyId, revision: String(revision.number), request, response }],
-    providers: resolved.providers,
+    approved,
   });
-  if (!parsed.success) {
-    return refused('bundle_invalid', parsed.error.issues.map((issue) => issue.message).join('; '));
-  }
-  return sealed(parsed.data);
-}
-
-function sealed(bundle: Bundle): BuiltBundle | RefusedBundle {
-  const plain = Buffer.byteLength(JSON.stringify(bundle), 'utf8');
-  const bytes = canonicalBytes(bundle);
-  const size = Math.max(plain, bytes.length);
-  if (size > numbers.bundleBytes) {
-    return refused('bundle_invalid', `the bundle has ${size} bytes; at most ${numbers.bundleBytes} are allowed`);
-  }
-  return { kind: 'built', bundle, bytes, digest: sha256Hex(bytes) };
+  if (assembled.kind === 'refused') return assembled;
+  const { bundle, bytes, digest } = assembled;
+  return { kind: 'built', bundle, bytes, digest };
 }
 
 function parseJson(text: string): unknown {
@@ -68,8 +48,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function refused(reason: RefusedBundle['reason'], message: string): RefusedBundle {
-  return { kind: 'refused', reason, message };
 }

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { policyConditions } from './conditions.ts';
+import { decidePolicy } from './decide.ts';
+import type { PolicySnapshot } from './snapshot.ts';
+
+const id = '01990000-0000-7000-8000-000000000001';
+const recorded = { number: 1, name: `${id}-1`, definitionDigest: 'd' };
+
+function snapshot(change: Partial<PolicySnapshot> = {}): PolicySnapshot {
+  return {
+    name: 'guard',
+    uid: 'one',
+    generation: 1,
+    id,
+    hasFinalizer: true,
+    deleting: false,
+    problems: [],
+    namesakes: [],
+    newest: undefined,
+    recorded: undefined,
+    references: undefined,
+    ...change,
+  };
+}
+
+const copy = { name: 'a-copy', uid: 'two' };
+const by = (uid: string, name = 'x') => ({ policy: { uid, name, generation: 1 } });
+const leaving = { deleting: true, recorded };
+
+describe('a policy', () => {
+  test.each<readonly [string, Partial<PolicySnapshot>, object]>([
+    ['gets an id', { id: undefined }, { kind: 'adopt' }],
+    ['gets a finalizer', { hasFinalizer: false }, { kind: 'adopt' }],
+    ['is recorded', {}, { kind: 'record' }],
+    ['is settled when it is recorded', { recorded }, { standing: { kind: 'recorded', revision: recorded } }],
+    ['waits for an earlier write', { recorded: 'held' }, { standing: { kind: 'held' } }],
+    [
+      'with a wrong structure is not recorded',
+      { problems: ['a', 'b'] },
+      { standing: { kind: 'invalid', message: 'a; b' } },
+    ],
+    ['with an id that is none is not recorded', { id: 'x' }, { standing: { kind: 'invalid', reason: 'InvalidId' } }],
+    [
+      'with an id in upper case is not recorded',
+      { id: id.toUpperCase().replace('01990000', '0199000A') },
+      { standing: { reason: 'InvalidId' } },
+    ],
+    ['of the first name has the id', { namesakes: [{ ...copy, name: 'z' }] }, { kind: 'record' }],
+    ['of a later name does not', { namesakes: [copy] }, { standing: { kind: 'id_conflict', owner: 'a-copy' } }],
+    ['that owns the revisions has the id', { namesakes: [copy], newest: by('one') }, { kind: 'record' }],
+    [
+      'owns them by its name when it was made anew',
+      { namesakes: [copy], newest: by('gone', 'guard') },
+      { kind: 'record' },
+    ],
+    [
+      'is told when another one owns them',
+      { namesakes: [{ name: 'z', uid: 'two' }], newest: by('two') },
+      { standing: { owner: 'z' } },
+    ],
+    ['is recorded before it goes', { deleting: true }, { kind: 'record' }],
+    [
+      'waits for the record of an earlier write before it goes',
+      { deleting: true, recorded: 'held' },
+      { standing: { kind: 'held' } },
+    ],
+    ['is asked for who refers to it', leaving, { kind: 'find_references' }],
+    ['stays while somebody does', { ...leaving, references: ['binding chat'] }, { standing: { kind: 'leaving' } }],
+    ['goes when nobody does', { ...leaving, references: [] }, { kind: 'release' }],
+    [
+      'that was never accepted goes when nobody refers to it',
+      { deleting: true, problems: ['a'], references: [] },
+      { kind: 'release' },
+    ],
+    [
+      'with somebody else’s id just goes',
+      { deleting: true, namesakes: [copy], newest: by('two') },
+      { kind: 'release' },
+    ],
+    ['that was never adopted just goes', { deleting: true, id: undefined }, { kind: 'release' }],
+    ['that was released is left alone', { deleting: true, hasFinalizer: false }, { kind: 'nothing' }],
+  ])('%s', (_name, change, step) => expect(decidePolicy(snapshot(change))).toMatchObject(step));
+});
+
+test('its conditions say so', () => {
+  const say = (standing: Parameters<typeof policyConditions>[0]) =>
+    policyConditions(standing, 7).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+  const fine = ['Accepted True Accepted', 'IdConflict False NoConflict'];
+  expect(say({ kind: 'recorded', revision: recorded })).toEqual(['Ready True Recorded', ...fine]);
+  expect(say({ kind: 'held' })).toEqual(['Ready Unknown WaitingForRecord', ...fine]);
+  expect(say({ kind: 'leaving', references: ['binding chat'] })).toEqual(['Ready False DeletionHeld', ...fine]);
+  expect(say({ kind: 'invalid', reason: 'InvalidSpec', message: 'm' })).toEqual([
+    'Ready False InvalidSpec',
+    'Accepted False InvalidSpec',
+    'IdConflict False NoConflict',
+  ]);
+  expect(say({ kind: 'id_conflict', owner: 'z' })).toEqual([
+    'Ready False IdConflict',
+    fine[0],
+    'IdConflict True IdConflict',
+  ]);
+  const many = policyConditions(
+    { kind: 'leaving', references: Array.from({ length: 12 }, (_one, n) => `binding b${n}`) },
+    7,
+  );
+  expect(many[0]?.message).toContain('binding b9 and 2 more');
+});

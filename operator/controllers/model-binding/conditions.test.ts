@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest';
+import type { Condition } from '#crds/metadata';
+import { aspectsOf, bindingConditions, camel } from './conditions.ts';
+import type { Snapshot } from './snapshot.ts';
+import { makeStatus } from './status.ts';
+import type { Settlement, Standing } from './steps.ts';
+import { replicaOf, routeOf, snapshotOf, specOf } from './testing/snapshots.ts';
+
+function said(standing: Standing, change: Partial<Snapshot> = {}, rest: Partial<Settlement> = {}) {
+  const aspects = aspectsOf(snapshotOf({ route: routeOf(), ...change }), { standing, ...rest });
+  return Object.fromEntries(bindingConditions.map((type) => [type, `${aspects[type].status} ${aspects[type].reason}`]));
+}
+
+const message = 'the reason';
+const quiet = { RouteRejected: 'False NotRejected' };
+
+describe('conditions of a binding', () => {
+  test.each<readonly [string, Standing, Record<string, string>]>([
+    [
+      'applied',
+      { kind: 'applied' },
+      {
+        Ready: 'True Ready',
+        Accepted: 'True Accepted',
+        ResolvedRefs: 'True Resolved',
+        GenerationReady: 'True Ready',
+        Applied: 'True Applied',
+      },
+    ],
+    [
+      'confirming',
+      { kind: 'confirming', message },
+      {
+        Ready: 'Unknown WaitingForReplicas',
+        Accepted: 'True Accepted',
+        ResolvedRefs: 'True Resolved',
+        GenerationReady: 'True Ready',
+        Applied: 'Unknown WaitingForReplicas',
+      },
+    ],
+    [
+      'starting',
+      { kind: 'starting', message },
+      {
+        Ready: 'Unknown Pending',
+        Accepted: 'True Accepted',
+        ResolvedRefs: 'True Resolved',
+        GenerationReady: 'Unknown Starting',
+        Applied: 'Unknown Pending',
+      },
+    ],
+    [
+      'unresolved',
+      { kind: 'unresolved', reason: 'PolicyNotFound', message },
+      {
+        Ready: 'False PolicyNotFound',
+        Accepted: 'True Accepted',
+        ResolvedRefs: 'False PolicyNotFound',
+        GenerationReady: 'Unknown Pending',
+        Applied: 'Unknown Pending',
+      },
+    ],
+    [
+      'not accepted',
+      { kind: 'not_accepted', reason: 'AliasConflict', message },
+      {
+        Ready: 'False AliasConflict',
+        Accepted: 'False AliasConflict',
+        ResolvedRefs: 'Unknown NotAccepted',
+        GenerationReady: 'Unknown Pending',
+        Applied: 'Unknown Pending',
+      },
+    ],
+    [
+      'failed before the workload',
+      { kind: 'failed', phase: 'references', reason: 'provider_unknown', message },
+      {
+        Ready: 'False ProviderUnknown',
+        Accepted: 'True Accepted',
+        ResolvedRefs: 'False ProviderUnknown',
+        GenerationReady: 'Unknown Pending',
+        Applied: 'False ProviderUnknown',
+      },
+    ],
+    [
+      'failed at the workload',
+      { kind: 'failed', phase: 'generation', reason: 'policy_tests_failed', message },
+      {
+        Ready: 'False PolicyTestsFailed',
+        Accepted: 'True Accepted',
+        ResolvedRefs: 'True Resolved',
+        GenerationReady: 'False PolicyTestsFailed',
+        Applied: 'False PolicyTestsFailed',
+      },
+    ],
+    [
+      'failed at the replicas',
+      { kind: 'failed', phase: 'replicas', reason: 'replica_rejected', message },
+      {
+        Ready: 'False ReplicaRejected',
+        Accepted: 'True Accepted',
+        ResolvedRefs: 'True Resolved',
+        GenerationReady: 'True Ready',
+        Applied: 'False ReplicaRejected',
+      },
+    ],
+    [
+      'blocked',
+      { kind: 'blocked', reason: 'StorageFull', message },
+      {
+        Ready: 'False StorageFull',
+        Accepted: 'True Accepted',
+        ResolvedRefs: 'True Resolved',
+        GenerationReady: 'False StorageFull',
+        Applied: 'Unknown Pending',
+      },
+    ],
+    [
+      'leaving',
+      { kind: 'leaving', message },
+      {
+        Ready: 'False Deleting',
+        Accepted: 'True Accepted',
+        ResolvedRefs: 'True Resolved',
+        GenerationReady: 'Unknown Pending',
+        Applied: 'Unknown Pending',
+      },
+    ],
+  ])('say what is %s', (_name, standing, expected) => expect(said(standing)).toEqual({ ...expected, ...quiet }));
+
+  test('name a replica that rejects after the application and leave Applied', () => {
+    const rejecting = { replicas: [replicaOf('b', { rejected: 'x' })] };
+    expect(said({ kind: 'applied' }, rejecting)).toMatchObject({
+      Ready: 'False RejectedByReplica',
+      Applied: 'True Applied',
+      RouteRejected: 'True RejectedByReplica',
+    });
+  });
+
+  test('tell an unknown provider, a lost policy and a workload that does not run again while it is applied', () => {
+    const applied: Standing = { kind: 'applied' };
+    expect(said(applied, { upstream: { kind: 'unknown', provider: 'x' } }).Ready).toBe('False ProviderUnknown');
+    expect(said(applied, { policy: { kind: 'absent' } }).Ready).toBe('False PolicyNotFound');
+    expect(said(applied, {}, { degraded: message })).toMatchObject({
+      Ready: 'False RunningAgain',
+      GenerationReady: 'False RunningAgain',
+    });
+  });
+
+  test('keep what they said of a failure that is only remembered', () => {
+    const failure: Standing = { kind: 'failed', phase: 'generation', reason: 'bundle_invalid', message };
+    const first = snapshotOf({ route: routeOf() });
+    const told = makeStatus(first, { standing: failure }, aspectsOf(first, { standing: failure }), new Date(0));
+    const later = snapshotOf(
+      { route: routeOf(), conditions: told.conditions ?? [] },
+      { generation: 2, spec: specOf() },
+    );
+    const settlement: Settlement = { standing: { ...failure, message: undefined } };
+    const kept = makeStatus(later, settlement, aspectsOf(later, settlement), new Date(9_000));
+    const strip = (list: readonly Condition[] | undefined) => list?.map(({ observedGeneration: _n, ...rest }) => rest);
+    expect(strip(kept.conditions)).toEqual(strip(told.conditions));
+    expect(kept.conditions?.every((condition) => condition.observedGeneration === 2)).toBe(true);
+    const lost = aspectsOf(snapshotOf({ route: routeOf() }), settlement);
+    expect(lost.Applied).toMatchObject({ status: 'False', reason: 'BundleInvalid' });
+  });
+
+  test('move their time only with their status, and say nothing new of nothing new', () => {
+    const s = snapshotOf({ route: routeOf() });
+    const settlement: Settlement = { standing: { kind: 'confirming', message } };
+    const first = makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0));
+    const again = snapshotOf({ route: routeOf(), conditions: first.conditions ?? [] });
+    expect(makeStatus(again, settlement, aspectsOf(again, settlement), new Date(60_000))).toEqual(first);
+    const other: Settlement = { standing: { kind: 'confirming', message: 'another' } };
+    const changed = makeStatus(again, other, aspectsOf(again, other), new Date(60_000));
+    expect(changed.conditions?.find(({ type }) => type === 'Applied')).toMatchObject({
+      message: 'another',
+      lastTransitionTime: '1970-01-01T00:00:00Z',
+    });
+  });
+
+  test('cut a message that is longer than a condition may be', () => {
+    const long = aspectsOf(snapshotOf(), { standing: { kind: 'starting', message: 'x'.repeat(40_000) } });
+    expect(long.GenerationReady.message).toHaveLength(32_768);
+  });
+});
+
+test('reasons are written as conditions write them', () => {
+  expect(camel('policy_tests_failed')).toBe('PolicyTestsFailed');
+  expect(camel('superseded')).toBe('Superseded');
+});

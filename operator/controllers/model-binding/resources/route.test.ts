@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { defaultBundleLimits } from '#contracts/bundle';
+import { gatewayRouteSchema } from '#crds/gateway-route';
+import { writePrevious } from '../previous.ts';
+import { bindingId, generationId, guardOf, revisionOf, specOf } from '../testing/snapshots.ts';
+import { makeGuard, makeRoute, makeRouteFrame, minStreamingBodyBytes } from './route.ts';
+
+const identity = { name: 'chat', uid: 'uid-of-chat', id: bindingId };
+const upstream = {
+  provider: 'vendor',
+  endpoint: 'https://models.example.com/v1',
+  credential: 'vendor-key',
+  enabled: true,
+};
+const frame = makeRouteFrame(identity, specOf({ extraRequestKeys: ['seed'] }), upstream);
+const contentProfile = 'gateway-1.5.0-chat-webhook-v2';
+
+function golden(name: string, object: unknown) {
+  expect(gatewayRouteSchema.safeParse(object).error?.issues).toBeUndefined();
+  return expect(stringify(object)).toMatchFileSnapshot(`../testdata/${name}.yaml`);
+}
+
+test('a guarded route', () =>
+  golden(
+    'guarded-route',
+    makeRoute(
+      { ...frame, token: 'a-token', contentProfile, guardrail: guardOf(2), workload: 'g-2', generationId },
+      undefined,
+    ),
+  ));
+
+test('a route on trial carries the application to go back to', () => {
+  const previous = writePrevious({ mode: 'Policy', token: '', contentProfile, workload: 'g-1', guardrail: guardOf(1) });
+  return golden(
+    'route-on-trial',
+    makeRoute(
+      { ...frame, token: 'a-token', contentProfile, guardrail: guardOf(2), workload: 'g-2', generationId },
+      previous,
+    ),
+  );
+});
+
+test('a route that declares the model unguarded', () =>
+  golden(
+    'unguarded-route',
+    makeRoute({ ...frame, token: '', contentProfile, guardrail: { mode: 'None' }, generationId }, undefined),
+  ));
+
+test('a model or a provider that is off switches the route off', () => {
+  const { model } = specOf();
+  expect(makeRouteFrame(identity, specOf({ model: { ...model, state: 'Disabled' } }), upstream).state).toBe('Disabled');
+  expect(makeRouteFrame(identity, specOf(), { ...upstream, enabled: false }).state).toBe('Disabled');
+});
+
+test('streaming needs bodies of 8,192 bytes and a policy that can be judged in windows', () => {
+  const guard = (maxBodyBytes: number, streaming: Parameters<typeof makeGuard>[0]['streaming']) =>
+    makeGuard({
+      revision: revisionOf(1),
+      contentProfile,
+      digest: 'a'.repeat(64),
+      addresses: ['http://127.0.0.1:1'],
+      limits: { ...defaultBundleLimits, maxBodyBytes },
+      streaming,
+    }).streaming;
+  expect(minStreamingBodyBytes).toBe(8_192);
+  expect(guard(8_192, { allowed: true })).toEqual({ allowed: true });
+  expect(guard(8_191, { allowed: true })).toMatchObject({
+    allowed: false,
+    rule: expect.stringContaining('maxBodyBytes'),
+  });
+  expect(guard(8_192, { allowed: false, rule: 'long-phrase' })).toEqual({ allowed: false, rule: 'long-phrase' });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { runtimeGenerationSchema } from '#crds/runtime-generation';
+import { renderManifest } from '../adapters/processes/manifest.ts';
+import { workloadName } from '../workload-name.ts';
+import { makeGeneration } from './generation.ts';
+
+const identity = { digest: 'a'.repeat(64), build: '0.1.0+0123456789ab' };
+
+test('a workload of local processes', () => {
+  const name = workloadName(identity, []);
+  const object = makeGeneration({ name, ...identity, manifest: renderManifest(identity), replicas: 2 });
+  expect(runtimeGenerationSchema.safeParse(object).error?.issues).toBeUndefined();
+  return expect(stringify(object)).toMatchFileSnapshot('../testdata/generation.yaml');
+});
+
+test('the name follows bundle, build and providers, and nothing else', () => {
+  const detector = { name: 'd', kind: 'detector', endpoint: 'http://127.0.0.1:1', credential: 'k' } as const;
+  const names = [
+    workloadName(identity, []),
+    workloadName({ ...identity, digest: 'b'.repeat(64) }, []),
+    workloadName({ ...identity, build: 'other' }, []),
+    workloadName(identity, [detector]),
+    workloadName(identity, [{ ...detector, endpoint: 'http://127.0.0.1:2' }]),
+  ];
+  expect(new Set(names).size).toBe(names.length);
+  expect(workloadName({ ...identity }, [])).toBe(names[0]);
+  for (const name of names) expect(name).toMatch(/^g-[0-9a-f]{20}$/);
+});
