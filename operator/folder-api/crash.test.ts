@@ -29,27 +29,38 @@ test('loses nothing that was acknowledged, whenever the process is killed', asyn
   const known = new Map<string, Known>();
   let highest = '0';
   for (let round = 0; round < rounds; round += 1) {
-    const { child, url } = await serve(data);
-    await using client = createClient({ url, tokenFile: openTokenFile(data.token), namespace: 'default' });
+    await using life = await serve(data);
+    await using client = createClient({ url: life.url, tokenFile: openTokenFile(data.token), namespace: 'default' });
     highest = await checkState(client, known, highest);
     const writers = [0, 1, 2, 3].map((writer) => writeUntilDead(client, writer, known));
-    setTimeout(() => child.kill('SIGKILL'), 15 + ((round * 37) % 90));
-    await once(child, 'exit');
+    setTimeout(() => life.child.kill('SIGKILL'), 15 + ((round * 37) % 90));
     await Promise.all(writers);
   }
-  const { child, url } = await serve(data);
-  await using client = createClient({ url, tokenFile: openTokenFile(data.token), namespace: 'default' });
+  await using life = await serve(data);
+  await using client = createClient({ url: life.url, tokenFile: openTokenFile(data.token), namespace: 'default' });
   await checkState(client, known, highest);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
   expect(known.size).toBeGreaterThan(rounds);
   expect(await leftovers(data)).toEqual([]);
 }, 120_000);
 
-async function serve(data: DataDirectory): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [script, data.resources, data.token], { stdio: ['ignore', 'pipe', 'inherit'] });
+type Life = AsyncDisposable & { readonly child: ChildProcess; readonly url: string };
+
+/** A process that is killed with its scope, and ends by itself should this one die. */
+async function serve(data: DataDirectory): Promise<Life> {
+  const child = spawn(process.execPath, [script, data.resources, data.token], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, PORTCULLIS_EXIT_WITH_STDIN: '1' },
+  });
+  const exit = once(child, 'exit');
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return { child, url: (JSON.parse(line) as { listening: string }).listening };
+  return {
+    child,
+    url: (JSON.parse(line) as { listening: string }).listening,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
 }
 
 /** Creates, changes and deletes objects of its own until the server is gone. */
@@ -122,10 +133,8 @@ function checkObject(found: Stored<GuardrailPolicy> | undefined, { acknowledged,
   }
 }
 
+/** What is in the folder beside objects, after a start that clears away. */
 async function leftovers(data: DataDirectory): Promise<readonly string[]> {
-  const { child } = await serve(data);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
   const files = await readdir(join(data.resources, policies.plural));
   return files.filter((file) => !file.endsWith('.json'));
 }
