@@ -1,0 +1,127 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultBundleLimits } from '#contracts/bundle';
+import { canonicalBytes } from '#contracts/canonical';
+import type { Definition } from '#contracts/policy';
+import { regexEngine } from '#contracts/policy';
+import { currentProfile } from '#contracts/profiles';
+import { revisionOf } from '../controllers/model-binding/testing/snapshots.ts';
+import { definitionOf } from '../testing/objects.ts';
+import { buildBundle } from './build-bundle.ts';
+import { createJudge } from './run-judge.ts';
+
+const file = join(import.meta.dirname, '../../runtime/judge.ts');
+const { signal } = new AbortController();
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portcullis-judge-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function bundleOf(definition: Definition) {
+  const revision = revisionOf(1, { definition: canonicalBytes(definition).toString('utf8') });
+  const built = buildBundle({ revision, contentProfile: currentProfile, limits: defaultBundleLimits, approved: [] });
+  if (built.kind !== 'built') throw new TypeError(built.message);
+  return built;
+}
+
+function withPattern(pattern: string): Definition {
+  const { request, response } = definitionOf('portal');
+  const regex = { engine: regexEngine, pattern, caseSensitive: true } as const;
+  const rule = { id: 'culprit', kind: 'regex', timeoutMs: 20, action: { type: 'deny' }, regex } as const;
+  return { request, response: { ...response, baseline: [rule] }, providers: [] };
+}
+
+/** A judge of its own behaviour: what it does stands in the file. */
+async function judgeThat(does: string, timeoutMs = 30_000) {
+  const path = join(folder, `${does.length}.ts`);
+  await writeFile(path, does);
+  return createJudge({ file: path, secretsDirectory: folder, timeoutMs });
+}
+
+describe('the judgement of a bundle', () => {
+  const judge = createJudge({ file, secretsDirectory: '' });
+
+  test('accepts a sound one and says whether its answers can be judged in windows', async () => {
+    const sound = await judge.judge(bundleOf(definitionOf('portal')), signal);
+    expect(sound).toEqual({ kind: 'accepted', streaming: { allowed: true }, warnings: [] });
+    const anchored = await judge.judge(bundleOf(withPattern('^begins')), signal);
+    expect(anchored).toMatchObject({ kind: 'accepted', streaming: { allowed: false, rule: 'culprit' } });
+  });
+
+  test.each([
+    ['bundle_invalid', '(?=a)'],
+    ['rule_too_costly', 'a.{0,900}b.{0,900}c.{0,900}d'],
+  ])('refuses one as %s and names the rule', async (reason, pattern) => {
+    const refused = await judge.judge(bundleOf(withPattern(pattern)), signal);
+    expect(refused).toMatchObject({ kind: 'refused', reason });
+    expect(refused.kind === 'refused' ? refused.message : '').toContain('the rule culprit of the response section');
+  });
+
+  test('runs texts through the local rules', async () => {
+    const { bundle } = bundleOf(definitionOf('portal'));
+    const policyId = bundle.policies[0]?.id ?? '';
+    const check = (name: string, content: string) => ({
+      name,
+      policyId,
+      stage: 'request' as const,
+      messages: [{ role: 'user', content }],
+    });
+    const results = await judge.check(bundle, [check('one', 'about the portal'), check('two', 'hello')], {
+      providers: 'skipped',
+      signal,
+    });
+    expect(results).toEqual([
+      { name: 'one', decision: 'Reject', code: undefined },
+      { name: 'two', decision: 'Pass', code: undefined },
+    ]);
+  });
+
+  test('that does not return is a refusal', async () => {
+    const endless = await judgeThat('for (;;);', 300);
+    expect(await endless.judge(bundleOf(definitionOf('portal')), signal)).toMatchObject({
+      kind: 'refused',
+      reason: 'bundle_invalid',
+    });
+  });
+
+  test('that ends without a verdict is a refusal or, where it failed, tried again', async () => {
+    const bundle = bundleOf(definitionOf('portal'));
+    const silent = await judgeThat('process.stdin.resume();');
+    expect(await silent.judge(bundle, signal)).toMatchObject({ kind: 'refused', reason: 'bundle_invalid' });
+    const failing = await judgeThat('process.stdin.resume(); process.exitCode = 1;');
+    await expect(failing.judge(bundle, signal)).rejects.toMatchObject({ code: 'JudgeUnavailable' });
+    const killed = await judgeThat("process.kill(process.pid, 'SIGKILL'); // the system is short of memory");
+    expect(await killed.judge(bundle, signal)).toMatchObject({ kind: 'refused' });
+  });
+
+  test('that saw another digest is a refusal', async () => {
+    const verdict = { digest: 'b'.repeat(64), canonical: '{}', problems: [], warnings: [], streaming: [], results: [] };
+    const wrong = await judgeThat(
+      `process.stdin.resume(); process.stdout.write(${JSON.stringify(JSON.stringify(verdict))});`,
+    );
+    expect(await wrong.judge(bundleOf(definitionOf('portal')), signal)).toMatchObject({ kind: 'refused' });
+  });
+
+  test('of the same bytes is made once', async () => {
+    const counter = join(folder, 'runs');
+    const verdict = { problems: [{ code: 'bundle_invalid', message: 'm' }], warnings: [], streaming: [], results: [] };
+    const source = `import { appendFileSync } from 'node:fs'; process.stdin.resume(); appendFileSync(${JSON.stringify(counter)}, 'x'); process.stdout.write(${JSON.stringify(JSON.stringify(verdict))});`;
+    const counted = await judgeThat(source);
+    const bundle = bundleOf(definitionOf('portal'));
+    const first = await counted.judge(bundle, signal);
+    expect(await counted.judge(bundle, signal)).toBe(first);
+    const { readFile } = await import('node:fs/promises');
+    expect(await readFile(counter, 'utf8')).toBe('x');
+  });
+
+  test('is given up with its caller', async () => {
+    const stop = new AbortController();
+    const endless = await judgeThat('for (;;); // for ever');
+    const judging = endless.judge(bundleOf(definitionOf('portal')), stop.signal);
+    stop.abort(new DOMException('over', 'AbortError'));
+    await expect(judging).rejects.toThrow('over');
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import type { CheckOutcome } from '#checks/client';
+import { type Bundle, bundleSchemaName, defaultBundleLimits } from '#contracts/bundle';
+import { detectorContract, type Section } from '#contracts/policy';
+import { currentProfile } from '#contracts/profiles';
+import type { PolicyTest } from '#crds/guardrail-policy';
+import type { BundleCheckResult, Judge } from '../bundles/ports.ts';
+import { sectionOf } from '../testing/objects.ts';
+import { askProviders } from './ask-providers.ts';
+import { judgeTest } from './judge-test.ts';
+import { runPolicyTests } from './run-policy-tests.ts';
+
+function testOf(expected: PolicyTest['expect'], name = 'a test'): PolicyTest {
+  return { name, stage: 'request', messages: [{ role: 'user', content: 'hello' }], expect: expected };
+}
+
+const outcomes = {
+  Pass: { kind: 'pass' },
+  Reject: { kind: 'deny' },
+  Mask: { kind: 'mask', contents: ['x'] },
+  Failed: { kind: 'failed', code: 'stage_timeout', message: 'm' },
+} as const satisfies Record<string, CheckOutcome>;
+type Decision = keyof typeof outcomes;
+
+function local(decision: Decision): BundleCheckResult {
+  return { name: 'a test', decision, code: undefined };
+}
+
+describe('a policy test', () => {
+  test('of local rules passes when the decision is the expected one, and only then', () => {
+    for (const expected of ['Pass', 'Reject', 'Mask'] as const) {
+      for (const decision of ['Pass', 'Reject', 'Mask', 'Failed'] as const) {
+        const verdict = judgeTest(testOf(expected), outcomes[decision], undefined);
+        expect(verdict.kind).toBe(decision === expected ? 'passed' : 'failed');
+      }
+    }
+  });
+
+  test.each<readonly [PolicyTest['expect'], Decision, Decision, string]>([
+    ['Pass', 'Reject', 'Pass', 'differs'],
+    ['Pass', 'Reject', 'Reject', 'failed'],
+    ['Reject', 'Pass', 'Pass', 'differs'],
+    ['Mask', 'Reject', 'Mask', 'differs'],
+    ['Mask', 'Pass', 'Pass', 'failed'],
+    ['Reject', 'Mask', 'Mask', 'failed'],
+  ])('that expects %s, got %s and locally %s: %s', (expected, decision, alone, kind) => {
+    expect(judgeTest(testOf(expected), outcomes[decision], local(alone)).kind).toBe(kind);
+  });
+
+  test('says which one it was and what it got, never a text', () => {
+    const verdict = judgeTest(testOf('Reject', 'no bombs'), outcomes.Failed, undefined);
+    expect(verdict).toEqual({
+      kind: 'failed',
+      message: 'the policy test no bombs expects Reject at the request stage and got the failure stage_timeout',
+    });
+  });
+});
+
+const remote = {
+  id: 'asks',
+  kind: 'external_pipeline',
+  timeoutMs: 40,
+  action: { type: 'deny' },
+  externalPipeline: { provider: 'spam', contract: detectorContract },
+} as const;
+
+function bundleOf(request: Section): Bundle {
+  return {
+    schema: bundleSchemaName,
+    contentProfile: currentProfile,
+    limits: defaultBundleLimits,
+    policies: [{ id: 'p', revision: '1', request, response: sectionOf('x') }],
+    providers: [{ name: 'spam', kind: 'detector', endpoint: 'http://127.0.0.1:1', credential: 'k' }],
+  };
+}
+
+function judgeThatSays(results: (names: readonly string[]) => readonly BundleCheckResult[]) {
+  const asked: { readonly bundle: Bundle; readonly providers: string }[] = [];
+  const check: Judge['check'] = async (bundle, checks, { providers }) => {
+    asked.push({ bundle, providers });
+    return results(checks.map(({ name }) => name));
+  };
+  return { asked, check };
+}
+
+const { signal } = new AbortController();
+
+describe('a run of policy tests', () => {
+  const target = {
+    addresses: [],
+    policyId: 'p',
+    policyRevision: '1',
+    digest: 'd',
+    contentProfile: currentProfile,
+    maxBodyBytes: 1,
+    maxMessages: 1,
+    deadlineMs: 1,
+  };
+
+  function run(
+    said: readonly CheckOutcome[],
+    request: Section,
+    tests: readonly PolicyTest[],
+    alone: Decision = 'Pass',
+  ) {
+    let calls = 0;
+    const check = async (): Promise<CheckOutcome> => said[Math.min(calls++, said.length - 1)] ?? outcomes.Failed;
+    const judge = judgeThatSays((names) => names.map((name) => ({ ...local(alone), name })));
+    const result = runPolicyTests(
+      { checks: { check }, judge },
+      { tests, bundle: bundleOf(request), targetOf: () => target, signal },
+    );
+    return { result, judge, calls: () => calls };
+  }
+
+  test('tells every test that fails', async () => {
+    const { result } = run([outcomes.Pass], sectionOf('x'), [
+      testOf('Reject', 'one'),
+      testOf('Pass', 'two'),
+      testOf('Mask', 'three'),
+    ]);
+    const found = await result;
+    expect(found).toMatchObject({ kind: 'failed' });
+    expect(found.kind === 'failed' ? found.message : '').toMatch(/one.*three/);
+  });
+
+  test.each(['network', 'no_address', 'overloaded', 'policy_unavailable', 'timeout'] as const)(
+    'that meets %s says nothing about the policy',
+    async (code) => {
+      const { result } = run([{ kind: 'failed', code, message: 'm' }], sectionOf('x'), [testOf('Pass')]);
+      expect(await result).toMatchObject({ kind: 'broken', message: expect.stringContaining(code) });
+    },
+  );
+
+  test('gives a process that has just started time, three times', async () => {
+    const slow = outcomes.Failed;
+    const late = run([slow, slow, outcomes.Pass], sectionOf('x'), [testOf('Pass')]);
+    expect(await late.result).toMatchObject({ kind: 'passed' });
+    const always = run([slow], sectionOf('x'), [testOf('Pass')]);
+    expect(await always.result).toMatchObject({ kind: 'failed' });
+    expect(always.calls()).toBe(3);
+  });
+
+  test('asks the local rules alone where a stage asks providers, and reports what these decide otherwise', async () => {
+    const request = { ...sectionOf('x'), baseline: [remote] };
+    const { result, judge } = run([outcomes.Reject], request, [testOf('Pass')]);
+    expect(await result).toMatchObject({ kind: 'passed', differences: [expect.stringContaining('a test')] });
+    expect(judge.asked).toMatchObject([{ providers: 'skipped' }]);
+    const unavailable = { kind: 'failed', code: 'provider_unavailable', message: 'm' } as const;
+    expect(await run([unavailable], request, [testOf('Pass')]).result).toMatchObject({ kind: 'passed' });
+    expect(await run([unavailable], request, [testOf('Pass')], 'Reject').result).toMatchObject({ kind: 'failed' });
+  });
+
+  test('does not ask them where no rule that enforces does', async () => {
+    const { judge, result } = run(
+      [outcomes.Pass],
+      { ...sectionOf('x'), additional: [{ ...remote, mode: 'observe' }] },
+      [testOf('Pass')],
+    );
+    await result;
+    expect(judge.asked).toEqual([]);
+  });
+});
+
+describe('asking providers', () => {
+  test('asks for each enforced rule on its own, with its own timeout, and calls nobody otherwise', async () => {
+    const silent = judgeThatSays((names) => names.map((name) => ({ name, decision: 'Pass', code: undefined })));
+    expect(await askProviders(silent, bundleOf(sectionOf('x')), signal)).toEqual([]);
+    expect(silent.asked).toEqual([]);
+    const request: Section = {
+      ...sectionOf('x'),
+      additional: [
+        { ...remote, mode: 'enforce' },
+        { ...remote, id: 'watches', mode: 'observe' },
+      ],
+    };
+    expect(await askProviders(silent, bundleOf(request), signal)).toEqual([]);
+    expect(silent.asked).toMatchObject([{ providers: 'called' }]);
+    const [{ bundle } = { bundle: undefined }] = silent.asked;
+    expect(bundle?.policies).toMatchObject([{ request: { baseline: [remote], additional: [], deadlineMs: 80 } }]);
+  });
+
+  test('tells each one that does not answer, whatever the others say', async () => {
+    const request: Section = { ...sectionOf('x'), baseline: [remote, { ...remote, id: 'asks-too' }] };
+    const judge = judgeThatSays((names) => [
+      { name: names[0] ?? '', decision: 'Reject', code: undefined },
+      { name: names[1] ?? '', decision: 'Failed', code: 'provider_unavailable' },
+    ]);
+    expect(await askProviders(judge, bundleOf(request), signal)).toEqual([
+      'the provider spam of the rule asks-too does not answer: provider_unavailable',
+    ]);
+  });
+});
