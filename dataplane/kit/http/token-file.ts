@@ -34,7 +34,8 @@ export type TokenFile = {
 /** How long a look at the file is good for, in milliseconds. */
 const LOOK_EVERY_MS = 1000;
 
-type Content = { readonly stamp: string; readonly tokens: readonly string[]; readonly error?: TokenFileError };
+type Token = { readonly text: string; readonly digest: Buffer };
+type Content = { readonly stamp: string; readonly tokens: readonly Token[]; readonly error?: TokenFileError };
 
 /**
  * Opens a file of one or two service tokens, one per line: the first word of a line is the token, empty lines do not
@@ -59,7 +60,7 @@ export function openTokenFile(path: string, clock: Clock = systemClock): TokenFi
       const digest = digestOf(candidate);
       let found = false;
       for (const token of current().tokens) {
-        if (timingSafeEqual(digestOf(token), digest)) found = true;
+        if (timingSafeEqual(token.digest, digest)) found = true;
       }
       return found;
     },
@@ -67,7 +68,7 @@ export function openTokenFile(path: string, clock: Clock = systemClock): TokenFi
       const { tokens, error } = current();
       const [token] = tokens;
       if (token === undefined) throw error ?? new TokenFileError('empty', path);
-      return token;
+      return token.text;
     },
   };
 }
@@ -84,10 +85,10 @@ function load(path: string): Content {
   }
 }
 
-function tokensOf(text: string): string[] {
+function tokensOf(text: string): Token[] {
   return text.split('\n').flatMap((line) => {
     const [word] = line.trim().split(/\s+/);
-    return word === undefined || word === '' ? [] : [word];
+    return word === undefined || word === '' ? [] : [{ text: word, digest: digestOf(word) }];
   });
 }
 
