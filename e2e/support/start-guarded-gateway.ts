@@ -16,7 +16,7 @@ import { type ChaosProxy, startChaosProxy } from './chaos-proxy.ts';
 import { sampleBundle } from './sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './scripted-upstream.ts';
 import { type RunningProcess, startProcess } from './start-process.ts';
-import { startRuntimeOn } from './start-runtime.ts';
+import { startRuntime } from './start-runtime.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
 
@@ -118,8 +118,8 @@ export async function startGuardedGateway(options: GuardedGatewayOptions = {}): 
 
   const upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'a healthy answer' }));
   const bundleFile = file('bundle.json', canonicalBytes(bundle));
-  const startRuntime = () => startRuntimeOn(bundleFile, runtimeTokenFile);
-  const runtime = stack.use(await startRuntime());
+  const startAnother = () => startRuntime(bundleFile, runtimeTokenFile);
+  const runtime = stack.use(await startAnother());
   const proxy = stack.use(await startChaosProxy(runtime.url));
   const api = stack.use(await startResources(folder, apiTokenFile));
   const client = stack.use(createClient({ url: api.url, tokenFile: openTokenFile(apiTokenFile), namespace }));
@@ -162,7 +162,7 @@ export async function startGuardedGateway(options: GuardedGatewayOptions = {}): 
     client,
     route,
     runtimeToken,
-    startRuntime,
+    startRuntime: startAnother,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

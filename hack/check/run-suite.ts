@@ -6,6 +6,8 @@ export type SuiteOptions = {
   readonly files: readonly string[];
   /** False for suites that start whole platforms: their files run one after the other. */
   readonly parallel: boolean;
+  /** Learns of every test with its full title. */
+  readonly onTest?: (title: string) => void;
 };
 
 function titleOf(test: TestCase): string {
@@ -68,6 +70,7 @@ export async function runSuite(options: SuiteOptions): Promise<Outcome> {
   });
   try {
     const { testModules, unhandledErrors } = await vitest.start();
+    for (const module of testModules) for (const test of module.children.allTests()) options.onTest?.(test.fullName);
     return collect(testModules, unhandledErrors.length);
   } finally {
     await vitest.close();
