@@ -28,20 +28,25 @@ test('loses nothing that was acknowledged, whenever the process is killed', asyn
   await using data = await makeDataDirectory();
   const known = new Map<string, Known>();
   let highest = '0';
+  let acknowledged = 0;
   for (let round = 0; round < rounds; round += 1) {
     await using life = await serve(data);
     await using client = createClient({ url: life.url, tokenFile: openTokenFile(data.token), namespace: 'default' });
     highest = await checkState(client, known, highest);
-    const writers = [0, 1, 2, 3].map((writer) => writeUntilDead(client, writer, known));
-    setTimeout(() => life.child.kill('SIGKILL'), 15 + ((round * 37) % 90));
-    await Promise.all(writers);
+    let left = 8 + ((round * 7) % 40);
+    const onWritten = () => {
+      left -= 1;
+      if (left === 0) setTimeout(() => life.child.kill('SIGKILL'), round % 4);
+      acknowledged += 1;
+    };
+    await Promise.all([0, 1, 2, 3].map((writer) => writeUntilDead(client, writer, known, onWritten)));
   }
   await using life = await serve(data);
   await using client = createClient({ url: life.url, tokenFile: openTokenFile(data.token), namespace: 'default' });
   await checkState(client, known, highest);
-  expect(known.size).toBeGreaterThan(rounds);
+  expect(acknowledged).toBeGreaterThan(rounds * 8);
   expect(await leftovers(data)).toEqual([]);
-}, 120_000);
+}, 240_000);
 
 type Life = AsyncDisposable & { readonly child: ChildProcess; readonly url: string };
 
@@ -64,13 +69,19 @@ async function serve(data: DataDirectory): Promise<Life> {
 }
 
 /** Creates, changes and deletes objects of its own until the server is gone. */
-async function writeUntilDead(client: KubeClient, writer: number, all: Map<string, Known>): Promise<void> {
+async function writeUntilDead(
+  client: KubeClient,
+  writer: number,
+  all: Map<string, Known>,
+  onWritten: () => void,
+): Promise<void> {
   for (let step = 0; ; step += 1) {
     const name = `w${writer}-${step % 12}`;
     const known = all.get(name) ?? { acknowledged: undefined, pending: undefined };
     all.set(name, known);
     try {
       await writeOnce(client, name, known, step);
+      onWritten();
     } catch (error) {
       if (isKubeError(error, 'network')) return;
       throw error;
