@@ -21,9 +21,13 @@ const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.0
  * text, a caller or an answer becomes a label.
  */
 export function createRuntimeMeters(metrics: Metrics): { readonly meter: CheckMeter; readonly tally: RuleTally } {
+  return { meter: createCheckMeter(metrics), tally: createRuleTally(metrics) };
+}
+
+function createCheckMeter(metrics: Metrics): CheckMeter {
   const checks = metrics.counter({
     name: 'portcullis_runtime_checks_total',
-    help: 'Checks that reached the rules or failed before an answer, by decision.',
+    help: 'Checks of a loaded policy that were taken or failed, by decision.',
     labels: { stage: stages, decision: decisions, policy },
   });
   const errors = metrics.counter({
@@ -47,6 +51,19 @@ export function createRuntimeMeters(metrics: Metrics): { readonly meter: CheckMe
     help: 'Refusals because all slots are in use: of body reads, of checks, of questions of observe rules.',
     labels: { part: parts },
   });
+  return {
+    decided(stage, policyId, decision, ms) {
+      checks.add({ stage, decision, policy: policyId });
+      duration.observe({ stage }, ms / 1_000);
+    },
+    refused: (stage, code) => errors.add({ stage, code }),
+    overloaded: (part) => overloads.add({ part }),
+    slotTaken: () => inFlight.add({}, 1),
+    slotFreed: () => inFlight.add({}, -1),
+  };
+}
+
+function createRuleTally(metrics: Metrics): RuleTally {
   const firings = metrics.counter({
     name: 'portcullis_runtime_rule_firings_total',
     help: 'Checks in which a rule matched or its provider said deny.',
@@ -58,20 +75,7 @@ export function createRuntimeMeters(metrics: Metrics): { readonly meter: CheckMe
     labels: { policy, stage: stages, rule, mode: modes, code: codes },
   });
   return {
-    meter: {
-      decided(stage, policyId, decision, ms) {
-        checks.add({ stage, decision, policy: policyId });
-        duration.observe({ stage }, ms / 1_000);
-      },
-      refused: (stage, code) => errors.add({ stage, code }),
-      overloaded: (part) => overloads.add({ part }),
-      slotTaken: () => inFlight.add({}, 1),
-      slotFreed: () => inFlight.add({}, -1),
-    },
-    tally: {
-      fired: (fired) => firings.add({ policy: fired.policyId, stage: fired.stage, rule: fired.id, mode: fired.mode }),
-      failed: (failing, code) =>
-        failures.add({ policy: failing.policyId, stage: failing.stage, rule: failing.id, mode: failing.mode, code }),
-    },
+    fired: ({ policyId, stage, id, mode }) => firings.add({ policy: policyId, stage, rule: id, mode }),
+    failed: ({ policyId, stage, id, mode }, code) => failures.add({ policy: policyId, stage, rule: id, mode, code }),
   };
 }

@@ -181,9 +181,7 @@ describe('a bundle that cannot be loaded', () => {
         readFileSync(folder.file('termination'), 'utf8').includes('rule costly'),
       );
       const client = createClient(runtime.url, agent, costly);
-      expect(readFileSync(folder.file('termination'), 'utf8')).toMatch(
-        /^policy policy-a, request, rule costly: .+\n$/,
-      );
+      expect(readFileSync(folder.file('termination'), 'utf8')).toMatch(/^policy policy-a, request, rule costly: .+\n$/);
       expect(runtime.log()).toContain('rule costly');
       expect(await readiness(runtime)).toBe(503);
       for (const stage of ['request', 'response'] as const) {

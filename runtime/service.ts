@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Bundle } from '#contracts/bundle';
 import { openTokenFile } from '#kit/http/token-file';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { connectProviders } from './adapters/providers/connect-providers.ts';
 import { BundleError } from './bundle/bundle-error.ts';
+import type { AskOf } from './bundle/compile-section.ts';
 import { loadBundle } from './bundle/load-bundle.ts';
 import { createObservers } from './check/run-observers.ts';
 import type { RuntimeConfig, RuntimeSecrets } from './config.ts';
@@ -55,27 +57,17 @@ export async function createRuntime(
   const observers = createObservers({ clock, tally, meter, cap: observerCap, signal: stopping.signal });
   let served: ServedBundle | undefined;
 
-  const listening = await serve(config.listen, {
-    served: () => served,
-    tokens: openTokenFile(secrets.tokenFile, clock),
-    clock,
-    ports: { clock, tally, observers },
-    meter,
-    metrics,
-    logger,
-  });
+  const tokens = openTokenFile(secrets.tokenFile, clock);
+  const ports = { clock, tally, observers };
+  const listening = await serve(config.listen, { served: () => served, tokens, clock, ports, meter, metrics, logger });
+
+  function connect(parsed: Bundle): AskOf {
+    const { secretsDirectory } = secrets;
+    return resources.use(connectProviders(parsed, { secretsDirectory, connections: providerConnections, clock })).askOf;
+  }
 
   async function load(): Promise<void> {
-    const bundle = await loadBundle(config.bundleFile, (parsed) => {
-      const providers = resources.use(
-        connectProviders(parsed, {
-          secretsDirectory: secrets.secretsDirectory,
-          connections: providerConnections,
-          clock,
-        }),
-      );
-      return providers.askOf;
-    });
+    const bundle = await loadBundle(config.bundleFile, connect);
     served = serveBundle(bundle);
     logger.info('bundle_loaded', { digest: bundle.digest, policies: bundle.policies.size });
   }
@@ -94,10 +86,7 @@ export async function createRuntime(
       try {
         await loading;
       } catch (error) {
-        const refusal = error instanceof BundleError ? error : undefined;
-        const reason = refusal?.message ?? 'the bundle cannot be loaded for a reason inside of the runtime';
-        logger.error('bundle_refused', { code: refusal?.code ?? 'internal', reason });
-        await writeReason(config.terminationMessageFile, reason, logger);
+        await reportRefusal(error, config.terminationMessageFile, logger);
         await pause(overrides.refusalMs ?? refusalMs, undefined, { signal }).catch(() => undefined);
         await dispose();
         throw error;
@@ -107,12 +96,18 @@ export async function createRuntime(
   };
 }
 
-/** In place: under Kubernetes the file is a mount of its own and cannot be replaced. */
-async function writeReason(path: string | undefined, reason: string, logger: Logger): Promise<void> {
+/**
+ * Says why the bundle is refused: in the log and, in place, in the termination message file. Under Kubernetes that file
+ * is a mount of its own and cannot be replaced by another.
+ */
+async function reportRefusal(error: unknown, path: string | undefined, logger: Logger): Promise<void> {
+  const refusal = error instanceof BundleError ? error : undefined;
+  const reason = refusal?.message ?? 'the bundle cannot be loaded for a reason inside of the runtime';
+  logger.error('bundle_refused', { code: refusal?.code ?? 'internal', reason });
   if (path === undefined) return;
   try {
     await writeFile(path, `${reason}\n`);
-  } catch (error) {
-    logger.error('termination_message_failed', { error: error instanceof Error ? error.name : typeof error });
+  } catch (failure) {
+    logger.error('termination_message_failed', { error: failure instanceof Error ? failure.name : typeof failure });
   }
 }
