@@ -5,8 +5,8 @@ import { listFiles } from '../boundaries/list-files.ts';
 export const suiteNames = ['boundaries', 'unit', 'conformance', 'constellation'] as const;
 export type SuiteName = (typeof suiteNames)[number];
 
-/** A suite of a port's obligations is imported from `testing/<port>-suite.ts`. */
-const conformance = /from '[^']*testing\/[a-z-]+-suite\.ts'/;
+/** A suite of a port's obligations is imported from `testing/<port>-suite.ts`, by path or by alias. */
+const conformance = /from '[^']*testing\/[a-z-]+-suite(?:\.ts)?'/;
 
 function suiteOf(root: string, path: string): SuiteName {
   if (path.startsWith('hack/') || path.startsWith('e2e/requirements/')) return 'boundaries';
