@@ -144,6 +144,20 @@ describe('a start', () => {
     expect(await upToItsEnd(data)).toMatchObject({ code: 2, output: expect.stringContaining('providers.yaml: line ') });
     expect(readdirSync(join(data, 'run'))).toEqual([]);
   });
+
+  test('whose process cannot start says which one and why, and leaves nothing', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    const words = ['up', '--data', data, '--port', '0'];
+    const child = spawnCommand(words, { PORTCULLIS_PROGRESS_DEADLINE_SECONDS: '0' });
+    const output = outputOf(child);
+    expect(await endOf(child)).toBe(1);
+    expect(output()).toContain(
+      'The process operator ended with exit code 2 before it served: operator: PORTCULLIS_PROGRESS',
+    );
+    expect(readdirSync(join(data, 'run'))).toEqual([]);
+    expect(isLocked(join(data, 'lock'))).toBe(false);
+  });
 });
 
 test('a process that dies is started again at its address, and the platform says so', async () => {

@@ -27,6 +27,8 @@ export type Child = {
   readonly ready: Promise<ReadyLine | undefined>;
   /** How it ended, in words; settles after the end was written down. */
   readonly ended: Promise<string>;
+  /** What it wrote last to its log since it was started, for the sentence about its failure. */
+  lastWords(): string;
   /** Asks it to end, and ends it after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 };
@@ -39,7 +41,7 @@ const largestLog = 10 * 1_024 * 1_024;
  * look at a list of processes and for `wait-for-orphans.ts`.
  */
 export async function startChild(spec: ChildSpec, data: DataDirectory): Promise<Child> {
-  const log = openLog(spec.name, data);
+  const { log, path, size } = openLog(spec.name, data);
   const process_ = spawn(process.execPath, [join(checkout, spec.file), data.root], {
     cwd: checkout,
     detached: true,
@@ -64,6 +66,7 @@ export async function startChild(spec: ChildSpec, data: DataDirectory): Promise<
       rmSync(note, { force: true });
       return how;
     }),
+    lastWords: () => lastWords(path, size),
     async stop(graceMs) {
       process_.kill('SIGTERM');
       const timer = setTimeout(() => process_.kill('SIGKILL'), graceMs);
@@ -73,12 +76,9 @@ export async function startChild(spec: ChildSpec, data: DataDirectory): Promise<
   };
 }
 
-/** The last lines that a process wrote to its log, for the sentence about its failure. */
-export function lastWords(name: string, data: DataDirectory): string {
+function lastWords(path: string, from: number): string {
   try {
-    const lines = readFileSync(join(data.logs, `${name}.log`), 'utf8')
-      .trimEnd()
-      .split('\n');
+    const lines = readFileSync(path).subarray(from).toString('utf8').trimEnd().split('\n');
     return lines
       .filter((line) => !line.startsWith('{'))
       .slice(-3)
@@ -89,11 +89,12 @@ export function lastWords(name: string, data: DataDirectory): string {
   }
 }
 
-function openLog(name: string, data: DataDirectory): number {
+function openLog(name: string, data: DataDirectory): { log: number; path: string; size: number } {
   mkdirSync(data.logs, { recursive: true, mode: 0o700 });
   const path = join(data.logs, `${name}.log`);
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > largestLog) renameSync(path, `${path}.1`);
-  return openSync(path, 'a', 0o600);
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > largestLog) renameSync(path, `${path}.1`);
+  return { log: openSync(path, 'a', 0o600), path, size: size > largestLog ? 0 : size };
 }
 
 function endOf(process_: ChildProcess): Promise<string> {

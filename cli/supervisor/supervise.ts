@@ -1,6 +1,6 @@
 import type { DataDirectory } from '../platform/data-directory.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
-import { type Child, type ChildSpec, lastWords, type ReadyLine, startChild } from './child.ts';
+import { type Child, type ChildSpec, type ReadyLine, startChild } from './child.ts';
 import { StartFailure } from './child-failure.ts';
 
 export type Supervised = {
@@ -53,7 +53,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
   async function keepRunning(): Promise<void> {
     const begin = await run(spec.env);
     if (begin.line === undefined) {
-      first.reject(new StartFailure(spec.name, begin.how, lastWords(spec.name, data)));
+      first.reject(new StartFailure(spec.name, begin.how, child?.lastWords() ?? ''));
       return;
     }
     const env = { ...spec.env, ...options.pin(begin.line) };

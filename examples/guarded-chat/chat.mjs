@@ -8,6 +8,6 @@ try {
   process.stdout.write('\n');
 } catch (error) {
   // What was written before is no answer: the guardrail stopped it, or the check failed.
-  process.stdout.write(`\n[incomplete: ${error.type}]\n`);
+  process.stdout.write(`\n[incomplete: ${error.type ?? error.message}]\n`);
   process.exitCode = 1;
 }

@@ -12,5 +12,5 @@ try:
     print()
 except APIError as error:
     # What was written before is no answer: the guardrail stopped it, or the check failed.
-    print(f"\n[incomplete: {error.type}]")
+    print(f"\n[incomplete: {error.type or error}]")
     sys.exit(1)
