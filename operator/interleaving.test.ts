@@ -71,8 +71,8 @@ async function perform(model: ModelPlatform, one: Act): Promise<void> {
       }));
     case 'delete': {
       const object = await client.get(kinds.modelBinding, one.binding);
-      if (object !== undefined) await client.delete(kinds.modelBinding, one.binding, { uid: object.metadata.uid });
-      return;
+      if (object === undefined) return;
+      return client.delete(kinds.modelBinding, one.binding, { uid: object.metadata.uid }).catch(unlessGone);
     }
     case 'replica':
       model.attitude = one.attitude === 'reject' ? { reject: 'contradicted' } : one.attitude;
@@ -104,11 +104,15 @@ async function edit<R extends GuardrailPolicy | ModelBinding>(
 ): Promise<void> {
   const object = await model.platform.client.get<R>(kind, name);
   if (object === undefined) return;
-  await model.platform.client
+  return model.platform.client
     .patch<R>(kind, name, [{ op: 'replace', path: '/spec', value: change(object) }])
-    .catch((error: unknown) => {
-      if (!isKubeError(error, 'not_found')) throw error;
-    });
+    .then(() => undefined)
+    .catch(unlessGone);
+}
+
+/** The object went away in between, which is as good as an edit that came too late. */
+function unlessGone(error: unknown): void {
+  if (!isKubeError(error, 'not_found')) throw error;
 }
 
 test('whatever is done in whatever order, with deaths in between, ends as the last edits ask', async () => {

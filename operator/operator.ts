@@ -30,6 +30,7 @@ import { createTriggers } from './triggers.ts';
 import { buildVersion } from './workloads/adapters/processes/build-version.ts';
 import { createProcesses } from './workloads/adapters/processes/processes.ts';
 import type { Workloads } from './workloads/ports.ts';
+import { createWorkloadClaims } from './workloads/workload-claims.ts';
 
 /** A watch that was not heard of for so long does not show what is: servers end watches sooner. */
 const longestSilenceMs = 60_000;
@@ -116,7 +117,9 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   const world: BindingWorld = { stores, approved, limits, build, canRun: workloads.canRun };
   const { maxStreamMs, progressDeadlineMs } = config;
   const policies = createPolicyController({ client, stores, clock, logger });
+  const claims = createWorkloadClaims();
   const bindings = createBindingController({
+    claims,
     ports: { client, bundles, judge, workloads, checks, logger },
     world,
     clock,
@@ -128,6 +131,7 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
     client,
     caches,
     needs,
+    claims,
     workloads,
     bundles,
     clock,

@@ -9,6 +9,7 @@ import { applyDesired, applyStatus } from '#kube/apply';
 import { KubeError } from '#kube/client';
 import { outcomeOfError, type PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
+import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { contentDigest } from './application.ts';
 import { aspectsOf } from './conditions.ts';
 import { decide, desiredOf, gaveUp } from './decide.ts';
@@ -24,6 +25,7 @@ const maxSteps = 32;
 export type BindingControllerOptions = {
   readonly ports: TrialPorts;
   readonly world: BindingWorld;
+  readonly claims: WorkloadClaims;
   readonly clock: Clock;
   readonly progressDeadlineMs: number;
   readonly maxStreamMs: number;
@@ -37,7 +39,7 @@ type Progress =
 export function createBindingController(options: BindingControllerOptions) {
   const { ports, world, clock } = options;
   const { client, logger } = ports;
-  const claims = createSemaphore(1);
+  const aliases = createSemaphore(1);
   const watches = createStopwatches(clock);
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
@@ -85,7 +87,7 @@ export function createBindingController(options: BindingControllerOptions) {
         await release(pass.binding);
         return end({ kind: 'settled' });
       case 'write_route': {
-        const route = await writeRoute({ client, claims }, pass, s, step, signal);
+        const route = await writeRoute({ client, aliases, claims: options.claims }, pass, s, step, signal);
         const { generationId, workload } = route.spec;
         logger.info('route_written', { binding: route.metadata.name, why: step.why, generationId, workload });
         if (step.why === 'run_again') {

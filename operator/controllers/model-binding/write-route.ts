@@ -10,6 +10,7 @@ import { applyDesired } from '#kube/apply';
 import { type KubeClient, KubeError } from '#kube/client';
 import { listAll } from '#kube/list-all';
 import { keepWorkload } from '../../workloads/prepare-workload.ts';
+import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { holdingOf, type Pass, policyView } from './gather.ts';
 import { writePrevious } from './previous.ts';
 import { makeOwner, makeRoute, previousAnnotation, type RouteDraft } from './resources/route.ts';
@@ -19,7 +20,8 @@ import type { RouteWrite } from './steps.ts';
 export type RoutePorts = {
   readonly client: KubeClient;
   /** One at a time claims an alias that no route of its binding holds yet. */
-  readonly claims: Semaphore;
+  readonly aliases: Semaphore;
+  readonly claims: WorkloadClaims;
 };
 
 /**
@@ -34,13 +36,15 @@ export async function writeRoute(
   step: RouteWrite,
   signal: AbortSignal,
 ): Promise<Stored<GatewayRoute>> {
+  using _claim = step.draft.workload === undefined ? undefined : ports.claims.claim(step.draft.workload);
   if (step.generation === 'new') {
     await confirmDecision(ports.client, pass, s, step);
     await keepPinned(ports.client, step.draft, s.binding.spec.replicas);
   }
   const held = pass.route?.spec;
-  if (held?.alias === step.draft.alias && held.gateway === step.draft.gateway) return write(ports.client, pass, step);
-  const release = await ports.claims.acquire(signal);
+  if (held?.alias === step.draft.alias && held.gateway === step.draft.gateway)
+    return await write(ports.client, pass, step);
+  const release = await ports.aliases.acquire(signal);
   try {
     await confirmAlias(ports.client, step.draft);
     return await write(ports.client, pass, step);

@@ -7,7 +7,7 @@ import type { RuntimeGeneration } from '#crds/runtime-generation';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { applyDesired, applyStatus } from '#kube/apply';
-import type { KubeClient } from '#kube/client';
+import { type KubeClient, KubeError } from '#kube/client';
 import { compareVersions, isVersion } from '#kube/compare-versions';
 import { listAll } from '#kube/list-all';
 import type { BundleStore } from '../../bundles/ports.ts';
@@ -15,6 +15,7 @@ import type { Caches } from '../../caches.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
 import type { Workloads } from '../../workloads/ports.ts';
+import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { decideGeneration, type GenerationStanding } from './decide.ts';
 import type { Needs, NeedsFinder } from './needed-workloads.ts';
 import type { GenerationSnapshot } from './snapshot.ts';
@@ -28,6 +29,7 @@ export type GenerationControllerOptions = {
   readonly caches: Pick<Caches, 'stores' | 'routesChangedAt'>;
   readonly needs: NeedsFinder;
   readonly workloads: Workloads;
+  readonly claims: Pick<WorkloadClaims, 'isClaimed'>;
   readonly bundles: BundleStore;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -133,6 +135,8 @@ export function createGenerationController(options: GenerationControllerOptions)
     const bindings = await listAll<ModelBinding>(client, kinds.modelBinding);
     const { name, uid, resourceVersion } = generation.metadata;
     const need = (await needs.find(routes.items, bindings.items)).get(name);
+    // A route is being written that names it; after that it is listed, or not needed after all.
+    if (options.claims.isClaimed(name)) throw new KubeError('conflict', 'the workload is claimed');
     if (need !== undefined) return writeSpec(generation, { state: 'Active', replicas: need.replicas });
     await client.delete(kinds.runtimeGeneration, name, { uid, resourceVersion });
     logger.info('workload_removed', { workload: name });
