@@ -1,0 +1,111 @@
+// Usage: a child process with an IPC channel. Each message is a LoadJob; the answer to it is a LoadResult.
+import { connect } from 'node:net';
+
+/** Keep-alive connections that send one prepared request again and again, each as soon as its answer is there. */
+export type LoadJob = {
+  readonly port: number;
+  /** The whole request, head and body, in base64. */
+  readonly request: string;
+  readonly connections: number;
+  readonly ms: number;
+};
+
+export type LoadResult = {
+  readonly answers: number;
+  readonly seconds: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  /** The first answer, so that who measures can see that it is the one that was meant. */
+  readonly first: string;
+  /** Answers of another length or status than the first one, or connections that broke. */
+  readonly odd: number;
+};
+
+const endOfHead = Buffer.from('\r\n\r\n');
+
+/** Length of a whole answer, or 0 while its head is not there. */
+function lengthOf(bytes: Buffer): number {
+  const head = bytes.indexOf(endOfHead);
+  if (head < 0) return 0;
+  const declared = /\r\ncontent-length: (\d+)/i.exec(bytes.toString('latin1', 0, head))?.[1];
+  return declared === undefined ? 0 : head + endOfHead.length + Number(declared);
+}
+
+function percentile(sorted: Float64Array, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+async function runJob(job: LoadJob): Promise<LoadResult> {
+  const request = Buffer.from(job.request, 'base64');
+  const latencies: number[] = [];
+  let first = '';
+  let odd = 0;
+  const start = performance.now();
+  const end = start + job.ms;
+
+  function open(): Promise<void> {
+    return new Promise((resolve) => {
+      let expected = 0;
+      let received = 0;
+      let sentAt = 0;
+      let begun = Buffer.alloc(0);
+      const buffer = Buffer.allocUnsafe(256 * 1024);
+
+      function send(): void {
+        sentAt = performance.now();
+        received = 0;
+        socket.write(request);
+      }
+      function onAnswer(): void {
+        const now = performance.now();
+        latencies.push(now - sentAt);
+        if (now < end) send();
+        else socket.end();
+      }
+      function onBytes(count: number): boolean {
+        if (expected === 0) {
+          begun = Buffer.concat([begun, buffer.subarray(0, count)]);
+          expected = lengthOf(begun);
+          received = begun.length;
+          if (expected > 0 && first === '') first = begun.toString('utf8');
+        } else {
+          // `HTTP/1.1 200`: the digit after the space is the tenth byte.
+          if (received === 0 && buffer[9] !== begun[9]) odd += 1;
+          received += count;
+        }
+        if (expected === 0 || received < expected) return true;
+        if (received > expected) odd += 1;
+        onAnswer();
+        return true;
+      }
+
+      const socket = connect({
+        port: job.port,
+        host: '127.0.0.1',
+        noDelay: true,
+        onread: { buffer, callback: onBytes },
+      });
+      socket.on('connect', send);
+      socket.on('error', () => {
+        odd += 1;
+      });
+      socket.on('close', () => resolve());
+    });
+  }
+
+  await Promise.all(Array.from({ length: job.connections }, open));
+  const sorted = Float64Array.from(latencies).sort();
+  return {
+    answers: sorted.length,
+    seconds: (performance.now() - start) / 1_000,
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
+    first,
+    odd,
+  };
+}
+
+process.on('message', (job: LoadJob) => {
+  void runJob(job).then((result) => process.send?.(result));
+});

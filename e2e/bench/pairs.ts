@@ -1,0 +1,95 @@
+import { cpuMicroseconds, type Load } from './load.ts';
+import type { LoadResult } from './load-client.ts';
+import { median } from './median.ts';
+
+/** A server under load: who serves, and which request it gets. */
+export type Subject = {
+  readonly name: string;
+  readonly pid: number;
+  readonly port: number;
+  readonly request: string;
+  /** A word of a good answer; any other answer ends the measurement. */
+  readonly expects: string;
+};
+
+export type Window = {
+  readonly perSecond: number;
+  readonly cpuMicroseconds: number;
+  readonly p50: number;
+  readonly p99: number;
+};
+
+/** Medians over all rounds of a subject, and of its ratios to the baseline of the same round. */
+export type Compared = {
+  readonly name: string;
+  readonly median: Window;
+  readonly ratio: { readonly throughput: number; readonly cpu: number; readonly p99: number };
+  /** Smallest and largest ratio of throughput. */
+  readonly spread: readonly [number, number];
+};
+
+export type PairOptions = {
+  readonly rounds: number;
+  readonly windowMs: number;
+  readonly connections: number;
+};
+
+const warmUpMs = 2_500;
+
+/**
+ * Measures subjects against a baseline under the same load, one after another within each round and in another order in
+ * each, so that what happens on the machine beside it happens to all of them.
+ */
+export async function comparePairs(
+  load: Load,
+  baseline: Subject,
+  subjects: readonly Subject[],
+  options: PairOptions,
+): Promise<readonly Compared[]> {
+  const all = [baseline, ...subjects];
+  for (const subject of all) await measure(load, subject, options.connections, warmUpMs);
+  const windows = new Map<string, Window[]>(all.map(({ name }) => [name, []]));
+  for (let round = 0; round < options.rounds; round++) {
+    const order = all.map((_, index) => all[(index + round) % all.length] ?? baseline);
+    for (const subject of order) {
+      windows.get(subject.name)?.push(await measure(load, subject, options.connections, options.windowMs));
+    }
+  }
+  const base = windows.get(baseline.name) ?? [];
+  return all.map(({ name }) => compare(name, windows.get(name) ?? [], base));
+}
+
+async function measure(load: Load, subject: Subject, connections: number, ms: number): Promise<Window> {
+  const before = cpuMicroseconds(subject.pid);
+  const result = await load.run({ port: subject.port, request: subject.request, connections, ms });
+  const used = cpuMicroseconds(subject.pid) - before;
+  assertGood(subject, result);
+  const { answers, seconds, p50, p99 } = result;
+  return { perSecond: answers / seconds, cpuMicroseconds: used / answers, p50, p99 };
+}
+
+function assertGood({ name, expects }: Subject, { first, odd, answers }: LoadResult): void {
+  const good = first.startsWith('HTTP/1.1 200') && first.includes(expects) && odd === 0 && answers > 0;
+  if (!good) throw new Error(`${name} answered something else, ${odd} odd answers: ${first.slice(0, 400)}`);
+}
+
+function compare(name: string, own: readonly Window[], base: readonly Window[]): Compared {
+  const ratios = (part: keyof Window): number[] =>
+    own.flatMap((window, round) => {
+      const other = base[round];
+      return other === undefined ? [] : [window[part] / other[part]];
+    });
+  const throughput = ratios('perSecond');
+  const middle = (part: keyof Window): number => median(own.map((window) => window[part]));
+  return {
+    name,
+    median: {
+      perSecond: middle('perSecond'),
+      cpuMicroseconds: middle('cpuMicroseconds'),
+      p50: middle('p50'),
+      p99: middle('p99'),
+    },
+    ratio: { throughput: median(throughput), cpu: median(ratios('cpuMicroseconds')), p99: median(ratios('p99')) },
+    spread: [Math.min(...throughput), Math.max(...throughput)],
+  };
+}

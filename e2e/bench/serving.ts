@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Bundle } from '#contracts/bundle';
+import { digestOf } from '#contracts/canonical';
+import { goodHeaders, serviceToken } from '../../runtime/testing/start-runtime.ts';
+import { type RunningProcess, startProcess } from '../support/start-process.ts';
+import { startRuntime } from '../support/start-runtime.ts';
+import { requestBytes } from './load.ts';
+
+export type Served = AsyncDisposable & {
+  readonly process: RunningProcess;
+  readonly port: number;
+  /** The request of a check with this body, ready to be sent; the baseline gets the same bytes. */
+  readonly request: (body: Buffer) => string;
+};
+
+/** A runtime in a process of its own, as it is deployed. */
+export async function serveBundle(bundle: Bundle): Promise<Served> {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-bench-'));
+  writeFileSync(join(folder, 'bundle.json'), JSON.stringify(bundle));
+  writeFileSync(join(folder, 'token'), `${serviceToken}\n`);
+  const runtime = await startRuntime(join(folder, 'bundle.json'), join(folder, 'token'));
+  const headers = Object.entries(goodHeaders(bundle, digestOf(bundle))).flatMap(([name, value]) => [
+    name,
+    String(value),
+  ]);
+  return {
+    process: runtime,
+    port: Number(new URL(runtime.url).port),
+    request: (body) => requestBytes('/request', headers, body),
+    async [Symbol.asyncDispose]() {
+      await runtime[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Baseline = AsyncDisposable & { readonly process: RunningProcess; readonly port: number };
+
+/** The echo that checks are compared with. */
+export async function serveEcho(): Promise<Baseline> {
+  const echo = await startProcess({ file: 'e2e/bench/echo-server.ts', environment: {} });
+  return {
+    process: echo,
+    port: Number(new URL(echo.url).port),
+    [Symbol.asyncDispose]: () => echo[Symbol.asyncDispose](),
+  };
+}

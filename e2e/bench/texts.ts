@@ -1,0 +1,33 @@
+/** Prose that no rule of the bench fires on, in two alphabets. */
+const prose = {
+  latin:
+    'The harbour master wrote down every ship that came in before noon, what it carried, and who had paid for it. ' +
+    'Nobody asked him for the book until the winter in which the granary burned and the town counted its flour. ',
+  cyrillic:
+    'Смотритель порта записывал каждый корабль, который приходил до полудня, что он вёз и кто за это заплатил. ' +
+    'Никто не спрашивал у него книгу до той зимы, когда сгорел амбар и город стал считать свою муку. ',
+} as const;
+
+export type Script = keyof typeof prose;
+
+/** Prose of at most so many bytes, cut at a character. */
+export function proseOf(script: Script, bytes: number): string {
+  const text = prose[script];
+  const whole = text.repeat(Math.ceil(bytes / Buffer.byteLength(text)));
+  return Buffer.from(whole)
+    .subarray(0, bytes)
+    .toString('utf8')
+    .replace(/\uFFFD$/, '');
+}
+
+/** A body of `POST /request` of at most so many bytes with one message. */
+export function requestBody(content: string): Buffer {
+  return Buffer.from(JSON.stringify({ body: { messages: [{ role: 'user', content }] } }));
+}
+
+/** As requestBody of prose, so that the whole body is of about so many bytes. */
+export function proseBody(script: Script, bytes: number, mark = ''): Buffer {
+  const frame = requestBody('').length;
+  const half = Math.floor((bytes - frame - Buffer.byteLength(mark)) / 2);
+  return requestBody(proseOf(script, half) + mark + proseOf(script, half));
+}

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { root } from '../../hack/check/run-tool.ts';
+import { isPrinted, readBlocks, readCommands } from '../readme/read-blocks.ts';
+import { openShell } from '../readme/shell.ts';
+import { startPlatform } from '../support/start-platform.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { verifies } from '../support/verifies.ts';
+
+const documents = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'STYLE.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`)
+    .sort(),
+];
+const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** Commands and outputs of a page; `> ` continues a command, as a shell shows it. */
+function commandsOf(path: string) {
+  return readBlocks(textOf(path))
+    .filter(({ label }) => label === 'console')
+    .flatMap((block) => readCommands({ ...block, text: block.text.replace(/\n> /g, '\u0000') }))
+    .map(({ command, ...rest }) => ({ ...rest, command: command.replaceAll('\u0000', '\n') }));
+}
+
+const pages = documents.filter((path) => path !== 'README.md' && commandsOf(path).length > 0);
+
+describe('the commands of a page do what is printed below them', () => {
+  test.each(pages)(
+    '%s',
+    async (path) => {
+      using folder = temporaryFolder();
+      await using platform = await startPlatform();
+      const environment = { ...process.env, PORTCULLIS_DATA_DIR: platform.data, TMPDIR: folder.path };
+      await using shell = openShell(root, environment);
+      for (const { line, command, output } of commandsOf(path)) {
+        const given = await shell.type(command);
+        expect(isPrinted(output, given), `line ${line}: ${command}\nprinted:\n${output}\ngiven:\n${given}`).toBe(true);
+      }
+    },
+    120_000,
+  );
+
+  test('most pages for users have some', () => {
+    expect(pages.length).toBeGreaterThanOrEqual(6);
+  });
+});
+
+describe('documents', () => {
+  test.each(documents)('%s links to what is there', (path) => {
+    const links = [...textOf(path).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
+    const missing = links.filter((link) => !statSync(resolve(root, dirname(path), link), { throwIfNoEntry: false }));
+    expect(missing).toEqual([]);
+  });
+
+  test('name only scripts that exist', () => {
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+    const named = documents.flatMap((path) =>
+      [...textOf(path).matchAll(/\bnpm run (?:-s )?([a-z]+)/g)].map((match) => match[1] ?? ''),
+    );
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+    expect(named.length).toBeGreaterThan(3);
+  });
+
+  verifies(['guardrail:limits:no-performance-promise'], 'promise no latency, throughput or size of documents', () => {
+    const promise =
+      /\b(latency|throughput)\b|requests? per (second|minute)|\bp(50|90|95|99)\b|\bSL[AO]\b|guaranteed?\b/i;
+    const openapi = textOf('runtime/http/openapi.json');
+    for (const [path, text] of [
+      ...documents.map((name) => [name, textOf(name)] as const),
+      ['openapi', openapi] as const,
+    ]) {
+      // The obligation itself is quoted in the table of obligations.
+      if (path === 'docs/reference/requirements.md') continue;
+      expect(promise.exec(text)?.[0], path).toBeUndefined();
+    }
+  });
+});
