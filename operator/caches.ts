@@ -11,6 +11,7 @@ import type { KubeClient } from '#kube/client';
 import { compareVersions } from '#kube/compare-versions';
 import type { IndexFunction, StoreView } from '#kube/object-store';
 import { startReflector } from '#kube/reflector';
+import { readPrevious } from './controllers/model-binding/previous.ts';
 
 /** The objects that the operator watches. Revisions are read when they are needed: they may be large and many. */
 export type CachedKinds = {
@@ -41,6 +42,8 @@ export type Caches = AsyncDisposable & {
   readonly synced: Promise<void>;
   /** The version of the newest change of a gateway's routes, removals that were seen included; "0" without any. */
   routesChangedAt(gateway: string): string;
+  /** How many changes were told so far; the same number means that nothing has changed. */
+  changes(): number;
   /** The longest time, in milliseconds, for which a watch has not heard of its server. */
   silenceMs(): number;
 };
@@ -54,6 +57,13 @@ const byId = ({ metadata }: { readonly metadata: Resource['metadata'] }): string
   return id === undefined ? [] : [id];
 };
 
+/** The workloads that a route names: the pinned one, and the one to go back to. */
+function workloadsOf(route: GatewayRoute): readonly string[] {
+  const previous = readPrevious(route);
+  const names = [route.spec.workload, previous?.mode === 'Policy' ? previous.workload : undefined];
+  return names.filter((name) => name !== undefined);
+}
+
 /** Starts to list and watch what the operator decides from. */
 export function startCaches(options: {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
@@ -63,6 +73,7 @@ export function startCaches(options: {
   const { client, logger, clock } = options;
   let listeners: Listeners | undefined;
   const changedAt = new Map<string, string>();
+  let changes = 0;
 
   function raise(gateways: readonly (string | undefined)[], version: string): void {
     for (const gateway of gateways) {
@@ -83,7 +94,11 @@ export function startCaches(options: {
     indexes: Readonly<Record<string, IndexFunction<CachedKinds[N]>>>,
     onChange: Listener<N> = (...change) => connected()[name](...change),
   ) {
-    return startReflector<CachedKinds[N]>({ client, kind, indexes, logger, clock, onChange });
+    const counted: Listener<N> = (...change) => {
+      changes += 1;
+      onChange(...change);
+    };
+    return startReflector<CachedKinds[N]>({ client, kind, indexes, logger, clock, onChange: counted });
   }
 
   const policies = start('policies', kinds.guardrailPolicy, { id: byId });
@@ -96,7 +111,10 @@ export function startCaches(options: {
   const routes = start(
     'routes',
     kinds.gatewayRoute,
-    { alias: ({ spec }) => [aliasKey(spec.gateway, spec.alias)] },
+    {
+      alias: ({ spec }) => [aliasKey(spec.gateway, spec.alias)],
+      workload: (route) => workloadsOf(route),
+    },
     (name, current, previous) => {
       const gateways = [current?.spec.gateway, previous?.spec.gateway];
       if (current !== undefined) raise(gateways, current.metadata.resourceVersion);
@@ -121,6 +139,7 @@ export function startCaches(options: {
     },
     synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
     routesChangedAt: (gateway) => changedAt.get(gateway) ?? '0',
+    changes: () => changes,
     silenceMs: () => Math.max(...all.map((reflector) => clock.now() - reflector.lastContact())),
     async [Symbol.asyncDispose]() {
       await Promise.all(all.map((reflector) => reflector[Symbol.asyncDispose]()));

@@ -10,7 +10,7 @@ import type { WorkQueue } from '#kube/work-queue';
 import { createBundleFiles } from './bundles/adapters/files/bundle-files.ts';
 import type { BundleStore, Judge } from './bundles/ports.ts';
 import { createJudge } from './bundles/run-judge.ts';
-import { startCaches } from './caches.ts';
+import { type Caches, startCaches } from './caches.ts';
 import type { OperatorConfig } from './config.ts';
 import { createReportController } from './controllers/gateway-report/controller.ts';
 import { createPolicyController } from './controllers/guardrail-policy/controller.ts';
@@ -18,14 +18,14 @@ import { createBindingController } from './controllers/model-binding/controller.
 import type { BindingWorld } from './controllers/model-binding/gather.ts';
 import { createGenerationController } from './controllers/runtime-generation/controller.ts';
 import { createNeedsFinder } from './controllers/runtime-generation/needed-workloads.ts';
-import { prepareDataDirectory } from './data-directory.ts';
-import { readEnvironmentFiles } from './environment/read-environment-files.ts';
+import { type DataDirectory, prepareDataDirectory } from './data-directory.ts';
+import { type Environment, readEnvironmentFiles } from './environment/read-environment-files.ts';
 import { startFolderApi } from './folder-api/start-folder-api.ts';
 import { createGatewayProcesses } from './gateways/adapters/processes/gateway-processes.ts';
 import { serveAdmin } from './http/admin.ts';
 import { startController } from './reconcile/controller.ts';
 import type { PassOutcome } from './reconcile/outcome.ts';
-import { type ControllerName, createReconcileMeter } from './reconcile/reconcile-metrics.ts';
+import { type ControllerName, createReconcileMeter, type ReconcileMeter } from './reconcile/reconcile-metrics.ts';
 import { createTriggers } from './triggers.ts';
 import { buildVersion } from './workloads/adapters/processes/build-version.ts';
 import { createProcesses } from './workloads/adapters/processes/processes.ts';
@@ -91,66 +91,12 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
     }),
   );
   const client = overrides.wrapClient?.(plainClient) ?? plainClient;
-  const workloads = starting.use(
-    overrides.workloads ??
-      createProcesses({
-        executable: process.execPath,
-        runtimeFile: join(root, 'runtime', 'main.ts'),
-        build,
-        bundlesDirectory: places.bundles,
-        logsDirectory: places.logs,
-        runDirectory: places.run,
-        secretsDirectory: places.secrets,
-        tokenFile: places.runtimeToken,
-        inherited: childEnvironment(),
-        logger,
-      }),
-  );
-  const gateways = starting.use(createGatewayProcesses({ runDirectory: places.run }));
-  const checks = starting.use(createCheckClient({ tokenFile: openTokenFile(places.runtimeToken) }));
-  const bundles = overrides.bundles ?? createBundleFiles(places.bundles);
-  const judge =
-    overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory: places.secrets });
-
+  const adapters = createAdapters(places, build, logger, overrides);
+  for (const owned of [adapters.workloads, adapters.checks]) starting.use(owned);
+  starting.use(adapters.gateways);
   const caches = starting.use(startCaches({ client, logger, clock }));
-  const { stores } = caches;
-  const world: BindingWorld = { stores, approved, limits, build, canRun: workloads.canRun };
-  const { maxStreamMs, progressDeadlineMs } = config;
-  const policies = createPolicyController({ client, stores, clock, logger });
-  const claims = createWorkloadClaims();
-  const bindings = createBindingController({
-    claims,
-    ports: { client, bundles, judge, workloads, checks, logger },
-    world,
-    clock,
-    progressDeadlineMs,
-    maxStreamMs,
-  });
-  const needs = createNeedsFinder(client, world);
-  const generations = createGenerationController({
-    client,
-    caches,
-    needs,
-    claims,
-    workloads,
-    bundles,
-    clock,
-    logger,
-    maxStreamMs,
-  });
-  const reports = createReportController({ client, stores, gateways, clock, logger });
-
-  const start = (name: ControllerName, concurrency: number, reconcile: Reconcile): WorkQueue =>
-    starting.use(startController({ name, concurrency, logger, meter, reconcile: after(caches.synced, reconcile) }));
-  const queues = {
-    policies: start('guardrailpolicy', 4, policies.reconcile),
-    bindings: start('modelbinding', 8, bindings.reconcile),
-    generations: start('runtimegeneration', 4, generations.reconcile),
-    reports: start('gatewayreport', 1, reports.reconcile),
-  };
-  workloads.onChange((name) => queues.generations.add(name));
-  gateways.onChange((name) => queues.reports.add(name));
-  caches.connect(createTriggers(queues, stores));
+  const parts: Parts = { config, client, caches, adapters, clock, logger, meter, approved, limits, build };
+  const { sweep } = startControllers(parts, starting);
 
   let isSynced = false;
   const admin = starting.use(
@@ -166,10 +112,76 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   );
   await caches.synced;
   isSynced = true;
-  generations.sweep();
+  sweep();
   logger.info('operator_started', { build, namespace: config.namespace, api: api.url });
   const running = starting.move();
   return { url: admin.url, apiUrl: api.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+type Adapters = ReturnType<typeof createAdapters>;
+
+function createAdapters(places: DataDirectory, build: string, logger: Logger, overrides: OperatorOverrides) {
+  return {
+    workloads:
+      overrides.workloads ??
+      createProcesses({
+        executable: process.execPath,
+        runtimeFile: join(root, 'runtime', 'main.ts'),
+        build,
+        bundlesDirectory: places.bundles,
+        logsDirectory: places.logs,
+        runDirectory: places.run,
+        secretsDirectory: places.secrets,
+        tokenFile: places.runtimeToken,
+        inherited: childEnvironment(),
+        logger,
+      }),
+    gateways: createGatewayProcesses({ runDirectory: places.run }),
+    checks: createCheckClient({ tokenFile: openTokenFile(places.runtimeToken) }),
+    bundles: overrides.bundles ?? createBundleFiles(places.bundles),
+    judge:
+      overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory: places.secrets }),
+  };
+}
+
+type Parts = Environment & {
+  readonly config: OperatorConfig;
+  readonly client: KubeClient;
+  readonly caches: Caches;
+  readonly adapters: Adapters;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly meter: ReconcileMeter;
+  readonly build: string;
+};
+
+/** Starts a queue per kind and connects them to what changes. */
+function startControllers(parts: Parts, starting: AsyncDisposableStack): { readonly sweep: () => void } {
+  const { client, caches, adapters, clock, logger, meter, approved, limits, build } = parts;
+  const { workloads, gateways, bundles, judge, checks } = adapters;
+  const { maxStreamMs, progressDeadlineMs } = parts.config;
+  const { stores } = caches;
+  const world: BindingWorld = { stores, approved, limits, build, canRun: workloads.canRun };
+  const claims = createWorkloadClaims();
+  const needs = createNeedsFinder(client, world);
+  const ports = { client, bundles, judge, workloads, checks, logger };
+  const policies = createPolicyController({ client, stores, clock, logger });
+  const bindings = createBindingController({ ports, world, claims, clock, progressDeadlineMs, maxStreamMs });
+  const generations = createGenerationController({ ...ports, caches, needs, claims, clock, maxStreamMs });
+  const reports = createReportController({ client, stores, gateways, clock, logger });
+
+  const start = (name: ControllerName, concurrency: number, reconcile: Reconcile): WorkQueue =>
+    starting.use(startController({ name, concurrency, logger, meter, reconcile: after(caches.synced, reconcile) }));
+  const queues = {
+    policies: start('guardrailpolicy', 4, policies.reconcile),
+    bindings: start('modelbinding', 8, bindings.reconcile),
+    generations: start('runtimegeneration', 4, generations.reconcile),
+    reports: start('gatewayreport', 1, reports.reconcile),
+  };
+  workloads.onChange((name) => queues.generations.add(name));
+  gateways.onChange((name) => queues.reports.add(name));
+  caches.connect(createTriggers(queues, stores, bindings.waitingFor));
+  return generations;
 }
 
 type Reconcile = (key: string, signal: AbortSignal) => Promise<PassOutcome>;

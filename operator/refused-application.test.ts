@@ -6,9 +6,10 @@ import type { PolicyTest } from '#crds/guardrail-policy';
 import { kinds } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import type { ModelBindingSpec } from '#crds/model-binding';
+import { createLogger } from '#kit/log/logger';
 import { until } from '../e2e/support/until.ts';
 import { type FakeReplica, startFakeReplica } from './testing/fake-replica.ts';
-import { definitionOf, guardedBy } from './testing/objects.ts';
+import { bindingObject, definitionOf, guardedBy, policyObject } from './testing/objects.ts';
 import {
   applyFirst,
   editBinding,
@@ -149,6 +150,25 @@ describe('an application that fails before its route is written', () => {
   });
 });
 
+test('the tests of a policy run once for a workload, however often it is applied', async () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const logger = createLogger({ service: 'operator', level: 'info', destination });
+  await using platform = await startTestOperator({ overrides: { logger } });
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  const tests = [testOf('Pass', 'hello'), { ...testOf('Reject', 'about the portal'), name: 'another test' }];
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { tests }));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  for (const apply of ['second', 'third']) {
+    await editBinding(platform, 'chat', { apply });
+    await waitForRoute(platform, 'chat', `${apply} is pinned`, ({ spec }) => spec.token === apply);
+    await replica.report('take');
+    await waitForCondition(platform, 'chat', 'Applied', 'True');
+  }
+  expect(lines.filter((line) => line.includes('policy_tests_passed'))).toHaveLength(1);
+});
+
 test('a revision that is not there is waited for, and given up after the progress deadline', async () => {
   await using platform = await startTestOperator({ config: { progressDeadlineMs: 8_000 } });
   const replica = await startFakeReplica(platform, 'gateway-1');
@@ -161,7 +181,6 @@ test('a revision that is not there is waited for, and given up after the progres
 
 test('a policy that comes later than its binding is waited for', async () => {
   await using platform = await startTestOperator();
-  const { bindingObject, policyObject } = await import('./testing/objects.ts');
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'False', 'PolicyNotFound');
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));

@@ -7,17 +7,29 @@ import type { WorkQueue } from '#kube/work-queue';
 import { aliasKey, type Listeners, type Stores } from './caches.ts';
 import { readPrevious } from './controllers/model-binding/previous.ts';
 
-export type Queues = Readonly<Record<'policies' | 'bindings' | 'generations' | 'reports', Pick<WorkQueue, 'add'>>>;
+export type Queues = Readonly<
+  Record<'policies' | 'bindings' | 'generations' | 'reports', Pick<WorkQueue, 'add' | 'addAfter'>>
+>;
+
+/** Changes that come so close to each other are looked at together when a workload is asked whether it is needed. */
+const gatherMs = 20;
 
 /**
  * Which passes a change asks for. Asking too often costs a look at the cache; asking too seldom leaves something
  * undone for ever, for nothing looks again by itself.
  */
-export function createTriggers(queues: Queues, stores: Stores): Listeners {
+export function createTriggers(
+  queues: Queues,
+  stores: Stores,
+  /** Bindings that wait for a workload that no route names yet. */
+  waitingFor: (workload: string) => readonly string[],
+): Listeners {
   const addAll = (queue: keyof Queues, objects: readonly AnyObject[]): void => {
     for (const { metadata } of objects) queues[queue].add(metadata.name);
   };
-  const generations = (): void => addAll('generations', stores.generations.list());
+  const generations = (): void => {
+    for (const { metadata } of stores.generations.list()) queues.generations.addAfter(metadata.name, gatherMs);
+  };
   const sharers = (key: string | undefined): void => {
     if (key !== undefined) addAll('bindings', stores.bindings.by('alias', key));
   };
@@ -45,7 +57,8 @@ export function createTriggers(queues: Queues, stores: Stores): Listeners {
     },
     generations(name, current, previous) {
       queues.generations.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
-      addAll('bindings', stores.bindings.list());
+      addAll('bindings', stores.routes.by('workload', name));
+      for (const binding of waitingFor(name)) queues.bindings.add(binding);
     },
     routes(name, current, previous) {
       queues.bindings.add(name);

@@ -90,7 +90,14 @@ function generationReady(s: Snapshot, { standing, degraded }: Settlement): Aspec
   }
   if (s.binding.spec.guardrail.mode === 'None') return aspect('True', 'Unguarded', 'The model needs no runtime.');
   const workload = s.route?.spec.workload ?? '';
-  return aspect('True', 'Ready', `Workload ${workload} was ready and passed its tests when the route was written.`);
+  const message = `Workload ${workload} was ready and passed its tests when the route was written.`;
+  return aspect('True', 'Ready', `${message}${streamingNote(s)}`);
+}
+
+function streamingNote(s: Snapshot): string {
+  const guardrail = s.route?.spec.guardrail;
+  if (guardrail?.mode !== 'Policy' || guardrail.streaming.allowed) return '';
+  return ` Streams are refused because of ${guardrail.streaming.rule}, which cannot be judged in windows.`;
 }
 
 function applied(s: Snapshot, standing: Standing): Aspect {

@@ -11,6 +11,7 @@ import { outcomeOfError, type PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { contentDigest } from './application.ts';
+import { createAwaitedWorkloads } from './awaited-workloads.ts';
 import { aspectsOf } from './conditions.ts';
 import { decide, desiredOf, gaveUp } from './decide.ts';
 import { type BindingWorld, gather, type Pass } from './gather.ts';
@@ -23,7 +24,7 @@ import { writeRoute } from './write-route.ts';
 const maxSteps = 32;
 
 export type BindingControllerOptions = {
-  readonly ports: TrialPorts;
+  readonly ports: Omit<TrialPorts, 'awaited'>;
   readonly world: BindingWorld;
   readonly claims: WorkloadClaims;
   readonly clock: Clock;
@@ -41,10 +42,14 @@ export function createBindingController(options: BindingControllerOptions) {
   const { client, logger } = ports;
   const aliases = createSemaphore(1);
   const watches = createStopwatches(clock);
+  const awaited = createAwaitedWorkloads();
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
     const binding = world.stores.bindings.get(name);
-    if (binding === undefined) return { kind: 'settled' };
+    if (binding === undefined) {
+      awaited.forget(name);
+      return { kind: 'settled' };
+    }
     let pass: Pass = {
       binding,
       route: world.stores.routes.get(name),
@@ -58,7 +63,10 @@ export function createBindingController(options: BindingControllerOptions) {
       const s = gather(world, pass);
       const todo = decide(s);
       const next = await advance(pass, s, todo, signal).catch((error: unknown) => report(pass, s, todo, error));
-      if (next.kind === 'end') return next.outcome;
+      if (next.kind === 'end') {
+        if (!hasWorkload(pass)) awaited.forget(name);
+        return next.outcome;
+      }
       pass = next.pass;
     }
     throw new TypeError('a binding settles in a few steps');
@@ -104,7 +112,7 @@ export function createBindingController(options: BindingControllerOptions) {
       case 'ensure_workload':
       case 'run_tests':
       case 'ask_providers':
-        return go(await runStep(ports, world, pass, step, signal));
+        return go(await runStep({ ...ports, awaited }, world, pass, step, signal));
     }
   }
 
@@ -175,7 +183,15 @@ export function createBindingController(options: BindingControllerOptions) {
     throw error;
   }
 
-  return { reconcile };
+  return {
+    reconcile,
+    /** Bindings that wait for a workload. */
+    waitingFor: awaited.bindingsOf,
+  };
+}
+
+function hasWorkload({ facts }: Pass): boolean {
+  return facts.desired.workload !== undefined || facts.pinned.workload !== undefined;
 }
 
 function isOver(standing: Standing): boolean {

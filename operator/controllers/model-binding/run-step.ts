@@ -12,6 +12,8 @@ import { askProviders } from '../../trials/ask-providers.ts';
 import { runPolicyTests } from '../../trials/run-policy-tests.ts';
 import type { Workloads } from '../../workloads/ports.ts';
 import { prepareWorkload } from '../../workloads/prepare-workload.ts';
+import { workloadName } from '../../workloads/workload-name.ts';
+import type { AwaitedWorkloads } from './awaited-workloads.ts';
 import { type BindingWorld, type Pass, workloadView } from './gather.ts';
 import { recordPassedTests, testsDigest } from './passed-tests.ts';
 import { deadlinesOf } from './resources/route.ts';
@@ -24,6 +26,7 @@ export type TrialPorts = {
   readonly judge: Judge;
   readonly workloads: Pick<Workloads, 'render'>;
   readonly checks: Pick<CheckClient, 'check'>;
+  readonly awaited: Pick<AwaitedWorkloads, 'expect'>;
   readonly logger: Logger;
 };
 
@@ -49,8 +52,13 @@ export async function runStep(
       const bundle = buildBundle({ revision: revisionOf(pass, target), contentProfile, limits, approved });
       return learn(pass, target, { bundle });
     }
-    case 'judge':
-      return learn(pass, target, { judgement: await ports.judge.judge(builtOf(pass, target), signal) });
+    case 'judge': {
+      const judgement = await ports.judge.judge(builtOf(pass, target), signal);
+      const binding = pass.binding.metadata.name;
+      const warnings = judgement.kind === 'accepted' ? judgement.warnings : [];
+      for (const warning of warnings) ports.logger.warn('bundle_warning', { binding, warning });
+      return learn(pass, target, { judgement });
+    }
     case 'ensure_workload':
       return ensureWorkload(ports, world, pass, target);
     case 'run_tests':
@@ -67,6 +75,8 @@ export async function runStep(
 async function ensureWorkload(ports: TrialPorts, world: BindingWorld, pass: Pass, target: Target): Promise<Pass> {
   const { bundle, bytes, digest } = builtOf(pass, target);
   const { replicas } = pass.binding.spec;
+  const name = workloadName({ digest, build: world.build }, bundle.providers);
+  ports.awaited.expect(pass.binding.metadata.name, name);
   const generation = await prepareWorkload(ports, { bundle, bytes, digest, build: world.build, replicas });
   const workload = workloadView(world.canRun, generation.metadata.name, generation);
   return {

@@ -26,7 +26,7 @@ const nobody = { askers: [], replicas: 0 } as const;
 
 export type GenerationControllerOptions = {
   readonly client: KubeClient;
-  readonly caches: Pick<Caches, 'stores' | 'routesChangedAt'>;
+  readonly caches: Pick<Caches, 'stores' | 'routesChangedAt' | 'changes'>;
   readonly needs: NeedsFinder;
   readonly workloads: Workloads;
   readonly claims: Pick<WorkloadClaims, 'isClaimed'>;
@@ -42,11 +42,12 @@ export function createGenerationController(options: GenerationControllerOptions)
   const { stores } = caches;
   const watches = createStopwatches(clock);
   let sweeping: Promise<void> = Promise.resolve();
+  let known: { readonly changes: number; readonly needs: Needs } | undefined;
 
   async function reconcile(name: string): Promise<PassOutcome> {
     let generation = stores.generations.get(name);
     if (generation === undefined) return forget(name);
-    const found = await needs.find(stores.routes.list(), stores.bindings.list());
+    const found = await needsNow();
     for (let step = 0; step < maxSteps; step++) {
       const s = snapshotOf(generation, found);
       const decided = decideGeneration(s);
@@ -71,6 +72,15 @@ export function createGenerationController(options: GenerationControllerOptions)
       }
     }
     throw new TypeError('a workload settles in a few steps');
+  }
+
+  /** What is needed as far as the caches tell; found once for every state of them. */
+  async function needsNow(): Promise<Needs> {
+    const changes = caches.changes();
+    if (known?.changes === changes) return known.needs;
+    const found = await needs.find(stores.routes.list(), stores.bindings.list());
+    known = { changes, needs: found };
+    return found;
   }
 
   function snapshotOf(generation: Stored<RuntimeGeneration>, found: Needs): GenerationSnapshot {

@@ -1,0 +1,23 @@
+/**
+ * Which bindings wait for which workloads, so that they are looked at when one becomes ready. A binding is noted before
+ * its workload is read: what happens in between is not missed.
+ */
+export type AwaitedWorkloads = {
+  expect(binding: string, workload: string): void;
+  /** The binding waits for nothing any more. */
+  forget(binding: string): void;
+  bindingsOf(workload: string): readonly string[];
+};
+
+export function createAwaitedWorkloads(): AwaitedWorkloads {
+  const awaited = new Map<string, Set<string>>();
+  return {
+    expect(binding, workload) {
+      awaited.set(binding, (awaited.get(binding) ?? new Set()).add(workload));
+    },
+    forget(binding) {
+      awaited.delete(binding);
+    },
+    bindingsOf: (workload) => [...awaited].flatMap(([binding, names]) => (names.has(workload) ? [binding] : [])),
+  };
+}
