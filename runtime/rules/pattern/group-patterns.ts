@@ -28,7 +28,7 @@ export function groupPatterns(
 ): Grouping {
   const groups: { members: number[]; costMs: number }[] = [];
   const refused: { member: number; costMs: number }[] = [];
-  let open: { members: number[]; automaton: Automaton } | undefined;
+  let open: { group: { members: number[]; costMs: number }; automaton: Automaton } | undefined;
   for (const [member, analysis] of patterns.entries()) {
     const costMs = firingCostMs([analysis], maxBytes);
     if (costMs > budgetMs) {
@@ -37,14 +37,16 @@ export function groupPatterns(
     }
     const own = firingPlan(analysis) === 'set' ? analysis.firing.set() : undefined;
     const joint = own === undefined || open === undefined ? undefined : combine(open.automaton, own);
-    if (open !== undefined && joint !== undefined && setCostMs(maxBytes) <= budgetMs) {
-      open.members.push(member);
+    const jointMs = setCostMs(joint, maxBytes);
+    if (open !== undefined && joint !== undefined && jointMs <= budgetMs) {
+      open.group.members.push(member);
+      open.group.costMs = jointMs;
       open.automaton = joint;
       continue;
     }
     const group = { members: [member], costMs };
     groups.push(group);
-    if (own !== undefined) open = { members: group.members, automaton: own };
+    if (own !== undefined) open = { group, automaton: own };
   }
   return { groups, refused };
 }

@@ -92,7 +92,7 @@ describe('costs are structural', () => {
     const harmless = spansCostMs(prepare('x\\w*').analysis, BYTES, LIMIT);
     const harmful = spansCostMs(prepare('x(?:.*y)?').analysis, BYTES, LIMIT);
     expect(harmful).toBeGreaterThan(10 * harmless);
-    expect(harmful).toBeGreaterThan(BUDGET.timeoutMs5000);
+    expect(harmful).toBeGreaterThan(BUDGET.timeoutMs20);
   });
 
   test('a term list costs what its bytes cost', () => {

@@ -5,10 +5,10 @@ import {
   BUILD_NS,
   BUILD_RANGE_NS,
   PROBE_CALL_NS,
-  PROBE_STEP_NS,
   SCAN_NS,
+  SCAN_STEP_NS,
   SEARCH_CALL_NS,
-  STEP_NS,
+  stepNs,
   TERM_BYTE_NS,
 } from './cost/engine-figures.ts';
 import type { ProbePlan } from './cost/probe-plan.ts';
@@ -38,16 +38,15 @@ export function firingCostMs(group: readonly PatternAnalysis[], maxBytes: number
   const [only] = group;
   if (only === undefined) return 0;
   if (group.length > 1) {
-    const automaton = setAutomaton(group);
-    return automaton === undefined ? Number.POSITIVE_INFINITY : setCostMs(maxBytes);
+    return setCostMs(setAutomaton(group), maxBytes);
   }
   switch (firingPlan(only)) {
     case 'set':
-      return setCostMs(maxBytes);
+      return setCostMs(only.firing.set(), maxBytes);
     case 'probe':
       return probeCostMs(only.firing.probe(), maxBytes);
     case 'unbounded-set': {
-      const perByte = STEP_NS + BUILD_NS + BUILD_RANGE_NS * only.firing.programRanges();
+      const perByte = BUILD_NS + BUILD_RANGE_NS * only.firing.programRanges();
       return (SEARCH_CALL_NS + maxBytes * perByte) / 1e6;
     }
   }
@@ -65,9 +64,10 @@ export function setAutomaton(group: readonly PatternAnalysis[]): Automaton | und
   return joint;
 }
 
-/** The worst case of one pass of a set that was built ahead. */
-export function setCostMs(maxBytes: number): number {
-  return (SEARCH_CALL_NS + maxBytes * STEP_NS) / 1e6;
+/** The worst case of one pass of a set whose automaton was built ahead; Infinity when there is none. */
+export function setCostMs(automaton: Automaton | undefined, maxBytes: number): number {
+  if (automaton === undefined) return Number.POSITIVE_INFINITY;
+  return (SEARCH_CALL_NS + maxBytes * stepNs(automaton.memoryBytes)) / 1e6;
 }
 
 /**
@@ -93,13 +93,14 @@ function probeCostMs(plan: ProbePlan | undefined, maxBytes: number): number {
   if (plan === undefined) return Number.POSITIVE_INFINITY;
   const probes = Math.floor(maxBytes / plan.distance) + 1;
   const read = maxBytes * Math.min(probes, plan.overlap);
-  return (maxBytes * SCAN_NS + probes * PROBE_CALL_NS + read * PROBE_STEP_NS) / 1e6;
+  const scanned = maxBytes * (SCAN_NS + plan.scanned * SCAN_STEP_NS);
+  return (scanned + probes * PROBE_CALL_NS + read * stepNs(plan.automaton.memoryBytes)) / 1e6;
 }
 
 function spanProbeCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
   const plan = analysis.listing.probe();
   if ((plan?.distance ?? 0) < MIN_PROBE_DISTANCE) return Number.POSITIVE_INFINITY;
-  return probeCostMs(plan, maxBytes) + (limit * SEARCH_CALL_NS) / 1e6;
+  return probeCostMs(plan, maxBytes) + (limit * PROBE_CALL_NS) / 1e6;
 }
 
 function searchCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
@@ -109,7 +110,8 @@ function searchCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number
   const matches = Math.min(limit, Math.floor(maxBytes / Math.max(1, minBytes))) + 1;
   const again = matches * Math.min(maxBytes, longest + 1);
   const forward = !canMatchEmpty && readsBytesTwiceAtMost(search.forward) ? Math.min(maxBytes, again) : again;
-  const read = STEP_NS * (2 * maxBytes + forward);
+  const step = stepNs(Math.max(search.forward.memoryBytes, search.backward.memoryBytes));
+  const read = step * (2 * maxBytes + forward);
   const built = buildNs(search.backward, maxBytes);
   return (read + built + matches * SEARCH_CALL_NS) / 1e6;
 }

@@ -1,29 +1,53 @@
+import { componentsOf } from './components.ts';
 import { type Automaton, START_CONTEXTS } from './determinize.ts';
-import { CONTEXT_AFTER, canAgree } from './probe-places.ts';
+import { agreeing, CONTEXT_AFTER, type ProbeState } from './probe-places.ts';
 
 /** So many bytes of a second place are compared with a first one to see whether both can be probed in one text. */
-const SHARED_DEPTH = 8;
+const SHARED_DEPTH = 6;
 
 /**
- * How many probes can read one byte. While a probe reads, others begin only where it is in a shared state, one that
- * allows another place; so all of them but the first begin within the longest way from one shared state to another, and
- * `characterDistance` characters apart.
+ * How many probes can read one byte of a text, at most. While a probe reads, each further one begins where the first is
+ * in a state that allows a place, and no other begins for the next `distance` bytes, which agree with that place: a move
+ * over them. So their number is the largest number of moves on any way through the automaton, and Infinity when a move
+ * can come again and again; to them come those that began less than SHARED_DEPTH bytes ago, for which the first need not
+ * agree so long.
  */
-export function overlapOf(automaton: Automaton, depth: number, characterDistance: number): number {
-  const shared = sharedStates(automaton, Math.min(depth, SHARED_DEPTH));
-  if (!shared.includes(1)) return 1;
-  const span = longestSpan(automaton, shared);
-  return span === Number.POSITIVE_INFINITY ? span : Math.floor(span / characterDistance) + 2;
+export function overlapOf(automaton: Automaton, depth: number, distance: number): number {
+  if (distance === Number.POSITIVE_INFINITY) return 1;
+  const { states, classCount, next } = automaton;
+  const targets = Array.from({ length: states }, (_, state) =>
+    Array.from(next.subarray(state * classCount, (state + 1) * classCount)).filter((target) => target >= 0),
+  );
+  const components = componentsOf(targets);
+  const moves = movesOf(automaton, Math.min(depth, SHARED_DEPTH), Math.min(depth, distance));
+  const most = new Float64Array(components.count);
+  for (const [component, members] of components.members.entries()) {
+    let own = 0;
+    for (const state of members) {
+      for (const target of targets[state] ?? []) own = Math.max(own, most[components.of[target] ?? 0] ?? 0);
+      for (const target of moves[state] ?? []) {
+        const reached = components.of[target] ?? 0;
+        if (reached === component) return Number.POSITIVE_INFINITY;
+        own = Math.max(own, 1 + (most[reached] ?? 0));
+      }
+    }
+    most[component] = own;
+  }
+  return 1 + most.reduce((a, b) => Math.max(a, b), 0) + Math.ceil(SHARED_DEPTH / distance);
 }
 
-/** By state: 1 when another place to probe can begin while a probe is in it. */
-function sharedStates(automaton: Automaton, depth: number): Uint8Array {
+/**
+ * By state: where a probe in it can be after the first `length` bytes of another place. Only states that agree with a
+ * place for `depth` bytes have any.
+ */
+function movesOf(automaton: Automaton, depth: number, length: number): readonly (readonly number[])[] {
   const contexts = reachableContexts(automaton);
-  return Uint8Array.from({ length: automaton.states }, (_, state) => {
-    const places = [...contexts.entries()].flatMap(([context, marks]) =>
-      marks[state] === 1 ? [{ state, context }] : [],
-    );
-    return canAgree(automaton, places, depth) ? 1 : 0;
+  return Array.from({ length: automaton.states }, (_, state) => {
+    const places: ProbeState[] = [];
+    for (const [context, marks] of contexts.entries()) if (marks[state] === 1) places.push({ state, context });
+    if (agreeing(automaton, places, depth)?.size === 0) return [];
+    const reached = agreeing(automaton, places, length);
+    return reached === undefined ? [state] : [...reached];
   });
 }
 
@@ -38,79 +62,6 @@ function reachableContexts({ next, classOf, classCount, states }: Automaton): re
     for (const context of contextsOf[edge % classCount] ?? []) {
       const mark = marks[context];
       if (mark !== undefined) mark[target] = 1;
-    }
-  }
-  return marks;
-}
-
-/** The longest way, in characters, from a shared state to a shared state; Infinity when there is a loop on the way. */
-function longestSpan(automaton: Automaton, shared: Uint8Array): number {
-  const { next, classCount } = automaton;
-  const weights = characterWeights(automaton);
-  const onTheWay = between(automaton, shared);
-  const longest = new Float64Array(shared.length).fill(-1);
-  const open = new Uint8Array(shared.length);
-  const stack: number[] = [];
-  for (let first = 0; first < shared.length; first += 1) {
-    if (shared[first] === 1) stack.push(first);
-    while (stack.length > 0) {
-      const state = stack.at(-1) ?? 0;
-      if ((longest[state] ?? -1) >= 0) {
-        stack.pop();
-        continue;
-      }
-      const waitingBefore = stack.length;
-      let most = 0;
-      for (let symbol = 0; symbol < classCount; symbol += 1) {
-        const target = next[state * classCount + symbol] ?? -1;
-        if (target < 0 || onTheWay[target] !== 1) continue;
-        const known = longest[target] ?? -1;
-        if (known >= 0) most = Math.max(most, known + (weights[symbol] ?? 0));
-        else if (open[target] === 1 || target === state) return Number.POSITIVE_INFINITY;
-        else stack.push(target);
-      }
-      open[state] = 1;
-      if (stack.length > waitingBefore) continue;
-      longest[state] = most;
-      open[state] = 0;
-      stack.pop();
-    }
-  }
-  return longest.reduce((most, own, state) => (shared[state] === 1 ? Math.max(most, own) : most), 0);
-}
-
-/** By class: 0 when it holds nothing but continuation bytes, else 1. */
-function characterWeights({ classOf, classCount }: Automaton): Uint8Array {
-  const weights = new Uint8Array(classCount);
-  for (let byte = 0; byte < 256; byte += 1) if (byte < 0x80 || byte >= 0xc0) weights[classOf[byte] ?? 0] = 1;
-  return weights;
-}
-
-/** By state: 1 when it lies on a way from a shared state to a shared state. */
-function between({ next, classCount, states }: Automaton, shared: Uint8Array): Uint8Array {
-  const into: number[][] = Array.from({ length: states }, () => []);
-  const outOf: number[][] = Array.from({ length: states }, () => []);
-  for (let state = 0; state < states; state += 1) {
-    const targets = new Set(next.subarray(state * classCount, (state + 1) * classCount));
-    for (const target of targets) {
-      if (target < 0) continue;
-      outOf[state]?.push(target);
-      into[target]?.push(state);
-    }
-  }
-  const after = closure(shared, outOf);
-  const before = closure(shared, into);
-  return after.map((mark, state) => mark & (before[state] ?? 0));
-}
-
-function closure(from: Uint8Array, edges: readonly (readonly number[])[]): Uint8Array {
-  const marks = Uint8Array.from(from);
-  const queue = [...from.keys()].filter((state) => from[state] === 1);
-  for (let state = queue.pop(); state !== undefined; state = queue.pop()) {
-    for (const target of edges[state] ?? []) {
-      if (marks[target] === 1) continue;
-      marks[target] = 1;
-      queue.push(target);
     }
   }
   return marks;

@@ -10,25 +10,32 @@ export const CONTEXT_AFTER = Uint8Array.from({ length: 256 }, (_, byte) => {
   return START_CONTEXTS.indexOf(context);
 });
 
-/** The start states by number of context. */
-export function startStates({ starts }: Automaton): readonly number[] {
-  return [starts.text, starts.line, starts.word, starts.other];
+/** The start states by number of context; -1 where no byte leads on. */
+export function startStates({ starts, next, classCount }: Automaton): readonly number[] {
+  return START_CONTEXTS.map((context) => {
+    const start = starts[context];
+    const leadsOn = start >= 0 && next.subarray(start * classCount, (start + 1) * classCount).some((to) => to >= 0);
+    return leadsOn ? start : -1;
+  });
 }
 
 /** A state of a probe, and the context that a place has there. */
 export type ProbeState = { readonly state: number; readonly context: number };
 
-/** Whether a probe in one of the states and a new one that begins there can both go on for `bytes` bytes. */
-export function canAgree(automaton: Automaton, places: Iterable<ProbeState>, bytes: number): boolean {
+/**
+ * Where a probe can be after `bytes` more bytes that also agree with a new place to probe beginning right there: empty
+ * when no text has both. Undefined when it is too much to work out, which is to be taken for "anywhere".
+ */
+export function agreeing(automaton: Automaton, from: Iterable<ProbeState>, bytes: number): Set<number> | undefined {
   const { next, classCount, states } = automaton;
   const starts = startStates(automaton);
   let pairs = new Set<number>();
-  for (const { state, context } of places) {
+  for (const { state, context } of from) {
     const start = starts[context] ?? -1;
     if (start >= 0) pairs.add(state * states + start);
   }
   for (let read = 0; read < bytes && pairs.size > 0; read += 1) {
-    if (pairs.size > MAX_PAIRS) return true;
+    if (pairs.size > MAX_PAIRS) return undefined;
     const after = new Set<number>();
     for (const pair of pairs) {
       const [ahead, behind] = [Math.floor(pair / states), pair % states];
@@ -40,5 +47,5 @@ export function canAgree(automaton: Automaton, places: Iterable<ProbeState>, byt
     }
     pairs = after;
   }
-  return pairs.size > 0;
+  return new Set([...pairs].map((pair) => Math.floor(pair / states)));
 }

@@ -1,10 +1,12 @@
 import type { PatternShape } from '../pattern-shape.ts';
 import type { Automaton } from './determinize.ts';
 import { overlapOf } from './probe-overlap.ts';
-import { CONTEXT_AFTER, canAgree, type ProbeState, startStates } from './probe-places.ts';
+import { agreeing, CONTEXT_AFTER, type ProbeState, startStates } from './probe-places.ts';
 
 /** How many bytes after the begin of a match are looked at before the engine is asked. */
 const MAX_DEPTH = 24;
+/** A place that agrees for so many bytes has begun: how far apart those are bounds how much is looked at. */
+const BEGUN = 3;
 
 /**
  * A way to find matches without searching: only places where a match can begin, judged by their first bytes, are put to
@@ -18,6 +20,8 @@ export type ProbePlan = {
   readonly depth: number;
   /** Two places to probe are at least this many bytes apart, in any text; Infinity when only the text's begin is one. */
   readonly distance: number;
+  /** How many bytes are looked at for each byte of any text, at most, to find the places. */
+  readonly scanned: number;
   /** How many probes can read one byte of any text, at most; Infinity when a text can keep any number reading. */
   readonly overlap: number;
 };
@@ -26,9 +30,10 @@ export type ProbePlan = {
 export function probePlan(automaton: Automaton, shape: PatternShape): ProbePlan | undefined {
   if (shape.canMatchEmpty) return undefined;
   const depth = Math.max(1, Math.min(MAX_DEPTH, shape.minBytes));
-  const { distance, characterDistance } = distances(automaton, depth);
-  const overlap = overlapOf(automaton, depth, characterDistance);
-  return { automaton, depth, distance, overlap };
+  const begun = distanceOf(automaton, Math.min(depth, BEGUN));
+  const distance = distanceOf(automaton, depth);
+  const overlap = overlapOf(automaton, depth, distance);
+  return { automaton, depth, distance, scanned: BEGUN + Math.ceil(depth / begun), overlap };
 }
 
 /** The first place at or after `from` that may begin a match, or -1. */
@@ -51,42 +56,28 @@ export function nextPlace({ automaton, depth }: ProbePlan, bytes: Uint8Array, fr
   return -1;
 }
 
-/** States after some number of bytes. */
-type Layer = ReadonlyMap<number, ProbeState>;
-
 /** The smallest shift at which the first `depth` bytes of two places can agree with each other. */
-function distances(automaton: Automaton, depth: number): { distance: number; characterDistance: number } {
+function distanceOf(automaton: Automaton, depth: number): number {
   const starts = startStates(automaton);
-  if (starts.slice(1).every((state) => state < 0)) {
-    return { distance: Number.POSITIVE_INFINITY, characterDistance: Number.POSITIVE_INFINITY };
-  }
-  let layer: Layer = new Map(
-    starts.flatMap((state, context) => (state < 0 ? [] : [[state * 4 + context, { state, context }] as const])),
-  );
-  let characters = 0;
+  if (starts.slice(1).every((state) => state < 0)) return Number.POSITIVE_INFINITY;
+  let layer = new Map<number, ProbeState>();
+  for (const [context, state] of starts.entries()) if (state >= 0) layer.set(state * 4 + context, { state, context });
   for (let shift = 1; shift <= depth; shift += 1) {
-    const { below, continues } = further(automaton, layer);
-    if (!continues) characters += 1;
-    layer = below;
-    if (canAgree(automaton, layer.values(), depth - shift)) {
-      return { distance: shift, characterDistance: Math.max(1, characters) };
-    }
+    layer = further(automaton, layer);
+    if (agreeing(automaton, layer.values(), depth - shift)?.size !== 0) return shift;
   }
-  return { distance: depth + 1, characterDistance: Math.max(1, characters) };
+  return depth + 1;
 }
 
-/** The layer after one more byte, and whether that byte can be a continuation byte of UTF-8. */
-function further({ next, classOf, classCount }: Automaton, layer: Layer): { below: Layer; continues: boolean } {
+/** The states after one more byte. */
+function further({ next, classOf, classCount }: Automaton, layer: ReadonlyMap<number, ProbeState>) {
   const below = new Map<number, ProbeState>();
-  let continues = false;
   for (const { state: from } of layer.values()) {
     for (let byte = 0; byte < 256; byte += 1) {
       const state = next[from * classCount + (classOf[byte] ?? 0)] ?? -1;
-      if (state < 0) continue;
       const context = CONTEXT_AFTER[byte] ?? 0;
-      below.set(state * 4 + context, { state, context });
-      if (byte >= 0x80 && byte < 0xc0) continues = true;
+      if (state >= 0) below.set(state * 4 + context, { state, context });
     }
   }
-  return { below, continues };
+  return below;
 }

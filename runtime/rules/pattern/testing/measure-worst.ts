@@ -1,0 +1,43 @@
+import { compileGroup } from '../compile-group.ts';
+import { groupPatterns } from '../group-patterns.ts';
+import { firingPlan, setAutomaton } from '../pattern-cost.ts';
+import { ADMITTED_PATTERNS } from '../testdata/admitted-patterns.ts';
+import { longWalk, seeded } from './long-walk.ts';
+import { prepare } from './prepare-pattern.ts';
+
+// The admitted pack on texts made against it: sh hack/run runtime/rules/pattern/testing/measure-worst.ts
+const SIZE = 32_768;
+const RESTARTS = [0, 3, 6, 8, 12, 25, 60];
+
+const random = seeded(7);
+const patterns = ADMITTED_PATTERNS.map(({ pattern, caseSensitive }) => prepare(pattern, caseSensitive));
+const { groups } = groupPatterns(
+  patterns.map(({ analysis }) => analysis),
+  { maxBytes: SIZE, budgetMs: 5 },
+);
+
+/** The fastest of three runs, in milliseconds: what the work takes, and not what else the machine does. */
+function fastestMs(work: () => void): number {
+  const runs = [1, 2, 3].map(() => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  });
+  return Math.min(...runs);
+}
+
+for (const { members, costMs } of groups) {
+  const own = members.flatMap((member) => patterns[member] ?? []);
+  const group = compileGroup(own);
+  const [only] = own;
+  const probes = own.length === 1 && only !== undefined && firingPlan(only.analysis) === 'probe';
+  const automaton = probes
+    ? only.analysis.firing.probe()?.automaton
+    : setAutomaton(own.map(({ analysis }) => analysis));
+  if ('reason' in group || automaton === undefined) throw new Error('a group of the pack is refused');
+  const walks = RESTARTS.map((restart) => longWalk(automaton, SIZE, restart, random));
+  const slowest = Math.max(...walks.map((text) => fastestMs(() => group.firing(text))));
+  const names = members.map((member) => ADMITTED_PATTERNS[member]?.name).join(', ');
+  const figures = `cost ${costMs.toFixed(2)}, took ${slowest.toFixed(2)} ms`;
+  process.stdout.write(`${probes ? 'probe' : 'set  '} ${figures}: ${names}\n`);
+}
