@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { sectionSchema } from '#contracts/policy';
+import { startChaosProxy } from '../../../e2e/support/chaos-proxy.ts';
+import { until } from '../../../e2e/support/until.ts';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { section, startPolicy } from '../testing/start-policy.ts';
+import { runtimeToken, says, startWorld, type World } from '../testing/start-world.ts';
+import { contentOf, eventsOf } from '../testing/stream-script.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(() => world.upstream.forget());
+
+const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGlkZGVu' } };
+const call = { id: 'call-1', type: 'function', function: { name: 'weather', arguments: '{"city":"Tver"}' } };
+const tool = { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } };
+
+describe('under the current profile, which the older ones refuse', () => {
+  verifies(['guardrail:versioning:current-profile-streaming'], 'a streamed answer is served', async () => {
+    world.upstream.play({ kind: 'answer', content: 'fine weather' });
+    const answer = await world.chat({ ...says('hi'), stream: true });
+    const events = eventsOf(await answer.text());
+    expect(answer.status).toBe(200);
+    expect(contentOf(events)).toBe('fine weather');
+    expect(events.at(-1)).toBe('[DONE]');
+  });
+
+  verifies(['guardrail:versioning:current-profile-tool-calls'], 'tool calls and their results are served', async () => {
+    world.upstream.play({ kind: 'answer', content: 'fine weather' });
+    const messages = [
+      { role: 'user', content: 'How is the weather?' },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call-1', content: 'sunny' },
+    ];
+    const answer = await world.chat({ messages, tools: [tool] });
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(world.upstream.seen.at(-1)?.text ?? '')).toMatchObject({ messages, tools: [tool] });
+  });
+
+  verifies(['guardrail:versioning:current-profile-images'], 'messages with images are served', async () => {
+    world.upstream.play({ kind: 'answer', content: 'a gate' });
+    const content = [{ type: 'text', text: 'What is this?' }, image];
+    const answer = await world.chat(says(content));
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(world.upstream.seen.at(-1)?.text ?? '')).toMatchObject({ messages: [{ role: 'user', content }] });
+  });
+});
+
+describe('the streaming window', () => {
+  verifies(
+    ['guardrail:limits:stream-window-fixed'],
+    'is the same under every policy, and none can set it',
+    async () => {
+      const [smallest, largest] = await Promise.all([windowsUnder(8_192), windowsUnder(131_072)]);
+      expect(largest).toEqual(smallest);
+      expect(Math.max(...smallest)).toBeGreaterThan(1_024);
+      expect(Math.max(...smallest)).toBeLessThanOrEqual(1_024 + 256);
+      for (const member of ['windowBytes', 'overlapBytes', 'window', 'overlap']) {
+        expect(sectionSchema.safeParse(section()).success).toBe(true);
+        expect(sectionSchema.safeParse({ ...section(), [member]: 2_048 }).success).toBe(false);
+      }
+    },
+  );
+});
+
+/** The sizes of the windows in which one long answer is judged, bytes of UTF-8. */
+async function windowsUnder(maxBodyBytes: number): Promise<readonly number[]> {
+  await using stack = new AsyncDisposableStack();
+  const sections = { request: section(), response: section() };
+  const policy = stack.use(await startPolicy(world.folder, runtimeToken, sections, { limits: { maxBodyBytes } }));
+  const checks = stack.use(await startChaosProxy(policy.runtime.url));
+  const alias = `window-${maxBodyBytes}`;
+  const guard = guardOf({ ...policy.pin, addresses: [checks.url] }, undefined, { maxBodyBytes });
+  world.gateway.routes.put(storedRoute(alias, routeSpec(alias, `${world.upstream.url}/v1`, guard)));
+  world.upstream.play({ kind: 'answer', content: 'word '.repeat(1_000), frameLength: 5 });
+  await until('the route is taken', async () => {
+    const answer = await world.chat({ model: alias, ...says('hi'), stream: true });
+    return (await answer.text()).includes('[DONE]');
+  });
+  return checks.seen
+    .filter(({ path }) => path === '/response')
+    .map(({ body }) => {
+      const parsed = JSON.parse(body) as { body: { choices: { message: { content: string } }[] } };
+      return Buffer.byteLength(parsed.body.choices[0]?.message.content ?? '');
+    });
+}
