@@ -6,7 +6,14 @@ import { type Finding, type Rule, type Source, type Target, type Tree, targetOf 
  * Folders and files that hold pure rules and types. They import node's data modules, schemas and each other, and
  * touch no framework, driver, clock, logger, random source or environment.
  */
-export const domainFolders: readonly string[] = ['dataplane/contracts', 'crds', 'runtime/rules'];
+export const domainFolders: readonly string[] = [
+  'dataplane/contracts',
+  'crds',
+  'runtime/rules',
+  'dataplane/gateway/chat',
+  'dataplane/gateway/embeddings',
+  'dataplane/gateway/stream',
+];
 /** A file of this name decides from a snapshot, in any module. */
 const decision = /(^|\/)decide(-[a-z-]+)?\.ts$/;
 /** Makers of desired objects are pure in any controller. */
