@@ -51,17 +51,36 @@ function createCheckMeter(metrics: Metrics): CheckMeter {
     help: 'Refusals because all slots are in use: of body reads, of checks, of questions of observe rules.',
     labels: { part: parts },
   });
+  const held = inFlight.series({});
+  const times = { request: duration.series({ stage: 'request' }), response: duration.series({ stage: 'response' }) };
+  const decided = new Map<string, DecisionSeries>();
+
+  function seriesOf(stage: Stage, policyId: string): DecisionSeries {
+    const key = `${stage} ${policyId}`;
+    const known = decided.get(key);
+    if (known !== undefined) return known;
+    const of = (decision: (typeof decisions)[number]): CountedSeries =>
+      checks.series({ stage, decision, policy: policyId });
+    const made = { pass: of('pass'), mask: of('mask'), deny: of('deny'), failed: of('failed') };
+    decided.set(key, made);
+    return made;
+  }
+
   return {
     decided(stage, policyId, decision, ms) {
-      checks.add({ stage, decision, policy: policyId });
-      duration.observe({ stage }, ms / 1_000);
+      seriesOf(stage, policyId)[decision].add();
+      times[stage].observe(ms / 1_000);
     },
     refused: (stage, code) => errors.add({ stage, code }),
     overloaded: (part) => overloads.add({ part }),
-    slotTaken: () => inFlight.add({}, 1),
-    slotFreed: () => inFlight.add({}, -1),
+    slotTaken: () => held.add(1),
+    slotFreed: () => held.add(-1),
   };
 }
+
+type CountedSeries = { add(value?: number): void };
+/** The series of one policy and stage; only policies of the bundle are decided, so their number is bounded. */
+type DecisionSeries = Readonly<Record<(typeof decisions)[number], CountedSeries>>;
 
 function createRuleTally(metrics: Metrics): RuleTally {
   const firings = metrics.counter({

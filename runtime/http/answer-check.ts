@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { CheckErrorCode } from '#contracts/checks';
 import type { Stage } from '#contracts/policy';
-import { withTimeout } from '#kit/concurrency/abort';
 import { drainRefused, readBody } from '#kit/http/read-body';
 import { runCheck } from '../check/run-check.ts';
 import type { CompiledSection } from '../rules/compiled-section.ts';
@@ -80,8 +79,7 @@ async function readInTime(
   }
   try {
     const left = Math.min(bodyMs, section.deadlineMs) - (service.clock.now() - startedAt);
-    using timeout = withTimeout(undefined, Math.max(0, left));
-    const body = await readBody(incoming, { limit: served.bundle.limits.maxBodyBytes, signal: timeout.signal });
+    const body = await readBody(incoming, { limit: served.bundle.limits.maxBodyBytes, ms: left });
     if (body.ok) {
       check.bytes = body.bytes;
       return undefined;

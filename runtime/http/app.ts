@@ -2,10 +2,13 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import type { CheckErrorCode } from '#contracts/checks';
+import type { DirectHandler } from '#kit/http/listen';
 import { drainRefused } from '#kit/http/read-body';
 import { sendError, traceIdOf } from './error-answer.ts';
 import { operations } from './operations.ts';
-import type { Operation, RuntimeService } from './runtime-service.ts';
+import { postRequest } from './post-request.ts';
+import { postResponse } from './post-response.ts';
+import type { Exchange, Operation, RuntimeService } from './runtime-service.ts';
 
 type Bindings = { Bindings: HttpBindings };
 
@@ -24,18 +27,46 @@ export function createApp(service: RuntimeService): Hono<Bindings> {
   }
   app.notFound((context) => refuse(context, 'not_found'));
   app.onError((error, context) => {
-    service.logger.error('request_failed', { error: error.name });
+    logFailedRequest(service, error);
     return refuse(context, 'internal');
   });
   return app;
 }
 
+/**
+ * The same answers for checks without the objects that the framework makes for a request, which cost as much as judging
+ * a short text: the route is the whole request target, and all that is written is written to Node's answer anyway.
+ */
+export function createDirectChecks(service: RuntimeService): DirectHandler {
+  const checks = new Map([postRequest, postResponse].map((operation) => [operation.path, operation]));
+  return (incoming, outgoing) => {
+    const operation = incoming.method === 'POST' ? checks.get(incoming.url ?? '') : undefined;
+    return operation === undefined ? undefined : answerDirectly(operation, { incoming, outgoing }, service);
+  };
+}
+
+async function answerDirectly(operation: Operation, exchange: Exchange, service: RuntimeService): Promise<void> {
+  try {
+    await operation.answer(exchange, service);
+  } catch (error) {
+    logFailedRequest(service, error);
+    refuseExchange(exchange, 'internal');
+  }
+}
+
+function logFailedRequest({ logger }: RuntimeService, error: unknown): void {
+  logger.error('request_failed', { error: error instanceof Error ? error.name : typeof error });
+}
+
 function refuse(context: Context<Bindings>, code: CheckErrorCode, operation?: Operation): Response {
-  const { incoming, outgoing } = context.env;
+  refuseExchange(context.env, code, operation);
+  return RESPONSE_ALREADY_SENT;
+}
+
+function refuseExchange({ incoming, outgoing }: Exchange, code: CheckErrorCode, operation?: Operation): void {
   drainRefused(incoming, outgoing);
   sendError(outgoing, code, {
     traceId: traceIdOf(incoming.headers['traceparent']),
     ...(operation === undefined ? {} : { allow: operation.methods.join(', ') }),
   });
-  return RESPONSE_ALREADY_SENT;
 }

@@ -1,6 +1,6 @@
 import type { CheckErrorCode } from '#contracts/checks';
 import { type FaultAnswer, type Listening, listen } from '#kit/http/listen';
-import { createApp } from './app.ts';
+import { createApp, createDirectChecks } from './app.ts';
 import { errorBody, newTraceId } from './error-answer.ts';
 import type { RuntimeService } from './runtime-service.ts';
 
@@ -23,6 +23,7 @@ export function serve(
   const app = createApp(service);
   return listen({
     fetch: (request, env) => app.fetch(request, env),
+    direct: createDirectChecks(service),
     ...address,
     clientError: unreadableRequest,
     onContinue: 'when_read',

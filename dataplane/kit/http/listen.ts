@@ -14,6 +14,7 @@ import {
 import { type Connections, watchConnections } from './connections.ts';
 import { holdContinue } from './expect-continue.ts';
 import { bindServer } from './listen-error.ts';
+import { headerValues } from './raw-headers.ts';
 
 export type { ClientFault, FaultAnswer } from './client-fault.ts';
 export { ListenError, type ListenFault } from './listen-error.ts';
@@ -25,7 +26,16 @@ export type FetchHandler = (
   env: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse },
 ) => Response | Promise<Response>;
 
-export type ListenOptions = ({ readonly handler: NodeHandler } | { readonly fetch: FetchHandler }) & {
+/**
+ * Answers a request of an application by itself, or leaves it (undefined) to `fetch`. For routes whose answer does not
+ * depend on the Request and Response objects that the framework would make for them.
+ */
+export type DirectHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> | undefined;
+
+export type ListenOptions = (
+  | { readonly handler: NodeHandler }
+  | { readonly fetch: FetchHandler; readonly direct?: DirectHandler }
+) & {
   /** A name or address of this machine. */
   readonly host: string;
   /** 0 takes a free port. */
@@ -96,7 +106,7 @@ function serveRequests(
   connections: Connections,
   answerOf: (fault: ClientFault) => FaultAnswer,
 ): void {
-  const handle = 'fetch' in options ? fetchListener(options.fetch, answerOf) : options.handler;
+  const handle = 'fetch' in options ? applicationHandler(options, answerOf) : options.handler;
 
   function admit(incoming: IncomingMessage, outgoing: ServerResponse, fault: ClientFault | undefined): void {
     connections.started(incoming, outgoing);
@@ -125,6 +135,22 @@ function runHandler(
     if (onError === undefined) throw error;
     onError(error);
   });
+}
+
+/** A host that the framework takes as it is; any other one it reads, and may refuse. */
+const plainHost = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/;
+
+function applicationHandler(
+  { fetch, direct }: { readonly fetch: FetchHandler; readonly direct?: DirectHandler },
+  answerOf: (fault: ClientFault) => FaultAnswer,
+): (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> {
+  const listener = fetchListener(fetch, answerOf);
+  if (direct === undefined) return listener;
+  return (incoming, outgoing) => {
+    const [host = ''] = headerValues(incoming.rawHeaders, 'host');
+    const answered = plainHost.test(host) ? direct(incoming, outgoing) : undefined;
+    return answered ?? listener(incoming, outgoing);
+  };
 }
 
 function fetchListener(

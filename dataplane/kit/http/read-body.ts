@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { createDeadlines } from '../concurrency/deadlines.ts';
 import { awaitsContinue, sendContinue } from './expect-continue.ts';
 import { headerValues } from './raw-headers.ts';
 
@@ -19,52 +20,68 @@ export function declaredLength(rawHeaders: readonly string[]): number | undefine
   return value === undefined ? undefined : Number(value);
 }
 
+/** What bounds a body: its bytes, and either a signal or the milliseconds that it may take from now on. */
+export type BodyBounds = { readonly limit: number } & ({ readonly signal: AbortSignal } | { readonly ms: number });
+
+const deadlines = createDeadlines();
+
 /**
  * Reads a request's body. A client that waits for `100 Continue` gets it now.
  * Never holds more than the limit and one chunk. After a fault nothing more is read: answer, and call `drainRefused`.
  */
-export function readBody(
-  incoming: IncomingMessage,
-  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
-): Promise<Body> {
+export function readBody(incoming: IncomingMessage, bounds: BodyBounds): Promise<Body> {
   const declared = declaredLength(incoming.rawHeaders);
-  if (declared !== undefined && declared > limit) return Promise.resolve({ ok: false, fault: 'too_large' });
-  if (signal.aborted) return Promise.resolve({ ok: false, fault: 'aborted' });
+  if (declared !== undefined && declared > bounds.limit) return Promise.resolve({ ok: false, fault: 'too_large' });
+  const over = 'ms' in bounds ? bounds.ms <= 0 : bounds.signal.aborted;
+  if (over) return Promise.resolve({ ok: false, fault: 'aborted' });
   if (incoming.readableEnded || incoming.destroyed) return Promise.resolve({ ok: false, fault: 'closed' });
   sendContinue(incoming);
-  return collect(incoming, limit, signal);
+  return collect(incoming, bounds);
 }
 
-function collect(incoming: IncomingMessage, limit: number, signal: AbortSignal): Promise<Body> {
+function collect(incoming: IncomingMessage, bounds: BodyBounds): Promise<Body> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    let first: Buffer | undefined;
+    let more: Buffer[] | undefined;
     let size = 0;
 
     function onData(chunk: Buffer): void {
       size += chunk.length;
-      if (size > limit) finish({ ok: false, fault: 'too_large' });
-      else chunks.push(chunk);
+      if (size > bounds.limit) finish({ ok: false, fault: 'too_large' });
+      else if (first === undefined) first = chunk;
+      else if (more === undefined) more = [first, chunk];
+      else more.push(chunk);
     }
     function onEnd(): void {
-      const [only] = chunks;
-      finish({ ok: true, bytes: chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size) });
+      finish({ ok: true, bytes: more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, size) });
     }
     function onClose(): void {
       finish({ ok: false, fault: 'closed' });
     }
-    function onAbort(): void {
+    function onOver(): void {
       finish({ ok: false, fault: 'aborted' });
     }
     function finish(body: Body): void {
-      signal.removeEventListener('abort', onAbort);
+      stopWatching();
       incoming.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
       if (!body.ok) incoming.pause();
       resolve(body);
     }
 
-    signal.addEventListener('abort', onAbort, { once: true });
+    const stopWatching = watchOver(bounds, onOver);
     incoming.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
+}
+
+/** Calls back when the time for a body is over; what it returns ends the watch. */
+function watchOver(bounds: BodyBounds, onOver: () => void): () => void {
+  if ('ms' in bounds) {
+    const due = deadlines.start(bounds.ms, onOver);
+    return () => deadlines.cancel(due);
+  }
+  const { signal } = bounds;
+  signal.addEventListener('abort', onOver, { once: true });
+  return () => signal.removeEventListener('abort', onOver);
 }
 
 /**

@@ -53,6 +53,31 @@ test('gauges are set and moved, histograms observe', async () => {
   ]);
 });
 
+test('a series counts into its metric, guarded as any other', async () => {
+  const metrics = createMetrics({ service: 'runtime' });
+  const seen = metrics.counter({ name: 'seen_total', help: 'Seen.', labels: { policy: { bounded: 1 } } });
+  const [first, second] = [seen.series({ policy: 'a' }), seen.series({ policy: 'b' })];
+  expect(await linesOf(metrics, 'seen_total')).toEqual([]);
+  first.add();
+  first.add(2);
+  second.add();
+  seen.add({ policy: 'a' });
+  expect(await linesOf(metrics, 'seen_total')).toEqual([
+    'seen_total{policy="a",service="runtime"} 4',
+    'seen_total{policy="other",service="runtime"} 1',
+  ]);
+  first.add();
+  expect((await linesOf(metrics, 'seen_total'))[0]).toBe('seen_total{policy="a",service="runtime"} 5');
+  const open = metrics.gauge({ name: 'open', help: 'Open.', labels: {} });
+  const slots = open.series({});
+  slots.add(3);
+  slots.add(-1);
+  expect(await linesOf(metrics, 'open')).toEqual(['open{service="runtime"} 2']);
+  const took = metrics.histogram({ name: 'took', help: 'Took.', labels: { stage: ['request'] }, buckets: [1] });
+  took.series({ stage: 'request' }).observe(0.5);
+  expect(await linesOf(metrics, 'took_count')).toEqual(['took_count{service="runtime",stage="request"} 1']);
+});
+
 test('each registry is its own, has the defaults of the process, and names its format', async () => {
   const one = createMetrics({ service: 'one' });
   const two = createMetrics({ service: 'two' });

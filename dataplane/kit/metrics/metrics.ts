@@ -1,15 +1,25 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { createLabelGuard, type LabelSpecs, type LabelValues, OTHER } from './bounded-labels.ts';
+import { createPendingSums } from './pending-sums.ts';
 
 export type { LabelSpec, LabelSpecs, LabelValues } from './bounded-labels.ts';
 
 export type MetricOptions<L extends LabelSpecs> = { readonly name: string; readonly help: string; readonly labels: L };
-export type CounterMetric<L extends LabelSpecs> = { add(labels: LabelValues<L>, value?: number): void };
+export type CounterMetric<L extends LabelSpecs> = {
+  add(labels: LabelValues<L>, value?: number): void;
+  /** One series, for who counts it often: what it adds is brought into the metric when that is scraped. */
+  series(labels: LabelValues<L>): { add(value?: number): void };
+};
 export type GaugeMetric<L extends LabelSpecs> = {
   set(labels: LabelValues<L>, value: number): void;
   add(labels: LabelValues<L>, value: number): void;
+  /** As of a counter. */
+  series(labels: LabelValues<L>): { add(value: number): void };
 };
-export type HistogramMetric<L extends LabelSpecs> = { observe(labels: LabelValues<L>, value: number): void };
+export type HistogramMetric<L extends LabelSpecs> = {
+  observe(labels: LabelValues<L>, value: number): void;
+  series(labels: LabelValues<L>): { observe(value: number): void };
+};
 
 export type MetricRow = {
   readonly name: string;
@@ -51,21 +61,30 @@ export function createMetrics({ service }: { readonly service: string }): Metric
   return {
     counter(options) {
       const guard = createLabelGuard(options.labels);
-      const metric = new Counter(declare('counter', options));
-      return { add: (labels, value = 1) => metric.inc(guard(labels), value) };
+      const pending = createPendingSums((labels, sum) => metric.inc(labels, sum));
+      const metric: Counter = new Counter({ ...declare('counter', options), collect: pending.bring });
+      return {
+        add: (labels, value = 1) => metric.inc(guard(labels), value),
+        series: (labels) => pending.series(guard(labels)),
+      };
     },
     gauge(options) {
       const guard = createLabelGuard(options.labels);
-      const metric = new Gauge(declare('gauge', options));
+      const pending = createPendingSums((labels, sum) => metric.inc(labels, sum));
+      const metric: Gauge = new Gauge({ ...declare('gauge', options), collect: pending.bring });
       return {
         set: (labels, value) => metric.set(guard(labels), value),
         add: (labels, value) => metric.inc(guard(labels), value),
+        series: (labels) => pending.series(guard(labels)),
       };
     },
     histogram(options) {
       const guard = createLabelGuard(options.labels);
       const metric = new Histogram({ ...declare('histogram', options), buckets: [...options.buckets] });
-      return { observe: (labels, value) => metric.observe(guard(labels), value) };
+      return {
+        observe: (labels, value) => metric.observe(guard(labels), value),
+        series: (labels) => metric.labels(guard(labels)),
+      };
     },
     exposition: () => registry.metrics(),
     contentType: registry.contentType,

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { createDeadlines } from './deadlines.ts';
+
+const soon = (deadlines: ReturnType<typeof createDeadlines>, ms: number): Promise<number> => {
+  const started = performance.now();
+  return new Promise((resolve) => deadlines.start(ms, () => resolve(performance.now() - started)));
+};
+
+/** Deadlines do not keep the process alive; a test has to. */
+const alive = async <T>(work: Promise<T>): Promise<T> => {
+  const timer = setInterval(() => undefined, 1_000);
+  return await work.finally(() => clearInterval(timer));
+};
+
+test('come in the order in which they are due, never early, a shorter one started later too', async () => {
+  const deadlines = createDeadlines();
+  const order: number[] = [];
+  const waits = [40, 5, 20, 0].map(async (ms) => {
+    expect(await soon(deadlines, ms)).toBeGreaterThanOrEqual(ms);
+    order.push(ms);
+  });
+  await alive(Promise.all(waits));
+  expect(order).toEqual([0, 5, 20, 40]);
+});
+
+test('a cancelled one never comes, and the others do', async () => {
+  const deadlines = createDeadlines();
+  const came: string[] = [];
+  const cancelled = deadlines.start(5, () => came.push('cancelled'));
+  const kept = soon(deadlines, 15).then(() => came.push('kept'));
+  deadlines.cancel(cancelled);
+  await alive(kept);
+  await alive(soon(deadlines, 5));
+  expect(came).toEqual(['kept']);
+});
+
+test('one that is due may start another', async () => {
+  const deadlines = createDeadlines();
+  const second = Promise.withResolvers<string>();
+  deadlines.start(1, () => deadlines.start(1, () => second.resolve('second')));
+  expect(await alive(second.promise)).toBe('second');
+});
