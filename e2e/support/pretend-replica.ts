@@ -4,6 +4,7 @@ import { v7 as uuid } from 'uuid';
 import type { GatewayReport, GatewayReportSpec } from '#crds/gateway-report';
 import type { GatewayRoute } from '#crds/gateway-route';
 import { apiVersion, kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
 import type { KubeClient } from '#kube/client';
 
 /** A replica that reports as a gateway does and serves nobody. */
@@ -13,6 +14,24 @@ export type PretendReplica = AsyncDisposable & {
 };
 
 const lookMs = 40;
+
+function reportOf(bootId: string, through: string, refused: readonly Stored<GatewayRoute>[]): GatewayReportSpec {
+  return {
+    gateway: 'default',
+    bootId,
+    ready: true,
+    formats: [1],
+    appliedThrough: through,
+    pending: [],
+    rejected: refused.map(({ metadata: { name: route, uid, resourceVersion: version } }) => ({
+      route,
+      uid,
+      version,
+      reason: 'a replica of a test rejects it',
+    })),
+    inUse: [],
+  };
+}
 
 /**
  * Joins a platform as one more gateway replica: this process stands for it in the run folder, and its report is kept
@@ -28,22 +47,8 @@ export async function joinAsReplica(client: KubeClient, data: string, name: stri
   async function currentSpec(): Promise<GatewayReportSpec> {
     const { items, resourceVersion } = await client.list<GatewayRoute>(kinds.gatewayRoute);
     if (verdict === 'take') for (const { spec } of items) taken.add(spec.generationId);
-    const rejected = items.filter(({ spec }) => !taken.has(spec.generationId));
-    return {
-      gateway: 'default',
-      bootId,
-      ready: true,
-      formats: [1],
-      appliedThrough: resourceVersion,
-      pending: [],
-      rejected: rejected.map(({ metadata: { name: route, uid, resourceVersion: version } }) => ({
-        route,
-        uid,
-        version,
-        reason: 'a replica of a test rejects it',
-      })),
-      inUse: [],
-    };
+    const refused = items.filter(({ spec }) => !taken.has(spec.generationId));
+    return reportOf(bootId, resourceVersion, refused);
   }
 
   async function report(): Promise<void> {

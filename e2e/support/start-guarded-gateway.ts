@@ -82,6 +82,19 @@ function routeOf(bundle: Bundle, address: string, upstream: string): GatewayRout
   };
 }
 
+function gatewayEnvironment(api: string, folder: string): Readonly<Record<string, string>> {
+  return {
+    PORTCULLIS_API_URL: api,
+    PORTCULLIS_NAMESPACE: namespace,
+    PORTCULLIS_GATEWAY: 'default',
+    PORTCULLIS_REPLICA: 'gateway-1',
+    PORTCULLIS_LISTEN: '127.0.0.1:0',
+    PORTCULLIS_ADMIN_LISTEN: '127.0.0.1:0',
+    PORTCULLIS_CLIENT_AUTH: 'keys',
+    PORTCULLIS_SECRETS_DIR: join(folder, 'secrets'),
+  };
+}
+
 async function startResources(folder: string, tokenFile: string) {
   return startFolderApi({
     directory: join(folder, 'resources'),
@@ -135,17 +148,10 @@ export async function startGuardedGateway(options: GuardedGatewayOptions = {}): 
     await startProcess({
       file: 'dataplane/gateway/main.ts',
       environment: {
-        PORTCULLIS_API_URL: api.url,
+        ...gatewayEnvironment(api.url, folder),
         PORTCULLIS_API_TOKEN_FILE: apiTokenFile,
-        PORTCULLIS_NAMESPACE: namespace,
-        PORTCULLIS_GATEWAY: 'default',
-        PORTCULLIS_REPLICA: 'gateway-1',
-        PORTCULLIS_LISTEN: '127.0.0.1:0',
-        PORTCULLIS_ADMIN_LISTEN: '127.0.0.1:0',
-        PORTCULLIS_CLIENT_AUTH: 'keys',
         PORTCULLIS_CLIENT_KEYS_FILE: file('client.keys', `${clientKey} test\n`),
         PORTCULLIS_RUNTIME_TOKEN_FILE: runtimeTokenFile,
-        PORTCULLIS_SECRETS_DIR: join(folder, 'secrets'),
         ...options.environment,
       },
     }),
