@@ -45,10 +45,14 @@ export function shortUnicodeName(text: string): string {
   return text.replace(/^\\([pP])\{(.)\}$/su, '\\$1$2');
 }
 
-/** npm re2 puts a backslash before `/` and takes `(?<` for a group even inside a class. */
+/**
+ * npm re2 puts a backslash before `/` and takes `(?<` for a group even inside a class. A plain `[` must not become the
+ * begin of a `[:name:]` together with what we write after it.
+ */
 function untouchable(item: string): string {
   if (/^\\[pP]/.test(item)) return shortUnicodeName(item);
-  return item.replaceAll(/\\.|[/(]/gsu, (part) => (part === '/' ? '\\x2f' : part === '(' ? '\\(' : part));
+  if (/^\[:.*:\]$/s.test(item)) return item;
+  return item.replaceAll(/\\.|[/([]/gsu, (part) => (part === '/' ? '\\x2f' : part.length === 1 ? `\\${part}` : part));
 }
 
 function parseItem(cursor: Cursor, fold: boolean): RuneSet {

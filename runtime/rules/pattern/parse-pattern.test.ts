@@ -174,6 +174,7 @@ describe('the meaning is the one of the pattern as written', () => {
     ['\\Q/(?<\\E', 'x/(?<y', [1, 5]],
     ['[/(?<n>]+', 'a/(?<n>z', [1, 7]],
     ['a/b', 'a/b', [0, 3]],
+    ['[[:alpha](?<n>])', 'p]', [0, 2]],
     ['[\\P{Any}]', 'anything', undefined],
     ['[^\\P{Any}]', 'x', [0, 1]],
     ['\\p{Any}', '\n', [0, 1]],

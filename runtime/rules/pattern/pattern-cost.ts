@@ -75,7 +75,8 @@ export function setCostMs(automaton: Automaton | undefined, maxBytes: number): n
  * bytes.
  */
 export function spansCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
-  return Math.min(searchCostMs(analysis, maxBytes, limit), spanProbeCostMs(analysis, maxBytes, limit));
+  const cost = listsByProbes(analysis) ? spanProbeCostMs : searchCostMs;
+  return cost(analysis, maxBytes, limit);
 }
 
 /** Whether listing matches goes by probes rather than by searching: whatever is cheaper at the contract's largest text. */
