@@ -51,6 +51,7 @@ function compileRegex(
   const { canMatchEmpty, usesAnyByte } = pattern.shape;
   if (masks && canMatchEmpty) return { reason: 'it can match an empty text, which a mask cannot replace' };
   if (masks && usesAnyByte) return { reason: 'it uses \\C, and a mask could cut a character in two' };
+  if (masks) pattern.buildAhead();
   return {
     kind: 'pattern',
     pattern,
