@@ -1,8 +1,8 @@
 /**
  * What the engine's basic steps cost, in nanoseconds: named numbers, so that a cost is the same on every machine and in
- * every run. Each is an upper figure: the slowest of many runs of `testing/measure-engine.ts` (npm re2 1.27.1, Node 24,
- * one busy core of an AMD EPYC at about 2.5 GHz), rounded up by about a half. A slower machine needs larger budgets,
- * not other figures.
+ * every run. Each lies above the medians of `testing/measure-engine.ts` (npm re2 1.27.1, Node 24, AMD EPYC at about
+ * 2.5 GHz); `testing/measure-worst.ts` holds the costs made of them against texts made to be slow. A slower machine
+ * needs larger budgets, not other figures.
  */
 
 /**
