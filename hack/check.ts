@@ -1,4 +1,6 @@
 // Usage: npm test [-- STEP...] with the steps types, lint, boundaries, unit, conformance, constellation, requirements.
+import './check/plain-output.ts';
+
 import { listSuites, type SuiteName, suiteNames } from './check/list-suites.ts';
 import { addUp, type Outcome, single, skipLines, summaryLine } from './check/outcome.ts';
 import { runSuite } from './check/run-suite.ts';

@@ -1,4 +1,6 @@
 // Usage: npm run figures [-- NAME...] [--small] [--list]: measures, one line for each figure.
+import './check/plain-output.ts';
+
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,10 +19,14 @@ async function measure(figure: Figure, size: FigureSize): Promise<Outcome> {
   console.log(`${figure.name}: ${figure.title} ...`);
   const start = performance.now();
   try {
-    const { holds, line } = await figure.run(size, (progress) => console.log(`  ${progress}`));
+    const result = await figure.run(size, (progress) => console.log(`  ${progress}`));
     const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-    console.log(`${holds ? 'holds' : 'FAILS'} ${figure.name}: ${line} (${seconds} s)`);
-    return single(holds);
+    if ('skipped' in result) {
+      console.log(`not available ${figure.name}: ${result.skipped}`);
+      return { ...addUp([]), skipped: [{ test: figure.name, reason: result.skipped }] };
+    }
+    console.log(`${result.holds ? 'holds' : 'FAILS'} ${figure.name}: ${result.line} (${seconds} s)`);
+    return single(result.holds);
   } catch (error) {
     console.log(`FAILS ${figure.name}: ${error instanceof Error ? error.stack : String(error)}`);
     return single(false);

@@ -1,4 +1,4 @@
-import { createVitest, disableDefaultColors, type TestCase, type TestModule } from 'vitest/node';
+import { createVitest, type TestCase, type TestModule } from 'vitest/node';
 import type { Outcome, Skip } from './outcome.ts';
 
 export type SuiteOptions = {
@@ -60,7 +60,6 @@ function collect(modules: readonly TestModule[], unhandled: number): Outcome {
  * one failure each.
  */
 export async function runSuite(options: SuiteOptions): Promise<Outcome> {
-  if (!process.stdout.isTTY) disableDefaultColors();
   const vitest = await createVitest('test', {
     root: options.root,
     watch: false,
