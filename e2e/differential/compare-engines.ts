@@ -1,0 +1,37 @@
+import { compilePattern } from '../../runtime/rules/pattern/compile-pattern.ts';
+import type { Question, Verdict } from './reference.ts';
+
+/** A pattern, or a pattern and one text, about which the two engines do not say the same. */
+export type Difference = {
+  readonly pattern: string;
+  readonly caseSensitive: boolean;
+  /** Absent where one accepts what the other refuses. */
+  readonly text?: string;
+  readonly here: string;
+  readonly reference: string;
+};
+
+/**
+ * Asks the engine port of the runtime, before anything is refused for its cost or for what a mask may not do, and
+ * compares: accepted or refused, whether it fires, and the spans of all matches in bytes.
+ */
+export function compareEngines(question: Question, verdict: Verdict): readonly Difference[] {
+  const { pattern, caseSensitive, texts } = question;
+  const compiled = compilePattern({ pattern, caseSensitive });
+  const accepted = !('reason' in compiled);
+  if (accepted !== verdict.accepted) {
+    const say = (yes: boolean): string => (yes ? 'accepts it' : 'refuses it');
+    return [{ pattern, caseSensitive, here: say(accepted), reference: say(verdict.accepted) }];
+  }
+  if (!accepted) return [];
+  return texts.flatMap((text, index) => {
+    const bytes = Buffer.from(text);
+    const found = compiled.matches(bytes, Number.POSITIVE_INFINITY).flatMap(({ start, end }) => [start, end]);
+    const expected = verdict.spans[index] ?? [];
+    const here = found.join(' ');
+    const reference = expected.join(' ');
+    if (here !== reference) return [{ pattern, caseSensitive, text, here, reference }];
+    if (compiled.test(bytes) === expected.length > 0) return [];
+    return [{ pattern, caseSensitive, text, here: `${here}, but the set says the contrary`, reference }];
+  });
+}
