@@ -1,12 +1,25 @@
-// Usage: npm run bench [-- --quick]
-import { measureChecks } from './checks.ts';
+// Usage: npm run bench [-- --quick] [--write]: ratios against their committed ranges; --write renews ranges and report.
+import { writeFileSync } from 'node:fs';
+import { measureAll, ratiosOf } from './measure-all.ts';
+import { outOfRange, rangesFile, rangesOf, readRanges } from './ranges.ts';
+import { verdictsOf, writeReport } from './report.ts';
 
-const quick = process.argv.includes('--quick');
-const rows = await measureChecks({ rounds: quick ? 3 : 9, windowMs: quick ? 600 : 1_500, connections: 32 });
-for (const { name, median, ratio, spread } of rows) {
+const measured = await measureAll(process.argv.includes('--quick'));
+const ratios = ratiosOf(measured);
+for (const [key, ratio] of ratios) console.log(`${ratio.toFixed(2).padStart(8)}  ${key}`);
+for (const { what, wanted, found, reached } of verdictsOf(measured)) {
+  console.log(`${reached ? 'reached    ' : 'NOT REACHED'} ${what}: ${found}, ${wanted}`);
+}
+for (const { name, guarded, unguarded, added } of measured.gateway) {
   console.log(
-    `${name.padEnd(8)} ${median.perSecond.toFixed(0).padStart(6)}/s  cpu ${median.cpuMicroseconds.toFixed(1)} us  ` +
-      `p50 ${median.p50.toFixed(2)} p99 ${median.p99.toFixed(2)} ms  ratio ${ratio.throughput.toFixed(2)} ` +
-      `(${spread[0].toFixed(2)}-${spread[1].toFixed(2)}) cpu ${ratio.cpu.toFixed(2)} p99 ${ratio.p99.toFixed(2)}`,
+    `gateway, ${name}: ${unguarded.toFixed(2)} ms, guarded ${guarded.toFixed(2)} ms, added ${added.toFixed(2)}`,
   );
+}
+if (process.argv.includes('--write')) {
+  writeReport(measured);
+  writeFileSync(rangesFile, `${JSON.stringify(rangesOf(ratios), null, 2)}\n`);
+} else {
+  const over = outOfRange(ratios, readRanges());
+  for (const sentence of over) console.log(`OUT OF RANGE ${sentence}`);
+  process.exitCode = over.length === 0 ? 0 : 1;
 }

@@ -12,14 +12,23 @@ const patterns = [
   { id: 'private-key', pattern: '-----BEGIN (?:RSA |EC )?PRIVATE KEY-----' },
 ] as const;
 
-/** What the first pattern masks and what one of the terms denies. */
+/** What the first pattern masks. */
 export const maskMark = ' write to anna.petrova@example.com today ';
-export const denyMark = ' forbidden0007 ';
 
-/** Words of no prose: `forbidden0000`, `forbidden0001`, ... */
+const syllables = 'ba ce dri fo gul hem ja ki lo mun nar po qua ril sto tem vu wex ya zor'.split(' ');
+
+/** So many different words of no language, the first ones the same for any count; at most 8,000. */
 export function termsOf(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, index) => `forbidden${String(index).padStart(4, '0')}`);
+  return Array.from({ length: count }, (_, index) => {
+    const number = (index * 7_919) % 8_000;
+    return [number % 20, Math.floor(number / 20) % 20, Math.floor(number / 400)]
+      .map((digit) => syllables[digit])
+      .join('');
+  });
 }
+
+/** What one of the terms denies. */
+export const denyMark = ` ${termsOf(8)[7]} `;
 
 export type Rules = {
   readonly patterns: number;
@@ -28,15 +37,25 @@ export type Rules = {
   readonly maxBodyBytes?: number;
 };
 
-/** A policy of so many masking patterns (the eight of above under several numbers) and one stop list that denies. */
+export type Expression = { readonly id: string; readonly pattern: string; readonly caseSensitive: boolean };
+
+/** So many expressions: the eight of above, then codes of so many kinds. */
+export function expressionsOf(count: number): readonly Expression[] {
+  const own = patterns.map((pattern) => ({ caseSensitive: true, ...pattern }));
+  const codes = Array.from({ length: Math.max(0, count - own.length) }, (_, index) => ({
+    id: `code-${index}`,
+    pattern: `\\bcode${index}-[A-Z0-9]{8}\\b`,
+    caseSensitive: true,
+  }));
+  return [...own, ...codes].slice(0, count);
+}
+
+/** A policy of so many masking patterns and one stop list that denies. */
 export function benchBundle({ patterns: count, terms, match = 'token', maxBodyBytes = 32_768 }: Rules): Bundle {
   const baseline = terms === 0 ? [] : [stopList('terms', termsOf(terms), { match })];
-  const rules = Array.from({ length: count }, (_, index) => {
-    const source = patterns[index % patterns.length] ?? patterns[0];
-    const repeated = Math.floor(index / patterns.length);
-    const expression = repeated === 0 ? source.pattern : `${source.pattern}(?:#${repeated})`;
-    return enforced(masking(regex(`${source.id}-${repeated}`, expression, !('caseSensitive' in source)), '[removed]'));
-  });
+  const rules = expressionsOf(count).map(({ id, pattern, caseSensitive }) =>
+    enforced(masking(regex(id, pattern, caseSensitive), '[removed]')),
+  );
   return bundle([policy(section(baseline, rules))], {
     limits: { maxBodyBytes, maxMessages: 32, maxMatches: 256, maxConcurrency: 64, queueSize: 0 },
   });

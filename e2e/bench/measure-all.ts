@@ -1,0 +1,33 @@
+import { measureChecks } from './checks.ts';
+import { engineCases } from './engine-cases.ts';
+import { measureGateway } from './gateway-case.ts';
+import type { Measured } from './report.ts';
+import { measureStart } from './start-case.ts';
+import { type Timed, timeCase } from './time-cases.ts';
+
+async function timeEngine(quick: boolean): Promise<readonly Timed[]> {
+  const timed: Timed[] = [];
+  for (const one of engineCases()) timed.push(await timeCase(one, quick ? 11 : 31));
+  return timed;
+}
+
+/** Measures everything, one part after another; `quick` takes fewer and shorter rounds. */
+export async function measureAll(quick: boolean): Promise<Measured> {
+  console.log('checks over HTTP ...');
+  const checks = await measureChecks({ rounds: quick ? 7 : 11, windowMs: quick ? 500 : 1_500, connections: 32 });
+  console.log('judging without HTTP ...');
+  const engine = await timeEngine(quick);
+  console.log('start with the largest bundle ...');
+  const start = await measureStart(quick ? 3 : 7);
+  console.log('gateway, guarded and unguarded ...');
+  const gateway = await measureGateway(quick ? 40 : 200);
+  return { checks, engine, start, gateway };
+}
+
+/** Cost as a multiple of the baseline, so that more is always worse. */
+export function ratiosOf({ checks, engine }: Measured): ReadonlyMap<string, number> {
+  const overHttp = checks
+    .filter(({ name }) => name !== 'echo' && name !== 'control')
+    .map(({ name, ratio }) => [`HTTP, server CPU: ${name}`, ratio.cpu] as const);
+  return new Map([...overHttp, ...engine.map(({ group, name, ratio }) => [`${group}: ${name}`, ratio] as const)]);
+}

@@ -1,0 +1,142 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { root } from '../../hack/check/run-tool.ts';
+import { barChart } from './bar-chart.ts';
+import { checkBounds } from './checks.ts';
+import type { GatewayFigure } from './gateway-case.ts';
+import type { Compared } from './pairs.ts';
+import { type StartFigure, startBounds } from './start-case.ts';
+import type { Timed } from './time-cases.ts';
+
+export type Measured = {
+  readonly checks: readonly Compared[];
+  readonly engine: readonly Timed[];
+  readonly start: StartFigure;
+  readonly gateway: readonly GatewayFigure[];
+};
+
+/** Something that was promised: what was measured, and whether that is enough. */
+export type Verdict = {
+  readonly what: string;
+  readonly wanted: string;
+  readonly found: string;
+  readonly reached: boolean;
+};
+
+const atLeast = (what: string, found: number, wanted: number): Verdict => ({
+  what,
+  wanted: `at least ${wanted}`,
+  found: found.toFixed(2),
+  reached: found >= wanted,
+});
+const atMost = (what: string, found: number, wanted: number): Verdict => ({
+  what,
+  wanted: `at most ${wanted}`,
+  found: found.toFixed(2),
+  reached: found <= wanted,
+});
+
+export function verdictsOf({ checks, engine, start }: Measured): readonly Verdict[] {
+  const ratioOf = (name: string): Compared['ratio'] =>
+    checks.find((row) => row.name === name)?.ratio ?? { throughput: 0, cpu: Number.NaN, p99: Number.NaN };
+  return [
+    atLeast('throughput of a passing check to the echo', ratioOf('pass').throughput, checkBounds.pass),
+    atLeast('throughput of a masking check to the echo', ratioOf('mask').throughput, checkBounds.mask),
+    atMost('server CPU of a passing check to the echo', ratioOf('pass').cpu, checkBounds.cpu),
+    atMost('p99 of a passing check to the echo', ratioOf('pass').p99, checkBounds.p99),
+    ...engine.flatMap(({ group, name, ratio, bound }) =>
+      bound === undefined ? [] : [atMost(`${group}: ${name}`, ratio, bound)],
+    ),
+    atMost(`seconds from start to ready with ${start.bytes} bytes of terms`, start.seconds, startBounds.seconds),
+    atMost(`resident MiB with ${start.bytes} bytes of terms`, start.mebibytes, startBounds.mebibytes),
+  ];
+}
+
+const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+const table = (head: readonly string[], rows: readonly string[]): readonly string[] => [
+  row(...head),
+  row(...head.map(() => '---')),
+  ...rows,
+  '',
+];
+
+/** Writes docs/benchmarks.md and its charts. */
+export function writeReport(measured: Measured): void {
+  const folder = join(root, 'docs/benchmarks');
+  mkdirSync(folder, { recursive: true });
+  const groups = Map.groupBy(measured.engine, ({ group }) => group);
+  const charts = [...groups].map(([group, rows]) => {
+    const name = `${group.replace(/\W+/g, '-').replace(/^-|-$/g, '').toLowerCase()}.svg`;
+    const bars = rows.map(({ name: label, ratio, microseconds }) => ({
+      label,
+      value: ratio,
+      text: `${ratio.toFixed(1)} (${microseconds.toFixed(0)} us)`,
+    }));
+    const bounds = new Set(rows.map(({ bound }) => bound));
+    const [bound] = bounds;
+    writeFileSync(join(folder, name), barChart(group, bars, bounds.size === 1 ? bound : undefined));
+    return `![${group}](benchmarks/${name})\n`;
+  });
+  writeFileSync(join(root, 'docs/benchmarks.md'), [...textOf(measured), ...charts].join('\n'));
+}
+
+function textOf(measured: Measured): readonly string[] {
+  const { checks, gateway } = measured;
+  return [
+    '# Benchmarks',
+    '',
+    'Written by `npm run bench -- --write`. Every figure is a ratio to a baseline that ran in turns with it, so that',
+    'another machine should give about the same; times and rates belong to the machine of this run',
+    `(${cpus().length} cores, ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.versions.node}, server and client on the`,
+    'same cores, other work beside them). The control is a second echo against the first one: as far as it is from 1,',
+    'so far is any ratio of this run uncertain.',
+    '',
+    '## What was promised',
+    '',
+    ...table(
+      ['what', 'wanted', 'found', ''],
+      verdictsOf(measured).map(({ what, wanted, found, reached }) =>
+        row(what, wanted, found, reached ? 'reached' : '**not reached**'),
+      ),
+    ),
+    '## Checks over HTTP',
+    '',
+    'A request of 2 KiB on 32 keep-alive connections against `c.json(await c.req.json())` of the same framework with the',
+    'same bytes; 8 patterns and 1,000 terms; medians over the rounds and of their ratios.',
+    '',
+    ...table(
+      ['', 'per second', 'server CPU, us', 'per second and core', 'p50, ms', 'p99, ms', 'throughput', 'CPU', 'p99'],
+      checks.map(({ name, median, ratio, spread }) =>
+        row(
+          name,
+          median.perSecond.toFixed(0),
+          median.cpuMicroseconds.toFixed(1),
+          (1_000_000 / median.cpuMicroseconds).toFixed(0),
+          median.p50.toFixed(2),
+          median.p99.toFixed(2),
+          `${ratio.throughput.toFixed(2)} (${spread[0].toFixed(2)} to ${spread[1].toFixed(2)})`,
+          ratio.cpu.toFixed(2),
+          ratio.p99.toFixed(2),
+        ),
+      ),
+    ),
+    '## Gateway in front of the echo provider',
+    '',
+    'One connection, 1 KiB of content, a guarded and an unguarded model in turns; milliseconds. A guarded call asks the',
+    'runtime once before the provider and once for a buffered answer, or once for each window of a stream. The echo',
+    'paces its streams, which hides checks within them.',
+    '',
+    ...table(
+      ['', 'unguarded', 'guarded', 'added'],
+      gateway.map(({ name, unguarded, guarded, added }) =>
+        row(name, unguarded.toFixed(2), guarded.toFixed(2), added.toFixed(2)),
+      ),
+    ),
+    '## Judging without HTTP',
+    '',
+    'From the bytes of a body to the bytes of its answer, as a multiple of `JSON.parse` of the same bytes (of the same',
+    'work with 100 terms where a chart says so).',
+    '',
+  ];
+}
