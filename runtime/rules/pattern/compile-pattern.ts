@@ -37,6 +37,7 @@ export function compilePattern(source: PatternSource): CompiledPattern | Pattern
   const analysis = analysePattern(tree);
   const prepared: PreparedPattern = { tree, analysis, engine };
   let alone: CompiledGroup | undefined;
+  let listing: Listing | undefined;
   return {
     ...prepared,
     shape: analysis.shape,
@@ -45,13 +46,14 @@ export function compilePattern(source: PatternSource): CompiledPattern | Pattern
       return alone.firing(bytes).length > 0;
     },
     matches(bytes, limit) {
-      const plan = analysis.listing.probe();
-      return plan !== undefined && listsByProbes(analysis)
-        ? listByProbes(engine, plan, bytes, limit)
-        : listBySearch(findOf(prepared), bytes, limit);
+      listing ??= listingOf(prepared);
+      return listing.plan === undefined
+        ? listBySearch(listing.find, bytes, limit)
+        : listByProbes(engine, listing.plan, bytes, limit);
     },
     buildAhead() {
-      const plan = listsByProbes(analysis) ? analysis.listing.probe() : undefined;
+      listing ??= listingOf(prepared);
+      const { plan } = listing;
       const automaton = plan?.automaton ?? analysis.listing.search()?.forward;
       const search = plan === undefined ? engine.find : engine.matchAt;
       if (automaton !== undefined) coverTransitions(automaton, search);
@@ -76,6 +78,14 @@ function listByProbes(engine: EnginePattern, plan: ProbePlan, bytes: Buffer, lim
 }
 
 type Find = EnginePattern['find'];
+/** How the matches of a pattern are listed: by probes where there is a plan, else by searching. */
+type Listing = { readonly plan: ProbePlan | undefined; readonly find: Find };
+
+/** Weighing the two ways costs as much as listing a short text, so it is done once. */
+function listingOf(pattern: PreparedPattern): Listing {
+  const { analysis } = pattern;
+  return { plan: listsByProbes(analysis) ? analysis.listing.probe() : undefined, find: findOf(pattern) };
+}
 
 /**
  * RE2 finds a zero-width `\B` between the bytes of a character; npm re2 hides such places from a search, though not from
