@@ -7,7 +7,7 @@ import { drainRefused } from './read-body.ts';
 /**
  * What Node finds wrong before a handler sees the request.
  * - `headers_too_large`: the request line and headers exceed `maxHeaderBytes`
- * - `bad_request`: not HTTP, Host missing or repeated, a body framed in two ways, CONNECT
+ * - `bad_request`: not HTTP, Host missing, repeated or impossible, a body framed or coded in two ways, a fragment, CONNECT
  * - `timeout`: the headers or the request did not arrive in time
  * - `expectation`: an Expect header with anything but 100-continue
  */
@@ -36,15 +36,35 @@ export function faultOfParserError(error: NodeJS.ErrnoException): ClientFault | 
 }
 
 /** Whether a request speaks HTTP/1.1 or 1.0; Node's parser lets other versions, and none at all, pass. */
-export function versionFault(incoming: IncomingMessage): ClientFault | undefined {
+function versionFault(incoming: IncomingMessage): ClientFault | undefined {
   return /^1\.[01]$/.test(incoming.httpVersion) ? undefined : 'bad_request';
 }
 
-/** Whether a request names its host as RFC 9112 §3.2 demands; Node lets a repeated Host header pass. */
-export function hostFault(incoming: IncomingMessage): ClientFault | undefined {
-  const hosts = headerValues(incoming.rawHeaders, 'host').length;
-  const wanted = incoming.httpVersion === '1.1' ? hosts === 1 : hosts <= 1;
+/** A host with or without a port (RFC 3986 §3.2.2, §3.2.3), and the empty value of a target without authority. */
+const HOST = /^(?:[A-Za-z0-9\-._~%!$&'()*+,;=]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?$/;
+
+/** Whether a request names its host as RFC 9112 §3.2 demands; Node lets a repeated or impossible one pass. */
+function hostFault(incoming: IncomingMessage): ClientFault | undefined {
+  const hosts = headerValues(incoming.rawHeaders, 'host');
+  const wanted = incoming.httpVersion === '1.1' ? hosts.length === 1 : hosts.length <= 1;
+  return wanted && hosts.every((host) => HOST.test(host)) ? undefined : 'bad_request';
+}
+
+/** Whether a body is coded in no way but chunks, once (RFC 9112 §6.1); Node asks only for chunks as the last coding. */
+function codingFault(incoming: IncomingMessage): ClientFault | undefined {
+  const codings = headerValues(incoming.rawHeaders, 'transfer-encoding');
+  const wanted = codings.length === 0 || (codings.length === 1 && codings[0]?.toLowerCase() === 'chunked');
   return wanted ? undefined : 'bad_request';
+}
+
+/** Whether a target has no fragment, which is never sent (RFC 9112 §3.2); Node would pass it on as part of the path. */
+function targetFault(incoming: IncomingMessage): ClientFault | undefined {
+  return incoming.url?.includes('#') === true ? 'bad_request' : undefined;
+}
+
+/** What is wrong with a request that Node let pass. */
+export function messageFault(incoming: IncomingMessage): ClientFault | undefined {
+  return versionFault(incoming) ?? hostFault(incoming) ?? codingFault(incoming) ?? targetFault(incoming);
 }
 
 /** Answers a request that no handler will see, and closes. */

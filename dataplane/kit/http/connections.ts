@@ -9,6 +9,8 @@ export type Connections = {
   started(incoming: IncomingMessage, outgoing: ServerResponse): void;
   /** The requests of a connection that are not yet answered to the end. */
   inFlight(socket: Socket): readonly Exchange[];
+  /** Whether the body of the last request of a connection has not come to its end. */
+  lastIsUnread(socket: Socket): boolean;
   /** See `Listening.drain`. */
   drain(graceMs: number): Promise<void>;
 };
@@ -16,6 +18,7 @@ export type Connections = {
 /** Watches the connections of a server, so that it can end without losing a request. */
 export function watchConnections(server: Server): Connections {
   const sockets = new Map<Socket, Set<Exchange>>();
+  const last = new WeakMap<Socket, IncomingMessage>();
   let draining: Promise<void> | undefined;
 
   server.on('connection', (socket: Socket) => {
@@ -27,6 +30,7 @@ export function watchConnections(server: Server): Connections {
     const exchange = { incoming, outgoing };
     const exchanges = sockets.get(incoming.socket);
     exchanges?.add(exchange);
+    last.set(incoming.socket, incoming);
     if (draining !== undefined) outgoing.shouldKeepAlive = false;
     outgoing.once('close', () => {
       exchanges?.delete(exchange);
@@ -52,6 +56,7 @@ export function watchConnections(server: Server): Connections {
   return {
     started,
     inFlight: (socket) => [...(sockets.get(socket) ?? [])],
+    lastIsUnread: (socket) => last.get(socket)?.complete === false,
     drain(graceMs) {
       draining ??= drain(graceMs);
       return draining;

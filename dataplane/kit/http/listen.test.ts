@@ -52,6 +52,9 @@ describe('what Node answers itself is answered by the service', () => {
     ['a control character in a header', 'GET / HTTP/1.1\r\nhost: a\r\nx: \u0001\r\n\r\n', 'bad_request'],
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 'bad_request'],
     ['two Hosts', 'GET / HTTP/1.1\r\nhost: a\r\nHost: b\r\n\r\n', 'bad_request'],
+    ['a Host in quotes', 'GET / HTTP/1.1\r\nhost: "a"\r\n\r\n', 'bad_request'],
+    ['a port that is no number', 'GET / HTTP/1.1\r\nhost: a:b\r\n\r\n', 'bad_request'],
+    ['a fragment', get('/p#q'), 'bad_request'],
     [
       'two Content-Lengths',
       'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\na',
@@ -66,6 +69,9 @@ describe('what Node answers itself is answered by the service', () => {
     ],
     ['a bad chunk', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 'bad_request'],
     ['chunks not last', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked, gzip\r\n\r\n', 'bad_request'],
+    ['another coding before chunks', get('/', 'transfer-encoding: gzip, chunked\r\n'), 'bad_request'],
+    ['chunks twice', get('/', 'transfer-encoding: chunked\r\nTransfer-Encoding: chunked\r\n'), 'bad_request'],
+    ['a parameter of chunks', get('/', 'transfer-encoding: chunked;q=1\r\n'), 'bad_request'],
     ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n', 'bad_request'],
     ['headers too large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(4096)}\r\n\r\n`, 'headers_too_large'],
     ['a target too large', `GET /${'a'.repeat(5000)} HTTP/1.1\r\nhost: a\r\n\r\n`, 'headers_too_large'],
@@ -99,6 +105,22 @@ describe('what Node answers itself is answered by the service', () => {
     await using client = await rawClient(server.port);
     client.send(get('/', `x: ${'a'.repeat(4000)}\r\n`));
     expect(await client.answer()).toMatchObject({ status: 200 });
+  });
+
+  test.each(['127.0.0.1:80', '[::1]:80', 'a_b.c', 'a:', ''])('the Host %j is one', async (host) => {
+    await using server = await serve();
+    await using client = await rawClient(server.port);
+    client.send(`GET / HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+    expect(await client.answer()).toMatchObject({ status: 200 });
+  });
+
+  test('a body that breaks after its request was refused gets no second answer', async () => {
+    await using server = await serve();
+    await using client = await rawClient(server.port);
+    client.send('POST /refuse HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\na');
+    expect(await client.answer()).toMatchObject({ status: 403 });
+    client.socket.end();
+    expect(await client.closed()).toBe('');
   });
 
   test('headers that never end time out', async () => {

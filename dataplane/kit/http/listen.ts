@@ -5,11 +5,10 @@ import {
   type ClientFault,
   type FaultAnswer,
   faultOfParserError,
-  hostFault,
+  messageFault,
   plainFaultAnswer,
   refuseConnection,
   refuseRequest,
-  versionFault,
 } from './client-fault.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { holdContinue } from './expect-continue.ts';
@@ -110,7 +109,7 @@ function serveRequests(
 
   function admit(incoming: IncomingMessage, outgoing: ServerResponse, fault: ClientFault | undefined): void {
     connections.started(incoming, outgoing);
-    const refused = fault ?? versionFault(incoming) ?? hostFault(incoming);
+    const refused = fault ?? messageFault(incoming);
     if (refused === undefined) runHandler(handle, incoming, outgoing, options.onHandlerError);
     else refuseRequest(incoming, outgoing, answerOf(refused));
   }
@@ -178,6 +177,8 @@ function serveFaults(server: Server, connections: Connections, answerOf: (fault:
     const fault = faultOfParserError(error);
     const open = connections.inFlight(socket);
     if (fault === undefined || !socket.writable || socket.bytesRead === 0) return void socket.destroy();
+    // The broken body is that of a request that has its answer: a second one would be taken for that of the next.
+    if (open.length === 0 && connections.lastIsUnread(socket)) return socket.destroySoon();
     const last = open.at(-1);
     if (last === undefined) return refuseConnection(socket, answerOf(fault));
     if (last.incoming.complete) return endAfterAnswers(socket, last.outgoing);
