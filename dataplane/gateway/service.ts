@@ -11,6 +11,7 @@ import { createAdmin } from './http/admin.ts';
 import { clientFault, createApp } from './http/app.ts';
 import { createByteBudget } from './http/byte-budget.ts';
 import type { Gateway } from './http/exchange.ts';
+import { maxBodyMs } from './http/receive-json.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { kubernetesReports } from './reports/adapters/kubernetes/report-sink.ts';
 import { buildReport } from './reports/build-report.ts';
@@ -31,6 +32,8 @@ export type GatewayOverrides = {
   readonly logger?: Logger;
   readonly streamIdleMs?: number;
   readonly maxRequestMs?: number;
+  readonly maxBodyMs?: number;
+  readonly clientIdleMs?: number;
   /** How long requests in flight may go on after the gateway was told to end. */
   readonly drainMs?: number;
 };
@@ -45,6 +48,8 @@ export type GatewayService = AsyncDisposable & {
 
 /** Bodies of requests that are held at the same time, bytes. */
 const bodyBudgetBytes = 256 * 1_048_576;
+/** The longest that a client may read nothing of an answer that waits for it, milliseconds. */
+const clientIdleMs = 30_000;
 const drainMs = 20_000;
 /** How long interrupted requests may take to say so. */
 const interruptedMs = 2_000;
@@ -101,13 +106,15 @@ function composeAccess(
   config: GatewayConfig,
   secrets: GatewaySecrets,
   overrides: GatewayOverrides,
-): Pick<Gateway, 'keys' | 'upstream' | 'bodies' | 'maxRequestMs' | 'streamIdleMs'> {
+): Pick<Gateway, 'keys' | 'upstream' | 'bodies' | 'maxRequestMs' | 'maxBodyMs' | 'clientIdleMs' | 'streamIdleMs'> {
   const openCredential = (name: string) => openTokenFile(join(secrets.credentialsDirectory, name));
   return {
     keys: config.clients.auth === 'open' ? openToAll : openClientKeys(config.clients.keysFile),
     upstream: parts.use(createUpstreamClient({ openCredential })),
     bodies: createByteBudget(bodyBudgetBytes),
     maxRequestMs: overrides.maxRequestMs ?? config.maxRequestMs,
+    maxBodyMs: overrides.maxBodyMs ?? maxBodyMs,
+    clientIdleMs: overrides.clientIdleMs ?? clientIdleMs,
     streamIdleMs: overrides.streamIdleMs ?? config.streamIdleMs,
   };
 }

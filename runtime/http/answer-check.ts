@@ -89,6 +89,8 @@ async function readInTime(
         return { kind: 'refused', code: 'body_too_large' };
       case 'aborted':
         return failed('stage_timeout');
+      case 'refused':
+        return failed('overloaded');
       case 'closed':
         return { kind: 'gone' };
     }

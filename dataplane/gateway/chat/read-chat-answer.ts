@@ -1,5 +1,6 @@
 import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
 import { isDisguised } from './fold-key.ts';
+import { maxJsonValues } from './read-envelope.ts';
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
 
@@ -42,7 +43,7 @@ export function readChatAnswer(bytes: Uint8Array): ChatAnswer | undefined {
 
 function parseAnswer(bytes: Uint8Array): JsonNode | undefined {
   try {
-    return parseTree(bytes);
+    return parseTree(bytes, { maxValues: maxJsonValues });
   } catch (error) {
     if (error instanceof JsonError) return undefined;
     throw error;

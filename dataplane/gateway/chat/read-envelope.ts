@@ -11,6 +11,12 @@ export type Envelope = {
   readonly model: Span;
 };
 
+/**
+ * The most values that a request or a whole answer may hold: a tree takes a hundred times the bytes of small values,
+ * and the event loop while it is read.
+ */
+export const maxJsonValues = 200_000;
+
 const routingKeys: ReadonlySet<string> = new Set(['model']);
 
 /**
@@ -29,7 +35,7 @@ export function readEnvelope(bytes: Uint8Array): Reading<Envelope> {
 
 function parseBody(bytes: Uint8Array): JsonNode | undefined {
   try {
-    return parseTree(bytes);
+    return parseTree(bytes, { maxValues: maxJsonValues });
   } catch (error) {
     if (error instanceof JsonError) return undefined;
     throw error;

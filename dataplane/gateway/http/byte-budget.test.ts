@@ -3,13 +3,21 @@ import { createByteBudget } from './byte-budget.ts';
 
 test('as many bytes may be taken as there are, and come back once', () => {
   const budget = createByteBudget(100);
-  const first = budget.tryTake(60);
-  expect(budget.tryTake(41)).toBeUndefined();
-  const second = budget.tryTake(40);
-  expect(second).toBeDefined();
-  expect(budget.tryTake(1)).toBeUndefined();
-  first?.[Symbol.dispose]();
-  first?.[Symbol.dispose]();
-  expect(budget.tryTake(61)).toBeUndefined();
-  expect(budget.tryTake(60)).toBeDefined();
+  const first = budget.open();
+  const second = budget.open();
+  expect(first.take(60)).toBe(true);
+  expect(second.take(41)).toBe(false);
+  expect(second.take(40)).toBe(true);
+  expect(second.take(1)).toBe(false);
+  first[Symbol.dispose]();
+  first[Symbol.dispose]();
+  expect(second.take(61)).toBe(false);
+  expect(second.take(60)).toBe(true);
+});
+
+test('who holds nothing takes nothing away', () => {
+  const budget = createByteBudget(10);
+  const idle = Array.from({ length: 100 }, () => budget.open());
+  expect(budget.open().take(10)).toBe(true);
+  for (const one of idle) expect(one.take(1)).toBe(false);
 });

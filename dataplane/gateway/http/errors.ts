@@ -53,6 +53,11 @@ export const clientErrors = {
     type: 'invalid_request_error',
     message: 'The path does not answer to this method.',
   },
+  request_timeout: {
+    status: 408,
+    type: 'invalid_request_error',
+    message: 'The body of the request did not arrive in time.',
+  },
   body_too_large: { status: 413, type: 'invalid_request_error', message: 'The body of the request is too large.' },
   unsupported_media: {
     status: 415,

@@ -22,6 +22,10 @@ export type Gateway = {
   readonly logger: Logger;
   /** Longest life of a request, milliseconds. */
   readonly maxRequestMs: number;
+  /** The longest that the body of a request may take, milliseconds. */
+  readonly maxBodyMs: number;
+  /** The longest that a client may read nothing of an answer that waits for it, milliseconds. */
+  readonly clientIdleMs: number;
   /** Longest silence of an upstream within a stream, milliseconds. */
   readonly streamIdleMs: number;
   /** Aborted when requests in flight have to end. */

@@ -1,3 +1,4 @@
+import { withTimeout } from '#kit/concurrency/abort';
 import { headerValues } from '#kit/http/raw-headers';
 import { declaredLength, drainRefused, readBody } from '#kit/http/read-body';
 import type { ClientErrorCode } from '../relay/client-error.ts';
@@ -5,6 +6,9 @@ import type { Exchange } from './exchange.ts';
 
 /** The largest body of a request (DESIGN section 8). */
 export const maxRequestBytes = 20 * 1_048_576;
+
+/** The longest that a body may take, milliseconds; a slow one ends with request_timeout. */
+export const maxBodyMs = 60_000;
 
 export type Received =
   | { readonly ok: true; readonly bytes: Buffer }
@@ -22,15 +26,16 @@ export async function receiveJson(exchange: Exchange): Promise<Received> {
   };
   if (!isJson(headerValues(incoming.rawHeaders, 'content-type'))) return refuse('unsupported_media');
   if (headerValues(incoming.rawHeaders, 'content-encoding').length > 0) return refuse('unsupported_media');
-  const declared = declaredLength(incoming.rawHeaders) ?? maxRequestBytes;
-  if (declared > maxRequestBytes) return refuse('body_too_large');
-  const place = gateway.bodies.tryTake(declared);
-  if (place === undefined) return refuse('overloaded');
-  held.use(place);
-  const body = await readBody(incoming, { limit: maxRequestBytes, signal: life.signal });
+  if ((declaredLength(incoming.rawHeaders) ?? 0) > maxRequestBytes) return refuse('body_too_large');
+  const taken = held.use(gateway.bodies.open());
+  using time = withTimeout(life.signal, gateway.maxBodyMs);
+  const hold = (bytes: number): boolean => taken.take(bytes);
+  const body = await readBody(incoming, { limit: maxRequestBytes, signal: time.signal, hold });
   if (body.ok) return body;
   if (life.signal.aborted) throw life.signal.reason;
   if (body.fault === 'too_large') return refuse('body_too_large');
+  if (body.fault === 'refused') return refuse('overloaded');
+  if (time.timedOut()) return refuse('request_timeout');
   life.interrupt('client_gone');
   throw life.signal.reason;
 }

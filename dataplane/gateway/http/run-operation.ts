@@ -32,7 +32,14 @@ export async function runOperation(
   const reply = await answerTo(exchange, operation);
   outgoing.off('close', onClose);
   if (reply !== undefined) send(outgoing, reply);
+  boundUnread(outgoing, gateway.clientIdleMs);
   report(exchange, operation, reply, (performance.now() - started) / 1_000);
+}
+
+/** A client that stops reading must not keep what waits for it: after so much silence the connection ends. */
+function boundUnread(outgoing: ServerResponse, ms: number): void {
+  if (outgoing.destroyed || outgoing.writableLength === 0) return;
+  outgoing.setTimeout(ms, () => outgoing.destroy());
 }
 
 /** @returns undefined when nobody is left to be answered */

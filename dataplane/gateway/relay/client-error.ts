@@ -11,6 +11,7 @@ export type ClientErrorCode =
   | 'not_found'
   | 'method_not_allowed'
   | 'body_too_large'
+  | 'request_timeout'
   | 'unsupported_media'
   | 'upstream_refused'
   | 'upstream_rate_limited'

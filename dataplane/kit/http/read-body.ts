@@ -4,8 +4,11 @@ import { createDeadlines } from '../concurrency/deadlines.ts';
 import { awaitsContinue, sendContinue } from './expect-continue.ts';
 import { headerValues } from './raw-headers.ts';
 
-/** `aborted`: the signal ended the wait. `closed`: the client went away, or the body was read before. */
-export type BodyFault = 'too_large' | 'aborted' | 'closed';
+/**
+ * `aborted`: the time was over or the signal ended the wait. `closed`: the client went away, or the body was read before.
+ * `refused`: the caller would not hold more.
+ */
+export type BodyFault = 'too_large' | 'aborted' | 'closed' | 'refused';
 export type Body = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly fault: BodyFault };
 
 /** As much of a refused body is read away, so that the client can read the answer on a sound connection. */
@@ -20,8 +23,14 @@ export function declaredLength(rawHeaders: readonly string[]): number | undefine
   return value === undefined ? undefined : Number(value);
 }
 
-/** What bounds a body: its bytes, and either a signal or the milliseconds that it may take from now on. */
-export type BodyBounds = { readonly limit: number } & ({ readonly signal: AbortSignal } | { readonly ms: number });
+/**
+ * What bounds a body: its bytes, and either a signal or the milliseconds that it may take from now on. `hold` is asked
+ * before each piece is kept, with its bytes.
+ */
+export type BodyBounds = { readonly limit: number; readonly hold?: (bytes: number) => boolean } & (
+  | { readonly signal: AbortSignal }
+  | { readonly ms: number }
+);
 
 const deadlines = createDeadlines();
 
@@ -48,6 +57,7 @@ function collect(incoming: IncomingMessage, bounds: BodyBounds): Promise<Body> {
     function onData(chunk: Buffer): void {
       size += chunk.length;
       if (size > bounds.limit) finish({ ok: false, fault: 'too_large' });
+      else if (bounds.hold?.(chunk.length) === false) finish({ ok: false, fault: 'refused' });
       else if (first === undefined) first = chunk;
       else if (more === undefined) more = [first, chunk];
       else more.push(chunk);

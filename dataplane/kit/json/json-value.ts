@@ -9,8 +9,9 @@ export type JsonValue = null | boolean | number | string | JsonValue[] | { [key:
  * - `surrogate`: an escape names half of a surrogate pair without its other half
  * - `number`: a number that no finite double can hold
  * - `depth`: more containers inside each other than allowed
+ * - `values`: more values than allowed, where `parseTree` was given a bound
  */
-export type JsonFault = 'utf8' | 'syntax' | 'duplicate_key' | 'surrogate' | 'number' | 'depth';
+export type JsonFault = 'utf8' | 'syntax' | 'duplicate_key' | 'surrogate' | 'number' | 'depth' | 'values';
 
 /** A JSON text was refused. The message holds the fault and the byte offset, never any of the text. */
 export class JsonError extends Error {
@@ -30,6 +31,8 @@ export class JsonError extends Error {
 export type JsonOptions = {
   /** How many containers may lie inside each other; at most 512. */
   readonly maxDepth?: number;
+  /** How many values a tree may hold, the outermost included: a value takes many times its bytes. No bound when absent. */
+  readonly maxValues?: number;
   /** `keep` leaves an escaped half of a surrogate pair as it is, for texts that were cut into several; else refused. */
   readonly unpairedSurrogates?: 'refuse' | 'keep';
 };

@@ -25,7 +25,14 @@ export type JsonNode =
   | (Span & { readonly kind: 'null'; readonly value: null });
 
 /** A cursor over the text: each read moves `at` behind what was read. */
-type Cursor = { readonly bytes: Buffer; readonly maxDepth: number; readonly keepHalves: boolean; at: number };
+type Cursor = {
+  readonly bytes: Buffer;
+  readonly maxDepth: number;
+  readonly keepHalves: boolean;
+  /** How many more values may come. */
+  valuesLeft: number;
+  at: number;
+};
 
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -48,9 +55,9 @@ const LITERALS = [
 export function parseTree(bytes: Uint8Array, options: JsonOptions = {}): JsonNode {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!isUtf8(buffer)) throw new JsonError('utf8', invalidUtf8Offset(buffer));
-  const { maxDepth = DEFAULT_MAX_DEPTH, unpairedSurrogates = 'refuse' } = options;
+  const { maxDepth = DEFAULT_MAX_DEPTH, maxValues = Number.POSITIVE_INFINITY, unpairedSurrogates = 'refuse' } = options;
   const keepHalves = unpairedSurrogates === 'keep';
-  const cursor = { bytes: buffer, maxDepth, keepHalves, at: skipSpace(buffer, 0) };
+  const cursor = { bytes: buffer, maxDepth, keepHalves, valuesLeft: maxValues, at: skipSpace(buffer, 0) };
   const node = readValue(cursor, 0);
   cursor.at = skipSpace(buffer, cursor.at);
   if (cursor.at !== buffer.length) throw new JsonError('syntax', cursor.at);
@@ -59,6 +66,8 @@ export function parseTree(bytes: Uint8Array, options: JsonOptions = {}): JsonNod
 
 function readValue(cursor: Cursor, depth: number): JsonNode {
   const start = cursor.at;
+  cursor.valuesLeft -= 1;
+  if (cursor.valuesLeft < 0) throw new JsonError('values', start);
   const byte = cursor.bytes[start];
   switch (byte) {
     case OBJECT_OPEN:
