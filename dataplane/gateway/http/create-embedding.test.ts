@@ -81,3 +81,18 @@ test('the models are those that this replica serves', async () => {
   expect((await embed('x', 'on')).status).toBe(502);
   expect(world.upstream.seen).toHaveLength(1);
 });
+
+test.each([
+  ['an error as a success', '{"error":{"message":"the provider says"}}'],
+  ['an error beside data', '{"object":"list","data":[],"error":{"message":"the provider says"}}'],
+  ['a chat answer', '{"choices":[{"index":0,"message":{"role":"assistant","content":"the provider says"}}]}'],
+  ['text', '"the provider says"'],
+  ['what is not JSON', 'the provider says'],
+])('%s of a provider is not passed on', async (_, body) => {
+  world.upstream.play({ kind: 'raw', body, contentType: 'application/json' });
+  const answer = await embed('fine');
+  const text = await answer.text();
+  expect(answer.status).toBe(502);
+  expect(text).not.toContain('the provider says');
+  expect(JSON.parse(text)).toMatchObject({ error: { type: 'upstream_error', code: 'upstream_invalid' } });
+});

@@ -1,5 +1,7 @@
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
+import { isEmbeddingAnswer } from '../embeddings/read-embedding-answer.ts';
 import { batchUnits, readEmbeddingRequest } from '../embeddings/read-embedding-request.ts';
+import { plainError } from '../relay/client-error.ts';
 import { guardInput } from '../relay/guard-input.ts';
 import { checkTarget } from '../routes/check-target.ts';
 import { admitRequest, refused } from './admit-request.ts';
@@ -25,5 +27,7 @@ export async function createEmbedding(exchange: Exchange): Promise<Reply> {
     if (verdict.kind === 'mask') edits.push(...verdict.edits);
   }
   const answer = await askProvider(exchange, route, { path: '/embeddings', body: rewriteBody(bytes, edits) });
-  return answer.kind === 'error' ? answer : { kind: 'json', bytes: answer.bytes, masked };
+  if (answer.kind === 'error') return answer;
+  if (!isEmbeddingAnswer(answer.bytes)) return failed(plainError('upstream_invalid'));
+  return { kind: 'json', bytes: answer.bytes, masked };
 }
