@@ -21,6 +21,8 @@ test.each([
   'Bearer a=b',
   'Bearer =',
   'Bearer\tabc',
+  '\u00a0Bearer abc',
+  'Bearer abc\u00a0',
   'Bearer я',
   'Bearer a, Bearer b',
 ])('refuses the scheme or token of %j', (value) => {

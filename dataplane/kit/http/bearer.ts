@@ -11,6 +11,6 @@ const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 export function bearerToken(rawHeaders: readonly string[]): BearerToken {
   const header = exactlyOnce(rawHeaders, 'authorization');
   if (!header.ok) return header;
-  const token = BEARER.exec(header.value.trim())?.[1];
+  const token = BEARER.exec(header.value)?.[1];
   return token === undefined ? { ok: false, fault: 'scheme' } : { ok: true, token };
 }

@@ -123,6 +123,22 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).toBe('');
   });
 
+  test('CONNECT behind a good request does not overtake its answer', async () => {
+    await using server = await serve();
+    await using client = await rawClient(server.port);
+    client.send(`${post('hi')}CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n`);
+    expect(await client.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(await client.closed()).toBe('');
+  });
+
+  test('an upgrade that is not taken ends the connection, and says so', async () => {
+    await using server = await serve();
+    await using client = await rawClient(server.port);
+    client.send(post('hi', 'connection: upgrade\r\nupgrade: websocket\r\n') + get());
+    expect(await client.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(await client.closed()).toBe('');
+  });
+
   test('headers that never end time out', async () => {
     await using server = await serve({ headersTimeoutMs: 100 });
     await using client = await rawClient(server.port);

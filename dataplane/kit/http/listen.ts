@@ -109,6 +109,8 @@ function serveRequests(
 
   function admit(incoming: IncomingMessage, outgoing: ServerResponse, fault: ClientFault | undefined): void {
     connections.started(incoming, outgoing);
+    // Node loses what it has read behind a request for another protocol.
+    if (incoming.headers.upgrade !== undefined) outgoing.shouldKeepAlive = false;
     const refused = fault ?? messageFault(incoming);
     if (refused === undefined) runHandler(handle, incoming, outgoing, options.onHandlerError);
     else refuseRequest(incoming, outgoing, answerOf(refused));
@@ -187,7 +189,14 @@ function serveFaults(server: Server, connections: Connections, answerOf: (fault:
     refuseConnection(socket, answerOf(fault));
   });
 
-  server.on('connect', (_incoming, stream) => refuseConnection(stream as Socket, answerOf('bad_request')));
+  server.on('connect', (_incoming, stream) => {
+    const socket = stream as Socket;
+    const last = connections.inFlight(socket).at(-1);
+    if (last === undefined) return refuseConnection(socket, answerOf('bad_request'));
+    // Node takes its own listener away from a connection that it hands out; a reset would end the process.
+    socket.on('error', () => undefined);
+    endAfterAnswers(socket, last.outgoing);
+  });
 }
 
 /** Good requests came before the bad one: they get their answers, in order, and nothing after them is read. */
