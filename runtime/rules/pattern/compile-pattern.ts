@@ -32,6 +32,9 @@ export type CompiledPattern = PreparedPattern & {
 export function compilePattern(source: PatternSource): CompiledPattern | PatternFault {
   const tree = parsePattern(source);
   if ('reason' in tree) return tree;
+  const written =
+    tree.capturingSource === undefined ? undefined : openPattern(tree.capturingSource, tree.caseSensitive);
+  if (written !== undefined && 'refused' in written) return { reason: written.refused };
   const engine = openPattern(tree.engineSource, tree.caseSensitive);
   if ('refused' in engine) return { reason: engine.refused };
   const analysis = analysePattern(tree);

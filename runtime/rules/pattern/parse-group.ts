@@ -11,7 +11,12 @@ export type Flags = {
 };
 
 /** What a `(` opens: a group with the flags inside it, or only new flags for the rest of the present group. */
-export type GroupOpening = { readonly opens: boolean; readonly flags: Flags; readonly engineSource: string };
+export type GroupOpening = {
+  readonly opens: boolean;
+  readonly flags: Flags;
+  readonly engineSource: string;
+  readonly captures: boolean;
+};
 
 const NAME_CLASSES = ['Lu', 'Ll', 'Lt', 'Lm', 'Lo', 'Nl', 'Mn', 'Mc', 'Nd', 'Pc'] as const;
 const FLAG_NAMES: Readonly<Record<string, keyof Flags>> = {
@@ -25,14 +30,14 @@ const FLAG_NAMES: Readonly<Record<string, keyof Flags>> = {
 export function parseGroupOpening(cursor: Cursor, flags: Flags): GroupOpening {
   if (peek(cursor, 1) !== '?') {
     cursor.at += 1;
-    return { opens: true, flags, engineSource: '(?:' };
+    return { opens: true, flags, engineSource: '(?:', captures: true };
   }
   for (const look of ['(?=', '(?!', '(?<=', '(?<!']) {
     if (startsWith(cursor, look)) throw new PatternSyntaxError(`${look} is not supported: RE2 has no lookaround`);
   }
   if (startsWith(cursor, '(?P<') || startsWith(cursor, '(?<')) {
     readName(cursor);
-    return { opens: true, flags, engineSource: '(?:' };
+    return { opens: true, flags, engineSource: '(?:', captures: true };
   }
   return readFlags(cursor, flags);
 }
@@ -63,7 +68,8 @@ function readFlags(cursor: Cursor, flags: Flags): GroupOpening {
     const letter = peek(cursor);
     cursor.at += 1;
     if ((letter === ':' || letter === ')') && !lonelyMinus) {
-      return { opens: letter === ':', flags: changed, engineSource: cursor.runes.slice(start, cursor.at).join('') };
+      const engineSource = cursor.runes.slice(start, cursor.at).join('');
+      return { opens: letter === ':', flags: changed, engineSource, captures: false };
     }
     const name = Object.hasOwn(FLAG_NAMES, letter) ? FLAG_NAMES[letter] : undefined;
     if (name !== undefined) {

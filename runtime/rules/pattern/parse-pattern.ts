@@ -23,6 +23,8 @@ type Frame = { readonly branches: PatternNode[]; items: PatternNode[]; readonly 
 type Parser = {
   readonly cursor: Cursor;
   readonly source: string[];
+  /** Places in `source` of groups that capture. */
+  readonly captures: Set<number>;
   readonly frames: Frame[];
   /** How many copies of something a counted repeat makes, nested ones multiplied; absent for 1. */
   readonly copies: Map<PatternNode, number>;
@@ -38,14 +40,21 @@ export function parsePattern({ pattern, caseSensitive }: PatternSource): Pattern
   const flags = { fold: !caseSensitive, multiLine: false, dotAll: false, swapGreed: false };
   const cursor = { runes: Array.from(pattern), at: 0 };
   const root: Frame = { branches: [], items: [], outerFlags: flags };
-  const parser: Parser = { cursor, source: [], frames: [root], copies: new Map(), flags };
+  const parser: Parser = { cursor, source: [], captures: new Set(), frames: [root], copies: new Map(), flags };
   try {
     parseAll(parser);
   } catch (error) {
     if (error instanceof PatternSyntaxError) return { reason: error.message };
     throw error;
   }
-  return { node: closeFrame(parser, root), engineSource: parser.source.join(''), caseSensitive };
+  const { source, captures } = parser;
+  const capturing = source.map((part, place) => (captures.has(place) ? '(' : part));
+  return {
+    node: closeFrame(parser, root),
+    engineSource: source.join(''),
+    capturingSource: captures.size === 0 ? undefined : capturing.join(''),
+    caseSensitive,
+  };
 }
 
 function parseAll(parser: Parser): void {
@@ -151,6 +160,7 @@ function pushRune(parser: Parser, rune: number): void {
 
 function openGroup(parser: Parser): void {
   const opening = parseGroupOpening(parser.cursor, parser.flags);
+  if (opening.captures) parser.captures.add(parser.source.length);
   parser.source.push(opening.engineSource);
   if (opening.opens) parser.frames.push({ branches: [], items: [], outerFlags: parser.flags });
   parser.flags = opening.flags;

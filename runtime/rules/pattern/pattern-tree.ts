@@ -28,6 +28,8 @@ export type PatternTree = {
    * anything that npm re2 would rewrite before RE2 sees it.
    */
   readonly engineSource: string;
+  /** The same with its capturing groups, where it has any: they count towards the size that the engine refuses. */
+  readonly capturingSource: string | undefined;
   readonly caseSensitive: boolean;
 };
 
