@@ -109,7 +109,7 @@ function applied(s: Snapshot, standing: Standing): Aspect {
       return aspect('Unknown', reason, standing.message);
     }
     case 'failed':
-      return aspect('False', camel(standing.reason), `${standing.message ?? ''}${servingNote(s, standing)}`);
+      return aspect('False', camel(standing.reason), `${ended(standing.message ?? '')}${servingNote(s, standing)}`);
     case 'not_accepted':
     case 'unresolved':
     case 'blocked': {
@@ -122,6 +122,11 @@ function applied(s: Snapshot, standing: Standing): Aspect {
     case 'leaving':
       return aspect('Unknown', 'Pending', `The application is in progress.${servingNote(s, standing)}`);
   }
+}
+
+/** The text with a full stop, so that a sentence can follow. */
+function ended(text: string): string {
+  return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function appliedMessage(s: Snapshot): string {

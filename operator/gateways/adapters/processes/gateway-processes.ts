@@ -29,7 +29,12 @@ export function createGatewayProcesses(options: { readonly runDirectory: string 
   timer.unref();
 
   return {
-    isAlive: async (replica) => (await aliveReplicas(runDirectory)).has(replica),
+    async isAlive(replica) {
+      const alive = (await aliveReplicas(runDirectory)).has(replica);
+      // Who was told that a replica runs has to be told when it ends, also if it does so before the next look.
+      if (alive) known.add(replica);
+      return alive;
+    },
     onChange(next) {
       listener = next;
     },
