@@ -90,9 +90,9 @@ function textOf(measured: Measured): readonly string[] {
     'another machine should give about the same; times and rates belong to the machine of this run',
     `(${cpus().length} cores, ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.versions.node}, server and client on the`,
     'same cores, other work beside them). The control is a second echo against the first one: as far as it is from 1,',
-    'so far is any ratio of this run uncertain.',
+    'so far is any ratio of this run uncertain. They promise nothing: no text of this project does.',
     '',
-    '## What was promised',
+    '## What is aimed at',
     '',
     ...table(
       ['what', 'wanted', 'found', ''],

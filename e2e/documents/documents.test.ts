@@ -77,6 +77,11 @@ describe('documents', () => {
     ]) {
       // The obligation itself is quoted in the table of obligations.
       if (path === 'docs/reference/requirements.md') continue;
+      // The report of what was measured says that it promises nothing.
+      if (path === 'docs/benchmarks.md') {
+        expect(text).toContain('They promise nothing');
+        continue;
+      }
       expect(promise.exec(text)?.[0], path).toBeUndefined();
     }
   });
