@@ -216,6 +216,16 @@ describe('revisions', () => {
     expect((await run(['history', 'nobody'])).code).toBe(3);
   });
 
+  test('a rollback goes back to what was applied, not to a revision of a policy that never was', async () => {
+    const words = patternRule('digits', '[0-9]{4}');
+    await apply(`${policyText({ name: 'held', request: words })}---\n${bindingText('wandering', 'held', 1)}`, '--wait');
+    await apply(policyText({ name: 'broken', request: patternRule('open', '(') }));
+    await apply(bindingText('wandering', 'broken', 1));
+    const back = await run(['rollback', 'wandering', '--wait']);
+    expect(back.stdout).toBe('ModelBinding wandering wants revision 1 of held\nModelBinding wandering is applied\n');
+    expect((await run(['chat', 'wandering', '--message', 'year 2024'])).code).toBe(6);
+  });
+
   test('a reapply is a new application of the same revision', async () => {
     const before = await json('get', 'mb', 'guarded-echo');
     expect((await run(['reapply', 'guarded-echo', '--wait'])).code).toBe(0);

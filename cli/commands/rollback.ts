@@ -34,31 +34,36 @@ export function addReapply(program: Command): void {
   withWait(withPlatformOptions(command)).action(reapply);
 }
 
+type PolicyRef = { readonly name: string; readonly revision: number };
+
 async function rollback(name: string, options: RollbackOptions): Promise<void> {
   await applyRevision(name, options, async (binding, client) => {
-    const revision = options.toRevision ?? revisionBefore(binding);
-    await requireRevision(client, binding, revision);
-    return revision;
+    const wanted = wantedPolicy(binding);
+    const { items } = await listAll<PolicyRevision>(client, kinds.policyRevision);
+    const { toRevision } = options;
+    if (toRevision === undefined) return requireRevision(items, appliedBefore(binding, wanted, items));
+    return requireRevision(items, { name: wanted.name, revision: toRevision });
   });
 }
 
 async function reapply(name: string, options: PlatformCommandOptions & WaitOption): Promise<void> {
   await applyRevision(name, options, async ({ spec }) =>
-    spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.revision : undefined,
+    spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef : undefined,
   );
 }
 
 async function applyRevision(
   name: string,
   options: PlatformCommandOptions & WaitOption,
-  choose: (binding: Stored<ModelBinding>, client: KubeClient) => Promise<number | undefined>,
+  choose: (binding: Stored<ModelBinding>, client: KubeClient) => Promise<PolicyRef | undefined>,
 ): Promise<void> {
   await using client = openResources(options.data, options.namespace);
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
-  const revision = await choose(binding, client);
-  const spec = { ...withRevision(binding, revision), apply: uuidv7() };
+  const policyRef = await choose(binding, client);
+  const guardrail = policyRef === undefined ? binding.spec.guardrail : { mode: 'Policy' as const, policyRef };
+  const spec = { ...binding.spec, guardrail, apply: uuidv7() };
   const written = await applyDesired(client, kinds.modelBinding, binding, { spec }, 'generation');
-  const what = revision === undefined ? 'no policy' : `revision ${revision}`;
+  const what = policyRef === undefined ? 'no policy' : describeChange(binding, policyRef);
   if (options.json !== true) writeText(`ModelBinding ${name} wants ${what}`);
   if (options.wait !== undefined) {
     await waitApplied(client, written, options.wait);
@@ -67,33 +72,40 @@ async function applyRevision(
   if (options.json === true) writeJson(written);
 }
 
-function withRevision({ spec }: Stored<ModelBinding>, revision: number | undefined): ModelBinding['spec'] {
-  if (spec.guardrail.mode === 'None' || revision === undefined) return spec;
-  return { ...spec, guardrail: { mode: 'Policy', policyRef: { ...spec.guardrail.policyRef, revision } } };
+function describeChange({ spec }: Stored<ModelBinding>, { name, revision }: PolicyRef): string {
+  const isOther = spec.guardrail.mode === 'None' || spec.guardrail.policyRef.name !== name;
+  return isOther ? `revision ${revision} of ${name}` : `revision ${revision}`;
 }
 
-/** The newest revision that was applied before the one that the binding wants; by number where none is remembered. */
-function revisionBefore({ metadata, spec, status }: Stored<ModelBinding>): number {
-  if (spec.guardrail.mode === 'None') {
-    throw new CliError('usage', `The ModelBinding ${metadata.name} has no policy, so it has no earlier revision.`);
+function wantedPolicy({ metadata, spec }: Stored<ModelBinding>): PolicyRef {
+  if (spec.guardrail.mode === 'Policy') return spec.guardrail.policyRef;
+  throw new CliError('usage', `The ModelBinding ${metadata.name} has no policy, so it has no earlier revision.`);
+}
+
+/**
+ * What was applied last and is not what the binding wants, of whatever policy: the records of the binding begin with
+ * the newest. The revision before by number where nothing else is remembered.
+ */
+function appliedBefore(
+  { metadata, status }: Stored<ModelBinding>,
+  wanted: PolicyRef,
+  revisions: readonly PolicyRevision[],
+): PolicyRef {
+  for (const { outcome, policyId, policyRevision } of status?.applications ?? []) {
+    if (outcome !== 'Applied' || policyId === undefined) continue;
+    const recorded = revisions.find(({ spec }) => spec.policyId === policyId && String(spec.number) === policyRevision);
+    if (recorded === undefined) continue;
+    const { policy, number } = recorded.spec;
+    if (policy.name !== wanted.name || number !== wanted.revision) return { name: policy.name, revision: number };
   }
-  const { revision } = spec.guardrail.policyRef;
-  const policyId = status?.pinned?.policyId;
-  const applied = (status?.applications ?? [])
-    .filter((record) => record.outcome === 'Applied' && record.policyId === policyId)
-    .toSorted((a, b) => b.time.localeCompare(a.time))
-    .map((record) => Number(record.policyRevision));
-  const before = applied.find((number) => number !== revision) ?? revision - 1;
-  if (before >= 1) return before;
+  if (wanted.revision > 1) return { name: wanted.name, revision: wanted.revision - 1 };
   throw new CliError('usage', `The ModelBinding ${metadata.name} wants revision 1: there is no earlier one.`);
 }
 
 /** A binding that wants a revision which is not there would wait for it. */
-async function requireRevision(client: KubeClient, { spec }: Stored<ModelBinding>, revision: number): Promise<void> {
-  if (spec.guardrail.mode === 'None') return;
-  const { name } = spec.guardrail.policyRef;
-  const { items } = await listAll<PolicyRevision>(client, kinds.policyRevision);
-  if (items.some((item) => item.spec.policy.name === name && item.spec.number === revision)) return;
+function requireRevision(revisions: readonly PolicyRevision[], wanted: PolicyRef): PolicyRef {
+  const { name, revision } = wanted;
+  if (revisions.some(({ spec }) => spec.policy.name === name && spec.number === revision)) return wanted;
   throw new CliError('not_found', `The policy ${name} has no revision ${revision}.`);
 }
 

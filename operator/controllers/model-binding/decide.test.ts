@@ -244,8 +244,8 @@ describe('the route that pins what is asked for', () => {
     expect(settlementOf(fresh({ ring: [recordOf(), failedSecond] })).outcome).toBeUndefined();
   });
 
-  test('is not a new application while its policy cannot be found', () => {
-    expect(kindOf(decide(fresh({ ring: applied, policy: { kind: 'absent' } })))).toBe('applied');
+  test('is not said to be what is asked for while the policy cannot be found, and is not replaced', () => {
+    expect(kindOf(decide(fresh({ ring: applied, policy: { kind: 'absent' } })))).toBe('unresolved');
   });
 });
 

@@ -4,10 +4,10 @@ import {
   answers,
   contentDigest,
   desiredApplication,
-  mayBeSame,
   type Outcome,
   outcomeOf,
   pinnedApplication,
+  sameApplication,
 } from './application.ts';
 import { type Progress, progressOf } from './decide-progress.ts';
 import { isConfirmed, keptDraft, newDraft, previousOf, rolledBackDraft } from './decide-route.ts';
@@ -117,7 +117,7 @@ function followPinned(s: Snapshot): Step | undefined {
   const { route } = s;
   if (route === undefined) return undefined;
   const pinned = pinnedApplication(route.spec);
-  if (!mayBeSame(desiredOf(s), pinned)) return undefined;
+  if (!sameApplication(desiredOf(s), pinned)) return undefined;
   const degraded = degradedBy(s);
   const { generationId } = route.spec;
   const applied = outcomeOf(pinned, generationId, { outcome: 'Applied' });
