@@ -1,10 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256Hex } from '#contracts/canonical';
 import { type Kind, kinds } from '#crds/kinds';
 import type { Resource, Stored } from '#crds/metadata';
-import { writeAtomic } from '#kit/files/write-atomic';
+import { removeFile, writeAtomic } from '#kit/files/write-atomic';
 import { isServed } from '#kube/served-object';
 import type { StoredObject } from './stored-object.ts';
 
@@ -45,11 +44,7 @@ export function openObjectFiles(directory: string): ObjectFiles {
       return { objects, reservedThrough: loadVersions(directory) };
     },
     write: (object) => writeAtomic(pathOf(directory, object), object.bytes),
-    async remove(object) {
-      await rm(pathOf(directory, object));
-      await using folder = await open(join(directory, object.kind.plural), 'r');
-      await folder.sync();
-    },
+    remove: (object) => removeFile(pathOf(directory, object)),
     reserve: (through) =>
       writeAtomic(join(directory, versionsFile), `${JSON.stringify({ reservedThrough: through })}\n`),
   };

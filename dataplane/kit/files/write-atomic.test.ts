@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FileWriteError, writeAtomic } from './write-atomic.ts';
+import { FileWriteError, removeFile, writeAtomic } from './write-atomic.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -66,4 +66,12 @@ test('a folder without permission is denied', async (context) => {
   context.skip(process.getuid?.() === 0, 'the administrator may write everywhere');
   chmodSync(folder, 0o500);
   await expect(writeAtomic(join(folder, 'a'), '')).rejects.toMatchObject({ code: 'denied' });
+});
+
+test('a file is removed, and of one that cannot be removed it is said why', async () => {
+  const path = join(folder, 'file');
+  await writeAtomic(path, 'x');
+  await removeFile(path);
+  expect(readdirSync(folder)).toEqual([]);
+  await expect(removeFile(path)).rejects.toMatchObject({ name: 'FileWriteError', code: 'other' });
 });

@@ -55,6 +55,19 @@ export async function writeAtomic(
   }
 }
 
+/**
+ * Removes a file for good. A refusal leaves the file as it was.
+ * @throws FileWriteError
+ */
+export async function removeFile(path: string): Promise<void> {
+  try {
+    await rm(path);
+    await syncFolder(dirname(path));
+  } catch (cause) {
+    throw new FileWriteError(faultOf(cause), path, cause);
+  }
+}
+
 async function syncFolder(folder: string): Promise<void> {
   await using handle: FileHandle = await open(folder, 'r');
   await handle.sync();
