@@ -6,8 +6,11 @@ import { wait } from '#kube/wait';
 import { becomesReady, type Child, startChild } from './child.ts';
 import { terminationReason } from './termination-reason.ts';
 
-/** A process may take this long to end what it has in flight. */
-const graceMs = 35_000;
+/**
+ * A process may take this long to end what it has in flight: longer than a runtime drains, and shorter than the operator
+ * is given to end itself, so that a frozen process does not outlive it.
+ */
+const graceMs = 10_000;
 const firstRestartMs = 200;
 const longestRestartMs = 30_000;
 /** After this long without an end the waits begin anew. */
