@@ -1,8 +1,8 @@
 """Records what google-re2 says about generated patterns, as one JSON object per line.
 
-    python3 -m venv /tmp/google-re2 && /tmp/google-re2/bin/pip install google-re2==1.1.20251105
+    python3 -m venv google-re2 && google-re2/bin/pip install google-re2==1.1.20251105
     sh hack/run runtime/rules/pattern/testing/sample-patterns.ts | \\
-      /tmp/google-re2/bin/python runtime/rules/pattern/testing/record-google-re2.py \\
+      google-re2/bin/python runtime/rules/pattern/testing/record-google-re2.py \\
       > runtime/rules/pattern/testdata/google-re2.jsonl
 
 To {pattern, caseSensitive, texts} it adds whether the pattern compiles with default options and, for each text, the
