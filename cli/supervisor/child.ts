@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { writeAtomic } from '#kit/files/write-atomic';
 import { checkout, type DataDirectory } from '../platform/data-directory.ts';
+import { keepRunNote } from './keep-run-note.ts';
 
 export type ProcessKind = 'operator' | 'gateway' | 'echo';
 
@@ -53,19 +53,16 @@ export async function startChild(spec: ChildSpec, data: DataDirectory): Promise<
   // A child that never came to be has no pid; its end says why.
   const pid = process_.pid ?? -1;
   const startedAt = new Date().toISOString();
-  const note = join(data.run, `${spec.name}.json`);
-  const written = writeAtomic(note, Buffer.from(JSON.stringify({ name: spec.name, kind: spec.kind, pid, startedAt })));
+  const note = JSON.stringify({ name: spec.name, kind: spec.kind, pid, startedAt });
+  const noted = keepRunNote(join(data.run, `${spec.name}.json`), note, ended);
   process_.stdin?.on('error', () => undefined);
   const ready = readyLineOf(process_);
-  await written;
+  await noted;
   return {
     pid,
     startedAt,
     ready,
-    ended: ended.then((how) => {
-      rmSync(note, { force: true });
-      return how;
-    }),
+    ended,
     lastWords: () => lastWords(path, size),
     async stop(graceMs) {
       process_.kill('SIGTERM');

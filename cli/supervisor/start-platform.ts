@@ -42,6 +42,8 @@ const portPatienceMs = 6_000;
 /** A gateway may let streams end; its own bound is below this one. */
 const gatewayGraceMs = 35_000;
 const graceMs = 20_000;
+/** A status that could not be written is written again after so long. */
+const statusAgainMs = 2_000;
 
 /**
  * Starts all processes; each is kept running from then on.
@@ -126,7 +128,10 @@ function createGroup(data: DataDirectory, say: (sentence: string) => void) {
   function writeStatus(): void {
     if (lines === undefined) return;
     const write = () => writeAtomic(data.status, Buffer.from(`${JSON.stringify(status(), undefined, 2)}\n`));
-    writing = writing.then(write).catch(() => say(`${data.status} cannot be written`));
+    writing = writing.then(write).catch(() => {
+      say(`${data.status} cannot be written; trying again`);
+      if (!stopped) setTimeout(writeStatus, statusAgainMs).unref();
+    });
   }
 
   return {

@@ -36,7 +36,9 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
   let restarts = 0;
 
   async function run(env: ChildSpec['env']): Promise<{ line: ReadyLine | undefined; how: string }> {
-    child = await startChild({ ...spec, env }, data);
+    const started = await startChild({ ...spec, env }, data).catch(whyNot);
+    if (typeof started === 'string') return { line: undefined, how: started };
+    child = started;
     if (stopping.signal.aborted) await child.stop(0);
     onChange();
     const line = await child.ready;
@@ -88,6 +90,11 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
       await running;
     },
   };
+}
+
+/** What keeps a process from being started, such as a full disk, is tried again as its death is. */
+function whyNot(error: unknown): string {
+  return `could not be started (${error instanceof Error && 'code' in error ? error.code : 'unexpected'})`;
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

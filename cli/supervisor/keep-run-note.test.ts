@@ -1,0 +1,46 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { until } from '../../e2e/support/until.ts';
+import { keepRunNote } from './keep-run-note.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'run-note-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a note stands while its process runs, also in a folder that was taken away', async () => {
+  const ended = Promise.withResolvers<string>();
+  const path = join(folder, 'run', 'one.json');
+  await keepRunNote(path, '{}', ended.promise);
+  expect(readFileSync(path, 'utf8')).toBe('{}');
+  ended.resolve('ended');
+  await until('the note is gone', async () => !existsSync(path));
+});
+
+test('a note that cannot be written holds up nobody and is written when it can be', async () => {
+  const ended = Promise.withResolvers<string>();
+  const run = join(folder, 'run');
+  const path = join(run, 'one.json');
+  writeFileSync(run, 'a file where the folder should be');
+  await keepRunNote(path, '{}', ended.promise);
+  expect(existsSync(path)).toBe(false);
+  rmSync(run);
+  await until('the note is written', async () => existsSync(path));
+  ended.resolve('ended');
+  await until('the note is gone', async () => !existsSync(path));
+});
+
+test('nothing is written for a process that has ended', async () => {
+  const ended = Promise.withResolvers<string>();
+  const run = join(folder, 'run');
+  writeFileSync(run, 'a file where the folder should be');
+  await keepRunNote(join(run, 'one.json'), '{}', ended.promise);
+  ended.resolve('ended');
+  await ended.promise;
+  rmSync(run);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(existsSync(run)).toBe(false);
+});
