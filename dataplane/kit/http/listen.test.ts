@@ -131,6 +131,22 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).toBe('');
   });
 
+  test.each(['nonsense', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz'])(
+    'good requests have their answers although %j follows',
+    async (follower) => {
+      await using server = await serve();
+      await using client = await rawClient(server.port);
+      client.send(`${post('hi')}${post('ho')}${follower}\r\n\r\n`);
+      expect(await client.answer()).toMatchObject({ status: 200, body: '{"path":"/p","body":"hi"}' });
+      expect(await client.answer()).toMatchObject({
+        status: 200,
+        headers: { connection: 'close' },
+        body: '{"path":"/p","body":"ho"}',
+      });
+      expect(await client.closed()).toBe('');
+    },
+  );
+
   test('an upgrade that is not taken ends the connection, and says so', async () => {
     await using server = await serve();
     await using client = await rawClient(server.port);

@@ -14,6 +14,7 @@ import { type Connections, watchConnections } from './connections.ts';
 import { holdContinue } from './expect-continue.ts';
 import { bindServer } from './listen-error.ts';
 import { headerValues } from './raw-headers.ts';
+import { lingerOnClose } from './read-body.ts';
 
 export type { ClientFault, FaultAnswer } from './client-fault.ts';
 export { ListenError, type ListenFault } from './listen-error.ts';
@@ -180,12 +181,17 @@ function serveFaults(server: Server, connections: Connections, answerOf: (fault:
     const open = connections.inFlight(socket);
     if (fault === undefined || !socket.writable || socket.bytesRead === 0) return void socket.destroy();
     // The broken body is that of a request that has its answer: a second one would be taken for that of the next.
-    if (open.length === 0 && connections.lastIsUnread(socket)) return socket.destroySoon();
+    if (open.length === 0 && connections.lastIsUnread(socket)) {
+      lingerOnClose(socket);
+      return socket.destroySoon();
+    }
     const last = open.at(-1);
     if (last === undefined) return refuseConnection(socket, answerOf(fault));
     if (last.incoming.complete) return endAfterAnswers(socket, last.outgoing);
     // The body of a request broke. Its handler learns that from the stream; the client can be told only before it was.
-    if (open.length > 1 || last.outgoing.headersSent) return void socket.destroy();
+    const before = open.at(-2);
+    if (before !== undefined) return endAfterAnswers(socket, before.outgoing);
+    if (last.outgoing.headersSent) return void socket.destroy();
     refuseConnection(socket, answerOf(fault));
   });
 
@@ -202,6 +208,8 @@ function serveFaults(server: Server, connections: Connections, answerOf: (fault:
 /** Good requests came before the bad one: they get their answers, in order, and nothing after them is read. */
 function endAfterAnswers(socket: Socket, last: ServerResponse): void {
   socket.pause();
+  // Closed at once, what is unread would make the kernel take back the answers that the client has not read yet.
+  lingerOnClose(socket);
   if (!last.headersSent) {
     last.shouldKeepAlive = false;
     return;

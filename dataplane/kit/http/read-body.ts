@@ -141,7 +141,7 @@ function undeclaredLength(rawHeaders: readonly string[]): number {
  * Node closes a connection as soon as its last answer is out. Where bytes of the client are unread by then, the
  * kernel resets the connection and the client may lose the answer: so say that no more will come, and wait.
  */
-function lingerOnClose(socket: Socket): void {
+export function lingerOnClose(socket: Socket): void {
   socket.destroySoon = () => {
     if (socket.destroyed || socket.writableEnded) return;
     socket.end();
