@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import OpenAI from 'openai';
@@ -173,3 +173,58 @@ test('a process that dies is started again at its address, and the platform says
     expect(platform.status().addresses).toEqual(addresses);
   }
 });
+
+test('a process is supervised also while its note, its log or the status cannot be written', async () => {
+  await using platform = await startPlatform();
+  const { data } = platform;
+  const run = join(data, 'run');
+  const note = join(run, 'gateway-1.json');
+  const said = (sentence: string) => until(sentence, () => platform.output().includes(sentence));
+  const noted = () => until('it is noted', () => readFileSync(note, 'utf8').includes(`${platform.pidOf('gateway-1')}`));
+  async function endGateway(meanwhile: () => void | Promise<void> = () => undefined): Promise<void> {
+    const pid = platform.pidOf('gateway-1');
+    process.kill(pid, 'SIGKILL');
+    await meanwhile();
+    await until('it serves again', () => platform.status().ready && platform.pidOf('gateway-1') !== pid);
+    expect(await until('a chat is answered', () => streamedEcho(platform, 'still guarded'))).toBe('still guarded');
+  }
+
+  rmSync(run, { recursive: true });
+  await endGateway();
+  await noted();
+
+  rmSync(run, { recursive: true });
+  writeFileSync(run, 'in the way');
+  await endGateway();
+  await said(`${note} cannot be written; trying again every second`);
+  await endGateway();
+  rmSync(run);
+  await noted();
+
+  const logs = join(data, 'logs');
+  renameSync(logs, `${logs}.away`);
+  writeFileSync(logs, 'in the way');
+  await endGateway(async () => {
+    await said('gateway-1 could not be started (EEXIST); starting it again in ');
+    rmSync(logs);
+    renameSync(`${logs}.away`, logs);
+  });
+
+  rmSync(run, { recursive: true });
+  writeFileSync(run, 'in the way');
+  const status = join(data, 'status.json');
+  await endGateway(async () => {
+    rmSync(status);
+    mkdirSync(join(status, 'in-the-way'), { recursive: true });
+    await said(`${status} cannot be written; trying again`);
+    await until('a chat is answered', () => streamedEcho(platform, 'no status'));
+    rmSync(status, { recursive: true });
+    await until('the status is written', () => statSync(status).isFile());
+  });
+
+  const children = descendantsOf(platform.child.pid ?? 0);
+  expect(children.length).toBeGreaterThanOrEqual(4);
+  expect(await platform.end('SIGTERM')).toBe(0);
+  expect(children.filter(isRunning)).toEqual([]);
+  expect(platform.output()).toContain('stopped');
+}, 120_000);

@@ -40,7 +40,11 @@ const largestLog = 10 * 1_024 * 1_024;
  * with a pipe whose end tells it that the supervisor died. Its last argument names the data directory, for people who
  * look at a list of processes and for `wait-for-orphans.ts`.
  */
-export async function startChild(spec: ChildSpec, data: DataDirectory): Promise<Child> {
+export async function startChild(
+  spec: ChildSpec,
+  data: DataDirectory,
+  say: (sentence: string) => void,
+): Promise<Child> {
   const { log, path, size } = openLog(spec.name, data);
   const process_ = spawn(process.execPath, [join(checkout, spec.file), data.root], {
     cwd: checkout,
@@ -54,7 +58,7 @@ export async function startChild(spec: ChildSpec, data: DataDirectory): Promise<
   const pid = process_.pid ?? -1;
   const startedAt = new Date().toISOString();
   const note = JSON.stringify({ name: spec.name, kind: spec.kind, pid, startedAt });
-  const noted = keepRunNote(join(data.run, `${spec.name}.json`), note, ended);
+  const noted = keepRunNote(join(data.run, `${spec.name}.json`), note, ended, say);
   process_.stdin?.on('error', () => undefined);
   const ready = readyLineOf(process_);
   await noted;
@@ -105,7 +109,8 @@ function endOf(process_: ChildProcess): Promise<string> {
 
 function readyLineOf({ stdout }: ChildProcess): Promise<ReadyLine | undefined> {
   return new Promise((resolve) => {
-    if (stdout === null) return resolve(undefined);
+    // Where no more files can be opened there is not even a null.
+    if (!stdout) return resolve(undefined);
     const lines = createInterface({ input: stdout });
     lines.on('line', (line) => {
       const read = readyLineSchema.safeParse(parse(line));

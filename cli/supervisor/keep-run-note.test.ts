@@ -6,7 +6,9 @@ import { until } from '../../e2e/support/until.ts';
 import { keepRunNote } from './keep-run-note.ts';
 
 let folder: string;
+let said: string[];
 beforeEach(() => {
+  said = [];
   folder = mkdtempSync(join(tmpdir(), 'run-note-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -14,7 +16,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 test('a note stands while its process runs, also in a folder that was taken away', async () => {
   const ended = Promise.withResolvers<string>();
   const path = join(folder, 'run', 'one.json');
-  await keepRunNote(path, '{}', ended.promise);
+  await keepRunNote(path, '{}', ended.promise, (sentence) => said.push(sentence));
+  expect(said).toEqual([]);
   expect(readFileSync(path, 'utf8')).toBe('{}');
   ended.resolve('ended');
   await until('the note is gone', async () => !existsSync(path));
@@ -25,7 +28,8 @@ test('a note that cannot be written holds up nobody and is written when it can b
   const run = join(folder, 'run');
   const path = join(run, 'one.json');
   writeFileSync(run, 'a file where the folder should be');
-  await keepRunNote(path, '{}', ended.promise);
+  await keepRunNote(path, '{}', ended.promise, (sentence) => said.push(sentence));
+  expect(said).toEqual([`${path} cannot be written; trying again every second`]);
   expect(existsSync(path)).toBe(false);
   rmSync(run);
   await until('the note is written', async () => existsSync(path));
@@ -37,7 +41,7 @@ test('nothing is written for a process that has ended', async () => {
   const ended = Promise.withResolvers<string>();
   const run = join(folder, 'run');
   writeFileSync(run, 'a file where the folder should be');
-  await keepRunNote(join(run, 'one.json'), '{}', ended.promise);
+  await keepRunNote(join(run, 'one.json'), '{}', ended.promise, (sentence) => said.push(sentence));
   ended.resolve('ended');
   await ended.promise;
   rmSync(run);

@@ -6,9 +6,14 @@ const againMs = 1_000;
 
 /**
  * Keeps a note in the run folder for as long as a process runs. Settles after the first try: a folder that is full or
- * gone keeps nobody from being supervised, and is tried again until the note stands.
+ * gone keeps nobody from being supervised, is said once, and is tried again until the note stands.
  */
-export async function keepRunNote(path: string, text: string, ended: Promise<unknown>): Promise<void> {
+export async function keepRunNote(
+  path: string,
+  text: string,
+  ended: Promise<unknown>,
+  say: (sentence: string) => void,
+): Promise<void> {
   let isOver = false;
   const over = ended.then(() => {
     isOver = true;
@@ -33,7 +38,9 @@ export async function keepRunNote(path: string, text: string, ended: Promise<unk
     }
   }
 
-  if (!(await write())) void tryAgain();
+  if (await write()) return;
+  say(`${path} cannot be written; trying again every second`);
+  void tryAgain();
 }
 
 /** Nobody trusts a note without its process, so one that cannot be removed does no harm. */

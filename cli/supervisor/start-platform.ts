@@ -105,6 +105,7 @@ function createGroup(data: DataDirectory, say: (sentence: string) => void) {
   let isSettled = false;
   let writing = Promise.resolve();
   let stopped = false;
+  let isRefused = false;
 
   function status(): PlatformStatus {
     const processes = members.map((member) => member.status());
@@ -127,11 +128,19 @@ function createGroup(data: DataDirectory, say: (sentence: string) => void) {
   /** One write after the other; the last one holds the newest status. */
   function writeStatus(): void {
     if (lines === undefined) return;
-    const write = () => writeAtomic(data.status, Buffer.from(`${JSON.stringify(status(), undefined, 2)}\n`));
+    const write = async (): Promise<void> => {
+      await writeAtomic(data.status, Buffer.from(`${JSON.stringify(status(), undefined, 2)}\n`));
+      isRefused = false;
+    };
     writing = writing.then(write).catch(() => {
-      say(`${data.status} cannot be written; trying again`);
-      if (!stopped) setTimeout(writeStatus, statusAgainMs).unref();
+      if (!isRefused) say(`${data.status} cannot be written; trying again`);
+      isRefused = true;
+      if (!stopped) setTimeout(writeStatusAgain, statusAgainMs).unref();
     });
+  }
+
+  function writeStatusAgain(): void {
+    if (!stopped) writeStatus();
   }
 
   return {

@@ -36,7 +36,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
   let restarts = 0;
 
   async function run(env: ChildSpec['env']): Promise<{ line: ReadyLine | undefined; how: string }> {
-    const started = await startChild({ ...spec, env }, data).catch(whyNot);
+    const started = await startChild({ ...spec, env }, data, say).catch(whyNot);
     if (typeof started === 'string') return { line: undefined, how: started };
     child = started;
     if (stopping.signal.aborted) await child.stop(0);
