@@ -12,9 +12,9 @@ import {
 } from './client-fault.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { holdContinue } from './expect-continue.ts';
+import { lingerOnClose } from './linger-on-close.ts';
 import { bindServer } from './listen-error.ts';
 import { headerValues } from './raw-headers.ts';
-import { lingerOnClose } from './read-body.ts';
 
 export type { ClientFault, FaultAnswer } from './client-fault.ts';
 export { ListenError, type ListenFault } from './listen-error.ts';
@@ -87,6 +87,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   });
   // Node drops what is over its count without a word; the size bounds the count.
   server.maxHeadersCount = 0;
+  server.on('connection', lingerOnClose);
   const connections = watchConnections(server);
   const answerOf = options.clientError ?? plainFaultAnswer;
   serveRequests(server, options, connections, answerOf);
@@ -179,12 +180,11 @@ function serveFaults(server: Server, connections: Connections, answerOf: (fault:
     refused.add(socket);
     const fault = faultOfParserError(error);
     const open = connections.inFlight(socket);
-    if (fault === undefined || !socket.writable || socket.bytesRead === 0) return void socket.destroy();
+    if (fault === undefined || socket.bytesRead === 0) return void socket.destroy();
+    // The last answer is out, and the client is about to read it.
+    if (!socket.writable) return;
     // The broken body is that of a request that has its answer: a second one would be taken for that of the next.
-    if (open.length === 0 && connections.lastIsUnread(socket)) {
-      lingerOnClose(socket);
-      return socket.destroySoon();
-    }
+    if (open.length === 0 && connections.lastIsUnread(socket)) return socket.destroySoon();
     const last = open.at(-1);
     if (last === undefined) return refuseConnection(socket, answerOf(fault));
     if (last.incoming.complete) return endAfterAnswers(socket, last.outgoing);
@@ -208,8 +208,6 @@ function serveFaults(server: Server, connections: Connections, answerOf: (fault:
 /** Good requests came before the bad one: they get their answers, in order, and nothing after them is read. */
 function endAfterAnswers(socket: Socket, last: ServerResponse): void {
   socket.pause();
-  // Closed at once, what is unread would make the kernel take back the answers that the client has not read yet.
-  lingerOnClose(socket);
   if (!last.headersSent) {
     last.shouldKeepAlive = false;
     return;

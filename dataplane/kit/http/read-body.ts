@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { createDeadlines } from '../concurrency/deadlines.ts';
 import { awaitsContinue, sendContinue } from './expect-continue.ts';
 import { headerValues } from './raw-headers.ts';
@@ -14,7 +13,7 @@ export type Body = { readonly ok: true; readonly bytes: Buffer } | { readonly ok
 /** As much of a refused body is read away, so that the client can read the answer on a sound connection. */
 const DRAIN_BYTES = 64 * 1024;
 
-/** How long a refused client may take: to send that much, and to read its answer before the connection is cut. */
+/** How long a refused client may take to send that much. */
 const LINGER_MS = 1000;
 
 /** The Content-Length of a request in bytes; undefined where it declares none. Node has refused a malformed one. */
@@ -104,10 +103,7 @@ export function drainRefused(incoming: IncomingMessage, outgoing: ServerResponse
   if (incoming.readableEnded || incoming.destroyed) return;
   const declared = declaredLength(incoming.rawHeaders) ?? undeclaredLength(incoming.rawHeaders);
   const { socket } = incoming;
-  if (awaitsContinue(incoming) || declared > DRAIN_BYTES) {
-    lingerOnClose(socket);
-    if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
-  }
+  if ((awaitsContinue(incoming) || declared > DRAIN_BYTES) && !outgoing.headersSent) outgoing.shouldKeepAlive = false;
   let size = 0;
 
   function onData(chunk: Buffer): void {
@@ -121,7 +117,6 @@ export function drainRefused(incoming: IncomingMessage, outgoing: ServerResponse
   function giveUp(): void {
     onOver();
     incoming.pause();
-    lingerOnClose(socket);
     if (outgoing.writableFinished) socket.destroySoon();
     else outgoing.once('finish', () => socket.destroySoon());
   }
@@ -135,16 +130,4 @@ export function drainRefused(incoming: IncomingMessage, outgoing: ServerResponse
 /** A body without Content-Length is chunked and of any length; without chunks there is none (RFC 9112 §6.3). */
 function undeclaredLength(rawHeaders: readonly string[]): number {
   return headerValues(rawHeaders, 'transfer-encoding').length > 0 ? Number.POSITIVE_INFINITY : 0;
-}
-
-/**
- * Node closes a connection as soon as its last answer is out. Where bytes of the client are unread by then, the
- * kernel resets the connection and the client may lose the answer: so say that no more will come, and wait.
- */
-export function lingerOnClose(socket: Socket): void {
-  socket.destroySoon = () => {
-    if (socket.destroyed || socket.writableEnded) return;
-    socket.end();
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  };
 }
