@@ -1,0 +1,68 @@
+import { type Bundle, bundleSchemaName } from '#contracts/bundle';
+import { type BaselineRule, regexEngine, type Section } from '#contracts/policy';
+import { currentProfile } from '#contracts/profiles';
+
+export const token = 'service-token-of-the-fuzzer';
+export const policy = { id: 'fuzz', revision: '7' } as const;
+/** Small limits, so that both sides of each are met often. */
+export const limits = {
+  maxBodyBytes: 2_048,
+  maxMessages: 8,
+  maxMatches: 8,
+  maxConcurrency: 256,
+  queueSize: 0,
+} as const;
+
+/** Denied anywhere in a text. */
+export const denied = 'forbidden-portal';
+/** Denied as a word between other characters than letters and digits. */
+export const deniedWord = 'тайна';
+/** Replaced by something longer, so that an answer can grow beyond the limit. */
+export const masked = { term: 'harbour', replacement: '[a place that is not to be named here]' } as const;
+export const number = { pattern: '[0-9]{4}-[0-9]{4}', replacement: '#' } as const;
+
+const deny = { type: 'deny' } as const;
+const timeoutMs = 5_000;
+
+const rules: readonly BaselineRule[] = [
+  {
+    id: 'denied',
+    kind: 'stop_list',
+    timeoutMs,
+    action: deny,
+    stopList: { terms: [denied], match: 'substring', caseSensitive: true },
+  },
+  {
+    id: 'denied-word',
+    kind: 'stop_list',
+    timeoutMs,
+    action: deny,
+    stopList: { terms: [deniedWord], match: 'token', caseSensitive: true },
+  },
+  {
+    id: 'masked',
+    kind: 'stop_list',
+    timeoutMs,
+    action: { type: 'mask', replacement: masked.replacement },
+    stopList: { terms: [masked.term], match: 'substring', caseSensitive: true },
+  },
+  {
+    id: 'number',
+    kind: 'regex',
+    timeoutMs,
+    action: { type: 'mask', replacement: number.replacement },
+    regex: { engine: regexEngine, pattern: number.pattern, caseSensitive: true },
+  },
+];
+
+/** One policy whose decisions a few lines of JavaScript can foretell. */
+export function fuzzBundle(): Bundle {
+  const section: Section = { deadlineMs: 5_000, baseline: [...rules], additional: [] };
+  return {
+    schema: bundleSchemaName,
+    contentProfile: currentProfile,
+    limits,
+    policies: [{ ...policy, request: section, response: section }],
+    providers: [],
+  };
+}

@@ -1,0 +1,83 @@
+import { contextHeaders, currentProfile } from '#contracts/profiles';
+import type { Random } from '../streaming/random.ts';
+import { changeFraming, changeWire } from './change-framing.ts';
+import { changeHeaders } from './change-headers.ts';
+import { policy, token } from './fuzz-bundle.ts';
+import { changeBytes, changeJson, makeBody, type Stage } from './make-body.ts';
+
+/** A request before it is written as bytes. */
+export type Draft = {
+  method: string;
+  target: string;
+  version: string;
+  headers: (readonly [name: string, value: string])[];
+  /** How the body is announced; `as_is` where the headers say it already. */
+  framing: 'length' | 'chunked' | 'as_is';
+  body: Buffer;
+};
+
+export const mutationKinds = ['headers', 'bytes', 'json', 'framing'] as const;
+export type MutationKind = (typeof mutationKinds)[number];
+
+/** The bytes of a request with what was done to it; `none` for one that is as it should be. */
+export type MadeRequest = { readonly kind: MutationKind | 'none'; readonly bytes: Buffer };
+
+/** Makes a request of the fuzzer's bundle and changes it in one to three places. */
+export function makeRequest(random: Random, digest: string): MadeRequest {
+  const stage: Stage = random.chance(50) ? 'request' : 'response';
+  const draft = draftOf(stage, digest, random);
+  if (random.chance(3)) return { kind: 'none', bytes: write(draft, random) };
+  const kind = random.pick(mutationKinds);
+  const times = random.chance(70) ? 1 : random.between(2, 3);
+  let text = makeBody(stage, random);
+  if (kind === 'json') for (let time = 0; time < times; time += 1) text = changeJson(text, random);
+  draft.body = Buffer.from(text);
+  if (kind === 'bytes') for (let time = 0; time < times; time += 1) draft.body = changeBytes(draft.body, random);
+  if (kind === 'headers') for (let time = 0; time < times; time += 1) changeHeaders(draft, random);
+  if (kind !== 'framing') return { kind, bytes: write(draft, random) };
+  if (random.chance(60)) changeFraming(draft, random);
+  const bytes = write(draft, random);
+  return { kind, bytes: random.chance(50) ? changeWire(bytes, random) : bytes };
+}
+
+function draftOf(stage: Stage, digest: string, random: Random): Draft {
+  return {
+    method: 'POST',
+    target: `/${stage}`,
+    version: 'HTTP/1.1',
+    headers: [
+      ['host', '127.0.0.1'],
+      ['authorization', `Bearer ${token}`],
+      ['content-type', 'application/json'],
+      [contextHeaders.policyId, policy.id],
+      [contextHeaders.policyRevision, policy.revision],
+      [contextHeaders.bundleDigest, digest],
+      [contextHeaders.contentProfile, currentProfile],
+      [contextHeaders.responseMode, random.chance(80) ? 'buffered' : 'sse-reject'],
+    ],
+    framing: random.chance(88) ? 'length' : 'chunked',
+    body: Buffer.from(makeBody(stage, random)),
+  };
+}
+
+function write({ method, target, version, headers, framing, body }: Draft, random: Random): Buffer {
+  const announced = [...headers];
+  if (framing === 'length') announced.push(['content-length', String(body.length)]);
+  if (framing === 'chunked') announced.push(['transfer-encoding', 'chunked']);
+  const lines = announced.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const head = Buffer.from(`${method} ${target} ${version}\r\n${lines}\r\n`, 'latin1');
+  return Buffer.concat([head, framing === 'chunked' ? chunksOf(body, random) : body]);
+}
+
+const extensions = ['', '', '', ';a=b', ';a', ';a="b c"'] as const;
+const trailers = ['', '', '', 'x: y\r\n', 'x-ap-gr-policy-id: other\r\n', 'content-length: 5\r\n'] as const;
+
+function chunksOf(body: Buffer, random: Random): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < body.length; ) {
+    const chunk = body.subarray(at, at + random.between(1, Math.max(1, body.length)));
+    parts.push(Buffer.from(`${chunk.length.toString(16)}${random.pick(extensions)}\r\n`), chunk, Buffer.from('\r\n'));
+    at += chunk.length;
+  }
+  return Buffer.concat([...parts, Buffer.from(`0\r\n${random.pick(trailers)}\r\n`)]);
+}

@@ -1,0 +1,139 @@
+import { METHODS } from 'node:http';
+
+/** One request as RFC 9112 reads it. */
+export type HttpRequest = {
+  readonly method: string;
+  readonly target: string;
+  /** Names in lower case; values without white space around them, one character per byte. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly declared: number | undefined;
+  /** Whether a server may as well refuse it as not readable. */
+  readonly doubtful: boolean;
+  /** Whether the connection ends with its answer. */
+  readonly closes: boolean;
+};
+
+/** What the bytes of a connection hold next. */
+export type Reading =
+  /** A whole request. */
+  | { readonly kind: 'request'; readonly request: HttpRequest; readonly body: Buffer; readonly next: number }
+  /** The head is good, the body is broken or does not come to its end. */
+  | { readonly kind: 'broken_body'; readonly request: HttpRequest; readonly received: number }
+  /** A request that no server may act on. */
+  | { readonly kind: 'malformed'; readonly head: boolean }
+  /** A head without its end. */
+  | { readonly kind: 'unfinished' }
+  | { readonly kind: 'nothing' };
+
+/** What the runtime reads of a request line and headers at most, bytes; Node does not count what separates them. */
+const maxHeadBytes = 16_384;
+
+const framing = /^(?:content-length|transfer-encoding)$/i;
+const requestLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) +([!-~]+) +HTTP\/1\.[01]$/;
+const field = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t -~\x80-\xff]*)$/;
+const host = /^(?:[a-zA-Z0-9._~%!$&'()*+,;=-]*|\[[0-9a-fA-F:.]+\])(?::[0-9]{0,5})?$/;
+/** Hosts that every reader of URLs takes; RFC 3986 has more. */
+const certainHost = /^(?:127\.0\.0\.1|[a-zA-Z][a-zA-Z.-]*|\[::1\])(?::[0-9]{1,4})?$/;
+
+/** Reads the next request from one place of a connection's bytes. */
+export function readRequest(bytes: Buffer, from: number): Reading {
+  let start = from;
+  // RFC 9112, section 2.2: empty lines before a request line are passed over.
+  while (bytes[start] === 0x0d || bytes[start] === 0x0a) start += 1;
+  if (start >= bytes.length) return { kind: 'nothing' };
+  const end = bytes.indexOf('\r\n\r\n', start, 'latin1');
+  if (end < 0) return { kind: 'unfinished' };
+  const text = bytes.toString('latin1', start, end);
+  const counted = text.length - 4 * text.split('\r\n').length;
+  const request = counted > maxHeadBytes + 256 ? undefined : readHead(text);
+  if (request === undefined) return { kind: 'malformed', head: text.startsWith('HEAD ') };
+  const chunked = request.headers.some(([name]) => name === 'transfer-encoding');
+  return chunked ? readChunks(bytes, end + 4, request) : readLength(bytes, end + 4, request);
+}
+
+function readHead(text: string): HttpRequest | undefined {
+  const [first = '', ...lines] = text.split('\r\n');
+  const [, method = '', target = ''] = requestLine.exec(first) ?? [];
+  if (!METHODS.includes(method) || method === 'CONNECT') return undefined;
+  const headers: [string, string][] = [];
+  for (const line of lines) {
+    const [, name, value] = field.exec(line) ?? [];
+    if (name === undefined || value === undefined) return undefined;
+    headers.push([name.toLowerCase(), value.replace(/[ \t]+$/, '')]);
+  }
+  const valuesOf = (name: string): readonly string[] =>
+    headers.flatMap(([one, value]) => (one === name ? [value] : []));
+  const [only, ...more] = valuesOf('host');
+  if (only === undefined || more.length > 0 || !host.test(only)) return undefined;
+  const lengths = valuesOf('content-length');
+  const codings = valuesOf('transfer-encoding');
+  if (lengths.length + codings.length > 1) return undefined;
+  if (lengths.some((value) => !/^[0-9]{1,19}$/.test(value))) return undefined;
+  if (codings.some((value) => value.toLowerCase() !== 'chunked')) return undefined;
+  const [expectation] = [valuesOf('expect')].flatMap((all) => (all.length > 0 ? [all.join(', ').toLowerCase()] : []));
+  // RFC 9110, section 10.1.1: other expectations may be refused and may be ignored.
+  if (expectation !== undefined && !/(?:^|\W)100-continue(?:$|\W)/.test(expectation)) return undefined;
+  const connection = valuesOf('connection').join(', ').toLowerCase();
+  return {
+    method,
+    target,
+    headers,
+    closes: first.endsWith('1.0') || /(?:^|[ ,])close(?:$|[ ,])/.test(connection) || valuesOf('upgrade').length > 0,
+    declared: lengths[0] === undefined ? undefined : Number(lengths[0]),
+    doubtful:
+      text.length > maxHeadBytes - 32 ||
+      !certainHost.test(only) ||
+      (expectation ?? '100-continue') !== '100-continue' ||
+      / {2}/.test(first),
+  };
+}
+
+function readLength(bytes: Buffer, at: number, request: HttpRequest): Reading {
+  const length = request.declared ?? 0;
+  const received = bytes.length - at;
+  if (length > received) return { kind: 'broken_body', request, received };
+  return { kind: 'request', request, body: bytes.subarray(at, at + length), next: at + length };
+}
+
+/** A chunk size with extensions; whatever they are, they are ignored (RFC 9112, section 7.1.1) or refused. */
+const chunkLine = /^([0-9a-fA-F]{1,15})(?:[ \t]*(;[\t -~\x80-\xff]*))?$/;
+const plainExtension = /^(?:;a(?:=b|="b c")?)?$/;
+
+function readChunks(bytes: Buffer, from: number, request: HttpRequest): Reading {
+  const chunks: Buffer[] = [];
+  const broken = (): Reading => ({
+    kind: 'broken_body',
+    request,
+    received: chunks.reduce((sum, chunk) => sum + chunk.length, 0),
+  });
+  let { doubtful } = request;
+  for (let at = from; ; ) {
+    const end = bytes.indexOf('\r\n', at, 'latin1');
+    const [, size, extension = ''] = (end < 0 ? null : chunkLine.exec(bytes.toString('latin1', at, end))) ?? [];
+    if (size === undefined) return broken();
+    if (!plainExtension.test(extension)) doubtful = true;
+    const length = Number.parseInt(size, 16);
+    if (length === 0) {
+      const next = readTrailers(bytes, end + 2);
+      const read = { ...request, doubtful };
+      return next === undefined ? broken() : { kind: 'request', request: read, body: Buffer.concat(chunks), next };
+    }
+    chunks.push(bytes.subarray(end + 2, Math.min(bytes.length, end + 2 + length)));
+    at = end + 2 + length;
+    if (bytes.toString('latin1', at, at + 2) !== '\r\n') return broken();
+    at += 2;
+  }
+}
+
+/** Where the request ends, after its trailer fields; undefined where they are broken. */
+function readTrailers(bytes: Buffer, from: number): number | undefined {
+  for (let at = from; ; ) {
+    const end = bytes.indexOf('\r\n', at, 'latin1');
+    if (end < 0) return undefined;
+    if (end === at) return at + 2;
+    const [, name] = field.exec(bytes.toString('latin1', at, end)) ?? [];
+    // RFC 9110, section 6.5.1: what frames a message must not stand in its trailers.
+    if (name === undefined || framing.test(name)) return undefined;
+    at = end + 2;
+  }
+}

@@ -1,0 +1,211 @@
+import type { CheckErrorCode } from '#contracts/checks';
+import { contextHeaders, currentProfile } from '#contracts/profiles';
+import { denied, deniedWord, limits, masked, number, policy, token } from './fuzz-bundle.ts';
+import { type HttpRequest, type Reading, readRequest } from './reference-http.ts';
+import { readJson, type Value } from './reference-json.ts';
+
+/** A code of the contract, a reason of a result, a page that is no check, or no answer at all. */
+export type Told = CheckErrorCode | 'policy_pass' | 'policy_denied' | 'content_redacted' | 'page' | 'closed';
+
+/** What may be answered to one request. */
+export type Expected = {
+  readonly told: readonly Told[];
+  readonly stage: 'request' | 'response';
+  /** Whether the request is one that nobody may act on: HTTP or JSON that is broken. */
+  readonly malformed: boolean;
+  /** Whether it may be refused before its turn: behind others it then stays without an answer, and so does what follows. */
+  readonly unreadable: boolean;
+  /** The answer has no body. */
+  readonly head: boolean;
+  /** The body of a mask, as JSON. */
+  readonly masked?: string;
+};
+
+/** The requests on a connection, and what the last of them does to it. */
+export type Foretold = { readonly expected: readonly Expected[]; readonly end: 'open' | 'closes' | 'breaks' };
+
+/**
+ * What a runtime with the bundle of the fuzzer must answer to the bytes of a connection, by document 1 and DESIGN section
+ * 7 alone.
+ */
+export function foretell(bytes: Buffer, digest: string): Foretold {
+  const expected: Expected[] = [];
+  for (let at = 0; ; ) {
+    const reading = readRequest(bytes, at);
+    switch (reading.kind) {
+      case 'nothing':
+        return { expected, end: 'open' };
+      case 'request':
+        expected.push(answerTo(reading.request, reading.body, digest));
+        at = reading.next;
+        if (reading.request.closes) return { expected, end: at < bytes.length ? 'breaks' : 'closes' };
+        break;
+      default:
+        expected.push(answerToBroken(reading, digest));
+        return { expected, end: 'breaks' };
+    }
+  }
+}
+
+const fault = (...told: readonly Told[]): Expected => ({
+  told,
+  stage: 'request',
+  malformed: true,
+  unreadable: true,
+  head: false,
+});
+
+function answerToBroken(reading: Exclude<Reading, { kind: 'nothing' | 'request' }>, digest: string): Expected {
+  switch (reading.kind) {
+    case 'malformed':
+      // Whether the answer to a broken HEAD has a body depends on what is broken.
+      return reading.head ? fault('invalid_json', 'closed') : fault('invalid_json');
+    case 'unfinished':
+      return fault('invalid_json', 'closed');
+    case 'broken_body': {
+      const first = beforeBody(reading.request, digest);
+      const told: readonly Told[] = ['invalid_json', 'closed', ...(first === undefined ? [] : [first])];
+      const over: readonly Told[] = reading.received > limits.maxBodyBytes ? ['body_too_large'] : [];
+      return { ...fault(...told, ...over), head: reading.request.method === 'HEAD' };
+    }
+  }
+}
+
+const pages = new Set(['/readyz', '/metrics', '/openapi.json', '/docs']);
+const checks = new Set(['/request', '/response']);
+
+/** The path of a target, normalized as RFC 3986, section 6.2.2, allows; undefined where the target is none. */
+function pathOf(target: string): string | undefined {
+  const path = target.replace(/^https?:\/\/(?:[\w:]+@)?[\w\-.~%]+(?::[0-9]*)?(?=[/?])/i, '').replace(/\?.*$/, '');
+  if (!path.startsWith('/') || path.includes('#')) return undefined;
+  const plain = path.replaceAll(/%([2-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return plain.replace(/^(?:\/\.{1,2}(?=\/))+/, '');
+}
+
+function stageOf(target: string): 'request' | 'response' {
+  return pathOf(target) === '/response' ? 'response' : 'request';
+}
+
+/** The answer that is due whatever the body is, or undefined where the body decides. */
+function beforeBody(request: HttpRequest, digest: string): Told | undefined {
+  const path = pathOf(request.target);
+  if (path === undefined) return 'invalid_json';
+  if (pages.has(path)) return page(request, path);
+  if (!checks.has(path)) return 'not_found';
+  if (request.method !== 'POST') return 'method_not_allowed';
+  return gates(request, digest);
+}
+
+function page(request: HttpRequest, path: string): Told {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return 'method_not_allowed';
+  return path === '/metrics' && !hasToken(request) ? 'unauthenticated' : 'page';
+}
+
+function valuesOf({ headers }: HttpRequest, name: string): readonly string[] {
+  return headers.flatMap(([one, value]) => (one === name ? [value] : []));
+}
+
+function hasToken(request: HttpRequest): boolean {
+  const [value = '', ...more] = valuesOf(request, 'authorization');
+  const [scheme = '', ...rest] = value.split(/ +/);
+  return more.length === 0 && scheme.toLowerCase() === 'bearer' && rest.length === 1 && rest[0] === token;
+}
+
+function gates(request: HttpRequest, digest: string): CheckErrorCode | undefined {
+  if (!hasToken(request)) return 'unauthenticated';
+  const once = Object.values(contextHeaders).map((name) => valuesOf(request, name));
+  if (once.some((values) => values.length !== 1 || values[0]?.trim() === '')) return 'untrusted_context';
+  const [id, revision, sentDigest, profile, mode] = once.map(([value]) => value);
+  if (mode !== 'buffered' && mode !== 'sse-reject') return 'untrusted_context';
+  if (valuesOf(request, 'content-encoding').length > 0) return 'unsupported_media';
+  const [type = '', ...types] = valuesOf(request, 'content-type');
+  const [media = '', ...parameters] = type.toLowerCase().split(/[ \t]*;[ \t]*/);
+  const charset = parameters.every((one) => one === 'charset=utf-8' || one === 'charset="utf-8"');
+  if (types.length > 0 || media !== 'application/json' || parameters.length > 1 || !charset) return 'unsupported_media';
+  if ((request.declared ?? 0) > limits.maxBodyBytes) return 'body_too_large';
+  const loaded =
+    id === policy.id && revision === policy.revision && sentDigest === digest && profile === currentProfile;
+  return loaded ? undefined : 'policy_unavailable';
+}
+
+function answerTo(request: HttpRequest, body: Buffer, digest: string): Expected {
+  const answer = certainAnswer(request, body, digest);
+  const unreadable =
+    request.doubtful || pathOf(request.target) === undefined || /[^\w\-.~/!$&'()*+,;=:@?]/.test(request.target);
+  return unreadable ? { ...answer, told: [...answer.told, 'invalid_json'], unreadable } : answer;
+}
+
+function certainAnswer(request: HttpRequest, body: Buffer, digest: string): Expected {
+  const stage = stageOf(request.target);
+  const head = request.method === 'HEAD';
+  const refused = (told: Told, malformed: boolean): Expected => ({
+    told: [told],
+    stage,
+    malformed,
+    unreadable: false,
+    head,
+  });
+  const first = beforeBody(request, digest);
+  if (first !== undefined) return refused(first, first === 'invalid_json');
+  if (body.length > limits.maxBodyBytes) return refused('body_too_large', false);
+  const value = readJson(body);
+  if (value === undefined) return refused('invalid_json', true);
+  const messages = messagesOf(value, stage);
+  if (messages === undefined) return refused('invalid_payload', true);
+  if (messages.length < 1 || messages.length > limits.maxMessages) return refused('message_limit', true);
+  const stops = stage === 'response' && valuesOf(request, contextHeaders.responseMode)[0] === 'sse-reject';
+  return { ...decide(messages, stage, stops), stage, malformed: false, unreadable: false, head };
+}
+
+type Message = { readonly role: string; readonly content: string };
+
+function membersOf(value: Value | undefined, ...keys: readonly string[]): ReadonlyMap<string, Value> | undefined {
+  if (value?.kind !== 'object' || value.members.size !== keys.length) return undefined;
+  return keys.every((key) => value.members.has(key)) ? value.members : undefined;
+}
+
+function messagesOf(value: Value, stage: 'request' | 'response'): readonly Message[] | undefined {
+  const key = stage === 'request' ? 'messages' : 'choices';
+  const list = membersOf(membersOf(value, 'body')?.get('body'), key)?.get(key);
+  if (list?.kind !== 'array') return undefined;
+  const messages = list.items.map((item) =>
+    messageOf(stage === 'request' ? item : membersOf(item, 'message')?.get('message')),
+  );
+  return messages.every((message) => message !== undefined) ? messages : undefined;
+}
+
+function messageOf(value: Value | undefined): Message | undefined {
+  const members = membersOf(value, 'role', 'content');
+  const role = members?.get('role');
+  const content = members?.get('content');
+  if (role?.kind !== 'string' || content?.kind !== 'string') return undefined;
+  const length = [...role.text].length;
+  return length >= 1 && length <= 32 ? { role: role.text, content: content.text } : undefined;
+}
+
+const word = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}_])${deniedWord}(?![\\p{L}\\p{N}\\p{M}_])`, 'u');
+const maskable = new RegExp(`${masked.term}|${number.pattern}`, 'g');
+
+function decide(
+  messages: readonly Message[],
+  stage: 'request' | 'response',
+  stops: boolean,
+): Pick<Expected, 'told' | 'masked'> {
+  if (messages.some(({ content }) => content.includes(denied) || word.test(content)))
+    return { told: ['policy_denied'] };
+  const matches = messages.reduce((sum, { content }) => sum + (content.match(maskable)?.length ?? 0), 0);
+  if (matches === 0) return { told: ['policy_pass'] };
+  if (matches > limits.maxMatches) return { told: stops ? ['match_limit', 'policy_denied'] : ['match_limit'] };
+  if (stops) return { told: ['policy_denied'] };
+  const clean = messages.map(({ role, content }) => ({
+    role,
+    content: content.replace(maskable, (text) => (text === masked.term ? masked.replacement : number.replacement)),
+  }));
+  const body = JSON.stringify(
+    stage === 'request' ? { messages: clean } : { choices: clean.map((message) => ({ message })) },
+  );
+  if (Buffer.byteLength(body) > limits.maxBodyBytes) return { told: ['output_too_large'] };
+  return { told: ['content_redacted'], masked: body };
+}
