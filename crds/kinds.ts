@@ -10,6 +10,10 @@ export type Kind = {
   readonly shortNames: readonly string[];
   /** Internal kinds are written by the operator, the gateways and the management API only. */
   readonly internal: boolean;
+  /** API group; absent for a kind of ours, empty for the core group. */
+  readonly group?: string;
+  /** Version within a group that is not ours. */
+  readonly version?: string;
 };
 
 export const kinds = {

@@ -48,7 +48,7 @@ export type Resource<Spec = unknown, Status = unknown> = {
 };
 
 /** A stored resource: what only a server sets is there. */
-export type Stored<R extends Resource> = R & {
+export type Stored<R extends Pick<Resource, 'metadata'>> = R & {
   readonly metadata: Metadata & {
     readonly uid: string;
     readonly resourceVersion: string;
@@ -57,19 +57,39 @@ export type Stored<R extends Resource> = R & {
   };
 };
 
+/** The UID of an object as a server gives it. */
+export const uidSchema = z.string().min(1).max(128);
+
+/** A point in time as Kubernetes writes it: RFC 3339. */
+export const timeSchema = z.iso.datetime({ offset: true });
+
 /** Condition of the Kubernetes API conventions. */
 export const conditionSchema = z.strictObject({
-  type: z.string().min(1).max(316),
-  status: z.enum(['True', 'False', 'Unknown']),
-  observedGeneration: z.int().min(0),
-  lastTransitionTime: z.string(),
+  type: z.string().min(1).max(316).describe('type names the aspect; it is unique in the list.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('status is True, False or Unknown.'),
+  observedGeneration: z.int().min(0).describe('observedGeneration is the metadata.generation that was judged.'),
+  lastTransitionTime: timeSchema.describe('lastTransitionTime is when status changed last.'),
   reason: z
     .string()
     .min(1)
     .max(1_024)
-    .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/),
-  message: z.string().max(32_768),
+    .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
+    .describe('reason is one word for programs.'),
+  message: z.string().max(32_768).describe('message is a sentence for people.'),
 });
+/** The list of conditions of a status. */
+export const conditionsSchema = z
+  .array(conditionSchema)
+  .max(8)
+  .optional()
+  .describe('conditions say how things stand; Ready summarises.');
+/** The generation that a whole status is about. */
+export const observedGenerationSchema = z
+  .int()
+  .min(0)
+  .optional()
+  .describe('observedGeneration is the metadata.generation that this status is about.');
+
 export type Condition = z.infer<typeof conditionSchema>;
 
 /** The schema of a whole resource of one kind, as a client may send it. */

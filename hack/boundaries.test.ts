@@ -80,6 +80,11 @@ const cases: readonly Case[] = [
     good: { 'runtime/rules/pattern/engine.ts': "import RE2 from 're2';" },
   },
   {
+    rule: 'a package with a home is imported there only',
+    bad: { 'dataplane/kube/client.ts': "import { KubeConfig } from '@kubernetes/client-node';" },
+    good: { 'dataplane/kube/credentials.ts': "const client = await import('@kubernetes/client-node');" },
+  },
+  {
     rule: 'domain files are free of framework, driver, clock, logger, random and environment',
     bad: { 'runtime/rules/a.ts': "import { Hono } from 'hono';" },
     good: { 'runtime/rules/a.ts': "import type { Hono } from 'hono';" },
@@ -124,6 +129,18 @@ const cases: readonly Case[] = [
       'runtime/main.ts': "import { a } from '#kit/a';",
       'dataplane/kit/a.ts': "export { b } from './b.ts';",
       'dataplane/kit/b.ts': "import type postgres from 'postgres';",
+    },
+  },
+  {
+    rule: 'no entry point reaches what it must not contain',
+    bad: {
+      'dataplane/gateway/main.ts': "import { connect } from '#kube/credentials';",
+      'dataplane/kube/credentials.ts': "const client = await import('@kubernetes/client-node');",
+    },
+    good: {
+      'dataplane/gateway/main.ts': "import { connect } from '#kube/client';",
+      'dataplane/kube/credentials.ts': "const client = await import('@kubernetes/client-node');",
+      'dataplane/kube/client.ts': "import { undici } from 'undici';",
     },
   },
   {

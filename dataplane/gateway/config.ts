@@ -4,9 +4,15 @@ import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
 export const settings = {
   PORTCULLIS_API_URL: setting.url({ help: 'the server that holds the routes' }),
   PORTCULLIS_API_TOKEN_FILE: setting.file({ help: 'token for that server' }),
+  PORTCULLIS_API_CA_FILE: setting.optional(
+    setting.file({ help: 'authorities of that server, PEM; those of the system when absent' }),
+  ),
   PORTCULLIS_NAMESPACE: setting.string({ help: 'namespace of the routes', default: 'default' }),
   PORTCULLIS_GATEWAY: setting.string({ help: 'name of the gateway whose routes are served', default: 'default' }),
   PORTCULLIS_REPLICA: setting.string({ help: 'name of this replica and of its report' }),
+  PORTCULLIS_POD_UID: setting.optional(
+    setting.string({ help: 'UID of the pod that has the name of this replica; its report goes when the pod does' }),
+  ),
   PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of models', default: '127.0.0.1:0' }),
   PORTCULLIS_ADMIN_LISTEN: setting.hostPort({
     help: 'address of /livez, /readyz and /metrics',
@@ -44,9 +50,15 @@ export const settings = {
 type Address = { readonly host: string; readonly port: number };
 
 export type GatewayConfig = {
-  readonly api: { readonly url: URL; readonly tokenFile: string; readonly namespace: string };
+  readonly api: {
+    readonly url: URL;
+    readonly tokenFile: string;
+    readonly caFile: string | undefined;
+    readonly namespace: string;
+  };
   readonly gateway: string;
   readonly replica: string;
+  readonly podUid: string | undefined;
   readonly listen: Address;
   readonly adminListen: Address;
   readonly clients: { readonly auth: 'open' } | { readonly auth: 'keys'; readonly keysFile: string };
@@ -68,10 +80,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     api: {
       url: read.PORTCULLIS_API_URL,
       tokenFile: read.PORTCULLIS_API_TOKEN_FILE,
+      caFile: read.PORTCULLIS_API_CA_FILE,
       namespace: read.PORTCULLIS_NAMESPACE,
     },
     gateway: read.PORTCULLIS_GATEWAY,
     replica: read.PORTCULLIS_REPLICA,
+    podUid: read.PORTCULLIS_POD_UID,
     listen: read.PORTCULLIS_LISTEN,
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
     clients: clientsOf(read.PORTCULLIS_CLIENT_AUTH, read.PORTCULLIS_CLIENT_KEYS_FILE),

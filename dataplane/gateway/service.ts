@@ -5,6 +5,7 @@ import { type Listening, listen } from '#kit/http/listen';
 import { openTokenFile } from '#kit/http/token-file';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { createClient, type KubeClient } from '#kube/client';
+import { mountedAccess } from '#kube/cluster-access';
 import { openClientKeys, openToAll } from './clients/client-keys.ts';
 import type { GatewayConfig, GatewaySecrets } from './config.ts';
 import { createAdmin } from './http/admin.ts';
@@ -135,7 +136,7 @@ function holdRoutes(
 ): HeldRoutes {
   const kube = overrides.routes !== undefined && overrides.reports !== undefined ? undefined : connect(parts, config);
   const openSource = overrides.routes ?? kubernetesRoutes(required(kube), logger);
-  const sink = overrides.reports ?? kubernetesReports(required(kube), config.replica);
+  const sink = overrides.reports ?? kubernetesReports(required(kube), config);
   const bootId = randomUUID();
   const table = new RouteTable();
   const pins = createRoutePins(table, () => reports.changed(false));
@@ -176,8 +177,8 @@ function holdRoutes(
 }
 
 function connect(parts: AsyncDisposableStack, config: GatewayConfig): KubeClient {
-  const { url, tokenFile, namespace } = config.api;
-  return parts.use(createClient({ url: url.href, tokenFile: openTokenFile(tokenFile), namespace }));
+  const { url, tokenFile, caFile, namespace } = config.api;
+  return parts.use(createClient({ ...mountedAccess({ url: url.href, tokenFile, caFile }), namespace }));
 }
 
 function required(kube: KubeClient | undefined): KubeClient {

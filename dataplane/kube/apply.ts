@@ -1,7 +1,8 @@
 import type { Kind } from '#crds/kinds';
-import type { Metadata, Resource, Stored } from '#crds/metadata';
+import type { Metadata, Stored } from '#crds/metadata';
 import type { KubeClient } from './client.ts';
 import { type JsonPatchOperation, pointerSegment } from './json-patch.ts';
+import type { KubeObject } from './kube-object.ts';
 import { sameJson } from './same-json.ts';
 
 /** What a writer wants of an object; what is absent here stays as it is. */
@@ -26,7 +27,7 @@ export type Precondition = 'resourceVersion' | 'generation';
 
 /** The JSON Patch that takes `current` to `desired`, its tests first; empty when there is nothing to write. */
 export function patchOperations(
-  current: Stored<Resource>,
+  current: Stored<KubeObject>,
   desired: Desired,
   precondition: Precondition = 'resourceVersion',
 ): readonly JsonPatchOperation[] {
@@ -45,7 +46,7 @@ export function patchOperations(
 
 /** The JSON Patch that replaces the status whole; empty when there is nothing to write. */
 export function statusOperations(
-  current: Stored<Resource>,
+  current: Stored<KubeObject>,
   status: unknown,
   precondition: Precondition = 'resourceVersion',
 ): readonly JsonPatchOperation[] {
@@ -54,7 +55,7 @@ export function statusOperations(
 }
 
 /** Writes what differs and returns the object as it then is; writes nothing when nothing differs. */
-export async function applyDesired<R extends Resource>(
+export async function applyDesired<R extends KubeObject>(
   client: KubeClient,
   kind: Kind,
   current: Stored<R>,
@@ -66,7 +67,7 @@ export async function applyDesired<R extends Resource>(
 }
 
 /** Writes the status when it differs and returns the object as it then is. */
-export async function applyStatus<R extends Resource>(
+export async function applyStatus<R extends KubeObject>(
   client: KubeClient,
   kind: Kind,
   current: Stored<R>,
@@ -79,7 +80,7 @@ export async function applyStatus<R extends Resource>(
 
 /** The tests that make a patch fail on any other object than the one that was read. */
 export function preconditionTests(
-  current: Stored<Resource>,
+  current: Stored<KubeObject>,
   precondition: Precondition,
 ): readonly JsonPatchOperation[] {
   return [

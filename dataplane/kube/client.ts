@@ -1,10 +1,12 @@
-import { group, type Kind, version } from '#crds/kinds';
+import type { Kind } from '#crds/kinds';
 import type { Resource, Stored } from '#crds/metadata';
 import type { TokenFile } from '#kit/http/token-file';
+import { type ClusterAccess, tokenCredentials } from './cluster-access.ts';
 import { type Connection, openConnection, type RequestReport } from './connection.ts';
-import { tokenCredentials } from './credentials.ts';
 import type { JsonPatchOperation } from './json-patch.ts';
 import { KubeError } from './kube-error.ts';
+import type { KubeObject } from './kube-object.ts';
+import { resourcePath } from './resource-path.ts';
 import { type ObjectList, servedList, servedObject } from './served-object.ts';
 import { type WatchEvent, type WatchOptions, watchOnce } from './watch.ts';
 
@@ -22,6 +24,7 @@ export type ListOptions = {
   /** Token of the page before; limit and selector must be the same. */
   readonly continue?: string;
   readonly labelSelector?: string;
+  readonly fieldSelector?: string;
   /** Absent: a consistent read of the newest state. "0": any state the server has at hand. Else: not older than this. */
   readonly resourceVersion?: string;
   readonly signal?: AbortSignal;
@@ -43,15 +46,19 @@ export type DeleteOptions = {
 export type KubeClient = {
   readonly namespace: string;
   /** The newest state; undefined only when the server says that there is no such object. */
-  get<R extends Resource>(kind: Kind, name: string): Promise<Stored<R> | undefined>;
+  get<R extends KubeObject = Resource>(kind: Kind, name: string): Promise<Stored<R> | undefined>;
   /** One page, ordered by name, all pages of one list from one point in time. `gone`: the token is too old. */
-  list<R extends Resource>(kind: Kind, options?: ListOptions): Promise<ObjectList<R>>;
+  list<R extends KubeObject = Resource>(kind: Kind, options?: ListOptions): Promise<ObjectList<R>>;
   /** `already_exists` when there is one of the name; a status in `object` is ignored. */
-  create<R extends Resource>(kind: Kind, object: R): Promise<Stored<R>>;
+  create<R extends KubeObject = Resource>(kind: Kind, object: R): Promise<Stored<R>>;
   /** Applies a JSON Patch to all but the status, whole or not at all; `precondition_failed` when it does not apply. */
-  patch<R extends Resource>(kind: Kind, name: string, operations: readonly JsonPatchOperation[]): Promise<Stored<R>>;
+  patch<R extends KubeObject = Resource>(
+    kind: Kind,
+    name: string,
+    operations: readonly JsonPatchOperation[],
+  ): Promise<Stored<R>>;
   /** Applies a JSON Patch to the status alone; changes of anything else in it are ignored. */
-  patchStatus<R extends Resource>(
+  patchStatus<R extends KubeObject = Resource>(
     kind: Kind,
     name: string,
     operations: readonly JsonPatchOperation[],
@@ -59,32 +66,36 @@ export type KubeClient = {
   /** `conflict` when the object is another one; with finalizers it goes only when the last of them does. */
   delete(kind: Kind, name: string, options: DeleteOptions): Promise<void>;
   /** Changes in order, until the server ends the watch (20 to 25 s) or the signal is aborted; `gone`: list anew. */
-  watch<R extends Resource>(kind: Kind, options: WatchOptions): AsyncGenerator<WatchEvent<R>, void, void>;
+  watch<R extends KubeObject = Resource>(kind: Kind, options: WatchOptions): AsyncGenerator<WatchEvent<R>, void, void>;
 };
 
-export type ClientOptions = {
-  /** Where the server is; a path stands before every path of the API. */
-  readonly url: string;
-  readonly tokenFile: Pick<TokenFile, 'first'>;
-  readonly namespace: string;
-  /** Milliseconds for a request that is no list and no watch; 15,000 when absent. */
-  readonly requestTimeoutMs?: number;
-  /** Learns of every finished request, for metrics. */
-  readonly onRequest?: (report: RequestReport) => void;
-};
+/** Who sends: the credentials of an access, or the token of a file. */
+type Sender =
+  | Pick<ClusterAccess, 'credentials'>
+  | { readonly tokenFile: Pick<TokenFile, 'first'>; readonly credentials?: undefined };
+
+/** A ClusterAccess as it is, or an address and a token file; in both cases the namespace whose objects are meant. */
+export type ClientOptions = Omit<ClusterAccess, 'credentials' | 'namespace'> &
+  Sender & {
+    readonly namespace: string;
+    /** Milliseconds for a request that is no list and no watch; 15,000 when absent. */
+    readonly requestTimeoutMs?: number;
+    /** Learns of every finished request, for metrics. */
+    readonly onRequest?: (report: RequestReport) => void;
+  };
 
 /** A client over one connection pool; disposing it ends every request and watch. */
 export function createClient(options: ClientOptions): KubeClient & AsyncDisposable {
-  const connection = openConnection({
-    url: options.url,
-    credentials: tokenCredentials(options.tokenFile),
-    onRequest: options.onRequest,
-  });
   const { namespace, requestTimeoutMs = defaultRequestTimeoutMs } = options;
-  const pathOf = (kind: Kind, ...segments: readonly string[]): string =>
-    ['', 'apis', group, version, 'namespaces', namespace, kind.plural, ...segments].map(encodeURIComponent).join('/');
+  const credentials = options.credentials ?? tokenCredentials(options.tokenFile);
+  const connection = openConnection({ ...options, credentials });
+  const pathOf = (kind: Kind, ...segments: readonly string[]): string => resourcePath(kind, namespace, ...segments);
 
-  async function patchAt<R extends Resource>(kind: Kind, path: string, operations: readonly JsonPatchOperation[]) {
+  async function patchAt<R extends KubeObject = Resource>(
+    kind: Kind,
+    path: string,
+    operations: readonly JsonPatchOperation[],
+  ) {
     const answer = await connection.send({
       method: 'PATCH',
       path,
@@ -109,7 +120,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
       });
       return servedList(answer, kind);
     },
-    async create<R extends Resource>(kind: Kind, object: R) {
+    async create<R extends KubeObject = Resource>(kind: Kind, object: R) {
       const answer = await connection.send({
         method: 'POST',
         path: pathOf(kind),
@@ -135,7 +146,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
 }
 
 /** Absent is only what the server names as absent: the 404 of a proxy or of a missing kind is a failure. */
-async function getObject<R extends Resource>(
+async function getObject<R extends KubeObject = Resource>(
   connection: Connection,
   path: string,
   kind: Kind,
@@ -156,6 +167,7 @@ function listQuery(options: ListOptions): Record<string, string | undefined> {
     limit: options.limit === undefined ? undefined : String(options.limit),
     continue: options.continue,
     labelSelector: options.labelSelector,
+    fieldSelector: options.fieldSelector,
     resourceVersion: notOlder ? options.resourceVersion : undefined,
     resourceVersionMatch: notOlder ? 'NotOlderThan' : undefined,
   };

@@ -1,11 +1,15 @@
-import { type Dispatcher, Pool } from 'undici';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { withTimeout } from '#kit/concurrency/abort';
-import type { Credentials } from './credentials.ts';
+import type { ClusterAccess, Credentials, Renewable } from './cluster-access.ts';
 import { KubeError } from './kube-error.ts';
 import { refusalToError } from './status-object.ts';
 
 /** Sockets to one server, watches included. */
 const maxSockets = 16;
+/** Watches at the same time: each has a socket of its own, and the rest is left for requests. */
+const maxStreams = 12;
+/** API servers keep idle sockets for longer than this, so none is used that its server is about to close. */
+const idleSocketMs = 30_000;
 /** A body with a refusal is read up to here; it is a Status object. */
 const maxRefusalBytes = 1_048_576;
 /** The longest answer that is taken; the server pages lists well below it. */
@@ -38,9 +42,7 @@ export type Connection = AsyncDisposable & {
   stream(request: KubeRequest): AsyncGenerator<Uint8Array, void, void>;
 };
 
-export type ConnectionOptions = {
-  readonly url: string;
-  readonly credentials: Credentials;
+export type ConnectionOptions = Omit<ClusterAccess, 'namespace'> & {
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
 };
 
@@ -49,31 +51,35 @@ export function openConnection(options: ConnectionOptions): Connection {
   const base = new URL(options.url);
   const prefix = base.pathname.replace(/\/+$/, '');
   const pool = new Pool(base.origin, {
+    connect: connectorOf(options),
     connections: maxSockets,
     pipelining: 1,
     allowH2: false,
-    connectTimeout: 5_000,
+    keepAliveTimeout: idleSocketMs,
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: -1,
   });
+  let streams = 0;
 
   async function open(request: KubeRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const started = performance.now();
     let status = 'error';
     try {
+      const authorization = await authorizationOf(options.credentials, signal);
       const answer = await pool.request({
         method: request.method,
         path: prefix + request.path + queryText(request.query),
         headers: {
           accept: 'application/json',
-          authorization: authorization(options.credentials),
+          ...(authorization === undefined ? {} : { authorization }),
           ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
         },
         body: request.body === undefined ? null : JSON.stringify(request.body),
         signal,
       });
       status = String(answer.statusCode);
+      if (answer.statusCode === 401) options.credentials.refused?.();
       return answer;
     } finally {
       options.onRequest?.({ method: request.method, status, seconds: (performance.now() - started) / 1000 });
@@ -92,6 +98,8 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 
   async function* stream(request: KubeRequest): AsyncGenerator<Uint8Array, void, void> {
+    if (streams >= maxStreams) throw new KubeError('unavailable', `more than ${maxStreams} watches at the same time`);
+    streams += 1;
     using deadline = withTimeout(request.signal, request.timeoutMs);
     try {
       const answer = await open(request, deadline.signal);
@@ -99,19 +107,53 @@ export function openConnection(options: ConnectionOptions): Connection {
       yield* answer.body;
     } catch (error) {
       throw networkError(error, request, deadline.timedOut());
+    } finally {
+      streams -= 1;
     }
   }
 
   return { send, stream, [Symbol.asyncDispose]: () => pool.destroy() };
 }
 
-/** Without a token nothing is sent. */
-function authorization(credentials: Credentials): string {
+/** What certificates are held against is read anew for each connection. */
+function connectorOf(options: ConnectionOptions): buildConnector.connector {
+  return (target, callback) => {
+    try {
+      const { caPem, serverName, clientCertificate } = options;
+      const { cert, key } = current(clientCertificate) ?? {};
+      const ca = current(caPem);
+      const connect = buildConnector({
+        allowH2: false,
+        timeout: 5_000,
+        maxCachedSessions: 0,
+        ...(ca === undefined ? {} : { ca }),
+        ...(serverName === undefined ? {} : { servername: serverName }),
+        ...(cert === undefined || key === undefined ? {} : { cert, key }),
+      });
+      connect(target, callback);
+    } catch (error) {
+      callback(error instanceof Error ? error : new TypeError('no connection can be made'), null);
+    }
+  };
+}
+
+function current<T extends string | object | undefined>(value: Renewable<T>): T {
+  return typeof value === 'function' ? value() : value;
+}
+
+/** Where credentials are wanted and cannot be had, nothing is sent. */
+async function authorizationOf(credentials: Credentials, signal: AbortSignal): Promise<string | undefined> {
+  const abandoned = Promise.withResolvers<never>();
+  const onAbort = (): void => abandoned.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
-    return credentials.authorization();
+    return await Promise.race([credentials.authorization(), abandoned.promise]);
   } catch (cause) {
+    if (signal.aborted) throw cause;
     const why = cause instanceof Error ? cause.message : 'the credentials cannot be read';
     throw new KubeError('unauthenticated', why, {}, { cause });
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

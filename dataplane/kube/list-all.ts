@@ -2,11 +2,13 @@ import type { Kind } from '#crds/kinds';
 import type { Resource, Stored } from '#crds/metadata';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
+import type { KubeObject } from './kube-object.ts';
 
 const pageSize = 500;
 
 export type ListAllOptions = {
   readonly labelSelector?: string;
+  readonly fieldSelector?: string;
   readonly signal?: AbortSignal;
   /** Called for each page that came. */
   readonly onPage?: () => void;
@@ -16,7 +18,7 @@ export type ListAllOptions = {
  * A consistent read of all objects of a kind, page by page; `resourceVersion` is that of the whole list.
  * When the token of a page has become too old, everything is read once more in one answer.
  */
-export async function listAll<R extends Resource>(
+export async function listAll<R extends KubeObject = Resource>(
   client: Pick<KubeClient, 'list'>,
   kind: Kind,
   options: ListAllOptions = {},

@@ -1,9 +1,10 @@
-import type { Resource, Stored } from '#crds/metadata';
+import type { Stored } from '#crds/metadata';
+import type { KubeObject } from './kube-object.ts';
 
 /** Computes the values under which an object is found in one index. */
-export type IndexFunction<R extends Resource> = (object: Stored<R>) => readonly string[];
+export type IndexFunction<R extends KubeObject> = (object: Stored<R>) => readonly string[];
 
-export type StoreView<R extends Resource> = {
+export type StoreView<R extends KubeObject> = {
   get(name: string): Stored<R> | undefined;
   /** All objects, in no particular order. */
   list(): readonly Stored<R>[];
@@ -12,13 +13,13 @@ export type StoreView<R extends Resource> = {
   readonly size: number;
 };
 
-export type ObjectStore<R extends Resource> = StoreView<R> & {
+export type ObjectStore<R extends KubeObject> = StoreView<R> & {
   set(object: Stored<R>): void;
   remove(name: string): void;
 };
 
 /** Objects by name, with indexes that follow every change. */
-export function createObjectStore<R extends Resource>(
+export function createObjectStore<R extends KubeObject>(
   indexes: Readonly<Record<string, IndexFunction<R>>>,
 ): ObjectStore<R> {
   const objects = new Map<string, Stored<R>>();

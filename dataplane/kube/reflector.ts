@@ -1,10 +1,11 @@
 import type { Kind } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
+import type { Stored } from '#crds/metadata';
 import type { Logger } from '#kit/log/logger';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { type Backoff, createBackoff } from './backoff.ts';
-import type { KubeClient } from './client.ts';
+import type { KubeClient, ListOptions } from './client.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
+import type { KubeObject } from './kube-object.ts';
 import { listAll } from './list-all.ts';
 import { createObjectStore, type IndexFunction, type StoreView } from './object-store.ts';
 import { wait } from './wait.ts';
@@ -16,9 +17,12 @@ const promptRelistMs = 5_000;
 /** The longest wait that a server may ask for. */
 const maxRetryAfterMs = 60_000;
 
-export type ReflectorOptions<R extends Resource> = {
+export type ReflectorOptions<R extends KubeObject> = {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly kind: Kind;
+  /** Which objects are followed; all of the namespace when absent. */
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
   /** Stops the reflector, as disposing it does. */
   readonly signal?: AbortSignal;
   /**
@@ -35,7 +39,7 @@ export type ReflectorOptions<R extends Resource> = {
 };
 
 /** A copy of all objects of a kind, kept up to date by one watch; it never stops trying. */
-export type Reflector<R extends Resource> = AsyncDisposable & {
+export type Reflector<R extends KubeObject> = AsyncDisposable & {
   /** Resolves after the first whole list was published and delivered; rejects when stopped before. */
   readonly synced: Promise<void>;
   readonly store: StoreView<R>;
@@ -46,8 +50,9 @@ export type Reflector<R extends Resource> = AsyncDisposable & {
 };
 
 /** Starts to list and watch. Objects in the store are shared: nobody changes them. */
-export function startReflector<R extends Resource>(options: ReflectorOptions<R>): Reflector<R> {
+export function startReflector<R extends KubeObject>(options: ReflectorOptions<R>): Reflector<R> {
   const { client, kind, logger, clock = systemClock } = options;
+  const selectors = selectorsOf(options);
   const stop = new AbortController();
   const signal = options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
   const store = createObjectStore<R>(options.indexes ?? {});
@@ -82,7 +87,7 @@ export function startReflector<R extends Resource>(options: ReflectorOptions<R>)
   }
 
   async function relist(): Promise<void> {
-    const list = await listAll<R>(client, kind, { signal, onPage: contact });
+    const list = await listAll<R>(client, kind, { ...selectors, signal, onPage: contact });
     const changes = publish(list.items);
     for (const [name, previous] of changes) deliver(name, store.get(name), previous);
     advance(list.resourceVersion);
@@ -112,7 +117,7 @@ export function startReflector<R extends Resource>(options: ReflectorOptions<R>)
   async function watchFrom(version: string): Promise<void> {
     const started = clock.now();
     let changes = 0;
-    for await (const event of client.watch<R>(kind, { resourceVersion: version, signal })) {
+    for await (const event of client.watch<R>(kind, { ...selectors, resourceVersion: version, signal })) {
       contact();
       if (event.type !== 'BOOKMARK') {
         changes += 1;
@@ -184,6 +189,13 @@ export function startReflector<R extends Resource>(options: ReflectorOptions<R>)
   };
 }
 
-function isSameVersion(a: Stored<Resource>, b: Stored<Resource>): boolean {
+function isSameVersion(a: Stored<KubeObject>, b: Stored<KubeObject>): boolean {
   return a.metadata.uid === b.metadata.uid && a.metadata.resourceVersion === b.metadata.resourceVersion;
+}
+
+function selectorsOf({ labelSelector, fieldSelector }: Pick<ListOptions, 'labelSelector' | 'fieldSelector'>) {
+  return {
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  };
 }

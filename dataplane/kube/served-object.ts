@@ -1,36 +1,44 @@
-import { apiVersion, type Kind } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
+import type { Kind } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
 import { KubeError } from './kube-error.ts';
+import type { KubeObject } from './kube-object.ts';
+import { apiVersionOf, isOwnKind } from './resource-path.ts';
 
 /** Whether a decoded value is a stored object of this kind: what a server always sets is there. */
-export function isServed<R extends Resource>(value: unknown, kind: Kind): value is Stored<R> {
-  const object = value as Partial<Resource> | null | undefined;
-  const metadata = object?.metadata as Partial<Resource['metadata']> | null | undefined;
+export function isServed<R extends KubeObject>(value: unknown, kind: Kind): value is Stored<R> {
+  const object = value as Partial<KubeObject> | null | undefined;
+  const metadata = object?.metadata as Partial<KubeObject['metadata']> | null | undefined;
   return (
-    object?.apiVersion === apiVersion &&
+    object?.apiVersion === apiVersionOf(kind) &&
     object.kind === kind.kind &&
     typeof metadata?.name === 'string' &&
     typeof metadata.uid === 'string' &&
     typeof metadata.resourceVersion === 'string' &&
-    typeof metadata.generation === 'number' &&
+    hasGeneration(metadata, kind) &&
     typeof metadata.creationTimestamp === 'string'
   );
 }
 
+/** Many built-in kinds have no generation; Kubernetes reads its absence as 0, and so do we. */
+function hasGeneration(metadata: { generation?: number | undefined }, kind: Kind): boolean {
+  if (!isOwnKind(kind)) metadata.generation ??= 0;
+  return typeof metadata.generation === 'number';
+}
+
 /** The object of an answer, or `unavailable` when the answer is anything else. */
-export function servedObject<R extends Resource>(value: unknown, kind: Kind): Stored<R> {
+export function servedObject<R extends KubeObject>(value: unknown, kind: Kind): Stored<R> {
   if (!isServed<R>(value, kind))
     throw new KubeError('unavailable', `the API server did not answer with a ${kind.kind}`);
   return withoutManagedFields(value);
 }
 
 /** Takes metadata.managedFields away, which nobody here reads and which doubles the size of an object. */
-export function withoutManagedFields<R extends Resource>(object: Stored<R>): Stored<R> {
+export function withoutManagedFields<R extends KubeObject>(object: Stored<R>): Stored<R> {
   delete (object.metadata as { managedFields?: unknown }).managedFields;
   return object;
 }
 
-export type ObjectList<R extends Resource> = {
+export type ObjectList<R extends KubeObject> = {
   readonly items: readonly Stored<R>[];
   /** Version of the list: a watch from here misses nothing. */
   readonly resourceVersion: string;
@@ -39,7 +47,7 @@ export type ObjectList<R extends Resource> = {
 };
 
 /** The list of an answer, or `unavailable` when the answer is anything else. */
-export function servedList<R extends Resource>(value: unknown, kind: Kind): ObjectList<R> {
+export function servedList<R extends KubeObject>(value: unknown, kind: Kind): ObjectList<R> {
   const list = value as {
     kind?: unknown;
     items?: unknown;
@@ -51,8 +59,14 @@ export function servedList<R extends Resource>(value: unknown, kind: Kind): Obje
   }
   const next = list.metadata?.continue;
   return {
-    items: list.items.map((item: unknown) => servedObject<R>(item, kind)),
+    items: list.items.map((item: unknown) => servedObject<R>(typedItem(item, kind), kind)),
     resourceVersion: version,
     ...(typeof next === 'string' && next !== '' ? { continue: next } : {}),
   };
+}
+
+/** The items of a list of a built-in kind do not repeat what the list says of them. */
+function typedItem(item: unknown, kind: Kind): unknown {
+  if (isOwnKind(kind) || typeof item !== 'object' || item === null || 'kind' in item) return item;
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...item };
 }

@@ -1,9 +1,10 @@
 import type { Kind } from '#crds/kinds';
-import { apiVersion } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
+import type { Stored } from '#crds/metadata';
 import type { Connection } from './connection.ts';
 import { decodeLines } from './decode-lines.ts';
 import { KubeError } from './kube-error.ts';
+import type { KubeObject } from './kube-object.ts';
+import { apiVersionOf } from './resource-path.ts';
 import { isServed, withoutManagedFields } from './served-object.ts';
 import { readStatusObject, refusalToError } from './status-object.ts';
 
@@ -15,7 +16,7 @@ const graceMs = 5_000;
 /** One event: an object of 1.5 MiB, its managedFields and the escapes of a JSON text inside of JSON. */
 const maxEventBytes = 16_777_216;
 
-export type WatchEvent<R extends Resource> =
+export type WatchEvent<R extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Stored<R> }
   /** Every change up to this version was delivered. */
   | { readonly type: 'BOOKMARK'; readonly object: { readonly metadata: { readonly resourceVersion: string } } };
@@ -25,12 +26,13 @@ export type WatchOptions = {
   readonly resourceVersion: string;
   readonly signal?: AbortSignal;
   readonly labelSelector?: string;
+  readonly fieldSelector?: string;
   /** Seconds after which the server ends the watch; random between 20 and 25 when absent. */
   readonly timeoutSeconds?: number;
 };
 
 /** One watch until the server ends it; an ERROR event, a cut line and a half-open connection throw KubeError. */
-export async function* watchOnce<R extends Resource>(
+export async function* watchOnce<R extends KubeObject>(
   connection: Connection,
   path: string,
   kind: Kind,
@@ -46,6 +48,7 @@ export async function* watchOnce<R extends Resource>(
       allowWatchBookmarks: 'true',
       timeoutSeconds: String(seconds),
       labelSelector: options.labelSelector,
+      fieldSelector: options.fieldSelector,
     },
     timeoutMs: seconds * 1000 + graceMs,
     signal: options.signal,
@@ -53,7 +56,7 @@ export async function* watchOnce<R extends Resource>(
   for await (const line of decodeLines(chunks, maxEventBytes)) yield readEvent<R>(line, kind);
 }
 
-function readEvent<R extends Resource>(line: Buffer, kind: Kind): WatchEvent<R> {
+function readEvent<R extends KubeObject>(line: Buffer, kind: Kind): WatchEvent<R> {
   const event = parseLine(line);
   switch (event.type) {
     case 'ADDED':
@@ -83,7 +86,7 @@ function parseLine(line: Buffer): { readonly type?: unknown; readonly object?: u
 function bookmarkVersion(object: unknown, kind: Kind): string {
   const bookmark = object as { apiVersion?: unknown; kind?: unknown; metadata?: { resourceVersion?: unknown } } | null;
   const version = bookmark?.metadata?.resourceVersion;
-  if (typeof version !== 'string' || bookmark?.kind !== kind.kind || bookmark.apiVersion !== apiVersion) {
+  if (typeof version !== 'string' || bookmark?.kind !== kind.kind || bookmark.apiVersion !== apiVersionOf(kind)) {
     throw unreadable();
   }
   return version;

@@ -84,7 +84,7 @@ const judgement: Rule = {
 /** Packages that only the named folder may import: one place per engine and client. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   re2: ['runtime/rules/pattern'],
-  '@kubernetes/client-node': ['dataplane/kube'],
+  '@kubernetes/client-node': ['dataplane/kube/credentials.ts'],
   pino: [`dataplane/kit/log`],
   'prom-client': ['dataplane/kit/metrics'],
   commander: ['cli'],

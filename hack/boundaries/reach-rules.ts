@@ -20,8 +20,8 @@ const fences: readonly Fence[] = [
   },
   {
     entries: /^dataplane\/gateway\/main\.ts$/,
-    reason: 'the gateway holds routes in memory and lets the runtime judge',
-    packages: ['re2', ...databaseDrivers],
+    reason: 'the gateway holds routes in memory, lets the runtime judge and has its credentials mounted',
+    packages: ['re2', '@kubernetes/client-node', ...databaseDrivers],
     folders: ['runtime', 'operator', 'cli', 'dataplane/sql'],
   },
   {

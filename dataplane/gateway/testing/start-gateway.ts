@@ -36,9 +36,10 @@ export async function startGateway(
   const reports: GatewayReportSpec[] = [];
   const lines: string[] = [];
   const config: GatewayConfig = {
-    api: { url: new URL('http://127.0.0.1:1'), tokenFile: runtimeTokenFile, namespace: 'default' },
+    api: { url: new URL('http://127.0.0.1:1'), tokenFile: runtimeTokenFile, caFile: undefined, namespace: 'default' },
     gateway: 'default',
     replica: 'gateway-test',
+    podUid: undefined,
     listen: { host: '127.0.0.1', port: 0 },
     adminListen: { host: '127.0.0.1', port: 0 },
     clients: overrides.open === true ? { auth: 'open' } : { auth: 'keys', keysFile },

@@ -2,19 +2,34 @@ import type { GatewayReport, GatewayReportSpec } from '#crds/gateway-report';
 import { apiVersion, kinds } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import { applyDesired } from '#kube/apply';
+import { builtinKinds } from '#kube/builtin-kinds';
 import type { KubeClient } from '#kube/client';
 import { isKubeError } from '#kube/kube-error';
 import type { ReportSink } from '../../ports.ts';
 
-/** The GatewayReport of one replica. Each write demands the version that was read before, or creates. */
-export function kubernetesReports(client: KubeClient, replica: string): ReportSink {
+export type Replica = {
+  /** Name of the report, and of the pod where there is one. */
+  readonly replica: string;
+  /** UID of that pod: it owns the report, so that both go together. */
+  readonly podUid?: string | undefined;
+};
+
+/**
+ * The GatewayReport of one replica. Each write demands the version that was read before, or creates. A report that an
+ * earlier pod of the name left behind is taken over.
+ */
+export function kubernetesReports(client: KubeClient, { replica, podUid }: Replica): ReportSink {
+  const owner =
+    podUid === undefined
+      ? {}
+      : { ownerReferences: [{ apiVersion: 'v1', kind: builtinKinds.pod.kind, name: replica, uid: podUid }] };
   let held: Stored<GatewayReport> | undefined;
 
   async function writeOnce(spec: GatewayReportSpec): Promise<void> {
     try {
       held ??= await client.get<GatewayReport>(kinds.gatewayReport, replica);
       if (held === undefined) held = await client.create<GatewayReport>(kinds.gatewayReport, reportOf(spec));
-      else held = await applyDesired(client, kinds.gatewayReport, held, { spec });
+      else held = await applyDesired(client, kinds.gatewayReport, held, { spec, ...owner });
     } catch (error) {
       held = undefined;
       throw error;
@@ -22,7 +37,7 @@ export function kubernetesReports(client: KubeClient, replica: string): ReportSi
   }
 
   function reportOf(spec: GatewayReportSpec): GatewayReport {
-    const metadata = { name: replica, namespace: client.namespace };
+    const metadata = { name: replica, namespace: client.namespace, ...owner };
     return { apiVersion, kind: kinds.gatewayReport.kind, metadata, spec };
   }
 
