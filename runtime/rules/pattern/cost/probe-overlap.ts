@@ -8,15 +8,17 @@ const SHARED_DEPTH = 6;
 /**
  * How many probes can read one byte of a text, at most. While a probe reads, each further one begins where the first is
  * in a state that allows a place, and no other begins for the next `distance` bytes, which agree with that place: a move
- * over them. So their number is the largest number of moves on any way through the automaton, and Infinity when a move
- * can come again and again; to them come those that began less than SHARED_DEPTH bytes ago, for which the first need not
- * agree so long.
+ * over them. No place inside of a match is probed, so the first does not match any more after a move. So their number is
+ * the largest number of moves on any way that matches nothing further, and Infinity when a move can come again and again;
+ * to them come those that began less than SHARED_DEPTH bytes ago, for which the first need not agree so long.
  */
 export function overlapOf(automaton: Automaton, depth: number, distance: number): number {
   if (distance === Number.POSITIVE_INFINITY) return 1;
-  const { states, classCount, next } = automaton;
+  const { states, classCount, next, matched } = automaton;
   const targets = Array.from({ length: states }, (_, state) =>
-    Array.from(next.subarray(state * classCount, (state + 1) * classCount)).filter((target) => target >= 0),
+    Array.from(next.subarray(state * classCount, (state + 1) * classCount)).filter(
+      (target) => target >= 0 && matched[target] !== 1,
+    ),
   );
   const components = componentsOf(targets);
   const moves = movesOf(automaton, Math.min(depth, SHARED_DEPTH), Math.min(depth, distance));
@@ -45,8 +47,8 @@ function movesOf(automaton: Automaton, depth: number, length: number): readonly 
   return Array.from({ length: automaton.states }, (_, state) => {
     const places: ProbeState[] = [];
     for (const [context, marks] of contexts.entries()) if (marks[state] === 1) places.push({ state, context });
-    if (agreeing(automaton, places, depth)?.size === 0) return [];
-    const reached = agreeing(automaton, places, length);
+    if (agreeing(automaton, places, depth, 'unmatched')?.size === 0) return [];
+    const reached = agreeing(automaton, places, length, 'unmatched');
     return reached === undefined ? [state] : [...reached];
   });
 }

@@ -24,10 +24,16 @@ export type ProbeState = { readonly state: number; readonly context: number };
 
 /**
  * Where a probe can be after `bytes` more bytes that also agree with a new place to probe beginning right there: empty
- * when no text has both. Undefined when it is too much to work out, which is to be taken for "anywhere".
+ * when no text has both. With `unmatched` the probe ends no match behind that place. Undefined when it is too much to work
+ * out, which is to be taken for "anywhere".
  */
-export function agreeing(automaton: Automaton, from: Iterable<ProbeState>, bytes: number): Set<number> | undefined {
-  const { next, classCount, states } = automaton;
+export function agreeing(
+  automaton: Automaton,
+  from: Iterable<ProbeState>,
+  bytes: number,
+  ends: 'anywhere' | 'unmatched' = 'anywhere',
+): Set<number> | undefined {
+  const { next, classCount, states, matched } = automaton;
   const starts = startStates(automaton);
   let pairs = new Set<number>();
   for (const { state, context } of from) {
@@ -36,13 +42,15 @@ export function agreeing(automaton: Automaton, from: Iterable<ProbeState>, bytes
   }
   for (let read = 0; read < bytes && pairs.size > 0; read += 1) {
     if (pairs.size > MAX_PAIRS) return undefined;
+    // A state says that a match ended one byte before, so the first byte may end one at the place itself.
+    const mayMatch = ends === 'anywhere' || read === 0;
     const after = new Set<number>();
     for (const pair of pairs) {
       const [ahead, behind] = [Math.floor(pair / states), pair % states];
       for (let symbol = 0; symbol < classCount; symbol += 1) {
         const first = next[ahead * classCount + symbol] ?? -1;
         const second = next[behind * classCount + symbol] ?? -1;
-        if (first >= 0 && second >= 0) after.add(first * states + second);
+        if (first >= 0 && second >= 0 && (mayMatch || matched[first] !== 1)) after.add(first * states + second);
       }
     }
     pairs = after;
