@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+
+/** Programs that are built from one Go module of ours in hack/cluster/tools, which pins every version by its sums. */
+export type GoModule = {
+  readonly name: string;
+  /** Folder of the module. */
+  readonly folder: string;
+  /** Name of each program and the package that it is built from. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** Settings of variables, as -X of the linker takes them. */
+  readonly variables: Readonly<Record<string, string>>;
+};
+
+/** The version of Kubernetes that go.mod names; a test compares both. */
+export const kubernetesVersion = 'v1.36.3';
+
+const folderOf = (name: string): string => fileURLToPath(new URL(`../tools/${name}`, import.meta.url));
+const command = (name: string): string => `k8s.io/kubernetes/cmd/${name}`;
+
+const kubernetes: GoModule = {
+  name: 'kubernetes',
+  folder: folderOf('kubernetes'),
+  programs: {
+    etcd: './etcd',
+    'kube-apiserver': command('kube-apiserver'),
+    'kube-controller-manager': command('kube-controller-manager'),
+    'kube-scheduler': command('kube-scheduler'),
+    kubelet: command('kubelet'),
+    'kube-proxy': command('kube-proxy'),
+    kubectl: command('kubectl'),
+  },
+  // Without it the API server reports v0.0.0, which Helm and clients refuse.
+  variables: {
+    'k8s.io/component-base/version.gitVersion': kubernetesVersion,
+    'k8s.io/component-base/version.gitMajor': '1',
+    'k8s.io/component-base/version.gitMinor': '36',
+  },
+};
+
+const coredns: GoModule = {
+  name: 'coredns',
+  folder: folderOf('coredns'),
+  programs: { coredns: 'github.com/coredns/coredns' },
+  variables: {},
+};
+
+const helm: GoModule = {
+  name: 'helm',
+  folder: folderOf('helm'),
+  programs: { helm: 'helm.sh/helm/v4/cmd/helm' },
+  variables: {},
+};
+
+const kwok: GoModule = {
+  name: 'kwok',
+  folder: folderOf('kwok'),
+  programs: { kwok: 'sigs.k8s.io/kwok/cmd/kwok' },
+  variables: {},
+};
+
+export const goModules: readonly GoModule[] = [kubernetes, coredns, helm, kwok];

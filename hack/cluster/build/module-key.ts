@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { GoModule } from './go-modules.ts';
+
+const digest = (parts: readonly (string | Uint8Array)[]): string => {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part.length}\0`).update(part);
+  return hash.digest('hex').slice(0, 12);
+};
+
+/** Equal for equal sources, sums, settings and machine type, whatever compiler reads them. */
+export function sourceKey(module: GoModule): string {
+  const files = readdirSync(module.folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.go$|^go\.(mod|sum)$/.test(path))
+    .sort();
+  const contents = files.flatMap((path) => [path, readFileSync(join(module.folder, path))]);
+  const settings = JSON.stringify([module.programs, module.variables, process.platform, process.arch]);
+  return digest([settings, ...contents]);
+}
+
+/**
+ * Names the result of a build.
+ * @param compiler as `go version` prints it
+ */
+export function moduleKey(module: GoModule, compiler: string): string {
+  return `${sourceKey(module)}-${digest([compiler])}`;
+}

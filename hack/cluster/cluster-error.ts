@@ -1,0 +1,22 @@
+/** Why a command about clusters failed: a program tells the codes apart, a person reads the message. */
+export type ClusterErrorCode =
+  | 'usage'
+  | 'not-found'
+  | 'missing-program'
+  | 'not-root'
+  | 'port-in-use'
+  | 'no-space'
+  | 'build-failed'
+  | 'component-failed'
+  | 'busy';
+
+/** The message says what is wrong, where, and what to do about it. */
+export class ClusterError extends Error {
+  readonly code: ClusterErrorCode;
+
+  constructor(code: ClusterErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ClusterError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { holdLock } from '../lock.ts';
+import { progressOn } from '../progress.ts';
+import { clusterNames, readRecord } from '../record.ts';
+import { takeDown } from '../take-down.ts';
+import { withName } from './cluster-options.ts';
+
+type DownOptions = { readonly name: string; readonly all?: boolean };
+
+export function addDown(program: Command): void {
+  withName(program.command('down'))
+    .description('end a cluster and remove everything that it made; built programs are kept')
+    .option('--all', 'every cluster of this user, those of running tests, too')
+    .action(down);
+}
+
+async function down(options: DownOptions): Promise<void> {
+  const progress = progressOn(process.stderr);
+  for (const name of options.all === true ? clusterNames() : [options.name]) {
+    using _lock = await holdLock(`cluster-${name}`);
+    const known = readRecord(name) !== undefined;
+    await takeDown(name, progress);
+    progress.say(known ? `The cluster ${name} is gone.` : `There is no cluster ${name}.`);
+  }
+}

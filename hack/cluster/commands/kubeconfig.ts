@@ -1,0 +1,26 @@
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import { writeText } from '../../../cli/output/write.ts';
+import { buildPrograms } from '../build/build-programs.ts';
+import { clusterFolder } from '../places.ts';
+import { progressOn } from '../progress.ts';
+import { recordOf, withName } from './cluster-options.ts';
+
+type NameOption = { readonly name: string };
+
+const kubeconfigOf = (name: string): string => `${clusterFolder(recordOf(name).name)}/kubeconfig`;
+
+export function addKubeconfig(program: Command): void {
+  withName(program.command('kubeconfig'))
+    .description('print the path of the kubeconfig of a cluster')
+    .action(({ name }: NameOption) => writeText(kubeconfigOf(name)));
+  withName(program.command('env'))
+    .description('print what a shell evaluates to use a cluster: KUBECONFIG, and PATH with kubectl and helm')
+    .action(printEnvironment);
+}
+
+async function printEnvironment({ name }: NameOption): Promise<void> {
+  const kubeconfig = kubeconfigOf(name);
+  const { kubectl, helm } = await buildPrograms(['kubectl', 'helm'], progressOn(process.stderr));
+  writeText(`export KUBECONFIG='${kubeconfig}' PATH='${dirname(kubectl)}:${dirname(helm)}':"$PATH"`);
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findLastingPort, isPortFree } from '../../cli/supervisor/free-port.ts';
+import { buildPrograms } from './build/build-programs.ts';
+import type { KeyPair } from './certificates/authority.ts';
+import { ClusterError } from './cluster-error.ts';
+import { type AuditLevel, auditLogOf } from './control-plane/api-server.ts';
+import { controlPlaneComponents, identitiesOf, urlOf } from './control-plane/components.ts';
+import { kubeconfigOf, writeKubeconfig } from './control-plane/kubeconfig.ts';
+import { clusterFolder } from './places.ts';
+import type { Component } from './process/component.ts';
+import { markOf } from './process/process-identity.ts';
+import { type Progress, silent } from './progress.ts';
+import { type ControlPlaneRecord, writeRecord } from './record.ts';
+import { removeAbandoned, takeDown } from './take-down.ts';
+
+export type ControlPlaneOptions = {
+  /** A name of its own when absent. */
+  readonly name?: string;
+  /** Port of the API server; a free one when absent. */
+  readonly port?: number;
+  /** Runs kube-controller-manager, too: garbage collection by owners, Deployments, namespaces that end. */
+  readonly controllers?: boolean;
+  /** Writes down every request; true stands for Metadata. */
+  readonly audit?: boolean | AuditLevel;
+  /** Flags of kube-apiserver; they win over ours. */
+  readonly apiServerFlags?: readonly string[];
+  /** Whether it outlives the process that starts it; otherwise it ends with that process, however that ends. */
+  readonly lasting?: boolean;
+  readonly progress?: Progress;
+};
+
+/** A running control plane. Disposing it ends its processes and removes everything that it wrote. */
+export type ControlPlane = AsyncDisposable & {
+  readonly name: string;
+  /** Origin of the API server, https. */
+  readonly url: string;
+  readonly caFile: string;
+  /** Of a client in system:masters. */
+  readonly kubeconfigFile: string;
+  readonly adminCertificateFile: string;
+  readonly adminKeyFile: string;
+  /** One JSON object a line; empty without `audit`. */
+  readonly auditLogFile: string;
+  readonly apiServer: Component;
+  readonly etcd: Component;
+  /** A certificate that makes its holder the named user in the named groups. */
+  readonly issueClient: (user: string, groups?: readonly string[]) => KeyPair;
+  /** Writes a kubeconfig for such a user. @returns its path */
+  readonly kubeconfigFor: (user: string, groups?: readonly string[]) => string;
+  /** Ends the API server, unless it has ended, and starts it again on the same port. */
+  readonly restartApiServer: () => Promise<void>;
+  /** Ends the API server as a crash does, and does not start it again. */
+  readonly killApiServer: () => Promise<void>;
+  /** Ends etcd and starts it again with its data; the API server goes on running. */
+  readonly restartEtcd: () => Promise<void>;
+};
+
+async function portsFor(wanted: number | undefined): Promise<ControlPlaneRecord['ports']> {
+  if (wanted !== undefined && !(await isPortFree(wanted))) {
+    throw new ClusterError('port-in-use', `The port ${wanted} is in use: name another one or leave the choice open.`);
+  }
+  const ports = new Set<number>(wanted === undefined ? [] : [wanted]);
+  while (ports.size < 4) ports.add(await findLastingPort());
+  const [apiServer = 0, etcd = 0, etcdPeer = 0, controllerManager = 0] = ports;
+  return { apiServer, etcd, etcdPeer, controllerManager };
+}
+
+async function recordFor(options: ControlPlaneOptions, progress: Progress): Promise<ControlPlaneRecord> {
+  const { audit = false, lasting = false } = options;
+  const owner = lasting ? undefined : markOf(process.pid);
+  return {
+    size: 'control-plane',
+    name: options.name ?? `test-${randomBytes(6).toString('hex')}`,
+    startedAt: new Date().toISOString(),
+    programs: await buildPrograms(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'], progress),
+    ports: await portsFor(options.port),
+    controllers: options.controllers ?? false,
+    audit: audit === true ? 'Metadata' : audit || null,
+    apiServerFlags: options.apiServerFlags ?? [],
+    owner: owner ?? null,
+  };
+}
+
+/** Starts what does not run of a recorded control plane, one after the other. */
+export async function startComponents(components: readonly Component[], progress: Progress): Promise<void> {
+  for (const one of components) {
+    if (one.running() === undefined || !(await one.isReady().catch(() => false))) {
+      await progress.step(one.name, one.start);
+    }
+  }
+}
+
+/** The control plane of a record, whether it runs or not. */
+export function openControlPlane(record: ControlPlaneRecord): ControlPlane {
+  const folder = clusterFolder(record.name);
+  const identities = identitiesOf(record);
+  const [etcd, apiServer] = controlPlaneComponents(record);
+  if (etcd === undefined || apiServer === undefined) throw new Error('a control plane has these two');
+  const url = urlOf(record);
+  const issueClient = (user: string, groups: readonly string[] = []): KeyPair =>
+    identities.issueClient({ commonName: user, organizations: groups });
+  return {
+    name: record.name,
+    url,
+    caFile: identities.caFile,
+    kubeconfigFile: join(folder, 'kubeconfig'),
+    adminCertificateFile: identities.admin.certificateFile,
+    adminKeyFile: identities.admin.keyFile,
+    auditLogFile: auditLogOf(folder),
+    apiServer,
+    etcd,
+    issueClient,
+    kubeconfigFor: (user, groups) => {
+      const path = join(folder, `user-${randomBytes(6).toString('hex')}.kubeconfig`);
+      const authority = readFileSync(identities.caFile, 'utf8');
+      const client = issueClient(user, groups);
+      writeFileSync(path, kubeconfigOf({ name: record.name, url, user, authority, client }), { mode: 0o600 });
+      return path;
+    },
+    restartApiServer: async () => {
+      await apiServer.stop(0);
+      await apiServer.start();
+    },
+    killApiServer: () => apiServer.stop(0),
+    restartEtcd: async () => {
+      await etcd.stop();
+      await etcd.start();
+    },
+    [Symbol.asyncDispose]: () => takeDown(record.name),
+  };
+}
+
+/**
+ * Starts etcd and kube-apiserver on free ports of the loopback interface, and waits until they serve. Any number of
+ * them runs side by side.
+ * @throws ClusterError when a program is missing or does not start
+ */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const progress = options.progress ?? silent;
+  await removeAbandoned();
+  const record = await recordFor(options, progress);
+  writeRecord(record);
+  const controlPlane = openControlPlane(record);
+  try {
+    writeFileSync(controlPlane.auditLogFile, '');
+    const admin = identitiesOf(record).admin;
+    writeKubeconfig(controlPlane.kubeconfigFile, { name: record.name, url: controlPlane.url, user: 'admin' }, admin);
+    await startComponents(controlPlaneComponents(record), progress);
+    return controlPlane;
+  } catch (error) {
+    await takeDown(record.name);
+    throw error;
+  }
+}

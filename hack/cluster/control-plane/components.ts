@@ -1,0 +1,52 @@
+import { clusterFolder } from '../places.ts';
+import { type Component, component } from '../process/component.ts';
+import type { ControlPlaneRecord } from '../record.ts';
+import { apiServerPlan } from './api-server.ts';
+import { controllerManagerPlan } from './controller-manager.ts';
+import { etcdPlan } from './etcd.ts';
+import { type IdentityFiles, identityFiles } from './identity-files.ts';
+
+export const loopback = '127.0.0.1';
+
+export function urlOf(record: ControlPlaneRecord): string {
+  return `https://${loopback}:${record.ports.apiServer}`;
+}
+
+export function identitiesOf(record: ControlPlaneRecord): IdentityFiles {
+  return identityFiles(clusterFolder(record.name), [loopback, 'localhost', 'kubernetes.default.svc']);
+}
+
+/** The processes of a control plane in the order in which they start; starts nothing. */
+export function controlPlaneComponents(record: ControlPlaneRecord): readonly Component[] {
+  const folder = clusterFolder(record.name);
+  const identities = identitiesOf(record);
+  const { programs, ports } = record;
+  const etcdUrl = `https://${loopback}:${ports.etcd}`;
+  const etcd = etcdPlan({
+    program: programs.etcd,
+    folder,
+    identities,
+    clientUrl: etcdUrl,
+    peerUrl: `https://${loopback}:${ports.etcdPeer}`,
+  });
+  const apiServer = apiServerPlan({
+    program: programs['kube-apiserver'],
+    folder,
+    identities,
+    etcdUrl,
+    address: loopback,
+    port: ports.apiServer,
+    audit: record.audit ?? undefined,
+    flags: record.apiServerFlags,
+  });
+  const controllerManager = controllerManagerPlan({
+    program: programs['kube-controller-manager'],
+    folder,
+    identities,
+    apiServerUrl: urlOf(record),
+    port: ports.controllerManager,
+    flags: [],
+  });
+  const plans = [etcd, apiServer, ...(record.controllers ? [controllerManager] : [])];
+  return plans.map((plan) => component(plan, { folder, lasting: record.owner === null }));
+}

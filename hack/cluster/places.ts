@@ -1,0 +1,32 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { ClusterError } from './cluster-error.ts';
+
+function baseFolder(variable: string, ...fallback: readonly string[]): string {
+  const given = process.env[variable];
+  return given !== undefined && given !== '' ? given : join(homedir(), ...fallback);
+}
+
+/** Built programs and downloaded packages: outlives clusters, may be deleted at any time when none is starting. */
+export function cacheFolder(): string {
+  return join(baseFolder('XDG_CACHE_HOME', '.cache'), 'portcullis', 'cluster');
+}
+
+/** One folder for each cluster that was started and not taken down. */
+export function clustersFolder(): string {
+  return join(baseFolder('XDG_STATE_HOME', '.local', 'state'), 'portcullis', 'clusters');
+}
+
+/** A folder name, part of a host name, and short enough for the paths of sockets below it. */
+const clusterName = /^[a-z][a-z0-9-]{0,29}$/;
+
+/** The folder that holds everything of one cluster. */
+export function clusterFolder(name: string): string {
+  if (!clusterName.test(name)) {
+    throw new ClusterError(
+      'usage',
+      `'${name}' cannot be the name of a cluster: use at most 30 lower-case letters, digits and dashes, a letter first.`,
+    );
+  }
+  return join(clustersFolder(), name);
+}

@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../../../e2e/support/until.ts';
+import { ClusterError } from '../cluster-error.ts';
+import { logTail } from './log-tail.ts';
+import { isRunning, markOf, type ProcessMark } from './process-identity.ts';
+
+/** How to start one process of a cluster, and how to see that it serves. */
+export type ComponentPlan = {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Writes the files that the process reads at its start. */
+  readonly prepare?: () => void;
+  /** Whether it serves now. A probe that throws counts as no. */
+  readonly isReady: () => Promise<boolean>;
+  readonly readyWithinMs: number;
+};
+
+/** One process of a cluster; what it is now is read from the folder of the cluster, so that every process can ask. */
+export type Component = {
+  readonly name: string;
+  readonly logFile: string;
+  readonly isReady: () => Promise<boolean>;
+  /** The process that runs, or nothing. */
+  readonly running: () => (ProcessMark & { readonly since: Date }) | undefined;
+  /** Starts the process unless it runs, and waits until it serves. @throws ClusterError with its last words */
+  readonly start: () => Promise<void>;
+  /** Sends a signal to the process; nothing when none runs. */
+  readonly signal: (signal: NodeJS.Signals) => void;
+  /** Ends the process and waits for its end; what does not go within the grace is killed. */
+  readonly stop: (graceMs?: number) => Promise<void>;
+};
+
+export type ComponentHome = {
+  /** Folder of the cluster; notes of processes are in `run/`, logs in `logs/`. */
+  readonly folder: string;
+  /** Whether the processes outlive the one that starts them. */
+  readonly lasting: boolean;
+};
+
+type Note = ProcessMark & { readonly since: string };
+
+const killMs = 10_000;
+/** Part of util-linux: has the kernel end the process together with the one that started it. */
+const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => process.platform === 'linux' && existsSync(path));
+
+function readNote(path: string): Note | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Note;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A note appears whole or not at all. */
+function writeNote(path: string, note: Note): void {
+  writeFileSync(`${path}.new`, JSON.stringify(note));
+  renameSync(`${path}.new`, path);
+}
+
+function lastWords(name: string, logFile: string, what: string): ClusterError {
+  const tail = logTail(logFile, 5)
+    .map((line) => `  ${line}`)
+    .join('\n');
+  return new ClusterError('component-failed', `${name} ${what}. The end of its log ${logFile}:\n${tail}`);
+}
+
+/** Starts the process. @returns its number */
+function launch(plan: ComponentPlan, logFile: string, lasting: boolean): number {
+  const log = openSync(logFile, 'a');
+  try {
+    const [command, args] =
+      lasting || setpriv === undefined
+        ? [plan.command, plan.args]
+        : [setpriv, ['--pdeathsig', 'KILL', plan.command, ...plan.args]];
+    const child = spawn(command, args, { detached: true, stdio: ['ignore', log, log] });
+    // An error here leaves no process number, which is what is told.
+    child.on('error', () => {});
+    child.unref();
+    if (child.pid === undefined) {
+      throw new ClusterError('missing-program', `${plan.command} cannot be started: is it there and executable?`);
+    }
+    return child.pid;
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** The component of a plan in its cluster; nothing is started. */
+export function component(plan: ComponentPlan, { folder, lasting }: ComponentHome): Component {
+  const noteFile = join(folder, 'run', `${plan.name}.json`);
+  const logFile = join(folder, 'logs', `${plan.name}.log`);
+  const running = (): (ProcessMark & { readonly since: Date }) | undefined => {
+    const note = readNote(noteFile);
+    return note !== undefined && isRunning(note) ? { ...note, since: new Date(note.since) } : undefined;
+  };
+  const signal = (name: NodeJS.Signals): void => {
+    const mark = running();
+    if (mark !== undefined) process.kill(mark.pid, name);
+  };
+  const gone = (deadlineMs: number) =>
+    until(`the end of ${plan.name}`, () => running() === undefined, { deadlineMs, everyMs: 10 });
+  return {
+    name: plan.name,
+    logFile,
+    isReady: plan.isReady,
+    running,
+    signal,
+    start: async () => {
+      if (running() === undefined) {
+        for (const path of ['run', 'logs']) mkdirSync(join(folder, path), { recursive: true });
+        plan.prepare?.();
+        const mark = markOf(launch(plan, logFile, lasting));
+        if (mark === undefined) throw lastWords(plan.name, logFile, 'ended at once');
+        writeNote(noteFile, { ...mark, since: new Date().toISOString() });
+      }
+      const begin = performance.now();
+      for (;;) {
+        if (await plan.isReady().catch(() => false)) return;
+        if (running() === undefined) throw lastWords(plan.name, logFile, 'ended before it was ready');
+        if (performance.now() - begin > plan.readyWithinMs) {
+          throw lastWords(plan.name, logFile, `was not ready after ${plan.readyWithinMs / 1_000} s`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    stop: async (graceMs = killMs) => {
+      // A process that was halted takes no other signal.
+      signal('SIGCONT');
+      if (graceMs > 0) signal('SIGTERM');
+      await gone(graceMs).catch(() => signal('SIGKILL'));
+      await gone(killMs);
+      rmSync(noteFile, { force: true });
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const bootIdFile = '/proc/sys/kernel/random/boot_id';
+
+function linuxIdentity(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The command in parentheses may hold spaces and parentheses itself.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state] = fields;
+    const startedAt = fields[19];
+    if (state === 'Z' || state === 'X') return undefined;
+    return `${readFileSync(bootIdFile, 'utf8').trim()}/${startedAt}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function otherIdentity(pid: number): string | undefined {
+  try {
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What tells a running process apart from a later one that got the same number; undefined when none runs.
+ * A process that has ended and waits for its parent does not run.
+ */
+export function identityOf(pid: number): string | undefined {
+  return process.platform === 'linux' ? linuxIdentity(pid) : otherIdentity(pid);
+}
+
+/** A process number that a reboot and a reuse do not make wrong. */
+export type ProcessMark = { readonly pid: number; readonly identity: string };
+
+/** @returns undefined when the process does not run */
+export function markOf(pid: number): ProcessMark | undefined {
+  const identity = identityOf(pid);
+  return identity === undefined ? undefined : { pid, identity };
+}
+
+export function isRunning(mark: ProcessMark): boolean {
+  return identityOf(mark.pid) === mark.identity;
+}

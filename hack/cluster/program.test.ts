@@ -1,0 +1,21 @@
+import { describe, expect, test, vi } from 'vitest';
+import { clusterFolder } from './places.ts';
+import { runCommandLine } from './program.ts';
+
+describe('the command line', () => {
+  test('refuses to go on without an option that npm kept for itself', async () => {
+    using error = vi.spyOn(console, 'error').mockImplementation(() => {});
+    expect(await runCommandLine(['up'], { npm_config_control_plane: 'true' })).toBe(2);
+    expect(error.mock.calls.flat().join()).toContain("write 'npm run cluster -- up --control-plane");
+  });
+});
+
+describe('the name of a cluster', () => {
+  test.each(['a', 'a-1', `a${'b'.repeat(29)}`])('may be %s', (name) => {
+    expect(clusterFolder(name).endsWith(`/${name}`)).toBe(true);
+  });
+
+  test.each(['', '..', 'A', '1a', 'a/b', 'a b', `a${'b'.repeat(30)}`])('may not be "%s"', (name) => {
+    expect(() => clusterFolder(name)).toThrow(/cannot be the name/);
+  });
+});

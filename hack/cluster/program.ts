@@ -1,0 +1,49 @@
+import { Command, CommanderError } from 'commander';
+import { ClusterError } from './cluster-error.ts';
+import { addBuild } from './commands/build.ts';
+import { addDown } from './commands/down.ts';
+import { addKubeconfig } from './commands/kubeconfig.ts';
+import { addSelftest } from './commands/selftest.ts';
+import { addStatus } from './commands/status.ts';
+import { addUp } from './commands/up.ts';
+
+const commands = [addUp, addDown, addStatus, addKubeconfig, addBuild, addSelftest];
+
+function createProgram(): Command {
+  const program = new Command('npm run cluster --')
+    .description('Kubernetes clusters on this machine, for development and tests.')
+    .showHelpAfterError('Add --help to see how it is used.')
+    .helpCommand('help [command]', 'show how a command is used')
+    .exitOverride();
+  for (const add of commands) add(program);
+  return program;
+}
+
+/**
+ * npm keeps an option that stands before its own `--` for itself and starts the command without it.
+ * @returns the option that got lost so
+ */
+function swallowedOption(environment: NodeJS.ProcessEnv): string | undefined {
+  const ours = ['control-plane', 'name', 'controllers', 'audit', 'port', 'api-server-flag', 'all'];
+  return ours.find((option) => environment[`npm_config_${option.replaceAll('-', '_')}`] !== undefined);
+}
+
+/** Runs one command line. @returns the exit code of the process */
+export async function runCommandLine(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const swallowed = swallowedOption(environment);
+  if (swallowed !== undefined) {
+    console.error(
+      `npm kept --${swallowed} for itself: write 'npm run cluster -- ${args.join(' ')} --${swallowed} ...'.`,
+    );
+    return 2;
+  }
+  try {
+    await createProgram().parseAsync(args, { from: 'user' });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (!(error instanceof ClusterError)) throw error;
+    console.error(`cluster: ${error.message}`);
+    return error.code === 'usage' ? 2 : 1;
+  }
+}

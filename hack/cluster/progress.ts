@@ -1,0 +1,41 @@
+/** Tells a person what is being done and for how long. */
+export type Progress = {
+  /** Runs one step under its title; the title stays, followed by how long it took. */
+  readonly step: <T>(title: string, run: () => Promise<T>) => Promise<T>;
+  readonly say: (sentence: string) => void;
+};
+
+/** For tests and programs: says nothing. */
+export const silent: Progress = { step: async (_title, run) => run(), say: () => {} };
+
+const everyMs = 1_000;
+const plainEverySeconds = 15;
+
+/** Writes to a terminal or a log. A step that lasts shows its seconds, on a terminal each, in a log now and then. */
+export function progressOn(stream: NodeJS.WriteStream): Progress {
+  const seconds = (begin: number): string => ((performance.now() - begin) / 1_000).toFixed(1);
+  return {
+    say: (sentence) => void stream.write(`${sentence}\n`),
+    step: async (title, run) => {
+      const begin = performance.now();
+      if (stream.isTTY) stream.write(`  ${title} ...`);
+      let ticks = 0;
+      const clock = setInterval(() => {
+        ticks += 1;
+        if (stream.isTTY) stream.write(`\r  ${title} ... ${ticks} s`);
+        else if (ticks % plainEverySeconds === 0) stream.write(`  ${title} ... ${ticks} s\n`);
+      }, everyMs);
+      const end = stream.isTTY ? `\r\u001b[K  ${title}` : `  ${title}`;
+      try {
+        const result = await run();
+        stream.write(`${end}: ${seconds(begin)} s\n`);
+        return result;
+      } catch (error) {
+        stream.write(`${end}: failed after ${seconds(begin)} s\n`);
+        throw error;
+      } finally {
+        clearInterval(clock);
+      }
+    },
+  };
+}

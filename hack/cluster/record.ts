@@ -1,0 +1,51 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AuditLevel } from './control-plane/api-server.ts';
+import { clusterFolder, clustersFolder } from './places.ts';
+import type { ProcessMark } from './process/process-identity.ts';
+
+/** etcd and an API server on ports of the loopback interface, with the built-in controllers on request. */
+export type ControlPlaneRecord = {
+  readonly size: 'control-plane';
+  readonly name: string;
+  readonly startedAt: string;
+  readonly programs: Readonly<Record<'etcd' | 'kube-apiserver' | 'kube-controller-manager', string>>;
+  readonly ports: {
+    readonly etcd: number;
+    readonly etcdPeer: number;
+    readonly apiServer: number;
+    readonly controllerManager: number;
+  };
+  readonly controllers: boolean;
+  readonly audit: AuditLevel | null;
+  readonly apiServerFlags: readonly string[];
+  /** The process that it belongs to: when that one has ended, the control plane has no use any more. */
+  readonly owner: ProcessMark | null;
+};
+
+export type ClusterRecord = ControlPlaneRecord;
+
+const recordFile = (name: string): string => join(clusterFolder(name), 'cluster.json');
+
+/** What was started under a name; undefined when nothing was. */
+export function readRecord(name: string): ClusterRecord | undefined {
+  const path = recordFile(name);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as ClusterRecord) : undefined;
+}
+
+/** The record appears whole or not at all. */
+export function writeRecord(record: ClusterRecord): void {
+  const path = recordFile(record.name);
+  mkdirSync(clusterFolder(record.name), { recursive: true, mode: 0o700 });
+  writeFileSync(`${path}.new`, `${JSON.stringify(record, undefined, 2)}\n`);
+  renameSync(`${path}.new`, path);
+}
+
+/** Names of everything that was started and not taken down, sorted. */
+export function clusterNames(): readonly string[] {
+  if (!existsSync(clustersFolder())) return [];
+  return readdirSync(clustersFolder(), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}

@@ -1,0 +1,205 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { processTable } from '../../../e2e/support/process-table.ts';
+import { until } from '../../../e2e/support/until.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane.ts';
+import { kubectl, kubectlOk } from '../kubectl.ts';
+import { clusterFolder } from '../places.ts';
+import { progressOn } from '../progress.ts';
+
+/** The first use of a machine builds everything. */
+const buildMs = 1_800_000;
+
+/** Command lines of processes that know a text. */
+const processesWith = (part: string): readonly string[] =>
+  processTable()
+    .filter(({ command, pid }) => command.includes(part) && pid !== process.pid)
+    .map(({ command }) => command);
+
+/** Both proofs that nothing of a cluster is left. */
+function remainsOf(name: string): readonly string[] {
+  const folder = clusterFolder(name);
+  return [...processesWith(folder), ...(existsSync(folder) ? [folder] : [])];
+}
+
+async function runCli(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const closed = once(child, 'close') as Promise<[number]>;
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  return { code, stdout, stderr };
+}
+
+beforeAll(async () => {
+  await using warm = await startControlPlane({ progress: progressOn(process.stderr) });
+  expect(warm.apiServer.running()).toBeDefined();
+}, buildMs);
+
+describe('a control plane', () => {
+  let controlPlane: ControlPlane;
+  const admin = (...args: readonly string[]): Promise<string> => kubectlOk(controlPlane.kubeconfigFile, args);
+  beforeAll(async () => {
+    controlPlane = await startControlPlane({ audit: true, controllers: true });
+  });
+  afterAll(async () => {
+    await controlPlane[Symbol.asyncDispose]();
+    expect(remainsOf(controlPlane.name)).toEqual([]);
+  });
+
+  test('takes a namespace and ends it', async () => {
+    await admin('create', 'namespace', 'made-here');
+    expect(await admin('get', 'namespace', 'made-here', '--output=name')).toBe('namespace/made-here\n');
+    await admin('delete', 'namespace', 'made-here', '--timeout=30s');
+    expect((await kubectl(controlPlane.kubeconfigFile, ['get', 'namespace', 'made-here'])).stderr).toContain(
+      'NotFound',
+    );
+  });
+
+  test('knows a user by its certificate, and gives it what its group may do', async () => {
+    const anna = controlPlane.kubeconfigFor('anna', ['readers']);
+    const refused = await kubectl(anna, ['get', 'configmaps']);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('User "anna" cannot list resource "configmaps"');
+    await admin('create', 'rolebinding', 'readers', '--clusterrole=view', '--group=readers');
+    await until('the binding holds', async () => (await kubectl(anna, ['get', 'configmaps'])).code === 0);
+    expect((await kubectl(anna, ['create', 'configmap', 'one'])).stderr).toContain('cannot create');
+    expect((await kubectl(controlPlane.kubeconfigFor('boris'), ['get', 'configmaps'])).code).toBe(1);
+  });
+
+  test('writes down each request once it is answered', async () => {
+    const before = readFileSync(controlPlane.auditLogFile, 'utf8').length;
+    await admin('create', 'configmap', 'counted');
+    const writes = readFileSync(controlPlane.auditLogFile, 'utf8')
+      .slice(before)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { verb: string; user: { username: string }; objectRef?: { name?: string } })
+      .filter(({ verb, user }) => verb === 'create' && user.username === 'admin');
+    expect(writes.map(({ objectRef }) => objectRef?.name)).toEqual(['counted']);
+  });
+
+  test('collects what an owner leaves behind', async () => {
+    await admin('create', 'configmap', 'owner');
+    const uid = await admin('get', 'configmap', 'owner', '--output=jsonpath={.metadata.uid}');
+    const owned = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'owned', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }] },
+    };
+    await kubectlOk(controlPlane.kubeconfigFile, ['create', '--filename=-'], JSON.stringify(owned));
+    await admin('delete', 'configmap', 'owner');
+    await admin('wait', '--for=delete', 'configmap/owned', '--timeout=30s');
+  });
+
+  test('keeps its objects when the API server crashes and when etcd is started again', async () => {
+    await admin('create', 'configmap', 'kept');
+    await controlPlane.killApiServer();
+    expect((await kubectl(controlPlane.kubeconfigFile, ['get', 'configmap', 'kept'])).stderr).toContain('refused');
+    await controlPlane.restartApiServer();
+    expect(await admin('get', 'configmap', 'kept', '--output=name')).toBe('configmap/kept\n');
+    await controlPlane.restartEtcd();
+    await until('etcd serves', () => admin('get', 'configmap', 'kept', '--output=name'));
+  });
+
+  test('runs beside another one that knows nothing of it', async () => {
+    await using other = await startControlPlane();
+    await admin('create', 'configmap', 'here-only');
+    expect((await kubectl(other.kubeconfigFile, ['get', 'configmap', 'here-only'])).stderr).toContain('NotFound');
+    expect((await kubectl(other.kubeconfigFile, ['--server', controlPlane.url, 'get', 'nodes'])).stderr).toContain(
+      'x509',
+    );
+  });
+});
+
+describe('a control plane that cannot start says why and leaves nothing', () => {
+  test('a port that is in use', async () => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    await expect(startControlPlane({ name: 'taken-port', port })).rejects.toMatchObject({
+      code: 'port-in-use',
+      message: expect.stringContaining(String(port)),
+    });
+    server.close();
+    expect(remainsOf('taken-port')).toEqual([]);
+  });
+
+  test('a flag that the API server does not know', async () => {
+    await expect(startControlPlane({ name: 'bad-flag', apiServerFlags: ['--no-such-flag'] })).rejects.toMatchObject({
+      code: 'component-failed',
+      message: expect.stringContaining('unknown flag: --no-such-flag'),
+    });
+    expect(remainsOf('bad-flag')).toEqual([]);
+  });
+
+  test('a name that is no name', async () => {
+    await expect(startControlPlane({ name: '../up' })).rejects.toMatchObject({ code: 'usage' });
+  });
+});
+
+describe('a control plane of a process that was killed', () => {
+  test('ends with it, and the next start removes what it left', async () => {
+    const file = fileURLToPath(new URL('../control-plane.ts', import.meta.url));
+    const script = `const { startControlPlane } = await import(${JSON.stringify(file)});
+      const { name } = await startControlPlane();
+      console.log(name);
+      setInterval(() => {}, 1_000);`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [name] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+    expect(processesWith(clusterFolder(name)).length).toBe(2);
+    child.kill('SIGKILL');
+    await until('its processes end', () => processesWith(clusterFolder(name)).length === 0);
+    await using next = await startControlPlane();
+    expect(next.name).not.toBe(name);
+    expect(remainsOf(name)).toEqual([]);
+  });
+});
+
+describe('the command line', () => {
+  const name = 'selftest-commands';
+  afterAll(async () => {
+    await runCli('down', '--name', name);
+  });
+
+  test('starts a control plane once, shows it, starts what was killed, and takes it down', async () => {
+    const first = await runCli('up', '--control-plane', '--name', name);
+    expect(first).toMatchObject({ code: 0, stdout: '' });
+    expect((await runCli('up', '--control-plane', '--name', name)).stderr).toContain('runs already');
+
+    const kubeconfig = (await runCli('kubeconfig', '--name', name)).stdout.trim();
+    await kubectlOk(kubeconfig, ['create', 'namespace', 'stays']);
+
+    const healthy = await runCli('status', '--name', name, '--json');
+    expect(healthy.code).toBe(0);
+    const [state] = JSON.parse(healthy.stdout) as [{ ready: boolean; components: { name: string; pid: number }[] }];
+    expect(state.ready).toBe(true);
+    expect(state.components.map((one) => one.name)).toEqual(['etcd', 'kube-apiserver']);
+
+    for (const { pid } of state.components) process.kill(pid, 'SIGKILL');
+    const ended = await runCli('status', '--name', name);
+    expect(ended.code).toBe(4);
+    expect(ended.stdout).toMatch(/kube-apiserver +ended/);
+
+    expect((await runCli('up', '--control-plane', '--name', name)).code).toBe(0);
+    expect(await kubectlOk(kubeconfig, ['get', 'namespace', 'stays', '--output=name'])).toBe('namespace/stays\n');
+
+    expect((await runCli('down', '--name', name)).code).toBe(0);
+    expect(remainsOf(name)).toEqual([]);
+    expect((await runCli('down', '--name', name)).stderr).toContain('There is no cluster');
+  });
+
+  test('names the cluster that it does not find', async () => {
+    const { code, stderr } = await runCli('kubeconfig', '--name', 'nowhere');
+    expect(code).toBe(1);
+    expect(stderr).toContain('There is no cluster nowhere');
+  });
+});
