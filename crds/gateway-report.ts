@@ -1,25 +1,44 @@
 import { z } from 'zod';
 import { resourceSchema } from './metadata.ts';
 
+/** More routes than one installation holds; a report of so many pending routes still fits into one object. */
+const maxRoutes = 16_384;
+
 const routeVersion = z.strictObject({
-  route: z.string().describe('route is the name of the GatewayRoute.'),
-  uid: z.string(),
-  version: z.string().describe('version is its resource version.'),
+  route: z.string().max(253).describe('route is the name of the GatewayRoute.'),
+  uid: z.string().max(128).describe('uid is its UID.'),
+  version: z.string().max(128).describe('version is its resource version.'),
+});
+
+const rejectedVersion = z.strictObject({
+  ...routeVersion.shape,
+  reason: z.string().max(4_096).describe('reason says why the replica does not take it.'),
+});
+
+const pinnedWorkload = z.strictObject({
+  workload: z.string().max(253).describe('workload is the name of the RuntimeGeneration.'),
+  generationId: z.string().max(64).describe('generationId is the application that pins it.'),
 });
 
 /** What one gateway replica says that it holds. Written by that replica only. */
 export const gatewayReportSpecSchema = z.strictObject({
-  gateway: z.string().min(1),
+  gateway: z.string().min(1).max(63).describe('gateway is the gateway that the replica belongs to.'),
   bootId: z.uuid().describe('bootId is new at every start of the process.'),
   ready: z.boolean().describe('ready says whether the replica takes traffic.'),
-  formats: z.array(z.int().min(1)).min(1).describe('formats are the route formats that the replica reads.'),
+  formats: z
+    .array(z.int().min(1).max(65_536))
+    .min(1)
+    .max(16)
+    .describe('formats are the route formats that the replica reads.'),
   appliedThrough: z
     .string()
+    .max(128)
     .describe('appliedThrough is the resource version up to which every route was seen and is taken or listed.'),
-  pending: z.array(routeVersion),
-  rejected: z.array(z.strictObject({ ...routeVersion.shape, reason: z.string() })),
+  pending: z.array(routeVersion).max(maxRoutes).describe('pending are routes that the replica has not yet taken.'),
+  rejected: z.array(rejectedVersion).max(maxRoutes).describe('rejected are routes that it does not take.'),
   inUse: z
-    .array(z.strictObject({ workload: z.string(), generationId: z.string() }))
+    .array(pinnedWorkload)
+    .max(maxRoutes)
     .describe('inUse are workloads that requests in flight or a taken route pin.'),
 });
 export const gatewayReportSchema = resourceSchema('GatewayReport', gatewayReportSpecSchema, z.strictObject({}));

@@ -1,60 +1,98 @@
 import { z } from 'zod';
+import { codePoints } from '#contracts/code-points';
 import { resourceSchema } from './metadata.ts';
 import { failureReasons } from './model-binding.ts';
 
 /** The format that this code writes and reads. */
 export const routeFormatVersion = 1;
 
+const url = z.url().max(2_048);
+const header = z.string().min(1).max(128);
+
 const guardedSchema = z.strictObject({
-  mode: z.literal('Policy'),
-  policyId: z.string().min(1),
-  policyRevision: z.string().min(1),
-  digest: z.string().regex(/^[0-9a-f]{64}$/),
-  addresses: z.array(z.url()).min(1).max(64).describe('addresses of the runtime, origins without a path.'),
+  mode: z.literal('Policy').describe('mode Policy guards the alias, mode None does not.'),
+  policyId: z.string().min(1).max(128).describe('policyId is the id of the policy.'),
+  policyRevision: z.string().min(1).max(64).describe('policyRevision is the number of its revision.'),
+  digest: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('digest is the SHA-256 of the bundle.'),
+  addresses: z.array(url).min(1).max(64).describe('addresses are the origins of the runtime, without a path.'),
   headers: z
     .strictObject({
-      'x-ap-gr-policy-id': z.string().min(1),
-      'x-ap-gr-policy-revision': z.string().min(1),
-      'x-ap-gr-bundle-digest': z.string().min(1),
-      'x-ap-gr-content-profile': z.string().min(1),
+      'x-ap-gr-policy-id': header.describe('x-ap-gr-policy-id is the value of that header.'),
+      'x-ap-gr-policy-revision': header.describe('x-ap-gr-policy-revision is the value of that header.'),
+      'x-ap-gr-bundle-digest': header.describe('x-ap-gr-bundle-digest is the value of that header.'),
+      'x-ap-gr-content-profile': header.describe('x-ap-gr-content-profile is the value of that header.'),
     })
-    .describe('headers of every call to the runtime; the response mode is added per call.'),
-  maxBodyBytes: z.int().min(1),
-  maxMessages: z.int().min(1),
-  deadlineMs: z.strictObject({ request: z.int().min(1), response: z.int().min(1) }),
-  streaming: z.discriminatedUnion('allowed', [
-    z.strictObject({ allowed: z.literal(true) }),
-    z.strictObject({ allowed: z.literal(false), rule: z.string().describe('rule or limit that forbids streaming.') }),
-  ]),
+    .describe('headers stand on every call to the runtime; the response mode is added per call.'),
+  maxBodyBytes: z.int().min(1).max(1_048_576).describe('maxBodyBytes is the limit of the bundle.'),
+  maxMessages: z.int().min(1).max(1_024).describe('maxMessages is the limit of the bundle.'),
+  deadlineMs: z
+    .strictObject({
+      request: z.int().min(1).max(60_000).describe('request is the budget of the request section.'),
+      response: z.int().min(1).max(60_000).describe('response is the budget of the response section.'),
+    })
+    .describe('deadlineMs holds the budgets of both sections in milliseconds.'),
+  streaming: z
+    .discriminatedUnion('allowed', [
+      z.strictObject({ allowed: z.literal(true).describe('allowed says whether answers may be streamed.') }),
+      z.strictObject({
+        allowed: z.literal(false).describe('allowed says whether answers may be streamed.'),
+        rule: z.string().max(1_024).describe('rule is the rule or limit that forbids streaming.'),
+      }),
+    ])
+    .describe('streaming says whether answers can be judged in windows.'),
+});
+
+const unguardedSchema = z.strictObject({
+  mode: z.literal('None').describe('mode Policy guards the alias, mode None does not.'),
+});
+
+const refusedSchema = z.strictObject({
+  token: z.string().max(128).describe('token is the token of that application.'),
+  contentDigest: z.string().max(128).describe('contentDigest is the SHA-256 of what was to be applied.'),
+  generationId: z.string().max(64).describe('generationId is the generation that was refused.'),
+  reason: z.enum(failureReasons).describe('reason is the reason as a word.'),
+  message: z.string().max(32_768).describe('message is the reason as a sentence.'),
 });
 
 /** What one gateway serves for one binding: whole and atomic, written by the operator only. */
 export const gatewayRouteSpecSchema = z.strictObject({
-  formatVersion: z.int().min(1),
-  gateway: z.string().min(1),
-  binding: z.strictObject({ name: z.string(), uid: z.string(), id: z.string() }),
-  alias: z.string().min(1),
-  generationId: z.uuid().describe('generationId of the application that is pinned.'),
-  token: z.string().describe('token of the application that is pinned; empty when there was none.'),
-  contentProfile: z.string().min(1),
-  state: z.enum(['Enabled', 'Disabled']),
-  guardrail: z.discriminatedUnion('mode', [guardedSchema, z.strictObject({ mode: z.literal('None') })]),
-  workload: z.string().optional().describe('workload is the name of the RuntimeGeneration that is pinned.'),
-  upstream: z.strictObject({
-    provider: z.string(),
-    endpoint: z.url(),
-    model: z.string().min(1),
-    credential: z.string().optional(),
-  }),
-  extraRequestKeys: z.array(z.string()),
-  refused: z
+  formatVersion: z.int().min(1).max(65_536).describe('formatVersion is the format of this route.'),
+  gateway: z.string().min(1).max(63).describe('gateway is the gateway that serves the alias.'),
+  binding: z
     .strictObject({
-      token: z.string(),
-      contentDigest: z.string(),
-      generationId: z.string(),
-      reason: z.enum(failureReasons),
-      message: z.string(),
+      name: z.string().max(253).describe('name is the name of the ModelBinding.'),
+      uid: z.string().max(128).describe('uid is its UID.'),
+      id: z.string().max(64).describe('id is its id in the management API.'),
     })
+    .describe('binding is the owner of the route.'),
+  alias: z.string().min(1).max(128).describe('alias is the model name that clients send.'),
+  generationId: z.uuid().describe('generationId is the application that is pinned.'),
+  token: z
+    .string()
+    .max(128)
+    .describe('token is the token of the application that is pinned; empty when there was none.'),
+  contentProfile: z.string().min(1).max(128).describe('contentProfile is the profile of the application.'),
+  state: z.enum(['Enabled', 'Disabled']).describe('state Disabled refuses all traffic for the alias.'),
+  guardrail: z
+    .discriminatedUnion('mode', [guardedSchema, unguardedSchema])
+    .describe('guardrail is what judges the traffic.'),
+  workload: z.string().max(253).optional().describe('workload is the name of the RuntimeGeneration that is pinned.'),
+  upstream: z
+    .strictObject({
+      provider: z.string().max(128).describe('provider is the name of the approved provider.'),
+      endpoint: url.describe('endpoint is the address of the provider.'),
+      model: codePoints(1, 256).describe('model is the model name that the provider gets.'),
+      credential: z.string().max(128).optional().describe('credential is the name of a file, never a secret.'),
+    })
+    .describe('upstream is the provider of the model.'),
+  extraRequestKeys: z
+    .array(codePoints(0, 128))
+    .max(64)
+    .describe('extraRequestKeys are request members beyond the known ones that may reach the provider.'),
+  refused: refusedSchema
     .optional()
     .describe('refused is the last application that was refused after its route had been written.'),
 });

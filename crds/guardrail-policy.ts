@@ -1,16 +1,17 @@
 import { z } from 'zod';
+import { codePoints } from '#contracts/code-points';
 import { definitionSchema } from '#contracts/policy';
-import { conditionSchema, resourceSchema } from './metadata.ts';
+import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema } from './metadata.ts';
 
 /** A test that a policy carries with it: it gates the application of the policy. */
 export const policyTestSchema = z.strictObject({
-  name: z.string().min(1).max(128).describe('name names the test in conditions.'),
+  name: codePoints(1, 128).describe('name names the test in conditions.'),
   stage: z.enum(['request', 'response']).describe('stage is the section that judges.'),
   messages: z
     .array(
       z.strictObject({
-        role: z.string().min(1).max(32).describe('role of the message.'),
-        content: z.string().max(131_072).describe('content is the text to judge.'),
+        role: codePoints(1, 32).describe('role is the role of the message.'),
+        content: codePoints(0, 131_072).describe('content is the text to judge.'),
       }),
     )
     .min(1)
@@ -20,8 +21,8 @@ export const policyTestSchema = z.strictObject({
 });
 
 export const guardrailPolicySpecSchema = z.strictObject({
-  displayName: z.string().min(1).max(128).describe('displayName is the name that people see.'),
-  description: z.string().max(4_096).describe('description says what the policy is for; it may be empty.'),
+  displayName: codePoints(1, 128).describe('displayName is the name that people see.'),
+  description: codePoints(0, 4_096).describe('description says what the policy is for; it may be empty.'),
   lifecycle: z
     .enum(['Draft', 'Archived'])
     .describe('lifecycle Archived forbids new applications; existing ones go on.'),
@@ -31,10 +32,14 @@ export const guardrailPolicySpecSchema = z.strictObject({
 });
 
 export const guardrailPolicyStatusSchema = z.strictObject({
-  conditions: z.array(conditionSchema).max(8).optional(),
-  observedGeneration: z.int().min(0).optional(),
+  conditions: conditionsSchema,
+  observedGeneration: observedGenerationSchema,
   latestRevision: z
-    .strictObject({ number: z.int().min(1), name: z.string(), definitionDigest: z.string() })
+    .strictObject({
+      number: z.int().min(1).max(2_147_483_647).describe('number is the number of the revision.'),
+      name: nameSchema.describe('name is the name of the PolicyRevision.'),
+      definitionDigest: z.string().max(64).describe('definitionDigest is the SHA-256 of its definition.'),
+    })
     .optional()
     .describe('latestRevision is the newest recorded revision.'),
 });

@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import { conditionSchema, nameSchema, resourceSchema } from './metadata.ts';
+import { codePoints } from '#contracts/code-points';
+import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema, timeSchema } from './metadata.ts';
 
 export const guardrailSchema = z
   .discriminatedUnion('mode', [
     z.strictObject({
-      mode: z.literal('Policy').describe('mode Policy guards the model.'),
+      mode: z.literal('Policy').describe('mode Policy guards the model, mode None declares it unguarded.'),
       policyRef: z
         .strictObject({
-          name: nameSchema.describe('name of the GuardrailPolicy in the same namespace.'),
-          revision: z.int().min(1).describe('revision is the number of the revision to apply.'),
+          name: nameSchema.describe('name is the name of the GuardrailPolicy in the same namespace.'),
+          revision: z.int().min(1).max(2_147_483_647).describe('revision is the number of the revision to apply.'),
         })
         .describe('policyRef names one revision of a policy.'),
     }),
@@ -26,7 +27,7 @@ export const modelBindingSpecSchema = z.strictObject({
         .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]*$/)
         .describe('alias is the model name that clients send.'),
       provider: z.string().min(1).max(128).describe('provider names an approved provider of kind model.'),
-      upstreamModel: z.string().min(1).max(256).describe('upstreamModel is the model name that the provider gets.'),
+      upstreamModel: codePoints(1, 256).describe('upstreamModel is the model name that the provider gets.'),
       state: z.enum(['Enabled', 'Disabled']).describe('state Disabled refuses all traffic for the alias.'),
     })
     .describe('model is what clients call and where it is served.'),
@@ -35,7 +36,7 @@ export const modelBindingSpecSchema = z.strictObject({
   contentProfile: z.string().min(1).max(128).describe('contentProfile is judged when the binding is applied.'),
   replicas: z.int().min(1).max(64).describe('replicas is the number of runtime processes.'),
   extraRequestKeys: z
-    .array(z.string().min(1).max(128))
+    .array(codePoints(1, 128))
     .max(64)
     .optional()
     .describe('extraRequestKeys are request members beyond the known ones that may reach the provider.'),
@@ -59,25 +60,25 @@ export const failureReasons = [
 export type FailureReason = (typeof failureReasons)[number];
 
 export const applicationRecordSchema = z.strictObject({
-  operationId: z.string(),
-  policyId: z.string().optional(),
-  policyRevision: z.string().optional(),
-  contentProfile: z.string(),
-  generationId: z.string().optional(),
-  outcome: z.enum(['Applied', 'Failed']),
-  reason: z.enum(failureReasons).optional(),
-  time: z.string(),
+  operationId: z.string().max(128).describe('operationId is the token of the application.'),
+  policyId: z.string().max(128).optional().describe('policyId is absent for an unbind.'),
+  policyRevision: z.string().max(64).optional().describe('policyRevision is absent for an unbind.'),
+  contentProfile: z.string().max(128).describe('contentProfile is the profile that was applied.'),
+  generationId: z.string().max(64).optional().describe('generationId is absent when no route was written.'),
+  outcome: z.enum(['Applied', 'Failed']).describe('outcome is Applied or Failed, and final.'),
+  reason: z.enum(failureReasons).optional().describe('reason says why it failed.'),
+  time: timeSchema.describe('time is when the outcome was decided.'),
 });
 
 export const modelBindingStatusSchema = z.strictObject({
-  conditions: z.array(conditionSchema).max(8).optional(),
-  observedGeneration: z.int().min(0).optional(),
+  conditions: conditionsSchema,
+  observedGeneration: observedGenerationSchema,
   pinned: z
     .strictObject({
-      generationId: z.string(),
-      policyId: z.string().optional(),
-      policyRevision: z.string().optional(),
-      digest: z.string().optional(),
+      generationId: z.string().max(64).describe('generationId is the application that is pinned.'),
+      policyId: z.string().max(128).optional().describe('policyId is absent for a model without a guardrail.'),
+      policyRevision: z.string().max(64).optional().describe('policyRevision is the revision that guards.'),
+      digest: z.string().max(64).optional().describe('digest is the SHA-256 of the bundle.'),
     })
     .optional()
     .describe('pinned mirrors what the route of the binding pins.'),

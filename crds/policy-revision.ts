@@ -1,23 +1,37 @@
 import { z } from 'zod';
+import { codePoints } from '#contracts/code-points';
 import { policyTestSchema } from './guardrail-policy.ts';
-import { resourceSchema } from './metadata.ts';
+import { nameSchema, resourceSchema, uidSchema } from './metadata.ts';
+
+/** The number of a revision; they begin with 1 and have no gaps. */
+export const revisionNumberSchema = z.int().min(1).max(2_147_483_647);
 
 /** An immutable revision of a policy, named `<policy id>-<number>`; it outlives its policy. */
 export const policyRevisionSpecSchema = z.strictObject({
-  policyId: z.string().min(1).max(128),
-  number: z.int().min(1),
+  policyId: z.string().min(1).max(128).describe('policyId is the id of the policy in the management API.'),
+  number: revisionNumberSchema.describe('number counts the revisions of the policy id, from 1 and without gaps.'),
   policy: z
-    .strictObject({ name: z.string(), uid: z.string(), generation: z.int().min(1) })
+    .strictObject({
+      name: nameSchema.describe('name is the name that the GuardrailPolicy had.'),
+      uid: uidSchema.describe('uid is the UID that the GuardrailPolicy had.'),
+      generation: z.int().min(1).describe('generation is the metadata.generation that was recorded.'),
+    })
     .describe('policy is the object and generation that this revision records.'),
   token: z.string().max(128).describe('token is the change token of that generation; empty when there was none.'),
-  displayName: z.string().max(128),
-  description: z.string().max(4_096),
-  lifecycle: z.enum(['Draft', 'Archived']),
-  definition: z.string().max(1_048_576).describe('definition is canonical JSON.'),
-  definitionDigest: z.string().regex(/^[0-9a-f]{64}$/),
-  ruleCount: z.int().min(0),
-  ruleKinds: z.array(z.string()).max(4),
-  tests: z.array(policyTestSchema).max(256),
+  displayName: codePoints(0, 128).describe('displayName is the name that people saw.'),
+  description: codePoints(0, 4_096).describe('description says what the policy was for.'),
+  lifecycle: z.enum(['Draft', 'Archived']).describe('lifecycle is the lifecycle as it stood.'),
+  definition: z.string().max(1_048_576).describe('definition is the whole definition as canonical JSON (RFC 8785).'),
+  definitionDigest: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('definitionDigest is the SHA-256 of definition, 64 hexadecimal digits.'),
+  ruleCount: z.int().min(0).max(65_536).describe('ruleCount is the number of rules of both sections.'),
+  ruleKinds: z
+    .array(z.string().min(1).max(64))
+    .max(4)
+    .describe('ruleKinds are the kinds of the rules, each once, sorted.'),
+  tests: z.array(policyTestSchema).max(256).describe('tests are the tests of the policy as they stood.'),
 });
 export const policyRevisionSchema = resourceSchema('PolicyRevision', policyRevisionSpecSchema, z.strictObject({}));
 

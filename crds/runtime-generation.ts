@@ -1,25 +1,29 @@
 import { z } from 'zod';
-import { conditionSchema, resourceSchema } from './metadata.ts';
+import { conditionsSchema, observedGenerationSchema, resourceSchema } from './metadata.ts';
 
 /** The runtime processes of one bundle and build, named `g-<hash>`; found by content, shared by applications. */
 export const runtimeGenerationSpecSchema = z.strictObject({
   digest: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
-    .describe('digest of the bundle.'),
-  build: z.string().min(1).max(128).describe('build is the version of the runtime that runs the bundle.'),
+    .describe('digest is the SHA-256 of the bundle.'),
+  build: z.string().min(1).max(512).describe('build is the version or the image of the runtime that runs the bundle.'),
   manifest: z.string().max(1_048_576).describe('manifest is what is run, rendered once, byte for byte.'),
   replicas: z.int().min(1).max(64).describe('replicas is the largest number that anyone asks for.'),
   state: z.enum(['Active', 'Draining']).describe('state Draining says that nobody needs the workload.'),
 });
 export const runtimeGenerationStatusSchema = z.strictObject({
-  conditions: z.array(conditionSchema).max(8).optional(),
-  observedGeneration: z.int().min(0).optional(),
-  state: z.enum(['Starting', 'Ready', 'Draining']).optional(),
-  addresses: z.array(z.string()).max(64).optional().describe('addresses are the origins at which the runtime answers.'),
-  readyReplicas: z.int().min(0).optional(),
+  conditions: conditionsSchema,
+  observedGeneration: observedGenerationSchema,
+  state: z.enum(['Starting', 'Ready', 'Draining']).optional().describe('state is what is observed.'),
+  addresses: z
+    .array(z.string().max(2_048))
+    .max(64)
+    .optional()
+    .describe('addresses are the origins at which the runtime answers.'),
+  readyReplicas: z.int().min(0).max(65_536).optional().describe('readyReplicas is the number of ready processes.'),
   testsPassed: z
-    .array(z.string())
+    .array(z.string().max(128))
     .max(64)
     .optional()
     .describe('testsPassed are digests of test lists that this workload passed.'),

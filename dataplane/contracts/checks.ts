@@ -1,15 +1,6 @@
 import { z } from 'zod';
+import { codePoints } from './code-points.ts';
 import { limits } from './limits.ts';
-
-/** A string whose length is counted in code points (readings, document 1, 4): one or two units each. */
-function codePoints(min: number, max: number): z.ZodString {
-  const withinMax = (text: string): boolean => text.length <= max || [...text].length <= max;
-  return z
-    .string()
-    .min(min)
-    .max(2 * max)
-    .refine(withinMax, `longer than ${max} code points`);
-}
 
 const message = z.strictObject({
   role: codePoints(limits.role.min, limits.role.max),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { codePoints } from './code-points.ts';
 import { limits } from './limits.ts';
 
 /** The engine value of a pattern (document 1, section 2.6). */
@@ -26,13 +27,14 @@ const denyAction = z
   .describe('action says what a match does.');
 const localAction = z
   .discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('deny') }),
     z.strictObject({
-      type: z.literal('mask'),
-      replacement: z
-        .string()
-        .max(1_024)
-        .describe('replacement stands literally for each match of a mask; it may be empty.'),
+      type: z.literal('deny').describe('type deny forbids the text, type mask replaces what matches.'),
+    }),
+    z.strictObject({
+      type: z.literal('mask').describe('type mask replaces what matches.'),
+      replacement: codePoints(0, 1_024).describe(
+        'replacement stands literally for each match of a mask; it may be empty.',
+      ),
     }),
   ])
   .describe('action says what a match does.');
@@ -40,7 +42,7 @@ const localAction = z
 const stopList = z
   .strictObject({
     terms: z
-      .array(z.string().min(1).max(1_024))
+      .array(codePoints(1, 1_024))
       .min(1)
       .max(100_000)
       .describe('terms are the strings to look for, without Unicode normalization.'),
@@ -54,7 +56,7 @@ const stopList = z
 const regex = z
   .strictObject({
     engine: z.literal(regexEngine).describe('engine names the matching engine.'),
-    pattern: z.string().min(1).max(16_384).describe('pattern is an RE2 expression.'),
+    pattern: codePoints(1, 16_384).describe('pattern is an RE2 expression.'),
     caseSensitive: z.boolean().describe('caseSensitive says whether letter case distinguishes.'),
   })
   .describe('regex holds the members of a rule of kind regex.');
@@ -72,24 +74,27 @@ const llmClassifier = z
     profile: z.literal(classifierProfile).describe('profile is the wire profile of the classifier.'),
     instruction: z
       .strictObject({
-        version: z.string().min(1).max(64).describe('version names this state of the instruction.'),
-        text: z.string().min(1).max(32_768).describe('text is the instruction to the classifier.'),
+        version: codePoints(1, 64).describe('version names this state of the instruction.'),
+        text: codePoints(1, 32_768).describe('text is the instruction to the classifier.'),
       })
       .describe('instruction is what the classifier judges by.'),
   })
   .describe('llmClassifier holds the members of a rule of kind llm_classifier.');
 
+const kindOf = <K extends string>(kind: K) =>
+  z.literal(kind).describe('kind says what a rule does; exactly its own member stands beside it.');
+
 const kinds = {
-  stop_list: { id: ruleId, kind: z.literal('stop_list'), timeoutMs, action: localAction, stopList },
-  regex: { id: ruleId, kind: z.literal('regex'), timeoutMs, action: localAction, regex },
+  stop_list: { id: ruleId, kind: kindOf('stop_list'), timeoutMs, action: localAction, stopList },
+  regex: { id: ruleId, kind: kindOf('regex'), timeoutMs, action: localAction, regex },
   external_pipeline: {
     id: ruleId,
-    kind: z.literal('external_pipeline'),
+    kind: kindOf('external_pipeline'),
     timeoutMs,
     action: denyAction,
     externalPipeline,
   },
-  llm_classifier: { id: ruleId, kind: z.literal('llm_classifier'), timeoutMs, action: denyAction, llmClassifier },
+  llm_classifier: { id: ruleId, kind: kindOf('llm_classifier'), timeoutMs, action: denyAction, llmClassifier },
 } as const;
 
 /** A rule that always enforces (document 1, section 2.6). */

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+/**
+ * A string whose length is counted in code points, one or two units each, as JSON Schema and Kubernetes count
+ * (readings, document 1, 4).
+ */
+export function codePoints(min: number, max: number): z.ZodString {
+  const isWithin = (text: string): boolean => {
+    if (text.length <= max) return true;
+    return text.length <= 2 * max && [...text].length <= max;
+  };
+  const text = min > 0 ? z.string().min(min) : z.string();
+  return text.refine(isWithin, `longer than ${max} code points`).meta({ maxLength: max });
+}

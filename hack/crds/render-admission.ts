@@ -1,0 +1,62 @@
+import { type AdmissionRule, admissionRules } from '#crds/admission-rules';
+import { group } from '#crds/kinds';
+import { type UserRole, userRoles } from '#crds/user-roles';
+import { partOf } from './render-definition.ts';
+
+/** A ValidatingAdmissionPolicy and its binding, by file name. */
+export function renderAdmission(): ReadonlyMap<string, readonly unknown[]> {
+  return new Map(admissionRules.map((rule) => [`${rule.name}.yaml`, [policyOf(rule), bindingOf(rule)]]));
+}
+
+const apiVersion = 'admissionregistration.k8s.io/v1';
+
+function policyOf({ name, description, kinds, variables, validations }: AdmissionRule) {
+  return {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name, labels: partOf, annotations: { 'portcullis.dev/description': description } },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        resourceRules: [
+          {
+            apiGroups: [group],
+            apiVersions: ['*'],
+            operations: ['CREATE', 'UPDATE'],
+            resources: kinds.map(({ plural }) => plural),
+          },
+        ],
+      },
+      variables,
+      validations,
+    },
+  };
+}
+
+function bindingOf({ name }: AdmissionRule) {
+  return {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name, labels: partOf },
+    spec: { policyName: name, validationActions: ['Deny'] },
+  };
+}
+
+/** The ClusterRoles for people, by file name. */
+export function renderRoles(): ReadonlyMap<string, readonly unknown[]> {
+  return new Map(userRoles.map((role) => [`${role.name}.yaml`, [roleOf(role)]]));
+}
+
+function roleOf({ name, description, aggregatedTo, rules }: UserRole) {
+  const aggregation = aggregatedTo.map((target) => [`rbac.authorization.k8s.io/aggregate-to-${target}`, 'true']);
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: {
+      name,
+      labels: { ...partOf, ...Object.fromEntries(aggregation) },
+      annotations: { 'portcullis.dev/description': description },
+    },
+    rules: rules.map(({ resources, verbs }) => ({ apiGroups: [group], resources, verbs })),
+  };
+}

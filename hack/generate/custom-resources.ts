@@ -1,0 +1,29 @@
+import { stringify } from 'yaml';
+import { group, kinds } from '#crds/kinds';
+import { renderAdmission, renderRoles } from '../crds/render-admission.ts';
+import { renderDefinition } from '../crds/render-definition.ts';
+
+const notice = '# Written by npm run generate from the schemas in crds/.\n';
+/** The chart takes the same files in as they are. */
+const chart = 'charts/portcullis/files';
+
+function yamlOf(documents: readonly unknown[]): string {
+  return notice + documents.map((one) => stringify(one, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
+}
+
+/** Definitions, admission policies and user roles, for kubectl in `crds/` and for the chart. */
+export function generate(): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  for (const key of Object.keys(kinds) as (keyof typeof kinds)[]) {
+    const name = `${group}_${kinds[key].plural}.yaml`;
+    const text = yamlOf([renderDefinition(key)]);
+    files.set(`crds/${name}`, text).set(`${chart}/crds/${name}`, text);
+  }
+  for (const [folder, rendered] of [['admission', renderAdmission()] as const, ['roles', renderRoles()] as const]) {
+    for (const [name, documents] of rendered) {
+      const text = yamlOf(documents);
+      files.set(`crds/${folder}/${name}`, text).set(`${chart}/${folder}/${name}`, text);
+    }
+  }
+  return files;
+}
