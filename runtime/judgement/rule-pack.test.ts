@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { assembleBundle } from '#contracts/assemble-bundle';
+import { defaultBundleLimits } from '#contracts/bundle';
+import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
+import { definitionSchema, rulesInOrder, type Stage } from '#contracts/policy';
+import { currentProfile } from '#contracts/profiles';
+import { judgeBundle } from './judge-bundle.ts';
+
+const folder = join(import.meta.dirname, '../../examples/rule-pack');
+
+type Check = Omit<JudgeJob['checks'][number], 'policyId'>;
+type PackTest = Check & { readonly expect: 'Pass' | 'Reject' | 'Mask' };
+
+function readPolicy(file: string) {
+  const { spec } = parse(readFileSync(join(folder, file), 'utf8'));
+  return { file, definition: definitionSchema.parse(spec.definition), tests: spec.tests as readonly PackTest[] };
+}
+
+const policies = readdirSync(folder)
+  .filter((file) => file.endsWith('.yaml'))
+  .map(readPolicy);
+
+async function judge({ file, definition, tests }: (typeof policies)[number]): Promise<JudgeVerdict> {
+  const assembled = assembleBundle({
+    policyId: file,
+    revision: '1',
+    definition,
+    contentProfile: currentProfile,
+    limits: defaultBundleLimits,
+    approved: [],
+  });
+  if (assembled.kind === 'refused') throw new Error(assembled.message);
+  const checks = tests.map(({ expect: _, ...check }) => ({ ...check, policyId: file }));
+  return judgeBundle({ bundle: assembled.bytes.toString('utf8'), checks });
+}
+
+test('the pack holds 200 rules and more, each under its own name', () => {
+  const ids = policies.flatMap(({ definition }) => rulesInOrder(definition.request).map(({ id }) => id));
+  expect(ids.length).toBeGreaterThanOrEqual(200);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+describe.each(policies)('the policy $file of the pack', (policy) => {
+  const { definition, tests } = policy;
+  let verdict: JudgeVerdict;
+  beforeAll(async () => {
+    verdict = await judge(policy);
+  });
+
+  test('is admitted with a timeoutMs of 20 at a maxBodyBytes of 32768, and its answers can be streamed', () => {
+    expect(verdict.problems).toEqual([]);
+    expect(verdict.streaming).toEqual([{ policyId: policy.file, allowed: true }]);
+    const rules = [...rulesInOrder(definition.request), ...rulesInOrder(definition.response)];
+    expect(rules.filter(({ timeoutMs }) => timeoutMs !== 20)).toEqual([]);
+  });
+
+  test('has a text for each rule that this rule decides, and one beside it that passes', () => {
+    const results = new Map(tests.map(({ name, stage }, at) => [`${stage} ${name}`, verdict.results[at]] as const));
+    const told = (stage: Stage): readonly string[] =>
+      rulesInOrder(definition[stage]).flatMap(({ id }) => {
+        const fires = results.get(`${stage} ${id} fires`);
+        const quiet = results.get(`${stage} ${id} keeps quiet`);
+        return fires?.rules.includes(id) === true && quiet?.decision === 'Pass' ? [] : [id];
+      });
+    expect(told('request')).toEqual([]);
+    // A section that repeats the rules of the other one is proved by it.
+    if (!sameRules(definition)) expect(told('response')).toEqual([]);
+    expect(verdict.results.map(({ decision }) => decision)).toEqual(tests.map((one) => one.expect));
+  });
+});
+
+function sameRules({ request, response }: (typeof policies)[number]['definition']): boolean {
+  return JSON.stringify(request) === JSON.stringify(response);
+}
