@@ -36,7 +36,7 @@ export type Listeners = { readonly [N in CacheName]: Listener<N> };
 
 export type Caches = AsyncDisposable & {
   readonly stores: Stores;
-  /** Who is told of changes from now on. Those that came before are told again. */
+  /** Who is told of changes from now on; first of every object that is held, as if it had just come. */
   connect(listeners: Listeners): void;
   /** Resolves when every kind was listed and delivered. */
   readonly synced: Promise<void>;
@@ -82,17 +82,17 @@ export function startCaches(options: {
     }
   }
 
-  /** A change that nobody takes counts as not delivered: the reflector tells it again. */
-  function connected(): Listeners {
-    if (listeners === undefined) throw new TypeError('nobody is connected yet');
-    return listeners;
+  /** As long as nobody is connected, the stores alone take the changes: who connects is told what they hold. */
+  function tell<N extends CacheName>(name: N, ...change: Parameters<Listener<N>>): void {
+    const listener = listeners?.[name] as Listener<N> | undefined;
+    listener?.(...change);
   }
 
   function start<N extends CacheName>(
     name: N,
     kind: Kind,
     indexes: Readonly<Record<string, IndexFunction<CachedKinds[N]>>>,
-    onChange: Listener<N> = (...change) => connected()[name](...change),
+    onChange: Listener<N> = (...change) => tell(name, ...change),
   ) {
     const counted: Listener<N> = (...change) => {
       changes += 1;
@@ -120,22 +120,26 @@ export function startCaches(options: {
       if (current !== undefined) raise(gateways, current.metadata.resourceVersion);
       // The version of a removal is known as soon as the reflector has passed it, which is in this turn.
       else queueMicrotask(() => raise(gateways, routes.throughVersion()));
-      connected().routes(name, current, previous);
+      tell('routes', name, current, previous);
     },
   );
   const reports = start('reports', kinds.gatewayReport, { gateway: ({ spec }) => [spec.gateway] });
   const all = [policies, bindings, generations, routes, reports];
+  const stores: Stores = {
+    policies: policies.store,
+    bindings: bindings.store,
+    generations: generations.store,
+    routes: routes.store,
+    reports: reports.store,
+  };
 
   return {
-    stores: {
-      policies: policies.store,
-      bindings: bindings.store,
-      generations: generations.store,
-      routes: routes.store,
-      reports: reports.store,
-    },
+    stores,
     connect(next) {
       listeners = next;
+      for (const name of Object.keys(stores) as CacheName[]) {
+        for (const object of stores[name].list()) tell(name, object.metadata.name, object as never, undefined);
+      }
     },
     synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
     routesChangedAt: (gateway) => changedAt.get(gateway) ?? '0',

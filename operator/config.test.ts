@@ -1,42 +1,119 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ConfigError } from '#kit/env/config-error';
 import { readConfig } from './config.ts';
 
 const base = { PORTCULLIS_DATA_DIR: '/data' };
+const file = import.meta.filename;
+const inCluster = {
+  PORTCULLIS_MODE: 'cluster',
+  PORTCULLIS_ENVIRONMENT_DIR: '/environment',
+  PORTCULLIS_RUNTIME_TOKEN_FILE: file,
+  PORTCULLIS_SECRETS_DIR: '/secrets',
+  PORTCULLIS_REPLICA: 'operator-0',
+};
+const shared = {
+  listen: { host: '127.0.0.1', port: 0 },
+  namespace: 'default',
+  progressDeadlineMs: 600_000,
+  maxStreamMs: 900_000,
+  build: undefined,
+};
 
-test('the data directory is all that must be said', () => {
-  expect(readConfig(base)).toEqual({
-    dataDirectory: '/data',
-    apiListen: { host: '127.0.0.1', port: 0 },
-    listen: { host: '127.0.0.1', port: 0 },
-    namespace: 'default',
-    progressDeadlineMs: 600_000,
-    maxStreamMs: 900_000,
-    build: undefined,
+function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    return error instanceof ConfigError ? error.problems : [];
+  }
+  return [];
+}
+const namesOf = (env: NodeJS.ProcessEnv) => problemsOf(env).map((problem) => problem.split(' ')[0]);
+
+describe('standalone', () => {
+  test('is what is meant without a word; the data directory is all that must be said', () => {
+    expect(readConfig(base)).toEqual({
+      ...shared,
+      mode: 'standalone',
+      dataDirectory: '/data',
+      apiListen: { host: '127.0.0.1', port: 0 },
+    });
+    expect(readConfig({ ...base, PORTCULLIS_MODE: 'standalone' })).toEqual(readConfig(base));
   });
+
+  test('every problem is told at once', () => {
+    expect(namesOf({ PORTCULLIS_LISTEN: 'here', PORTCULLIS_NAMESPACE: '' })).toEqual([
+      'PORTCULLIS_DATA_DIR',
+      'PORTCULLIS_LISTEN',
+      'PORTCULLIS_NAMESPACE',
+    ]);
+  });
+});
+
+describe('in a cluster', () => {
+  test('the API server is that of the cluster unless something else is said', () => {
+    expect(readConfig(inCluster)).toEqual({
+      ...shared,
+      mode: 'cluster',
+      api: {
+        kind: 'mounted',
+        url: 'https://kubernetes.default.svc',
+        tokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+        caFile: '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt',
+      },
+      environmentDirectory: '/environment',
+      runtimeTokenFile: file,
+      secretsDirectory: '/secrets',
+      replica: 'operator-0',
+      leaseName: 'portcullis-operator',
+    });
+  });
+
+  test('another API server is trusted by the authorities of the system, or by those that are given', () => {
+    const other = {
+      ...inCluster,
+      PORTCULLIS_API_URL: 'https://api.example:6443/',
+      PORTCULLIS_API_TOKEN_FILE: '/token',
+    };
+    const api = { kind: 'mounted', url: 'https://api.example:6443/', tokenFile: '/token' };
+    expect(readConfig(other)).toMatchObject({ api: { ...api, caFile: undefined } });
+    expect(readConfig({ ...other, PORTCULLIS_API_CA_FILE: '/ca' })).toMatchObject({ api: { ...api, caFile: '/ca' } });
+  });
+
+  test('a kubeconfig stands in the place of the three settings, not beside one of them', () => {
+    const env = { ...inCluster, PORTCULLIS_KUBECONFIG: file };
+    expect(readConfig(env)).toMatchObject({ api: { kind: 'kubeconfig', file } });
+    expect(namesOf({ ...env, PORTCULLIS_API_URL: 'https://x', PORTCULLIS_API_CA_FILE: '/ca' })).toEqual([
+      'PORTCULLIS_API_URL',
+      'PORTCULLIS_API_CA_FILE',
+    ]);
+  });
+
+  test('every problem is told at once, and none of the other mode', () => {
+    expect(namesOf({ PORTCULLIS_MODE: 'cluster', PORTCULLIS_LISTEN: 'here' })).toEqual([
+      'PORTCULLIS_ENVIRONMENT_DIR',
+      'PORTCULLIS_RUNTIME_TOKEN_FILE',
+      'PORTCULLIS_SECRETS_DIR',
+      'PORTCULLIS_REPLICA',
+      'PORTCULLIS_LISTEN',
+    ]);
+  });
+});
+
+test('another mode is refused, together with what both modes share', () => {
+  expect(namesOf({ PORTCULLIS_MODE: 'both', PORTCULLIS_NAMESPACE: '' })).toEqual([
+    'PORTCULLIS_MODE',
+    'PORTCULLIS_NAMESPACE',
+  ]);
+  expect(namesOf({ ...base, PORTCULLIS_MODE: '' })).toEqual(['PORTCULLIS_MODE']);
 });
 
 test.each([
   ['PORTCULLIS_PROGRESS_DEADLINE_SECONDS', 'progressDeadlineMs'],
   ['PORTCULLIS_MAX_STREAM_SECONDS', 'maxStreamMs'],
 ] as const)('%s goes from 1 second to a day', (name, member) => {
-  expect(readConfig({ ...base, [name]: '1' })[member]).toBe(1_000);
-  expect(readConfig({ ...base, [name]: '86400' })[member]).toBe(86_400_000);
-  for (const wrong of ['0', '86401', '1.5', '']) expect(() => readConfig({ ...base, [name]: wrong })).toThrow(name);
-});
-
-test('every problem is told at once', () => {
-  const problems = (() => {
-    try {
-      readConfig({ PORTCULLIS_LISTEN: 'here', PORTCULLIS_NAMESPACE: '' });
-    } catch (error) {
-      return error instanceof ConfigError ? error.problems : [];
-    }
-    return [];
-  })();
-  expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
-    'PORTCULLIS_DATA_DIR',
-    'PORTCULLIS_LISTEN',
-    'PORTCULLIS_NAMESPACE',
-  ]);
+  for (const env of [base, inCluster]) {
+    expect(readConfig({ ...env, [name]: '1' })[member]).toBe(1_000);
+    expect(readConfig({ ...env, [name]: '86400' })[member]).toBe(86_400_000);
+    for (const wrong of ['0', '86401', '1.5', '']) expect(namesOf({ ...env, [name]: wrong })).toEqual([name]);
+  }
 });

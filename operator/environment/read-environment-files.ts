@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { parseDocument } from 'yaml';
-import type { z } from 'zod';
 import { type BundleLimits, bundleLimitsSchema, defaultBundleLimits } from '#contracts/bundle';
 import { type ApprovedProvider, providersFileSchema } from '#contracts/providers';
 import { ConfigError } from '#kit/env/config-error';
+import { readYamlFile, repeatedNames } from './read-yaml-file.ts';
+import { type ServedPolicy, servedPoliciesSchema } from './served-policies.ts';
+import { type WorkloadTemplate, workloadTemplateSchema } from './workload-template.ts';
 
 /** What the environment approves and bounds; read once, fixed for the life of the process. */
 export type Environment = {
@@ -11,56 +11,62 @@ export type Environment = {
   readonly limits: BundleLimits;
 };
 
-type Reading<T> = { readonly value: T; readonly problems: readonly string[] };
+/** What a cluster says besides. */
+export type ClusterEnvironment = Environment & {
+  readonly served: readonly ServedPolicy[];
+  readonly template: WorkloadTemplate;
+};
+
+export type EnvironmentFiles = { readonly providers: string; readonly limits: string };
+
+type Findings<T> = { readonly value: T; readonly problems: readonly string[] };
 
 /**
  * Reads the approved providers and the limits of bundles. A file that is not there approves nothing, or leaves the
  * limits at the contract's example values; one that is wrong in any way is refused whole.
  * @throws ConfigError with a sentence for every problem
  */
-export async function readEnvironmentFiles(files: {
-  readonly providers: string;
-  readonly limits: string;
-}): Promise<Environment> {
-  const providers = await readYaml(files.providers, providersFileSchema, { providers: [] });
-  const limits = await readYaml(files.limits, bundleLimitsSchema.partial(), {});
-  const twice = repeated(providers.value.providers).map(
-    (name) => `${files.providers}: the provider ${name} is listed twice`,
-  );
-  const problems = [...providers.problems, ...twice, ...limits.problems];
+export async function readEnvironmentFiles(files: EnvironmentFiles): Promise<Environment> {
+  const { value, problems } = await readBoth(files);
   if (problems.length > 0) throw new ConfigError(problems);
-  return { approved: providers.value.providers, limits: { ...defaultBundleLimits, ...withoutUndefined(limits.value) } };
+  return value;
 }
 
-async function readYaml<S extends z.ZodType>(
-  path: string,
-  schema: S,
-  absent: z.infer<S>,
-): Promise<Reading<z.infer<S>>> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return { value: absent, problems: isAbsent ? [] : [`${path} cannot be read`] };
-  }
-  const document = parseDocument(text, { uniqueKeys: true });
-  if (document.errors.length > 0) {
-    // The parser's message shows a piece of the file; the place is enough.
-    const at = document.errors[0]?.linePos?.[0].line;
-    return { value: absent, problems: [`${path} is not YAML that can be read (line ${at ?? 1})`] };
-  }
-  const parsed = schema.safeParse(document.toJS() ?? {});
-  if (parsed.success) return { value: parsed.data, problems: [] };
-  const problems = parsed.error.issues.map(
-    (issue) => `${path}: ${issue.path.join('.') || 'the file'}: ${issue.message}`,
-  );
-  return { value: absent, problems };
+/**
+ * Reads, besides, the policies that are served directly, none where the file is absent, and what pods are made of,
+ * which must be there.
+ * @throws ConfigError with a sentence for every problem of any of the files
+ */
+export async function readClusterEnvironment(
+  files: EnvironmentFiles & { readonly served: string; readonly template: string },
+): Promise<ClusterEnvironment> {
+  const { value, problems } = await readBoth(files);
+  const served = await readYamlFile(files.served, servedPoliciesSchema, { policies: [] });
+  const template = await readYamlFile(files.template, workloadTemplateSchema, undefined);
+  const all = [
+    ...problems,
+    ...served.problems,
+    ...twice(files.served, 'policy', served.value.policies),
+    ...template.problems,
+  ];
+  if (all.length > 0 || template.value === undefined) throw new ConfigError(all);
+  return { ...value, served: served.value.policies, template: template.value };
 }
 
-function repeated(providers: readonly ApprovedProvider[]): readonly string[] {
-  const names = providers.map((provider) => provider.name);
-  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+async function readBoth(files: EnvironmentFiles): Promise<Findings<Environment>> {
+  const providers = await readYamlFile(files.providers, providersFileSchema, { providers: [] });
+  const limits = await readYamlFile(files.limits, bundleLimitsSchema.partial(), {});
+  const problems = [
+    ...providers.problems,
+    ...twice(files.providers, 'provider', providers.value.providers),
+    ...limits.problems,
+  ];
+  const approved = providers.value.providers;
+  return { value: { approved, limits: { ...defaultBundleLimits, ...withoutUndefined(limits.value) } }, problems };
+}
+
+function twice(path: string, what: string, entries: readonly { readonly name: string }[]): readonly string[] {
+  return repeatedNames(entries).map((name) => `${path}: the ${what} ${name} is listed twice`);
 }
 
 function withoutUndefined(limits: Partial<Record<keyof BundleLimits, number | undefined>>): Partial<BundleLimits> {

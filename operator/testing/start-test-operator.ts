@@ -10,7 +10,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import { createLogger } from '#kit/log/logger';
 import { createClient, type KubeClient } from '#kube/client';
 import { until } from '../../e2e/support/until.ts';
-import type { OperatorConfig } from '../config.ts';
+import type { StandaloneConfig } from '../config.ts';
 import { createOperator, type Operator, type OperatorOverrides } from '../operator.ts';
 import type { FakeReplica } from './fake-replica.ts';
 import { bindingObject, policyObject } from './objects.ts';
@@ -21,7 +21,7 @@ export type TestOperator = AsyncDisposable & {
   readonly client: KubeClient;
   readonly operator: Operator;
   /** Ends this operator and starts another one on the same data directory. */
-  restart(change?: Partial<OperatorConfig>, overrides?: OperatorOverrides): Promise<void>;
+  restart(change?: Partial<StandaloneConfig>, overrides?: OperatorOverrides): Promise<void>;
   /** Ends the operator; the data directory stays until disposal. */
   stop(): Promise<void>;
 };
@@ -36,7 +36,7 @@ const quiet = { write: () => undefined };
 
 export async function startTestOperator(
   options: {
-    readonly config?: Partial<OperatorConfig>;
+    readonly config?: Partial<StandaloneConfig>;
     readonly providers?: string;
     readonly limits?: string;
     readonly overrides?: OperatorOverrides;
@@ -46,7 +46,8 @@ export async function startTestOperator(
   await writeFile(join(data, 'providers.yaml'), options.providers ?? testProviders);
   if (options.limits !== undefined) await writeFile(join(data, 'limits.yaml'), options.limits);
   const logger = createLogger({ service: 'operator', level: 'warn', destination: quiet });
-  const config: OperatorConfig = {
+  const config: StandaloneConfig = {
+    mode: 'standalone',
     dataDirectory: data,
     apiListen: { host: '127.0.0.1', port: 0 },
     listen: { host: '127.0.0.1', port: 0 },

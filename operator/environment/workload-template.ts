@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { nameSchema } from '#crds/metadata';
+
+const labelKey = z
+  .string()
+  .max(317)
+  .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/, 'must be a label key')
+  .refine((key) => !key.startsWith('portcullis.dev/'), 'keys of portcullis.dev/ belong to the operator');
+const labelValue = z.string().regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/, 'must be a label value');
+const labels = z.record(labelKey, labelValue);
+const quantity = z
+  .string()
+  .regex(/^\d+(\.\d+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei|[eE]-?\d+)?$/, 'must be a quantity, such as 250m or 256Mi');
+/** A part of a pod, or of a policy, in the form of the Kubernetes API, which judges what stands in it. */
+const apiObject = z.record(z.string(), z.unknown());
+
+/** Names of the secret files in a mounted Secret; a credential reference is such a name. */
+const secretName = nameSchema;
+
+/** What a runtime needs to end: its own drain, once the hook before it is over. */
+const drainSeconds = 8;
+
+/**
+ * What every pod of a runtime is made of (`workload.yaml`): environment configuration. It is rendered into a workload
+ * when that is made; workloads that are there keep what they were rendered with. Names are those of the Kubernetes API.
+ */
+export const workloadTemplateSchema = z
+  .strictObject({
+    image: z.string().min(1).max(512).describe('image of the runtime.'),
+    imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent'),
+    imagePullSecrets: z.array(z.strictObject({ name: nameSchema })).default([]),
+    command: z.array(z.string()).min(1).default(['node', 'runtime/main.ts']),
+    serviceAccountName: nameSchema.optional().describe('serviceAccountName of the pods; they get no token of it.'),
+    resources: z
+      .strictObject({
+        requests: z.record(z.string(), quantity).optional(),
+        limits: z.record(z.string(), quantity).optional(),
+      })
+      .default({}),
+    tokenSecret: secretName.describe('tokenSecret holds the token of the runtimes under the key token.'),
+    providerSecret: secretName
+      .optional()
+      .describe('providerSecret holds the credentials of detectors and classifiers, one key each.'),
+    labels: labels.default({}).describe('labels beyond those that the operator sets, for every object.'),
+    annotations: z.record(z.string(), z.string()).default({}).describe('annotations of the pods.'),
+    nodeSelector: z.record(z.string(), z.string()).default({}),
+    tolerations: z.array(apiObject).default([]),
+    affinity: apiObject.optional(),
+    topologySpread: z.boolean().default(true).describe('topologySpread keeps pods of one workload on different nodes.'),
+    priorityClassName: nameSchema.optional(),
+    maxUnavailable: z
+      .union([z.int().min(1).max(64), z.string().regex(/^(100|[1-9]?\d)%$/)])
+      .default(1)
+      .describe('maxUnavailable of the PodDisruptionBudget.'),
+    preStopSeconds: z
+      .int()
+      .min(0)
+      .max(600)
+      .default(5)
+      .describe('preStopSeconds is how long a pod that is to end goes on serving, until nobody finds it any more.'),
+    terminationGraceSeconds: z.int().min(1).max(3_600).default(30),
+    networkPolicy: z.boolean().default(true).describe('networkPolicy false leaves the pods open to the whole cluster.'),
+    allowFrom: labels
+      .default({ 'app.kubernetes.io/part-of': 'portcullis' })
+      .describe('allowFrom are the labels of the pods, in the same namespace, that may call a runtime.'),
+    ingress: z
+      .array(apiObject)
+      .default([])
+      .describe('ingress are further peers (NetworkPolicyPeer) that may call a runtime, for example to read metrics.'),
+    egress: z
+      .array(apiObject)
+      .optional()
+      .describe(
+        'egress are the rules (NetworkPolicyEgressRule) by which a runtime reaches its providers; where absent, their ports at any address.',
+      ),
+    port: z.int().min(1_024).max(65_535).default(8_000),
+  })
+  .superRefine((template, context) => {
+    const needed = template.preStopSeconds + drainSeconds;
+    if (template.terminationGraceSeconds >= needed) return;
+    const message = `must be at least ${needed}: preStopSeconds and ${drainSeconds} seconds to end`;
+    context.addIssue({ code: 'custom', path: ['terminationGraceSeconds'], message });
+  });
+
+export type WorkloadTemplate = z.infer<typeof workloadTemplateSchema>;

@@ -1,0 +1,44 @@
+import type { CheckClient } from '#checks/client';
+import type { Logger } from '#kit/log/logger';
+import type { Metrics } from '#kit/metrics/metrics';
+import type { Clock } from '#kit/time/clock';
+import type { ClientOptions, KubeClient } from '#kube/client';
+import type { BundleStore, Judge } from './bundles/ports.ts';
+import type { Environment } from './environment/read-environment-files.ts';
+import type { GatewayReplicas } from './gateways/ports.ts';
+import type { Workloads } from './workloads/ports.ts';
+
+/** What one way to run brings: the resources, and an adapter for each port. Whoever opened the parts closes them. */
+export type Place = {
+  /** Where the resources are. */
+  readonly apiUrl: string;
+  readonly client: KubeClient;
+  readonly environment: Environment;
+  /** Version of the runtime that new workloads are made of. */
+  readonly build: string;
+  readonly workloads: Workloads;
+  readonly gateways: GatewayReplicas;
+  readonly bundles: BundleStore;
+  readonly judge: Judge;
+  readonly checks: CheckClient;
+};
+
+/** What every place is opened with. */
+export type PlaceTools = {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly onRequest: NonNullable<ClientOptions['onRequest']>;
+};
+
+/** What tests put in the place of adapters. */
+export type OperatorOverrides = {
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+  /** Stands between the operator and the resources: counts, delays or breaks calls. */
+  readonly wrapClient?: (client: KubeClient) => KubeClient;
+  /** Stand for the adapters; the operator disposes of the workloads. */
+  readonly workloads?: Workloads;
+  readonly judge?: Judge;
+  readonly bundles?: BundleStore;
+};

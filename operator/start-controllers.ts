@@ -1,0 +1,65 @@
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import type { WorkQueue } from '#kube/work-queue';
+import type { Caches } from './caches.ts';
+import type { OperatorConfig } from './config.ts';
+import { createReportController } from './controllers/gateway-report/controller.ts';
+import { createPolicyController } from './controllers/guardrail-policy/controller.ts';
+import { createBindingController } from './controllers/model-binding/controller.ts';
+import type { BindingWorld } from './controllers/model-binding/gather.ts';
+import { createGenerationController } from './controllers/runtime-generation/controller.ts';
+import { createNeedsFinder } from './controllers/runtime-generation/needed-workloads.ts';
+import type { Place } from './place.ts';
+import { startController } from './reconcile/controller.ts';
+import type { PassOutcome } from './reconcile/outcome.ts';
+import type { ControllerName, ReconcileMeter } from './reconcile/reconcile-metrics.ts';
+import { createTriggers } from './triggers.ts';
+import { createWorkloadClaims } from './workloads/workload-claims.ts';
+
+export type ControllersOptions = {
+  readonly config: Pick<OperatorConfig, 'maxStreamMs' | 'progressDeadlineMs'>;
+  readonly place: Place;
+  /** Synced: nothing is decided upon before everything was listed. */
+  readonly caches: Caches;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly meter: ReconcileMeter;
+};
+
+/**
+ * Starts a queue per kind, connects them to what changes and looks once at everything that there is. Disposing waits
+ * for the passes that run; afterwards nothing is decided any more.
+ */
+export function startControllers(options: ControllersOptions): AsyncDisposable {
+  const { place, caches, clock, logger, meter } = options;
+  const { client, build, workloads, gateways, bundles, judge, checks } = place;
+  const { approved, limits } = place.environment;
+  const { maxStreamMs, progressDeadlineMs } = options.config;
+  const { stores } = caches;
+  const world: BindingWorld = { stores, approved, limits, build, canRun: workloads.canRun };
+  const claims = createWorkloadClaims();
+  const needs = createNeedsFinder(client, world);
+  const ports = { client, bundles, judge, workloads, checks, logger };
+  const policies = createPolicyController({ client, stores, clock, logger });
+  const bindings = createBindingController({ ports, world, claims, clock, progressDeadlineMs, maxStreamMs });
+  const generations = createGenerationController({ ...ports, caches, needs, claims, clock, maxStreamMs });
+  const reports = createReportController({ client, stores, gateways, clock, logger });
+
+  const parts = new AsyncDisposableStack();
+  const start = (
+    name: ControllerName,
+    concurrency: number,
+    reconcile: (key: string, signal: AbortSignal) => Promise<PassOutcome>,
+  ): WorkQueue => parts.use(startController({ name, concurrency, logger, meter, reconcile }));
+  const queues = {
+    policies: start('guardrailpolicy', 4, policies.reconcile),
+    bindings: start('modelbinding', 8, bindings.reconcile),
+    generations: start('runtimegeneration', 4, generations.reconcile),
+    reports: start('gatewayreport', 1, reports.reconcile),
+  };
+  workloads.onChange((name) => queues.generations.add(name));
+  gateways.onChange((name) => queues.reports.add(name));
+  caches.connect(createTriggers(queues, stores, bindings.waitingFor));
+  generations.sweep();
+  return parts;
+}
