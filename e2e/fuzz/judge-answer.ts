@@ -1,6 +1,9 @@
-import { type CheckErrorCode, checkErrors, denyText } from '#contracts/checks';
-import type { Answer } from './converse.ts';
+import { checkErrors } from '#contracts/checks';
+import { fuzzBundle } from './fuzz-bundle.ts';
+import type { Answer } from './read-answer.ts';
+import { readJson } from './reference-json.ts';
 import type { Expected, Told } from './reference-runtime.ts';
+import { denyText, isCode, statusOf } from './wire-contract.ts';
 
 /** What was found about one answer; `late` where the machine was too busy, which is a refusal like any other. */
 export type Judgement =
@@ -11,34 +14,42 @@ const late: readonly Told[] = ['stage_timeout', 'rule_timeout'];
 
 /** Whether an answer is one of the contract (document 1, sections 2.3, 2.5 and 7), and the one that was due. */
 export function judgeAnswer(answer: Answer, expected: Expected): Judgement {
-  const told = readAnswer(answer, expected);
-  if (told === undefined) return { kind: 'outside_contract', fault: `an answer of no known shape: ${shown(answer)}` };
-  if (expected.told.includes(told)) return { kind: 'good', told };
+  const told = readTold(answer, expected);
+  if (told !== undefined && expected.told.includes(told)) return { kind: 'good', told };
   if (expected.malformed && answer.status === 200) {
     return { kind: 'malformed_passed', fault: `a malformed request was answered ${shown(answer)}` };
   }
+  if (told === undefined) return { kind: 'outside_contract', fault: `an answer of no known shape: ${shown(answer)}` };
   if (late.includes(told)) return { kind: 'late', told };
   return { kind: 'outside_contract', fault: `not ${expected.told.join(' or ')}, but ${shown(answer)}` };
 }
 
-function shown({ status, body }: Answer): string {
-  return `${status} ${body.toString('utf8').slice(0, 300)}`;
+function shown({ status, headers, body }: Answer): string {
+  return `${status} ${JSON.stringify(Object.fromEntries(headers))} ${body.toString('utf8').slice(0, 300)}`;
 }
 
 /** What an answer says, or undefined where it says it in a shape that the contract does not have. */
-function readAnswer(answer: Answer, expected: Expected): Told | undefined {
+function readTold(answer: Answer, expected: Expected): Told | undefined {
   const { status, headers, body } = answer;
-  if (headers.has('retry-after') || !headers.has('content-length')) return undefined;
-  if (expected.told.includes('page') && status === 200) return 'page';
-  if (headers.get('content-type') !== 'application/json') return undefined;
-  if (expected.head) return expected.told.find((one) => statusOf(one) === status);
-  const value = objectOf(body.toString('utf8'));
+  const media = headers.get('content-type') ?? '';
+  if (expected.told.includes('page') && status === 200) return isPage(answer, expected) ? 'page' : undefined;
+  if (media !== 'application/json' || !hasOnlyKnownHeaders(headers)) return undefined;
+  if (expected.head) return expected.told.find((one) => isCode(one) && statusOf[one] === status);
+  // Keys that are there twice, which JSON.parse would let pass.
+  const value = readJson(body) === undefined ? undefined : objectOf(body.toString('utf8'));
   if (value === undefined) return undefined;
   return status === 200 ? readResult(value, expected) : readError(value, answer);
 }
 
-function statusOf(told: Told): number | undefined {
-  return Object.hasOwn(checkErrors, told) ? checkErrors[told as CheckErrorCode].status : undefined;
+function isPage({ headers, body }: Answer, { media, head }: Expected): boolean {
+  return media?.test(headers.get('content-type') ?? '') === true && (head || body.length > 0);
+}
+
+const known = new Set(['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'allow']);
+
+/** No Retry-After (document 1, section 1), no trace id of a success (reading 11), nothing of what was sent. */
+function hasOnlyKnownHeaders(headers: Answer['headers']): boolean {
+  return [...headers.keys()].every((name) => known.has(name));
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -48,25 +59,26 @@ function isObject(value: unknown): value is Json {
 }
 
 function objectOf(text: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value: unknown = JSON.parse(text);
+  return isObject(value) ? value : undefined;
 }
 
 function hasExactly(value: Json, ...keys: readonly string[]): boolean {
   return Object.keys(value).length === keys.length && keys.every((key) => Object.hasOwn(value, key));
 }
 
+/** What may follow the meaning of a code: the rule that failed. */
+const causes = [
+  '',
+  ...fuzzBundle().policies.flatMap(({ request }) => request.baseline.map(({ id }) => ` Rule: ${id}.`)),
+];
+
 function readError(value: Json, { status, headers }: Answer): Told | undefined {
   const { code, message, traceId } = value;
-  if (!hasExactly(value, 'code', 'message', 'traceId') || typeof code !== 'string') return undefined;
-  if (!Object.hasOwn(checkErrors, code) || !/^[0-9a-f]{32}$/.test(String(traceId))) return undefined;
-  const known = checkErrors[code as CheckErrorCode];
-  if (known.status !== status || (code === 'method_not_allowed') !== headers.has('allow')) return undefined;
-  return typeof message === 'string' && message.startsWith(known.meaning) ? (code as CheckErrorCode) : undefined;
+  if (!hasExactly(value, 'code', 'message', 'traceId') || typeof code !== 'string' || !isCode(code)) return undefined;
+  if (typeof traceId !== 'string' || !/^(?!0{32})[0-9a-f]{32}$/.test(traceId)) return undefined;
+  if (statusOf[code] !== status || (code === 'method_not_allowed') !== headers.has('allow')) return undefined;
+  return causes.some((cause) => message === checkErrors[code].meaning + cause) ? code : undefined;
 }
 
 function readResult(value: Json, { masked }: Expected): Told | undefined {
@@ -79,11 +91,10 @@ function readResult(value: Json, { masked }: Expected): Told | undefined {
       const exact = hasExactly(action, 'body', 'status_code', 'reason');
       return exact && action['body'] === denyText && action['status_code'] === 403 ? 'policy_denied' : undefined;
     }
-    case 'content_redacted': {
-      const exact = hasExactly(action, 'body', 'reason') && isObject(action['body']);
-      if (masked !== undefined && JSON.stringify(action['body']) !== masked) return undefined;
-      return exact ? 'content_redacted' : undefined;
-    }
+    case 'content_redacted':
+      return hasExactly(action, 'body', 'reason') && JSON.stringify(action['body']) === masked
+        ? 'content_redacted'
+        : undefined;
     default:
       return undefined;
   }

@@ -209,8 +209,12 @@ const sequences = [
   [0xff, 0xfe],
 ];
 
+/** More than a body may hold, than is read away of a refused one, and than any body may hold. */
+const fillers = [2_048, 65_600, 140_000] as const;
+
 /** Bytes changed without regard to what they mean: flipped, lost, added, moved, cut off. */
 export function changeBytes(before: Buffer, random: Random): Buffer {
+  if (random.chance(1)) return Buffer.concat([before, Buffer.alloc(random.pick(fillers), random.pick(bytes))]);
   const at = random.below(before.length + 1);
   const [head, tail] = [before.subarray(0, at), before.subarray(at)];
   const length = random.between(1, 8);

@@ -1,9 +1,9 @@
-import { contextHeaders, currentProfile } from '#contracts/profiles';
 import type { Random } from '../streaming/random.ts';
 import { changeFraming, changeWire } from './change-framing.ts';
 import { changeHeaders } from './change-headers.ts';
 import { policy, token } from './fuzz-bundle.ts';
 import { changeBytes, changeJson, makeBody, type Stage } from './make-body.ts';
+import { pages, profile } from './wire-contract.ts';
 
 /** A request before it is written as bytes. */
 export type Draft = {
@@ -25,38 +25,56 @@ export type MadeRequest = { readonly kind: MutationKind | 'none'; readonly bytes
 /** Makes a request of the fuzzer's bundle and changes it in one to three places. */
 export function makeRequest(random: Random, digest: string): MadeRequest {
   const stage: Stage = random.chance(50) ? 'request' : 'response';
-  const draft = draftOf(stage, digest, random);
+  const text = makeBody(stage, random);
+  const draft = draftOf(stage, text, digest, random);
   if (random.chance(3)) return { kind: 'none', bytes: write(draft, random) };
+  const before = contentOf(draft);
   const kind = random.pick(mutationKinds);
-  const times = random.chance(70) ? 1 : random.between(2, 3);
-  let text = makeBody(stage, random);
-  if (kind === 'json') for (let time = 0; time < times; time += 1) text = changeJson(text, random);
-  draft.body = Buffer.from(text);
-  if (kind === 'bytes') for (let time = 0; time < times; time += 1) draft.body = changeBytes(draft.body, random);
-  if (kind === 'headers') for (let time = 0; time < times; time += 1) changeHeaders(draft, random);
-  if (kind !== 'framing') return { kind, bytes: write(draft, random) };
-  if (random.chance(60)) changeFraming(draft, random);
+  change(draft, kind, text, random);
+  const changed = contentOf(draft) !== before;
   const bytes = write(draft, random);
-  return { kind, bytes: random.chance(50) ? changeWire(bytes, random) : bytes };
+  if (kind !== 'framing' || (changed && random.chance(50))) return { kind: changed ? kind : 'none', bytes };
+  const wire = changeWire(bytes, random);
+  return { kind: changed || !wire.equals(bytes) ? kind : 'none', bytes: wire };
 }
 
-function draftOf(stage: Stage, digest: string, random: Random): Draft {
+function change(draft: Draft, kind: MutationKind, text: string, random: Random): void {
+  const times = random.chance(70) ? 1 : random.between(2, 3);
+  let changed = text;
+  for (let time = 0; time < times; time += 1) {
+    if (kind === 'headers') changeHeaders(draft, random);
+    if (kind === 'bytes') draft.body = changeBytes(draft.body, random);
+    if (kind === 'json') changed = changeJson(changed, random);
+  }
+  if (kind === 'json') draft.body = Buffer.from(changed);
+  if (kind === 'framing' && random.chance(60)) changeFraming(draft, random);
+}
+
+/** All of a draft as one text, to see whether a change changed anything. */
+function contentOf({ method, target, version, headers, framing, body }: Draft): string {
+  return JSON.stringify([method, target, version, headers, framing, body.toString('latin1')]);
+}
+
+const pagePaths = Object.keys(pages);
+
+function draftOf(stage: Stage, text: string, digest: string, random: Random): Draft {
+  const isPage = random.chance(2);
   return {
-    method: 'POST',
-    target: `/${stage}`,
+    method: isPage ? random.pick(['GET', 'GET', 'HEAD']) : 'POST',
+    target: isPage ? random.pick(pagePaths) : `/${stage}`,
     version: 'HTTP/1.1',
     headers: [
       ['host', '127.0.0.1'],
       ['authorization', `Bearer ${token}`],
       ['content-type', 'application/json'],
-      [contextHeaders.policyId, policy.id],
-      [contextHeaders.policyRevision, policy.revision],
-      [contextHeaders.bundleDigest, digest],
-      [contextHeaders.contentProfile, currentProfile],
-      [contextHeaders.responseMode, random.chance(80) ? 'buffered' : 'sse-reject'],
+      ['x-ap-gr-policy-id', policy.id],
+      ['x-ap-gr-policy-revision', policy.revision],
+      ['x-ap-gr-bundle-digest', digest],
+      ['x-ap-gr-content-profile', profile],
+      ['x-ap-gr-response-mode', random.chance(80) ? 'buffered' : 'sse-reject'],
     ],
     framing: random.chance(88) ? 'length' : 'chunked',
-    body: Buffer.from(makeBody(stage, random)),
+    body: Buffer.from(text),
   };
 }
 

@@ -64,7 +64,9 @@ function readHead(text: string): HttpRequest | undefined {
   const valuesOf = (name: string): readonly string[] =>
     headers.flatMap(([one, value]) => (one === name ? [value] : []));
   const [only, ...more] = valuesOf('host');
-  if (only === undefined || more.length > 0 || !host.test(only)) return undefined;
+  // RFC 9112, section 3.2: a request of HTTP/1.0 may name no host.
+  const named = only ?? (first.endsWith('1.0') ? '' : undefined);
+  if (named === undefined || more.length > 0 || !host.test(named)) return undefined;
   const lengths = valuesOf('content-length');
   const codings = valuesOf('transfer-encoding');
   if (lengths.length + codings.length > 1) return undefined;
@@ -82,7 +84,7 @@ function readHead(text: string): HttpRequest | undefined {
     declared: lengths[0] === undefined ? undefined : Number(lengths[0]),
     doubtful:
       text.length > maxHeadBytes - 32 ||
-      !certainHost.test(only) ||
+      !certainHost.test(named) ||
       (expectation ?? '100-continue') !== '100-continue' ||
       / {2}/.test(first),
   };

@@ -1,22 +1,24 @@
-import type { CheckErrorCode } from '#contracts/checks';
-import { contextHeaders, currentProfile } from '#contracts/profiles';
 import { denied, deniedWord, limits, masked, number, policy, token } from './fuzz-bundle.ts';
 import { type HttpRequest, type Reading, readRequest } from './reference-http.ts';
 import { readJson, type Value } from './reference-json.ts';
+import { type Code, contextHeaders, pages, profile } from './wire-contract.ts';
 
 /** A code of the contract, a reason of a result, a page that is no check, or no answer at all. */
-export type Told = CheckErrorCode | 'policy_pass' | 'policy_denied' | 'content_redacted' | 'page' | 'closed';
+export type Told = Code | 'policy_pass' | 'policy_denied' | 'content_redacted' | 'page' | 'closed';
 
 /** What may be answered to one request. */
 export type Expected = {
   readonly told: readonly Told[];
-  readonly stage: 'request' | 'response';
   /** Whether the request is one that nobody may act on: HTTP or JSON that is broken. */
   readonly malformed: boolean;
   /** Whether it may be refused before its turn: behind others it then stays without an answer, and so does what follows. */
   readonly unreadable: boolean;
+  /** Whether the connection may end with the answer. */
+  readonly mayClose: boolean;
   /** The answer has no body. */
   readonly head: boolean;
+  /** The media type, where the answer is a page. */
+  readonly media?: RegExp | undefined;
   /** The body of a mask, as JSON. */
   readonly masked?: string;
 };
@@ -49,9 +51,9 @@ export function foretell(bytes: Buffer, digest: string): Foretold {
 
 const fault = (...told: readonly Told[]): Expected => ({
   told,
-  stage: 'request',
   malformed: true,
   unreadable: true,
+  mayClose: true,
   head: false,
 });
 
@@ -65,13 +67,15 @@ function answerToBroken(reading: Exclude<Reading, { kind: 'nothing' | 'request' 
     case 'broken_body': {
       const first = beforeBody(reading.request, digest);
       const told: readonly Told[] = ['invalid_json', 'closed', ...(first === undefined ? [] : [first])];
+      const media = mediaOf(reading.request);
       const over: readonly Told[] = reading.received > limits.maxBodyBytes ? ['body_too_large'] : [];
-      return { ...fault(...told, ...over), head: reading.request.method === 'HEAD' };
+      // A page is answered as soon as its head is there: no body can change it.
+      const malformed = first !== 'page';
+      return { ...fault(...told, ...over), malformed, head: reading.request.method === 'HEAD', media };
     }
   }
 }
 
-const pages = new Set(['/readyz', '/metrics', '/openapi.json', '/docs']);
 const checks = new Set(['/request', '/response']);
 
 /** The path of a target, normalized as RFC 3986, section 6.2.2, allows; undefined where the target is none. */
@@ -92,7 +96,7 @@ function stageOf(target: string): 'request' | 'response' {
 function beforeBody(request: HttpRequest, digest: string): Told | undefined {
   const path = pathOf(request.target);
   if (path === undefined) return 'invalid_json';
-  if (pages.has(path)) return page(request, path);
+  if (Object.hasOwn(pages, path)) return page(request, path);
   if (!checks.has(path)) return 'not_found';
   if (request.method !== 'POST') return 'method_not_allowed';
   return gates(request, digest);
@@ -113,11 +117,15 @@ function hasToken(request: HttpRequest): boolean {
   return more.length === 0 && scheme.toLowerCase() === 'bearer' && rest.length === 1 && rest[0] === token;
 }
 
-function gates(request: HttpRequest, digest: string): CheckErrorCode | undefined {
+function mediaOf({ target }: HttpRequest): RegExp | undefined {
+  return pages[pathOf(target) ?? ''];
+}
+
+function gates(request: HttpRequest, digest: string): Code | undefined {
   if (!hasToken(request)) return 'unauthenticated';
-  const once = Object.values(contextHeaders).map((name) => valuesOf(request, name));
+  const once = contextHeaders.map((name) => valuesOf(request, name));
   if (once.some((values) => values.length !== 1 || values[0]?.trim() === '')) return 'untrusted_context';
-  const [id, revision, sentDigest, profile, mode] = once.map(([value]) => value);
+  const [id, revision, sentDigest, sentProfile, mode] = once.map(([value]) => value);
   if (mode !== 'buffered' && mode !== 'sse-reject') return 'untrusted_context';
   if (valuesOf(request, 'content-encoding').length > 0) return 'unsupported_media';
   const [type = '', ...types] = valuesOf(request, 'content-type');
@@ -125,8 +133,7 @@ function gates(request: HttpRequest, digest: string): CheckErrorCode | undefined
   const charset = parameters.every((one) => one === 'charset=utf-8' || one === 'charset="utf-8"');
   if (types.length > 0 || media !== 'application/json' || parameters.length > 1 || !charset) return 'unsupported_media';
   if ((request.declared ?? 0) > limits.maxBodyBytes) return 'body_too_large';
-  const loaded =
-    id === policy.id && revision === policy.revision && sentDigest === digest && profile === currentProfile;
+  const loaded = id === policy.id && revision === policy.revision && sentDigest === digest && sentProfile === profile;
   return loaded ? undefined : 'policy_unavailable';
 }
 
@@ -134,20 +141,22 @@ function answerTo(request: HttpRequest, body: Buffer, digest: string): Expected 
   const answer = certainAnswer(request, body, digest);
   const unreadable =
     request.doubtful || pathOf(request.target) === undefined || /[^\w\-.~/!$&'()*+,;=:@?]/.test(request.target);
-  return unreadable ? { ...answer, told: [...answer.told, 'invalid_json'], unreadable } : answer;
+  return unreadable ? { ...answer, told: [...answer.told, 'invalid_json'], unreadable, mayClose: true } : answer;
 }
 
 function certainAnswer(request: HttpRequest, body: Buffer, digest: string): Expected {
   const stage = stageOf(request.target);
   const head = request.method === 'HEAD';
+  const waits = valuesOf(request, 'expect').length > 0;
+  const common = { unreadable: false, mayClose: request.closes, head, media: mediaOf(request) };
   const refused = (told: Told, malformed: boolean): Expected => ({
+    ...common,
     told: [told],
-    stage,
     malformed,
-    unreadable: false,
-    head,
+    mayClose: request.closes || mayLeaveBody(request),
   });
   const first = beforeBody(request, digest);
+  if (first === 'page') return { ...common, told: [first], malformed: false, mayClose: request.closes || waits };
   if (first !== undefined) return refused(first, first === 'invalid_json');
   if (body.length > limits.maxBodyBytes) return refused('body_too_large', false);
   const value = readJson(body);
@@ -155,8 +164,14 @@ function certainAnswer(request: HttpRequest, body: Buffer, digest: string): Expe
   const messages = messagesOf(value, stage);
   if (messages === undefined) return refused('invalid_payload', true);
   if (messages.length < 1 || messages.length > limits.maxMessages) return refused('message_limit', true);
-  const stops = stage === 'response' && valuesOf(request, contextHeaders.responseMode)[0] === 'sse-reject';
-  return { ...decide(messages, stage, stops), stage, malformed: false, unreadable: false, head };
+  const stops = stage === 'response' && valuesOf(request, 'x-ap-gr-response-mode')[0] === 'sse-reject';
+  return { ...common, ...decide(messages, stage, stops), malformed: false };
+}
+
+/** A refused body of more than 64 KiB, of no declared length or not begun is not read to its end. */
+function mayLeaveBody(request: HttpRequest): boolean {
+  const endless = valuesOf(request, 'transfer-encoding').length > 0 || valuesOf(request, 'expect').length > 0;
+  return endless || (request.declared ?? 0) > 65_536;
 }
 
 type Message = { readonly role: string; readonly content: string };

@@ -1,10 +1,9 @@
 import type { Reply } from './converse.ts';
 import { judgeAnswer } from './judge-answer.ts';
-import { type MadeRequest, type MutationKind, mutationKinds } from './make-request.ts';
-import type { Expected, Foretold } from './reference-runtime.ts';
-
-/** A request as it was sent, with what is due. */
-export type Sent = MadeRequest & { readonly foretold: Foretold };
+import type { Batch, Sent } from './make-batches.ts';
+import { type MutationKind, mutationKinds } from './make-request.ts';
+import type { Answer } from './read-answer.ts';
+import type { Expected } from './reference-runtime.ts';
 
 /** What was found so far. */
 export type Tally = {
@@ -16,7 +15,11 @@ export type Tally = {
   malformed: number;
   malformedPassed: number;
   outsideContract: number;
-  /** The first of both, with the bytes that were sent. */
+  /** Refused for time alone, which says nothing about the request: a few on a busy machine. */
+  late: number;
+  /** Requests behind one that ended the connection: they count for nothing. */
+  unanswered: number;
+  /** The first findings, with the round and the bytes that were sent. */
   readonly examples: string[];
 };
 
@@ -24,89 +27,110 @@ const shownExamples = 20;
 
 export function emptyTally(): Tally {
   const judged = Object.fromEntries(mutationKinds.map((kind) => [kind, 0])) as Record<MutationKind, number>;
-  return { judged, told: new Map(), malformed: 0, malformedPassed: 0, outsideContract: 0, examples: [] };
+  const counts = { malformed: 0, malformedPassed: 0, outsideContract: 0, late: 0, unanswered: 0 };
+  return { judged, told: new Map(), ...counts, examples: [] };
 }
 
 export function judgedOf({ judged }: Tally): number {
   return mutationKinds.reduce((sum, kind) => sum + judged[kind], 0);
 }
 
+/** One request of a batch with what is due, and its place among all that the batch holds. */
+type Due = { readonly batch: Batch; readonly sent: Sent; readonly expected: Expected; readonly index: number };
+
 /**
  * Judges what came back for some requests that were sent together. What was sent after an answer that announced the end
- * of the connection, or together with a request that broke it, may stay without an answer and counts for nothing.
+ * of the connection, or is broken behind others, may stay without an answer and counts for nothing.
  */
-export function judgeReply(tally: Tally, batch: readonly Sent[], reply: Reply): void {
+export function judgeReply(tally: Tally, batch: Batch, reply: Reply): void {
   let index = 0;
-  for (const sent of batch) {
+  for (const sent of batch.sent) {
     for (const expected of sent.foretold.expected) {
-      if (!judgeNext(tally, batch, sent, expected, reply, index)) return;
-      index += 1;
+      const due = { batch, sent, expected, index };
+      const answer = reply.answers[index];
+      if (answer === undefined) judgeSilence(tally, due, reply);
+      else if (judgeOne(tally, due, answer)) {
+        index += 1;
+        continue;
+      } else countRequest(tally, sent);
+      return;
     }
-    if (sent.kind !== 'none' && sent.foretold.expected.length > 0) tally.judged[sent.kind] += 1;
+    if (sent.foretold.expected.length > 0) countRequest(tally, sent);
   }
-  if (reply.rest > 0) note(tally, 'outsideContract', 'more was answered than was asked', batch);
+  if (reply.rest > 0 || reply.broken !== undefined) {
+    note(tally, 'outsideContract', reply.broken ?? 'more was answered than was asked', batch);
+  }
 }
 
-/** Whether the request got its answer, so that the next one can be looked at. */
-function judgeNext(
-  tally: Tally,
-  batch: readonly Sent[],
-  sent: Sent,
-  expected: Expected,
-  reply: Reply,
-  index: number,
-): boolean {
-  const answer = reply.answers[index];
-  if (answer === undefined) {
-    judgeSilence(tally, batch, sent, expected, reply, index);
-    return false;
-  }
-  const judgement = judgeAnswer(answer, expected);
-  if (expected.malformed) tally.malformed += 1;
+function countRequest(tally: Tally, { kind }: Sent): void {
+  if (kind !== 'none') tally.judged[kind] += 1;
+}
+
+/** Whether the answer is good, so that the next one can be looked at. */
+function judgeOne(tally: Tally, due: Due, answer: Answer): boolean {
+  const judgement = judgeAnswer(answer, due.expected);
+  if (due.expected.malformed) tally.malformed += 1;
   switch (judgement.kind) {
-    case 'good':
     case 'late':
+      tally.late += 1;
       count(tally, judgement.told);
       return true;
+    case 'good':
+      count(tally, judgement.told);
+      if (mayEnd(due, answer)) return true;
+      note(tally, 'outsideContract', 'the connection of a good request was ended', due.batch);
+      return false;
     case 'malformed_passed':
-      note(tally, 'malformedPassed', judgement.fault, [sent]);
+      note(tally, 'malformedPassed', judgement.fault, due.batch);
       return false;
     case 'outside_contract':
-      note(tally, 'outsideContract', judgement.fault, batch.slice(0, batch.indexOf(sent) + 1));
+      note(tally, 'outsideContract', judgement.fault, due.batch);
       return false;
   }
 }
 
-function judgeSilence(
-  tally: Tally,
-  batch: readonly Sent[],
-  sent: Sent,
-  expected: Expected,
-  reply: Reply,
-  index: number,
-): void {
-  const announced = reply.answers.at(-1)?.headers.get('connection') === 'close';
-  const all = batch.flatMap(({ foretold }) => foretold.expected);
-  if (reply.stuck) {
-    note(tally, 'outsideContract', 'no answer came', batch);
-  } else if (announced || (index > 0 && all.slice(0, index + 1).some(({ unreadable }) => unreadable))) {
-    count(tally, 'without an answer');
+/** Whether the answer keeps the connection, or has a reason to end it: its own request or a broken one behind it. */
+function mayEnd({ batch, expected, index }: Due, answer: Answer): boolean {
+  if (answer.headers.get('connection') !== 'close' || expected.mayClose) return true;
+  return expectedOf(batch)
+    .slice(index + 1)
+    .some(({ unreadable }) => unreadable);
+}
+
+function expectedOf({ sent }: Batch): readonly Expected[] {
+  return sent.flatMap(({ foretold }) => foretold.expected);
+}
+
+function judgeSilence(tally: Tally, { batch, sent, expected, index }: Due, reply: Reply): void {
+  if (reply.broken !== undefined || reply.stuck) {
+    note(tally, 'outsideContract', reply.broken ?? 'no answer came', batch);
+    countRequest(tally, sent);
+  } else if (reply.answers.at(-1)?.headers.get('connection') === 'close' || (index > 0 && expected.unreadable)) {
+    tally.unanswered += 1;
   } else if (expected.told.includes('closed')) {
     count(tally, 'closed');
-    tally.malformed += 1;
-    if (sent.kind !== 'none') tally.judged[sent.kind] += 1;
+    if (expected.malformed) tally.malformed += 1;
+    countRequest(tally, sent);
   } else {
     note(tally, 'outsideContract', `closed without the answer ${expected.told.join(' or ')}`, batch);
+    countRequest(tally, sent);
   }
+}
+
+/** A process that lives takes every connection. */
+export function noteRefusedConnection(tally: Tally): void {
+  tally.outsideContract += 1;
+  tally.examples.push('a connection was refused');
 }
 
 function count({ told }: Tally, what: string): void {
   told.set(what, (told.get(what) ?? 0) + 1);
 }
 
-function note(tally: Tally, what: 'malformedPassed' | 'outsideContract', fault: string, sent: readonly Sent[]): void {
+function note(tally: Tally, what: 'malformedPassed' | 'outsideContract', fault: string, batch: Batch): void {
   tally[what] += 1;
   if (tally.examples.length >= shownExamples) return;
-  const bytes = Buffer.concat(sent.map((one) => one.bytes)).toString('latin1');
-  tally.examples.push(`${fault} to ${JSON.stringify(bytes.length > 3_000 ? `${bytes.slice(0, 3_000)}…` : bytes)}`);
+  const bytes = Buffer.concat(batch.sent.map((one) => one.bytes)).toString('latin1');
+  const shown = JSON.stringify(bytes.length > 3_000 ? `${bytes.slice(0, 3_000)}…` : bytes);
+  tally.examples.push(`round ${batch.round}: ${fault} to ${shown}`);
 }

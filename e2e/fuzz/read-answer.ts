@@ -1,0 +1,47 @@
+/** One answer as it came over a connection. */
+export type Answer = {
+  readonly status: number;
+  /** Names in lower case, each once. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: Buffer;
+};
+
+/** What the bytes of a connection hold next. */
+export type AnswerReading =
+  | { readonly kind: 'answer'; readonly answer: Answer; readonly rest: Buffer }
+  /** `100 Continue`, which is no answer. */
+  | { readonly kind: 'interim'; readonly rest: Buffer }
+  | { readonly kind: 'unfinished' }
+  | { readonly kind: 'broken'; readonly fault: string };
+
+const statusLine = /^HTTP\/1\.1 ([1-5][0-9][0-9]) [\t -~]*$/;
+const field = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t -~]*)$/;
+
+/** Reads the next answer strictly: HTTP/1.1, each header once, a length in digits. `head`: the answer has no body. */
+export function readAnswer(received: Buffer, head: boolean): AnswerReading {
+  const end = received.indexOf('\r\n\r\n', 0, 'latin1');
+  if (end < 0) return { kind: 'unfinished' };
+  const [first = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
+  const status = Number(statusLine.exec(first)?.[1]);
+  const headers = readHeaders(lines);
+  if (Number.isNaN(status) || headers === undefined) return { kind: 'broken', fault: `no HTTP/1.1: ${first}` };
+  if (status === 100 && headers.size === 0) return { kind: 'interim', rest: received.subarray(end + 4) };
+  const declared = headers.get('content-length') ?? '';
+  if (status < 200 || headers.has('transfer-encoding') || !/^[0-9]{1,9}$/.test(declared)) {
+    return { kind: 'broken', fault: `an answer of no certain length: ${first}` };
+  }
+  const next = end + 4 + (head ? 0 : Number(declared));
+  if (received.length < next) return { kind: 'unfinished' };
+  const answer = { status, headers, body: received.subarray(end + 4, next) };
+  return { kind: 'answer', answer, rest: received.subarray(next) };
+}
+
+function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> | undefined {
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const [, name = '', value = ''] = field.exec(line) ?? [];
+    if (name === '' || headers.has(name.toLowerCase())) return undefined;
+    headers.set(name.toLowerCase(), value.trimEnd());
+  }
+  return headers;
+}

@@ -1,0 +1,56 @@
+/** What the wire of the runtime holds, written down from document 1 and its readings, not taken from the source. */
+
+/** Codes and their statuses (section 7; readings 6, 10 and 15). */
+export const statusOf = {
+  invalid_json: 400,
+  unauthenticated: 401,
+  untrusted_context: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  body_too_large: 413,
+  unsupported_media: 415,
+  invalid_payload: 422,
+  message_limit: 422,
+  policy_unavailable: 503,
+  overloaded: 503,
+  stage_timeout: 503,
+  rule_timeout: 503,
+  provider_unavailable: 503,
+  provider_invalid_answer: 503,
+  verdict_undefined: 503,
+  verdict_refused: 503,
+  invalid_replacement: 503,
+  match_limit: 503,
+  output_too_large: 503,
+  engine_failure: 503,
+  internal: 503,
+} as const;
+
+export type Code = keyof typeof statusOf;
+
+export function isCode(text: string): text is Code {
+  return Object.hasOwn(statusOf, text);
+}
+
+/** The body of a deny (section 2.3). */
+export const denyText = 'Запрос отклонён политикой';
+
+/** Context headers in the order of section 4.1; the last one is the response mode. */
+export const contextHeaders = [
+  'x-ap-gr-policy-id',
+  'x-ap-gr-policy-revision',
+  'x-ap-gr-bundle-digest',
+  'x-ap-gr-content-profile',
+  'x-ap-gr-response-mode',
+] as const;
+
+/** The profile that requires the response mode (section 9). */
+export const profile = 'gateway-1.5.0-chat-webhook-v2';
+
+/** Media type of each page (section 4). */
+export const pages: Readonly<Record<string, RegExp>> = {
+  '/readyz': /^application\/json$/,
+  '/metrics': /^text\/plain; version=0\.0\.4; charset=utf-8$/,
+  '/openapi.json': /^application\/json$/,
+  '/docs': /^text\/html; charset=utf-8$/,
+};
