@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { identityProblems } from './identity.ts';
 import { immutabilityProblems } from './immutability.ts';
 import { idLabel, kinds } from './kinds.ts';
 
@@ -19,20 +20,57 @@ test('the spec of a policy revision never changes, by change, addition or remova
   expect(fields(kinds.policyRevision, before, subject({ tests: [], number: 1 }, { any: 'label' }))).toEqual([]);
 });
 
+test('what a runtime generation runs never changes; how many and whether does', () => {
+  const spec = { digest: 'd', build: 'b', manifest: 'm', replicas: 1, state: 'Active' };
+  for (const member of ['digest', 'build', 'manifest'] as const) {
+    const { [member]: _, ...without } = spec;
+    for (const after of [{ ...spec, [member]: 'other' }, without]) {
+      expect(fields(kinds.runtimeGeneration, subject(spec), subject(after))).toEqual([`spec.${member}`]);
+    }
+  }
+  const moved = { ...spec, replicas: 2, state: 'Draining' };
+  expect(fields(kinds.runtimeGeneration, subject(spec), subject(moved))).toEqual([]);
+});
+
 test('the spec of every other kind changes freely', () => {
-  for (const kind of Object.values(kinds).filter((one) => one !== kinds.policyRevision)) {
+  const frozen: readonly string[] = ['PolicyRevision', 'RuntimeGeneration'];
+  for (const kind of Object.values(kinds).filter((one) => !frozen.includes(one.kind))) {
     expect(fields(kind, subject({ a: 1 }), subject({ a: 2 }))).toEqual([]);
   }
 });
 
-test('the id label is set once: neither changed nor removed', () => {
+describe('the id label', () => {
+  const id = '01990000-0000-7000-8000-000000000001';
+  const other = '01990000-0000-7000-8000-000000000002';
   const field = `metadata.labels[${idLabel}]`;
-  for (const kind of Object.values(kinds)) {
-    expect(fields(kind, subject({}), subject({}, { [idLabel]: 'a' }))).toEqual([]);
-    expect(fields(kind, subject({}, { other: 'x' }), subject({}, { [idLabel]: 'a' }))).toEqual([]);
-    expect(fields(kind, subject({}, { [idLabel]: 'a' }), subject({}, { [idLabel]: 'a', other: 'y' }))).toEqual([]);
-    expect(fields(kind, subject({}, { [idLabel]: 'a' }), subject({}, { [idLabel]: 'b' }))).toEqual([field]);
-    expect(fields(kind, subject({}, { [idLabel]: 'a' }), subject({}, {}))).toEqual([field]);
-    expect(fields(kind, subject({}, { [idLabel]: 'a' }), subject({}))).toEqual([field]);
-  }
+
+  test('is set once: neither changed nor removed', () => {
+    for (const kind of Object.values(kinds)) {
+      expect(fields(kind, subject({}), subject({}, { [idLabel]: id }))).toEqual([]);
+      expect(fields(kind, subject({}, { other: 'x' }), subject({}, { [idLabel]: id }))).toEqual([]);
+      expect(fields(kind, subject({}, { [idLabel]: id }), subject({}, { [idLabel]: id, other: 'y' }))).toEqual([]);
+      expect(fields(kind, subject({}, { [idLabel]: id }), subject({}, { [idLabel]: other }))).toEqual([field]);
+      expect(fields(kind, subject({}, { [idLabel]: id }), subject({}, {}))).toEqual([field]);
+      expect(fields(kind, subject({}, { [idLabel]: id }), subject({}))).toEqual([field]);
+    }
+  });
+
+  test.each([
+    ['an empty one', ''],
+    ['a word', 'my-policy'],
+    ['a UUID of version 4', '01990000-0000-4000-8000-000000000001'],
+    ['another variant', '01990000-0000-7000-7000-000000000001'],
+    ['upper case', id.replace('01990000', '0199000A')],
+    ['one digit more', `${id}0`],
+  ])('is a UUID of version 7 in lower case: %s is refused', (_, given) => {
+    const after = subject({}, { [idLabel]: given });
+    expect(identityProblems(undefined, after)).toMatchObject([{ field }]);
+    expect(identityProblems(subject({}), after)).toMatchObject([{ field }]);
+    expect(identityProblems(after, after)).toEqual([]);
+  });
+
+  test('may be absent', () => {
+    expect(identityProblems(undefined, subject({}))).toEqual([]);
+    expect(identityProblems(undefined, subject({}, { [idLabel]: id }))).toEqual([]);
+  });
 });

@@ -1,30 +1,36 @@
 import { isDeepStrictEqual } from 'node:util';
-import { idLabel, type Kind, kinds } from './kinds.ts';
+import { identityProblems } from './identity.ts';
+import { type Kind, kinds } from './kinds.ts';
 import type { Resource } from './metadata.ts';
+import { validationRules } from './validation-rules.ts';
 
 /** What an update must not do: `field` is a path such as `spec`. */
 export type ImmutabilityProblem = { readonly field: string; readonly message: string };
 
-/** Kinds whose spec never changes after the object was created. */
-const immutableSpecs: readonly Kind[] = [kinds.policyRevision];
+const rulesByKind: ReadonlyMap<string, readonly { readonly at: string; readonly message: string }[]> = new Map(
+  (Object.keys(kinds) as (keyof typeof kinds)[]).map((key) => [
+    kinds[key].kind,
+    validationRules[key].filter(({ rule }) => rule === 'self == oldSelf'),
+  ]),
+);
 
 /**
  * The rules on updates that need the object before and after; the API server holds the same ones as CEL
- * (`self == oldSelf` on the spec; a ValidatingAdmissionPolicy for the label). Empty when the update is allowed.
+ * (`validation-rules.ts`, and `admission-rules.ts` for the id). Empty when the update is allowed.
  */
 export function immutabilityProblems(
   kind: Kind,
   before: Pick<Resource, 'metadata' | 'spec'>,
   after: Pick<Resource, 'metadata' | 'spec'>,
 ): readonly ImmutabilityProblem[] {
-  const problems: ImmutabilityProblem[] = [];
-  const frozen = immutableSpecs.some((one) => one.kind === kind.kind);
-  if (frozen && !isDeepStrictEqual(before.spec, after.spec)) {
-    problems.push({ field: 'spec', message: `the spec of a ${kind.kind} never changes` });
-  }
-  const id = before.metadata.labels?.[idLabel];
-  if (id !== undefined && after.metadata.labels?.[idLabel] !== id) {
-    problems.push({ field: `metadata.labels[${idLabel}]`, message: 'the id is set once and never changes' });
-  }
-  return problems;
+  const frozen = (rulesByKind.get(kind.kind) ?? [])
+    .filter(({ at }) => !isDeepStrictEqual(memberAt(before, at), memberAt(after, at)))
+    .map(({ at, message }) => ({ field: at, message }));
+  return [...frozen, ...identityProblems(before, after)];
+}
+
+function memberAt(object: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce((value, name) => (value as Readonly<Record<string, unknown>> | null | undefined)?.[name], object);
 }

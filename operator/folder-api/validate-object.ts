@@ -1,3 +1,4 @@
+import { identityProblems } from '#crds/identity';
 import { immutabilityProblems } from '#crds/immutability';
 import type { Kind } from '#crds/kinds';
 import type { Resource, Stored } from '#crds/metadata';
@@ -21,10 +22,14 @@ export function validateObject(kind: Kind, next: unknown, before?: Stored<Resour
     ...(shape.some(({ field }) => field === '' || field.startsWith('metadata'))
       ? []
       : metadataProblems(object.metadata)),
-    ...(before === undefined || shape.length > 0 ? [] : immutabilityProblems(kind, before, object)),
+    ...(shape.length > 0 ? [] : changeProblems(kind, before, object)),
     ...(before === undefined ? [] : finalizerProblems(before, object)),
   ];
   if (problems.length > 0) throw invalid(kind, nameOf(next), problems);
+}
+
+function changeProblems(kind: Kind, before: Resource | undefined, after: Resource): readonly FieldProblem[] {
+  return before === undefined ? identityProblems(undefined, after) : immutabilityProblems(kind, before, after);
 }
 
 function isUnchanged(field: string, before: Resource, after: Resource): boolean {

@@ -184,9 +184,10 @@ test('refuses what only Portcullis writes and what is no YAML, and takes the fil
 });
 
 test('says what the server refuses, and does not try again by itself', async () => {
-  await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one', { labels: { 'portcullis.dev/id': 'first' } })) });
+  const withId = (id: string) => yaml(samplePolicy('one', { labels: { 'portcullis.dev/id': id } }));
+  await using one = await setUp({ 'a.yaml': withId('01990000-0000-7000-8000-000000000001') });
   await one.applied('a.yaml');
-  await one.write('a.yaml', yaml(samplePolicy('one', { labels: { 'portcullis.dev/id': 'second' } })));
+  await one.write('a.yaml', withId('01990000-0000-7000-8000-000000000002'));
   const { files, problems } = await one.report((report) => report.problems.length > 0);
   expect(files).toEqual([{ file: 'a.yaml', state: 'refused' }]);
   expect(problems).toEqual([

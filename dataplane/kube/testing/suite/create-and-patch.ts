@@ -130,9 +130,10 @@ export function testPatch(client: Client): void {
       'invalid',
       client().patch(kinds.policyRevision, 'patch-revision', [{ op: 'replace', path: '/spec/number', value: 2 }]),
     );
-    const labelled = await applyDesired(client(), kinds.policyRevision, revision, { labels: { [idLabel]: 'one' } });
-    expect(labelled.metadata.labels).toEqual({ [idLabel]: 'one' });
-    for (const value of ['two', null]) {
+    const id = '01990000-0000-7000-8000-000000000001';
+    const labelled = await applyDesired(client(), kinds.policyRevision, revision, { labels: { [idLabel]: id } });
+    expect(labelled.metadata.labels).toEqual({ [idLabel]: id });
+    for (const value of [id.replace(/1$/, '2'), null]) {
       await refused(
         'invalid',
         applyDesired(client(), kinds.policyRevision, labelled, { labels: { [idLabel]: value } }),
