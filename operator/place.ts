@@ -16,6 +16,8 @@ export type Place = {
   readonly environment: Environment;
   /** Version of the runtime that new workloads are made of. */
   readonly build: string;
+  /** Digest of what pods are made of, where there are pods. */
+  readonly template: string | undefined;
   readonly workloads: Workloads;
   readonly gateways: GatewayReplicas;
   readonly bundles: BundleStore;

@@ -52,6 +52,7 @@ export async function openStandalone(
     client: overrides.wrapClient?.(client) ?? client,
     environment,
     build,
+    template: undefined,
     workloads: parts.use(overrides.workloads ?? openProcesses(places, build, tools)),
     gateways: parts.use(createGatewayProcesses({ runDirectory: places.run })),
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(places.runtimeToken) })),

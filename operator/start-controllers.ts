@@ -32,11 +32,11 @@ export type ControllersOptions = {
  */
 export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { place, caches, clock, logger, meter } = options;
-  const { client, build, workloads, gateways, bundles, judge, checks } = place;
+  const { client, build, template, workloads, gateways, bundles, judge, checks } = place;
   const { approved, limits } = place.environment;
   const { maxStreamMs, progressDeadlineMs } = options.config;
   const { stores } = caches;
-  const world: BindingWorld = { stores, approved, limits, build, canRun: workloads.canRun };
+  const world: BindingWorld = { stores, approved, limits, build, template, canRun: workloads.canRun };
   const claims = createWorkloadClaims();
   const needs = createNeedsFinder(client, world);
   const ports = { client, bundles, judge, workloads, checks, logger };

@@ -13,7 +13,7 @@ export function createInstantWorkloads(build: string): InstantWorkloads {
 
   return {
     running,
-    canRun: (one) => one === build,
+    canRun: (one) => one.build === build,
     render: ({ digest, build: one }) => JSON.stringify({ digest, build: one }),
     ensure(request) {
       const isNew = !running.has(request.name);
@@ -34,7 +34,7 @@ export function createInstantWorkloads(build: string): InstantWorkloads {
       running.delete(name);
       ready.delete(name);
     },
-    names: () => [...running.keys()],
+    has: (name) => running.has(name),
     onChange(next) {
       listener = next;
     },

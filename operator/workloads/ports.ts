@@ -1,13 +1,25 @@
-/** What runs one bundle on one build. */
+import type { BundleProvider } from '#contracts/bundle';
+
+/** What a workload runs, and under which name. */
 export type WorkloadIdentity = {
+  readonly name: string;
   /** SHA-256 of the canonical bundle. */
   readonly digest: string;
   /** Version of the runtime. */
   readonly build: string;
 };
 
+export type WorkloadRendering = WorkloadIdentity & {
+  /** The providers that the bundle names. */
+  readonly providers: readonly BundleProvider[];
+};
+
+/** A build, and what is run of it. */
+export type RunnableWorkload = { readonly build: string; readonly manifest: string };
+
 export type WorkloadRequest = WorkloadIdentity & {
-  readonly name: string;
+  /** UID of the RuntimeGeneration that the workload belongs to. */
+  readonly uid: string;
   /** What is run, rendered once and from then on taken byte for byte. */
   readonly manifest: string;
   readonly replicas: number;
@@ -26,24 +38,26 @@ export type WorkloadObservation = {
 
 /**
  * Runs workloads. Desired state goes in, what is observed comes out; calls are repeatable and none waits for a process
- * to become ready. Disposing ends every process and waits for it.
+ * to become ready. Disposing ends what belongs to this process and waits for it: local processes end, what a cluster
+ * runs goes on.
  */
 export type Workloads = AsyncDisposable & {
-  /** Whether this place can run a build at all; false for ever for a build that is gone. */
-  canRun(build: string): boolean;
+  /** Whether this place can run that at all; false for ever for a build that is gone and a manifest of elsewhere. */
+  canRun(workload: RunnableWorkload): boolean;
   /** The manifest of a workload: the same input gives the same bytes. */
-  render(identity: WorkloadIdentity): string;
+  render(rendering: WorkloadRendering): string;
   /**
    * Has that many processes of the workload run, starts what is missing and restarts what died, until `remove`.
-   * Another manifest under the same name is a mistake of the program.
+   * A process that is one too many goes on serving until its address can be withdrawn everywhere. What `canRun` says
+   * no to, and another manifest under the same name, is a mistake of the program.
    */
   ensure(request: WorkloadRequest): void;
   /** What is observed now; a workload that was never asked for has no addresses and nothing ready. */
   observe(name: string): WorkloadObservation;
   /** Ends the processes after what they have in flight; an unknown name is fine. Returns at once. */
   remove(name: string): void;
-  /** The workloads that are asked for, in no particular order. */
-  names(): readonly string[];
+  /** Whether the workload is asked for now. */
+  has(name: string): boolean;
   /** Has the listener called with the name of a workload whose observation changed. One listener at a time. */
   onChange(listener: (name: string) => void): void;
 };

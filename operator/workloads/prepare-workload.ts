@@ -16,6 +16,7 @@ export type PrepareInput = {
   readonly bytes: Buffer;
   readonly digest: string;
   readonly build: string;
+  readonly template: string | undefined;
   readonly replicas: number;
 };
 
@@ -32,11 +33,12 @@ export type PreparePorts = {
 export async function prepareWorkload(ports: PreparePorts, input: PrepareInput): Promise<Stored<RuntimeGeneration>> {
   const { client, bundles, workloads } = ports;
   const { digest, build, replicas } = input;
-  const name = workloadName({ digest, build }, input.bundle.providers);
+  const { providers } = input.bundle;
+  const name = workloadName(input, providers);
   using _held = await bundles.put(digest, input.bytes);
   const current = await client.get<RuntimeGeneration>(kinds.runtimeGeneration, name);
   if (current === undefined) {
-    const manifest = workloads.render({ digest, build });
+    const manifest = workloads.render({ name, digest, build, providers });
     return client.create(kinds.runtimeGeneration, makeGeneration({ name, digest, build, manifest, replicas }));
   }
   if (current.spec.digest !== digest || current.spec.build !== build) {

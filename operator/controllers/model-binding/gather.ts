@@ -10,6 +10,7 @@ import type { RuntimeGeneration } from '#crds/runtime-generation';
 import { compareVersions, isVersion } from '#kube/compare-versions';
 import { aliasKey, type Stores } from '../../caches.ts';
 import { findUpstream } from '../../environment/approved-providers.ts';
+import type { Workloads } from '../../workloads/ports.ts';
 import { type Claimant, decideOwner, type Holding, type Ownership } from './decide-owner.ts';
 import { readPrevious } from './previous.ts';
 import type {
@@ -29,7 +30,9 @@ export type BindingWorld = {
   readonly approved: readonly ApprovedProvider[];
   readonly limits: BundleLimits;
   readonly build: string;
-  readonly canRun: (build: string) => boolean;
+  /** Digest of what pods are made of, where there are pods. */
+  readonly template: string | undefined;
+  readonly canRun: Workloads['canRun'];
 };
 
 /** One pass over a binding: the objects as they were last read or written, and what was found out. */
@@ -141,7 +144,7 @@ function routeView(world: BindingWorld, route: Stored<GatewayRoute>): RouteView 
 
 /** A workload as it is needed by an application: ready when as many processes are as were asked for. */
 export function workloadView(
-  canRun: (build: string) => boolean,
+  canRun: Workloads['canRun'],
   name: string,
   generation: Stored<RuntimeGeneration> | undefined,
 ): WorkloadView {
@@ -152,7 +155,7 @@ export function workloadView(
   const ready = status?.state === 'Ready' && status.observedGeneration === metadata.generation;
   return {
     name,
-    runnable: metadata.deletionTimestamp === undefined && canRun(spec.build),
+    runnable: metadata.deletionTimestamp === undefined && canRun(spec),
     ready,
     addresses: status?.addresses ?? [],
     problem: ready ? undefined : problemOf(generation),

@@ -75,9 +75,10 @@ export async function runStep(
 async function ensureWorkload(ports: TrialPorts, world: BindingWorld, pass: Pass, target: Target): Promise<Pass> {
   const { bundle, bytes, digest } = builtOf(pass, target);
   const { replicas } = pass.binding.spec;
-  const name = workloadName({ digest, build: world.build }, bundle.providers);
+  const { build, template } = world;
+  const name = workloadName({ digest, build, template }, bundle.providers);
   ports.awaited.expect(pass.binding.metadata.name, name);
-  const generation = await prepareWorkload(ports, { bundle, bytes, digest, build: world.build, replicas });
+  const generation = await prepareWorkload(ports, { bundle, bytes, digest, build, template, replicas });
   const workload = workloadView(world.canRun, generation.metadata.name, generation);
   return {
     ...learn(pass, target, { workload }),

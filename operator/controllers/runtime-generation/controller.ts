@@ -86,8 +86,8 @@ export function createGenerationController(options: GenerationControllerOptions)
   function snapshotOf(generation: Stored<RuntimeGeneration>, found: Needs): GenerationSnapshot {
     const { metadata, spec, status } = generation;
     const { name } = metadata;
-    const runnable = workloads.canRun(spec.build);
-    const isRunning = workloads.names().includes(name);
+    const runnable = workloads.canRun(spec);
+    const isRunning = workloads.has(name);
     if (runnable && isRunning) run(generation);
     const need = found.get(name) ?? nobody;
     return {
@@ -124,9 +124,9 @@ export function createGenerationController(options: GenerationControllerOptions)
   }
 
   function run({ metadata, spec, status }: Stored<RuntimeGeneration>): void {
-    const { name } = metadata;
+    const { name, uid } = metadata;
     const { digest, build, manifest, replicas } = spec;
-    workloads.ensure({ name, digest, build, manifest, replicas, addresses: status?.addresses ?? [] });
+    workloads.ensure({ name, uid, digest, build, manifest, replicas, addresses: status?.addresses ?? [] });
   }
 
   function writeSpec(

@@ -48,10 +48,10 @@ export function createNeedsFinder(client: Pick<KubeClient, 'get'>, world: Bindin
       revisionName(content.policyId, content.policyRevision),
     );
     if (revision === undefined) return undefined;
-    const { limits, approved, build } = world;
+    const { limits, approved } = world;
     const bundle = buildBundle({ revision: revision.spec, contentProfile: content.contentProfile, limits, approved });
     if (bundle.kind === 'refused') return undefined;
-    return remember(key, nameOfBundle(bundle, build));
+    return remember(key, nameOfBundle(bundle, world));
   }
 
   function remember(key: string, name: string): string {
@@ -83,7 +83,7 @@ export function createNeedsFinder(client: Pick<KubeClient, 'get'>, world: Bindin
     const { workload, generationId } = route.spec;
     if (workload === undefined) return previousOf(route, binding, generationId);
     const pinned = world.stores.generations.get(workload);
-    const isLost = pinned === undefined || !world.canRun(pinned.spec.build);
+    const isLost = pinned === undefined || !world.canRun(pinned.spec);
     const again = isLost ? await nameOf(pinnedApplication(route.spec).content) : undefined;
     return [workload, again, ...previousOf(route, binding, generationId)];
   }
@@ -129,6 +129,6 @@ export function createNeedsFinder(client: Pick<KubeClient, 'get'>, world: Bindin
   };
 }
 
-function nameOfBundle(bundle: BuiltBundle, build: string): string {
-  return workloadName({ digest: bundle.digest, build }, bundle.bundle.providers);
+function nameOfBundle({ digest, bundle }: BuiltBundle, { build, template }: BindingWorld): string {
+  return workloadName({ digest, build, template }, bundle.providers);
 }

@@ -5,21 +5,23 @@ import { renderManifest } from '../adapters/processes/manifest.ts';
 import { workloadName } from '../workload-name.ts';
 import { makeGeneration } from './generation.ts';
 
-const identity = { digest: 'a'.repeat(64), build: '0.1.0+0123456789ab' };
+const identity = { digest: 'a'.repeat(64), build: '0.1.0+0123456789ab', template: undefined };
 
 test('a workload of local processes', () => {
   const name = workloadName(identity, []);
-  const object = makeGeneration({ name, ...identity, manifest: renderManifest(identity), replicas: 2 });
+  const manifest = renderManifest({ name, ...identity, providers: [] });
+  const object = makeGeneration({ name, ...identity, manifest, replicas: 2 });
   expect(runtimeGenerationSchema.safeParse(object).error?.issues).toBeUndefined();
   return expect(stringify(object)).toMatchFileSnapshot('../testdata/generation.yaml');
 });
 
-test('the name follows bundle, build and providers, and nothing else', () => {
+test('the name follows bundle, build, template and providers, and nothing else', () => {
   const detector = { name: 'd', kind: 'detector', endpoint: 'http://127.0.0.1:1', credential: 'k' } as const;
   const names = [
     workloadName(identity, []),
     workloadName({ ...identity, digest: 'b'.repeat(64) }, []),
     workloadName({ ...identity, build: 'other' }, []),
+    workloadName({ ...identity, template: 'c'.repeat(64) }, []),
     workloadName(identity, [detector]),
     workloadName(identity, [{ ...detector, endpoint: 'http://127.0.0.1:2' }]),
   ];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { canonicalBytes } from '#contracts/canonical';
-import type { WorkloadIdentity } from '../../ports.ts';
+import type { WorkloadRendering } from '../../ports.ts';
 
 const manifestSchema = z.strictObject({
   kind: z.literal('LocalProcess'),
@@ -11,7 +11,7 @@ const manifestSchema = z.strictObject({
 export type ProcessManifest = z.infer<typeof manifestSchema>;
 
 /** What a local workload runs: the runtime of this checkout with one bundle. */
-export function renderManifest({ digest, build }: WorkloadIdentity): string {
+export function renderManifest({ digest, build }: WorkloadRendering): string {
   const manifest: ProcessManifest = { kind: 'LocalProcess', build, entry: 'runtime/main.ts', bundle: digest };
   return canonicalBytes(manifest).toString('utf8');
 }

@@ -35,7 +35,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function start(runtimeFile = join(root, 'runtime/main.ts')): Workloads {
+function start(runtimeFile = join(root, 'runtime/main.ts'), retireMs = 5_000): Workloads {
   const created = createProcesses({
     executable: process.execPath,
     runtimeFile,
@@ -47,6 +47,7 @@ function start(runtimeFile = join(root, 'runtime/main.ts')): Workloads {
     tokenFile: join(folder, 'runtime.token'),
     inherited: childEnvironment(),
     logger,
+    retireMs,
   });
   created.onChange((name) => changes.push(name));
   return created;
@@ -59,8 +60,8 @@ async function storedBundle(): Promise<string> {
 }
 
 function ensure(digest: string, replicas = 1, addresses: readonly string[] = []): void {
-  const manifest = workloads.render({ digest, build: 'b1' });
-  workloads.ensure({ name: 'g-one', digest, build: 'b1', manifest, replicas, addresses });
+  const manifest = workloads.render({ name: 'g-one', digest, build: 'b1', providers: [] });
+  workloads.ensure({ name: 'g-one', uid: 'one', digest, build: 'b1', manifest, replicas, addresses });
 }
 
 function ready(count: number): Promise<readonly string[]> {
@@ -96,14 +97,51 @@ describe('processes of a workload', () => {
     const addresses = await ready(2);
     expect(new Set(addresses).size).toBe(2);
     expect(changes).toContain('g-one');
-    expect(workloads.names()).toEqual(['g-one']);
-    ensure(sha256Hex(canonicalBytes(sampleBundle())), 1);
-    expect(await ready(1)).toEqual([addresses[0]]);
-    await until('the second one has ended', async () => !(await isUp(addresses[1] ?? '')));
+    expect(workloads.has('g-one')).toBe(true);
     workloads.remove('g-one');
-    expect(workloads.names()).toEqual([]);
+    expect(workloads.has('g-one')).toBe(false);
+    await until('the second one has ended', async () => !(await isUp(addresses[1] ?? '')));
     await until('the first one has ended', async () => !(await isUp(addresses[0] ?? '')));
     expect(workloads.observe('g-one')).toEqual({ addresses: [], ready: 0, problem: undefined });
+  });
+
+  test('that are one too many go on serving until nobody is led to them any more', async () => {
+    workloads = start(undefined, 1_500);
+    const digest = await storedBundle();
+    ensure(digest, 2);
+    const [first = '', second = ''] = await ready(2);
+    let failures = 0;
+    let served = 0;
+    let led: readonly string[] = [first, second];
+    const stop = new AbortController();
+    const load = (async () => {
+      while (!stop.signal.aborted) {
+        for (const address of led) {
+          if (await isUp(address)) served += 1;
+          else failures += 1;
+        }
+      }
+    })();
+    ensure(digest, 1);
+    expect(workloads.observe('g-one')).toMatchObject({ addresses: [first], ready: 1 });
+    // Gateways learn of it a moment later.
+    const before = served;
+    await until('both have served more', () => served > before + 20);
+    led = [first];
+    await until('the second one has ended', async () => !(await isUp(second)));
+    stop.abort();
+    await load;
+    expect(failures).toBe(0);
+  });
+
+  test('that are one too many are taken back when they are wanted again', async () => {
+    const digest = await storedBundle();
+    ensure(digest, 2);
+    const addresses = await ready(2);
+    ensure(digest, 1);
+    ensure(digest, 2);
+    expect(workloads.observe('g-one').addresses).toEqual(addresses);
+    expect(pids()).toHaveLength(2);
   });
 
   test('are started again at the same address when they are killed', async () => {
@@ -154,13 +192,15 @@ describe('processes of a workload', () => {
   });
 
   test('of another build, or with a manifest of another place, are not run', () => {
-    expect(workloads.canRun('b1')).toBe(true);
-    expect(workloads.canRun('b0')).toBe(false);
-    const request = { name: 'g-one', digest: 'a'.repeat(64), build: 'b0', replicas: 1, addresses: [] };
-    const other = { digest: request.digest, build: 'b0' };
-    expect(() => workloads.ensure({ ...request, manifest: workloads.render(other) })).toThrow(TypeError);
-    expect(() => workloads.ensure({ ...request, manifest: '{"kind":"Deployment"}' })).toThrow(TypeError);
-    expect(workloads.names()).toEqual([]);
+    const identity = { name: 'g-one', digest: 'a'.repeat(64) };
+    const of = (build: string) => ({ build, manifest: workloads.render({ ...identity, build, providers: [] }) });
+    const request = { ...identity, uid: 'one', replicas: 1, addresses: [] };
+    expect(workloads.canRun(of('b1'))).toBe(true);
+    for (const other of [of('b0'), { ...of('b1'), build: 'b0' }, { build: 'b1', manifest: '{"kind":"Deployment"}' }]) {
+      expect(workloads.canRun(other)).toBe(false);
+      expect(() => workloads.ensure({ ...request, ...other })).toThrow(TypeError);
+    }
+    expect(workloads.has('g-one')).toBe(false);
   });
 });
 

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import type { Logger } from '#kit/log/logger';
-import type { WorkloadObservation, WorkloadRequest, Workloads } from '../../ports.ts';
-import { readManifest, renderManifest } from './manifest.ts';
+import type { RunnableWorkload, WorkloadObservation, WorkloadRequest, Workloads } from '../../ports.ts';
+import { type ProcessManifest, readManifest, renderManifest } from './manifest.ts';
 import { type Replica, startReplica } from './replica.ts';
 
 /** Processes that compile their bundle at the same time. */
 const startsAtOnce = 4;
+/** How long a process that is one too many goes on serving: until no gateway has its address any more. */
+const retireMs = 5_000;
 
 export type ProcessesOptions = {
   /** The Node that runs the processes. */
@@ -23,9 +25,17 @@ export type ProcessesOptions = {
   /** What the processes take from the environment of this one. */
   readonly inherited: Readonly<NodeJS.ProcessEnv>;
   readonly logger: Logger;
+  /** Milliseconds; 5,000 where not given. */
+  readonly retireMs?: number;
 };
 
-type Running = { readonly manifest: string; replicas: Replica[]; addresses: readonly string[] };
+type Running = {
+  readonly manifest: string;
+  readonly replicas: Replica[];
+  /** Processes that are one too many, the last to go first; they are in the order of their places. */
+  readonly retiring: { readonly replica: Replica; readonly timer: NodeJS.Timeout }[];
+  readonly addresses: readonly string[];
+};
 
 /** Workloads as child processes of this one: they answer on loopback and end when it ends. */
 export function createProcesses(options: ProcessesOptions): Workloads {
@@ -65,43 +75,69 @@ export function createProcesses(options: ProcessesOptions): Workloads {
   }
 
   function ensure(request: WorkloadRequest): void {
-    const manifest = readManifest(request.manifest);
-    if (manifest === undefined || !isRunnable(manifest.build)) {
+    const manifest = runnable(request);
+    if (manifest === undefined) {
       throw new TypeError(`the workload ${request.name} cannot be run here`);
     }
     const held = running.get(request.name) ?? {
       manifest: request.manifest,
       replicas: [],
+      retiring: [],
       addresses: request.addresses,
     };
     if (held.manifest !== request.manifest) throw new TypeError(`the workload ${request.name} has another manifest`);
     running.set(request.name, held);
-    end(held.replicas.splice(request.replicas));
+    while (held.replicas.length > request.replicas) retire(held);
     while (held.replicas.length < request.replicas) {
       const index = held.replicas.length;
-      held.replicas.push(startOne(request.name, index, manifest.bundle, held.addresses[index]));
+      held.replicas.push(recall(held) ?? startOne(request.name, index, manifest.bundle, held.addresses[index]));
     }
   }
 
-  function isRunnable(build: string): boolean {
-    return build === options.build;
+  /** Takes the last process out of what is observed; it ends when nobody is led to it any more. */
+  function retire(held: Running): void {
+    const replica = held.replicas.pop();
+    if (replica === undefined) return;
+    const timer = setTimeout(() => {
+      held.retiring.splice(held.retiring.indexOf(entry), 1);
+      end([replica]);
+    }, options.retireMs ?? retireMs);
+    const entry = { replica, timer };
+    held.retiring.push(entry);
+  }
+
+  function recall(held: Running): Replica | undefined {
+    const entry = held.retiring.pop();
+    clearTimeout(entry?.timer);
+    return entry?.replica;
+  }
+
+  function endAll({ replicas, retiring }: Running): void {
+    for (const { timer } of retiring) clearTimeout(timer);
+    end([...replicas, ...retiring.map(({ replica }) => replica)]);
+  }
+
+  function runnable({ build, manifest }: RunnableWorkload): ProcessManifest | undefined {
+    const read = readManifest(manifest);
+    return read !== undefined && build === options.build && read.build === build ? read : undefined;
   }
 
   return {
-    canRun: isRunnable,
+    canRun: (workload) => runnable(workload) !== undefined,
     render: renderManifest,
     ensure,
     observe: (name) => observe(running.get(name)?.replicas ?? []),
     remove(name) {
-      end(running.get(name)?.replicas ?? []);
+      const held = running.get(name);
+      if (held !== undefined) endAll(held);
       running.delete(name);
     },
-    names: () => [...running.keys()],
+    has: (name) => running.has(name),
     onChange(next) {
       listener = next;
     },
     async [Symbol.asyncDispose]() {
-      for (const { replicas } of running.values()) end(replicas);
+      for (const held of running.values()) endAll(held);
       running.clear();
       await Promise.all(ending);
     },

@@ -21,5 +21,5 @@ workloads.onChange((name) => {
   const { ready, addresses } = workloads.observe(name);
   if (ready > 0) process.stdout.write(`${addresses.join(' ')}\n`);
 });
-const manifest = workloads.render({ digest, build: 'b1' });
-workloads.ensure({ name: 'g-held', digest, build: 'b1', manifest, replicas: 1, addresses: [] });
+const manifest = workloads.render({ name: 'g-held', digest, build: 'b1', providers: [] });
+workloads.ensure({ name: 'g-held', uid: 'held', digest, build: 'b1', manifest, replicas: 1, addresses: [] });

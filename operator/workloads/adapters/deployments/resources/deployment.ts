@@ -1,0 +1,20 @@
+import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
+import type { WorkloadIdentity } from '../../../ports.ts';
+import { makePodTemplate } from './pod-template.ts';
+import { podLabels, workloadLabels } from './workload-labels.ts';
+
+/** The Deployment of a workload, without its number of replicas, which alone may change. */
+export function makeDeployment(identity: WorkloadIdentity, template: WorkloadTemplate) {
+  const { name } = identity;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, labels: workloadLabels(name, template.labels) },
+    spec: {
+      selector: { matchLabels: podLabels(name) },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      revisionHistoryLimit: 1,
+      template: makePodTemplate(identity, template),
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { BundleProvider } from '#contracts/bundle';
+import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
+import { podLabels, workloadLabels } from './workload-labels.ts';
+
+/**
+ * Who may call the pods of a workload, and whom they may call: gateways and the operator on one port; nobody, but for
+ * the providers of the bundle.
+ */
+export function makeNetworkPolicy(name: string, providers: readonly BundleProvider[], template: WorkloadTemplate) {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name, labels: workloadLabels(name, template.labels) },
+    spec: {
+      podSelector: { matchLabels: podLabels(name) },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [
+        {
+          from: [{ podSelector: { matchLabels: template.allowFrom } }, ...template.ingress],
+          ports: [{ port: template.port, protocol: 'TCP' }],
+        },
+      ],
+      egress: providers.length === 0 ? [] : [nameService, ...(template.egress ?? [portsOf(providers)])],
+    },
+  };
+}
+
+/** Names are looked up at addresses that differ from cluster to cluster. */
+const nameService = {
+  ports: [
+    { port: 53, protocol: 'UDP' },
+    { port: 53, protocol: 'TCP' },
+  ],
+} as const;
+
+/** Policies know addresses and no names: the ports of the endpoints are what can be said of them. */
+function portsOf(providers: readonly BundleProvider[]) {
+  const ports = new Set(providers.map(({ endpoint }) => portOf(new URL(endpoint))));
+  return { ports: [...ports].toSorted((a, b) => a - b).map((port) => ({ port, protocol: 'TCP' })) };
+}
+
+function portOf(endpoint: URL): number {
+  if (endpoint.port !== '') return Number(endpoint.port);
+  return endpoint.protocol === 'https:' ? 443 : 80;
+}

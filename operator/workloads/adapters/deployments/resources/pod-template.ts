@@ -1,0 +1,132 @@
+import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
+import type { WorkloadIdentity } from '../../../ports.ts';
+import { heapMebibytes } from '../memory-size.ts';
+import { podLabels, workloadLabels } from './workload-labels.ts';
+
+/** The user of the runtime in every image of it; one without any right on the node. */
+const user = 65_532;
+const portName = 'http';
+/** Made by the kubelet as a file of its own, also where the root file system cannot be written. */
+const terminationMessage = '/dev/termination-log';
+const folder = '/etc/portcullis';
+/** Seconds that a bundle may take to compile before the process counts as stuck. */
+const startSeconds = 120;
+
+/** The name of the ConfigMap that holds a bundle; it is compared by its full digest. */
+export function bundleMapName(digest: string): string {
+  return `portcullis-bundle-${digest.slice(0, 16)}`;
+}
+
+/** The key under which a bundle stands in its ConfigMap. */
+export const bundleKey = 'bundle.json';
+
+/** The pod of a runtime: restricted as the Pod Security Standards ask, without any right at the API server. */
+export function makePodTemplate(identity: WorkloadIdentity, template: WorkloadTemplate) {
+  const { name, digest, build } = identity;
+  return {
+    metadata: {
+      labels: workloadLabels(name, template.labels),
+      annotations: { ...template.annotations, 'portcullis.dev/build': build, 'portcullis.dev/digest': digest },
+    },
+    spec: {
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: user,
+        runAsGroup: user,
+        fsGroup: user,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      terminationGracePeriodSeconds: template.terminationGraceSeconds,
+      containers: [makeContainer(template)],
+      volumes: makeVolumes(digest, template),
+      ...makePlacement(name, template),
+    },
+  };
+}
+
+function makeContainer(template: WorkloadTemplate) {
+  const { image, imagePullPolicy, command, resources, port, preStopSeconds } = template;
+  return {
+    name: 'runtime',
+    image,
+    imagePullPolicy,
+    command,
+    env: makeEnvironment(template),
+    ports: [{ name: portName, containerPort: port, protocol: 'TCP' }],
+    resources,
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      privileged: false,
+      readOnlyRootFilesystem: true,
+    },
+    startupProbe: { ...probe(1, 5), failureThreshold: startSeconds },
+    readinessProbe: { ...probe(2, 2), failureThreshold: 2 },
+    livenessProbe: { ...probe(10, 5), failureThreshold: 3 },
+    // Whoever still has the address goes on being served until it is withdrawn everywhere.
+    ...(preStopSeconds === 0 ? {} : { lifecycle: { preStop: { sleep: { seconds: preStopSeconds } } } }),
+    terminationMessagePath: terminationMessage,
+    terminationMessagePolicy: 'File',
+    volumeMounts: [
+      { name: 'bundle', mountPath: `${folder}/bundle`, readOnly: true },
+      { name: 'token', mountPath: `${folder}/token`, readOnly: true },
+      ...(template.providerSecret === undefined
+        ? []
+        : [{ name: 'providers', mountPath: `${folder}/providers`, readOnly: true }]),
+    ],
+  };
+}
+
+function makeEnvironment(template: WorkloadTemplate) {
+  const memory = template.resources.limits?.['memory'];
+  const heap = memory === undefined ? undefined : heapMebibytes(memory);
+  return [
+    { name: 'PORTCULLIS_LISTEN', value: `0.0.0.0:${template.port}` },
+    { name: 'PORTCULLIS_BUNDLE_FILE', value: `${folder}/bundle/${bundleKey}` },
+    { name: 'PORTCULLIS_TOKEN_FILE', value: `${folder}/token/token` },
+    ...(template.providerSecret === undefined
+      ? []
+      : [{ name: 'PORTCULLIS_SECRETS_DIR', value: `${folder}/providers` }]),
+    { name: 'PORTCULLIS_TERMINATION_MESSAGE_FILE', value: terminationMessage },
+    ...(heap === undefined ? [] : [{ name: 'NODE_OPTIONS', value: `--max-old-space-size=${heap}` }]),
+  ];
+}
+
+/** /readyz answers 200 from the load of the bundle to the end, so it tells both readiness and life. */
+function probe(periodSeconds: number, timeoutSeconds: number) {
+  return { httpGet: { path: '/readyz', port: portName, scheme: 'HTTP' }, periodSeconds, timeoutSeconds };
+}
+
+function makeVolumes(digest: string, { tokenSecret, providerSecret }: WorkloadTemplate) {
+  return [
+    { name: 'bundle', configMap: { name: bundleMapName(digest), defaultMode: 0o444 } },
+    {
+      name: 'token',
+      secret: { secretName: tokenSecret, items: [{ key: 'token', path: 'token' }], defaultMode: 0o440 },
+    },
+    ...(providerSecret === undefined
+      ? []
+      : [{ name: 'providers', secret: { secretName: providerSecret, defaultMode: 0o440 } }]),
+  ];
+}
+
+function makePlacement(workload: string, template: WorkloadTemplate) {
+  const { serviceAccountName, affinity, priorityClassName } = template;
+  const spread = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
+    maxSkew: 1,
+    topologyKey,
+    whenUnsatisfiable: 'ScheduleAnyway',
+    labelSelector: { matchLabels: podLabels(workload) },
+  }));
+  return {
+    ...(template.imagePullSecrets.length === 0 ? {} : { imagePullSecrets: template.imagePullSecrets }),
+    ...(serviceAccountName === undefined ? {} : { serviceAccountName }),
+    ...(Object.keys(template.nodeSelector).length === 0 ? {} : { nodeSelector: template.nodeSelector }),
+    ...(template.tolerations.length === 0 ? {} : { tolerations: template.tolerations }),
+    ...(affinity === undefined ? {} : { affinity }),
+    ...(template.topologySpread ? { topologySpreadConstraints: spread } : {}),
+    ...(priorityClassName === undefined ? {} : { priorityClassName }),
+  };
+}
