@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { describeProblem } from '#contracts/describe-problem';
 import type { JudgeVerdict } from '#contracts/judge';
 import type { PolicyTest } from '#crds/guardrail-policy';
 import { CliError } from '../cli-error.ts';
@@ -74,12 +75,7 @@ function warningsOf({ policy }: PolicyInFile, { warnings, streaming, results }: 
   const { name } = policy.metadata;
   const skipped = new Set(results.flatMap((result) => result.skipped));
   return [
-    ...warnings.map(({ stage, rule, message }) => {
-      const place = [stage === undefined ? '' : ` ${stage} section,`, rule === undefined ? '' : ` rule ${rule}:`].join(
-        '',
-      );
-      return `warning: policy ${name}:${place} ${message}`;
-    }),
+    ...warnings.map((warning) => `warning: ${describeProblem(warning, name)}`),
     ...streaming
       .filter(({ allowed }) => !allowed)
       .map(({ rule }) => `warning: policy ${name}: answers cannot be streamed because of the rule ${rule ?? '?'}`),

@@ -1,5 +1,6 @@
 import { assembleBundle } from '#contracts/assemble-bundle';
 import { type BundleLimits, defaultBundleLimits } from '#contracts/bundle';
+import { describeProblem } from '#contracts/describe-problem';
 import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
 import type { ApprovedProvider } from '#contracts/providers';
 import { CliError } from '../cli-error.ts';
@@ -40,7 +41,9 @@ export async function judgePolicy({ source, policy, id }: PolicyInFile, options:
   const checks = (options.checks ?? []).map((check) => ({ ...check, policyId }));
   const verdict = await runJudge({ bundle: bytes.toString('utf8'), checks });
   if (verdict.problems.length > 0) {
-    const problems = verdict.problems.map(({ message, code }) => `${source}: ${message} (${code})`);
+    const problems = verdict.problems.map(
+      (problem) => `${source}: ${describeProblem(problem, name)} (${problem.code})`,
+    );
     throw new CliError('refused', problems.join('\n'));
   }
   return { bytes, digest, verdict };

@@ -57,7 +57,7 @@ describe('the judgement of a bundle', () => {
   ])('refuses one as %s and names the rule', async (reason, pattern) => {
     const refused = await judge.judge(bundleOf(withPattern(pattern)), signal);
     expect(refused).toMatchObject({ kind: 'refused', reason });
-    expect(refused.kind === 'refused' ? refused.message : '').toContain('the rule culprit of the response section');
+    expect(refused.kind === 'refused' ? refused.message : '').toContain('response section, rule culprit: ');
   });
 
   test('runs texts through the local rules', async () => {

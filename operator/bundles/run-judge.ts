@@ -1,3 +1,4 @@
+import { describeProblem, type PlacedMessage } from '#contracts/describe-problem';
 import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import { runChild } from '#kit/process/run-child';
@@ -105,10 +106,9 @@ function judgementOf(verdict: JudgeVerdict | NoVerdict, digest: string): Judgeme
   };
 }
 
-function sentenceOf(place: { stage?: string | undefined; rule?: string | undefined; message: string }): string {
-  if (place.rule === undefined) return place.message;
-  const where = place.stage === undefined ? '' : ` of the ${place.stage} section`;
-  return `the rule ${place.rule}${where}: ${place.message}`;
+/** Which policy it is says who shows the judgement: it knows the name. */
+function sentenceOf(problem: PlacedMessage): string {
+  return describeProblem(problem, undefined);
 }
 
 function refused(message: string): Judgement {

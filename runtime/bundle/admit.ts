@@ -1,6 +1,6 @@
 import type { Section } from '#contracts/policy';
 import type { BundleProblem } from './bundle-error.ts';
-import { type SectionPlace, sentence } from './section-place.ts';
+import type { SectionPlace } from './section-place.ts';
 
 /** No local rule or group of rules takes longer than this, whatever its time-out says (DESIGN section 7), milliseconds. */
 const longestPassMs = 25;
@@ -36,12 +36,18 @@ export function admitSection(
   { allowance, maxBodyBytes }: { readonly allowance: Allowance; readonly maxBodyBytes: number },
   passes: readonly PassCost[],
 ): readonly BundleProblem[] {
-  const tooCostly = passes.filter(({ costMs }) => !(costMs <= allowance.passMs));
-  if (tooCostly.length > 0) {
-    return tooCostly.flatMap(({ rules, costMs }) =>
-      rules.map((rule): BundleProblem => {
-        const reason = passReason(costMs, allowance, maxBodyBytes);
-        return { ...place, rule, code: 'rule_too_costly', message: sentence(place, rule, reason) };
+  const tooCostly = new Map<string, number>();
+  for (const { rules, costMs } of passes) {
+    if (costMs <= allowance.passMs) continue;
+    for (const rule of rules) tooCostly.set(rule, larger(tooCostly.get(rule) ?? 0, costMs));
+  }
+  if (tooCostly.size > 0) {
+    return [...tooCostly].map(
+      ([rule, costMs]): BundleProblem => ({
+        ...place,
+        rule,
+        code: 'rule_too_costly',
+        message: passReason(costMs, allowance, maxBodyBytes),
       }),
     );
   }
@@ -50,10 +56,15 @@ export function admitSection(
   const [costliest] = [...passes].sort((left, right) => right.costMs - left.costMs);
   const rule = costliest?.rules[0];
   const message =
-    `policy ${place.policyId}, ${place.stage}: the local rules together may take ${shown(totalMs)} on ${maxBodyBytes} bytes ` +
-    `(maxBodyBytes), more than half of deadlineMs (${shown(allowance.sectionMs)}); ` +
-    `the costliest is ${rule ?? 'unknown'} with ${shown(costliest?.costMs ?? 0)}`;
+    `the local rules of its section together may take ${shown(totalMs)} on ${maxBodyBytes} bytes (maxBodyBytes), more ` +
+    `than half of deadlineMs (${shown(allowance.sectionMs)}), and it takes the most of it ` +
+    `(${shown(costliest?.costMs ?? 0)}): remove or narrow rules, or raise deadlineMs`;
   return [{ ...place, ...(rule === undefined ? {} : { rule }), code: 'rule_too_costly', message }];
+}
+
+/** What is not a number is larger than any. */
+function larger(one: number, other: number): number {
+  return one >= other ? one : other;
 }
 
 function passReason(costMs: number, { passMs, smallestTimeoutMs }: Allowance, maxBodyBytes: number): string {
@@ -63,8 +74,15 @@ function passReason(costMs: number, { passMs, smallestTimeoutMs }: Allowance, ma
       : `${shown(passMs)}, a quarter of the smallest timeoutMs (${smallestTimeoutMs} ms) of the local rules of its section`;
   const worst = Number.isFinite(costMs)
     ? `it may take ${shown(costMs)} on ${maxBodyBytes} bytes (maxBodyBytes), above ${limit}`
-    : `nothing bounds its time on ${maxBodyBytes} bytes (maxBodyBytes) to ${limit}`;
-  return `${worst}: write it narrower or move it into an external detector`;
+    : `its time on ${maxBodyBytes} bytes (maxBodyBytes) has no known bound, so it may be above ${limit}`;
+  return `${worst}: ${remedy(costMs)}`;
+}
+
+/** A rule that no time-out would admit can only be changed. */
+function remedy(costMs: number): string {
+  if (!(costMs <= longestPassMs)) return 'write it narrower, or move it into an external detector';
+  const needed = Math.ceil(4 * costMs);
+  return `write it narrower, raise timeoutMs of every local rule of its section to ${needed}, or move it into an external detector`;
 }
 
 function shown(ms: number): string {

@@ -1,8 +1,10 @@
+import { describeProblem } from '#contracts/describe-problem';
 import type { Stage } from '#contracts/policy';
 
 /** Why a bundle is refused, and where in it. Names policies and rules, never texts of users or secrets. */
 export type BundleProblem = {
   readonly code: 'bundle_invalid' | 'rule_too_costly';
+  /** Reason and remedy; the place stands beside it. */
   readonly message: string;
   readonly policyId?: string;
   readonly stage?: Stage;
@@ -30,7 +32,7 @@ export class BundleError extends Error {
 
 /** The error of a bundle with problems. */
 export function refusedBundle(problems: readonly BundleProblem[]): BundleError {
-  const sentences = problems.slice(0, spelledOut).map((problem) => problem.message);
+  const sentences = problems.slice(0, spelledOut).map((problem) => describeProblem(problem, problem.policyId));
   const more = problems.length - sentences.length;
   const rest = more > 0 ? `; and ${more} more` : '';
   return new BundleError(problems[0]?.code ?? 'bundle_invalid', `${sentences.join('; ')}${rest}`, problems);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Bundle, defaultBundleLimits } from '#contracts/bundle';
 import { canonicalBytes, digestOf } from '#contracts/canonical';
+import { describeProblem } from '#contracts/describe-problem';
 import type { AdditionalRule, BaselineRule } from '#contracts/policy';
 import { verifies } from '../../e2e/support/verifies.ts';
 import {
@@ -27,9 +28,9 @@ import { parseBundle } from './parse-bundle.ts';
 function load(value: unknown): LoadedBundle | readonly string[] {
   const bytes = Buffer.isBuffer(value) ? value : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
   const parsed = parseBundle(bytes);
-  if (!parsed.ok) return parsed.problems.map(({ message }) => message);
+  if (!parsed.ok) return parsed.problems.map((problem) => describeProblem(problem, problem.policyId));
   const compiled = compileBundle(parsed, () => async () => ({ kind: 'allow' }));
-  return compiled.ok ? compiled.loaded : compiled.problems.map(({ message }) => message);
+  return compiled.ok ? compiled.loaded : compiled.problems.map((problem) => describeProblem(problem, problem.policyId));
 }
 const loads = (value: unknown): void =>
   expect(load(value)).toEqual(expect.objectContaining({ digest: expect.stringMatching(/^[0-9a-f]{64}$/) }));
@@ -64,23 +65,24 @@ describe('a bundle', () => {
     'has all that the contract names',
     () => {
       loads(bundleOf([quiet]));
-      for (const path of [
-        'policies.0.id',
-        'policies.0.revision',
-        'contentProfile',
-        'policies.0.request',
-        'policies.0.response',
-        'policies.0.request.deadlineMs',
-        'policies.0.response.deadlineMs',
-        'policies.0.request.baseline',
-        'policies.0.request.additional',
-        'limits',
-        'limits.maxMatches',
-        'providers',
-        'policies',
-        'schema',
-      ]) {
-        refuses(edited(path, undefined), new RegExp(path.replaceAll('.', '\\.')));
+      for (const [path, place] of [
+        ['policies.0.id', 'policies.0.id: '],
+        ['policies.0.revision', 'policy policy-a: revision: '],
+        ['contentProfile', 'contentProfile: '],
+        ['policies.0.request', 'policy policy-a, request section: '],
+        ['policies.0.response', 'policy policy-a, response section: '],
+        ['policies.0.request.deadlineMs', 'policy policy-a, request section: deadlineMs: '],
+        ['policies.0.response.deadlineMs', 'policy policy-a, response section: deadlineMs: '],
+        ['policies.0.request.baseline', 'policy policy-a, request section: baseline: '],
+        ['policies.0.request.baseline.0.timeoutMs', 'policy policy-a, request section, rule words: timeoutMs: '],
+        ['policies.0.request.additional', 'policy policy-a, request section: additional: '],
+        ['limits', 'limits: '],
+        ['limits.maxMatches', 'limits.maxMatches: '],
+        ['providers', 'providers: '],
+        ['policies', 'policies: '],
+        ['schema', 'schema: '],
+      ] as const) {
+        refuses(edited(path, undefined), new RegExp(`^${place.replaceAll('.', '\\.')}`, 'm'));
       }
       for (const revision of [1, null, true, '']) refuses(edited('policies.0.revision', revision), 'revision');
       refuses(edited('policies.0.id', ''), 'id');
@@ -221,7 +223,7 @@ describe('a rule', () => {
         '[z-a]',
         '*a',
       ]) {
-        refuses(withRule(regex('a', pattern)), /policy policy-a, request, rule a: /);
+        refuses(withRule(regex('a', pattern)), /policy policy-a, request section, rule a: /);
       }
       for (const pattern of ['a', '(?i)a|b', '\\bcat\\b', '[А-Яё]+', '^x$', '(?P<name>a)'])
         loads(withRule(regex('a', pattern)));

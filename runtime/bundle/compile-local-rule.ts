@@ -49,8 +49,10 @@ function compileRegex(
   if ('reason' in pattern) return pattern;
   const masks = rule.action.type === 'mask';
   const { canMatchEmpty, usesAnyByte } = pattern.shape;
-  if (masks && canMatchEmpty) return { reason: 'it can match an empty text, which a mask cannot replace' };
-  if (masks && usesAnyByte) return { reason: 'it uses \\C, and a mask could cut a character in two' };
+  if (masks && canMatchEmpty)
+    return { reason: 'it can match an empty text, which a mask cannot replace: make it match a character at least' };
+  if (masks && usesAnyByte)
+    return { reason: 'it uses \\C, and a mask could cut a character in two: write a dot instead' };
   if (masks) pattern.buildAhead();
   return {
     kind: 'pattern',

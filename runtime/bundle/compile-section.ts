@@ -6,7 +6,7 @@ import { admitSection, allowanceOf, type PassCost } from './admit.ts';
 import type { BundleProblem, BundleWarning } from './bundle-error.ts';
 import { compileLocalRule, isLocal, modeOf } from './compile-local-rule.ts';
 import { type PlacedMatcher, planUnits } from './plan-units.ts';
-import { type SectionPlace, sentence } from './section-place.ts';
+import type { SectionPlace } from './section-place.ts';
 
 export type RemoteRule = Extract<Rule, { kind: 'external_pipeline' | 'llm_classifier' }>;
 /** How the provider of a rule is asked. */
@@ -75,7 +75,7 @@ function prepareRules(
       continue;
     }
     if (matcher.warning !== undefined) {
-      warnings.push({ ...place, rule: id, message: sentence(place, id, matcher.warning) });
+      warnings.push({ ...place, rule: id, message: matcher.warning });
     }
     rules.push({ ...compiled, effect: matcher.effect });
     local.set(index, { place: index, id, timeoutMs, matcher });
@@ -84,5 +84,5 @@ function prepareRules(
 }
 
 function invalid(place: SectionPlace, rule: string, reason: string): BundleProblem {
-  return { ...place, rule, code: 'bundle_invalid', message: sentence(place, rule, reason) };
+  return { ...place, rule, code: 'bundle_invalid', message: reason };
 }

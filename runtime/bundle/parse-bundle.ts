@@ -40,8 +40,9 @@ export function parseBundle(bytes: Uint8Array): BundleReading {
   const parsed = bundleSchema.safeParse(value);
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue): BundleProblem => {
-      const at = issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-      return { code: 'bundle_invalid', message: `${at}${issue.message}`, ...placeOf(value, issue.path) };
+      const place = placeOf(value, issue.path);
+      const path = issue.path.slice(named(place)).join('.');
+      return { code: 'bundle_invalid', message: path === '' ? issue.message : `${path}: ${issue.message}`, ...place };
     });
     return { ok: false, problems, digest };
   }
@@ -50,6 +51,13 @@ export function parseBundle(bytes: Uint8Array): BundleReading {
 
 function refused(message: string): { readonly ok: false; readonly problems: readonly BundleProblem[] } {
   return { ok: false, problems: [{ code: 'bundle_invalid', message }] };
+}
+
+/** How many members of a path the names of policy, stage and rule stand for. */
+function named({ policyId, stage, rule }: ReturnType<typeof placeOf>): number {
+  if (rule !== undefined && stage !== undefined && policyId !== undefined) return 5;
+  if (policyId === undefined) return 0;
+  return stage === undefined ? 2 : 3;
 }
 
 /** Policy, stage and rule that a path of the schema leads through, as far as the value names them. */

@@ -42,7 +42,7 @@ function judgePolicy(policy: BundlePolicy, maxBodyBytes: number, warnings: Bundl
     const reason = forbids(reach);
     const warn = (message: string): void => {
       const place = { policyId: policy.id, stage: 'response', rule: rule.id } as const;
-      warnings.push({ ...place, message: `policy ${policy.id}, response, rule ${rule.id}: ${message}` });
+      warnings.push({ ...place, message });
     };
     if (reason !== undefined && isEnforced(rule)) {
       forbidding ??= rule.id;
@@ -55,7 +55,7 @@ function judgePolicy(policy: BundlePolicy, maxBodyBytes: number, warnings: Bundl
   }
   if (maxBodyBytes < streamingBodyBytes) {
     const message = `maxBodyBytes ${maxBodyBytes} is below ${streamingBodyBytes}, so streamed answers are refused`;
-    warnings.push({ policyId: policy.id, message: `policy ${policy.id}: ${message}` });
+    warnings.push({ policyId: policy.id, message });
   }
   if (forbidding !== undefined) return { policyId: policy.id, allowed: false, rule: forbidding };
   return { policyId: policy.id, allowed: maxBodyBytes >= streamingBodyBytes };

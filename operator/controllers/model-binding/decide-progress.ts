@@ -114,9 +114,11 @@ function bundleIsBuilt(s: Snapshot, target: Target, content: PolicyContent): Pro
 }
 
 function bundleIsAdmitted(s: Snapshot, target: Target): Progress | undefined {
-  const { judgement } = s.facts[target];
+  const { revision, judgement } = s.facts[target];
   if (judgement === undefined) return { kind: 'step', step: { kind: 'judge', target } };
-  return judgement.kind === 'accepted' ? undefined : failed('generation', judgement.reason, judgement.message);
+  if (judgement.kind === 'accepted') return undefined;
+  const policy = isFound(revision) ? `policy ${revision.policy.name}: ` : '';
+  return failed('generation', judgement.reason, `${policy}${judgement.message}`);
 }
 
 function workloadIsReady(s: Snapshot, target: Target): Progress | undefined {

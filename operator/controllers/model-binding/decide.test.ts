@@ -437,7 +437,7 @@ describe('a pinned workload that cannot be run any more', () => {
     const refusal = { judgement: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } } as const;
     expect(settlementOf(at(factsOf(1, refusal)))).toMatchObject({
       standing: { kind: 'applied' },
-      degraded: 'the applied revision is run again on build b1: m',
+      degraded: 'the applied revision is run again on build b1: policy guard: m',
     });
     const s = { ...at(factsOf(1, refusal)), binding: snapshotOf({}, asksForTwo).binding };
     expect(decide(s)).toMatchObject({ kind: 'read_revision', target: 'desired' });

@@ -1,0 +1,22 @@
+import type { Stage } from './policy.ts';
+
+/** Something about a bundle, and where in it. The message holds reason and remedy, and no place. */
+export type PlacedMessage = {
+  readonly policyId?: string | undefined;
+  readonly stage?: Stage | undefined;
+  readonly rule?: string | undefined;
+  readonly message: string;
+};
+
+/**
+ * One sentence: policy, section and rule, as far as they are known, then reason and remedy. `policy` is what readers call
+ * the policy; without it the sentence names none.
+ */
+export function describeProblem({ stage, rule, message }: PlacedMessage, policy: string | undefined): string {
+  const place = [
+    policy === undefined ? [] : `policy ${policy}`,
+    stage === undefined ? [] : `${stage} section`,
+    rule === undefined ? [] : `rule ${rule}`,
+  ].flat();
+  return place.length === 0 ? message : `${place.join(', ')}: ${message}`;
+}
