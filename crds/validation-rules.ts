@@ -4,7 +4,8 @@ import { type Kind, kinds } from './kinds.ts';
 export type ValidationRule = {
   readonly rule: string;
   readonly message: string;
-  readonly reason: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueDuplicate';
+  /** With FieldValueDuplicate the API server leaves the message out. */
+  readonly reason: 'FieldValueInvalid' | 'FieldValueForbidden';
   readonly fieldPath?: string;
 };
 
@@ -22,15 +23,15 @@ function frozen(kind: Kind, at: string): PlacedRule {
 }
 
 /**
- * Inserting a key into a map a second time is an error, and an error refuses the object: a comparison of every pair
+ * Kubernetes 1.33 or newer. Inserting a key into a map a second time is an error, and an error refuses the object: a comparison of every pair
  * would cost more than the API server allows for a list of this length.
  */
 const uniqueIds: Omit<PlacedRule, 'at'> = {
   rule:
     '(self.baseline.map(rule, rule.id) + self.additional.map(rule, rule.id))' +
-    '.transformMapEntry(index, id, {id: index}).size() > 0',
+    '.transformMapEntry(index, id, {id: index}).size() >= 0',
   message: 'a rule id is used once in a section',
-  reason: 'FieldValueDuplicate',
+  reason: 'FieldValueInvalid',
 };
 
 function withinDeadline(list: 'baseline' | 'additional'): Omit<PlacedRule, 'at'> {
@@ -61,7 +62,7 @@ export const validationRules: Readonly<Record<keyof typeof kinds, readonly Place
       at: 'spec.definition',
       rule: 'self.providers.all(one, self.providers.exists_one(other, other.name == one.name))',
       message: 'a provider is listed once',
-      reason: 'FieldValueDuplicate',
+      reason: 'FieldValueInvalid',
       fieldPath: '.providers',
     },
   ],

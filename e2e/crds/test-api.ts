@@ -1,0 +1,147 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { root } from '../../hack/check/run-tool.ts';
+import { goModules } from '../../hack/cluster/build/go-modules.ts';
+import { sourceKey } from '../../hack/cluster/build/module-key.ts';
+import { type ControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
+import { type KubectlResult, kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { cacheFolder } from '../../hack/cluster/places.ts';
+import { until } from '../support/until.ts';
+
+export type Answer = { readonly status: number; readonly body: ApiObject };
+/** An object or Status as the API server answers it; tests look where they know what is there. */
+export type ApiObject = { readonly [member: string]: unknown } & {
+  readonly kind?: string;
+  readonly message?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+};
+
+export type SendOptions = {
+  readonly body?: unknown;
+  readonly contentType?: string;
+  /** Bearer token; without one the caller may do everything. */
+  readonly token?: string;
+};
+
+/** A real API server with our definitions, admission policies and roles, and the namespace `test`. */
+export type TestApi = {
+  readonly controlPlane: () => ControlPlane;
+  readonly kubectl: (args: readonly string[], input?: string) => Promise<KubectlResult>;
+  /** As kubectl, for a command that has to succeed. @returns standard output */
+  readonly kubectlOk: (args: readonly string[], input?: string) => Promise<string>;
+  readonly send: (
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    options?: SendOptions,
+  ) => Promise<Answer>;
+};
+
+export const namespace = 'test';
+
+/** Path of a collection of ours, with strict validation as kubectl asks for it. */
+export function collection(plural: string, query = 'fieldValidation=Strict'): string {
+  return `/apis/portcullis.dev/v1alpha1/namespaces/${namespace}/${plural}?${query}`;
+}
+
+export function item(plural: string, name: string, query = 'fieldValidation=Strict'): string {
+  return collection(`${plural}/${name}`, query);
+}
+
+/** Why there is no API server to start; undefined where there is one. */
+function findObstacle(): string | undefined {
+  const module = goModules.find(({ programs }) => programs['kube-apiserver'] !== undefined);
+  const home = join(cacheFolder(), 'programs', module?.name ?? '');
+  const prefix = module === undefined ? '' : `${sourceKey(module)}-`;
+  const isBuilt = (existsSync(home) ? readdirSync(home) : []).some(
+    (key) => key.startsWith(prefix) && existsSync(join(home, key, 'kubectl')),
+  );
+  return isBuilt ? undefined : "kube-apiserver is not built here: 'npm run cluster -- build' builds it";
+}
+
+/** Starts an API server before the tests of a file and ends it after them; skips them where none is built. */
+export function useTestApi(): TestApi {
+  const obstacle = findObstacle();
+  let running: ControlPlane | undefined;
+  let agent: Agent | undefined;
+
+  beforeAll(async () => {
+    if (obstacle !== undefined) return;
+    running = await startControlPlane();
+    agent = new Agent({ connect: { ca: readFileSync(running.caFile) } });
+    await install(api);
+  }, 120_000);
+  afterAll(async () => {
+    await agent?.close();
+    await running?.[Symbol.asyncDispose]();
+  });
+  beforeEach((context) => {
+    if (obstacle !== undefined) context.skip(obstacle);
+  });
+
+  const controlPlane = (): ControlPlane => {
+    if (running === undefined) throw new TypeError('the API server runs while tests do');
+    return running;
+  };
+  const adminAgent = (): Agent => {
+    const { caFile, adminCertificateFile, adminKeyFile } = controlPlane();
+    const [ca, cert, key] = [caFile, adminCertificateFile, adminKeyFile].map((file) => readFileSync(file));
+    return new Agent({ connect: { ca, cert, key } });
+  };
+  let admin: Agent | undefined;
+  const api: TestApi = {
+    controlPlane,
+    kubectl: (args, input) => kubectl(controlPlane().kubeconfigFile, args, input),
+    kubectlOk: (args, input) => kubectlOk(controlPlane().kubeconfigFile, args, input),
+    send: async (method, path, { body, contentType = 'application/json', token } = {}) => {
+      admin ??= adminAgent();
+      const { statusCode, body: answer } = await request(`${controlPlane().url}${path}`, {
+        method,
+        dispatcher: token === undefined ? admin : (agent ?? admin),
+        headers: {
+          accept: 'application/json',
+          ...(body === undefined ? {} : { 'content-type': contentType }),
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+        body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+      });
+      return { status: statusCode, body: (await answer.json()) as ApiObject };
+    },
+  };
+  afterAll(() => admin?.close());
+  return api;
+}
+
+/** The files as people apply them, until the API server holds by them. */
+async function install(api: TestApi): Promise<void> {
+  const folders = ['crds', 'crds/admission', 'crds/roles'];
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.yaml'))
+      .map((name) => `--filename=${join(root, folder, name)}`),
+  );
+  await api.kubectlOk(['apply', '--server-side', ...files]);
+  await api.kubectlOk(['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
+  await api.kubectlOk(['create', 'namespace', namespace]);
+  // Admission policies come into force a moment after they are stored.
+  const wrong = {
+    apiVersion: 'portcullis.dev/v1alpha1',
+    kind: 'ModelBinding',
+    metadata: { name: 'probe' },
+    spec: unguarded,
+  };
+  const labelled = { ...wrong, metadata: { name: 'probe', labels: { 'portcullis.dev/id': 'no-id' } } };
+  await until('the admission policies are in force', async () => {
+    const { status } = await api.send('POST', collection('modelbindings', 'dryRun=All'), { body: labelled });
+    return status === 422;
+  });
+}
+
+const unguarded = {
+  model: { alias: 'probe', provider: 'echo', upstreamModel: 'echo', state: 'Enabled' },
+  gateway: 'default',
+  guardrail: { mode: 'None' },
+  contentProfile: 'platform.guardrail-runtime/v1',
+  replicas: 1,
+};
