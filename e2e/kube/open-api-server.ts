@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ClientOptions, createClient, type KubeClient } from '#kube/client';
+import type { ClusterAccess } from '#kube/cluster-access';
+import { loadKubeconfig } from '#kube/credentials';
+import { root } from '../../hack/check/run-tool.ts';
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../../hack/cluster/control-plane.ts';
+import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { cacheFolder } from '../../hack/cluster/places.ts';
+
+/** Why there is no API server to test against; undefined where there is one. Nothing is built by a test. */
+export const missingApiServer: string | undefined = findPrograms();
+
+function findPrograms(): string | undefined {
+  const built = globSync(join(cacheFolder(), 'programs', 'kubernetes', '*', 'kube-apiserver'));
+  const isComplete = built.some((program) => existsSync(join(program, '..', 'etcd')));
+  return isComplete ? undefined : 'kube-apiserver and etcd are not built: hack/cluster builds them';
+}
+
+/** The title of a suite that needs the API server, with the reason where it is skipped. */
+export function onApiServer(title: string): string {
+  return missingApiServer === undefined ? title : `${title} (${missingApiServer})`;
+}
+
+export type ApiServer = AsyncDisposable & {
+  readonly controlPlane: ControlPlane;
+  /** Access as an administrator, by the kubeconfig. */
+  readonly access: ClusterAccess;
+  /** Makes a namespace of a new name and a client for it; the client ends with the server. */
+  client(options?: Partial<ClientOptions>): Promise<KubeClient>;
+  kubectl(...args: readonly string[]): Promise<string>;
+};
+
+/** A real kube-apiserver that knows our kinds and our admission policies. */
+export async function openApiServer(options: ControlPlaneOptions = {}): Promise<ApiServer> {
+  await using parts = new AsyncDisposableStack();
+  const controlPlane = parts.use(await startControlPlane(options));
+  const kubectl = (...args: readonly string[]): Promise<string> => kubectlOk(controlPlane.kubeconfigFile, args);
+  await kubectl('apply', '--server-side', ...definitions().flatMap((file) => ['-f', file]));
+  await kubectl('wait', '--for=condition=Established', '--timeout=60s', 'customresourcedefinitions', '--all');
+  const access = await loadKubeconfig({ file: controlPlane.kubeconfigFile });
+  const owned = parts.move();
+  return {
+    controlPlane,
+    access,
+    kubectl,
+    async client(more = {}) {
+      const namespace = `test-${randomBytes(4).toString('hex')}`;
+      await kubectl('create', 'namespace', namespace);
+      return owned.use(createClient({ ...access, namespace, ...more } as ClientOptions));
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function definitions(): readonly string[] {
+  return [
+    ...globSync(join(root, 'crds', 'portcullis.dev_*.yaml')).toSorted(),
+    ...globSync(join(root, 'crds', 'admission', '*.yaml')).toSorted(),
+  ];
+}
+
+/** The files of an access for whoever reads them by itself. */
+export function filesOf({ caFile, adminCertificateFile, adminKeyFile }: ControlPlane) {
+  return {
+    caPem: readFileSync(caFile, 'utf8'),
+    clientCertificate: {
+      cert: readFileSync(adminCertificateFile, 'utf8'),
+      key: readFileSync(adminKeyFile, 'utf8'),
+    },
+  };
+}
