@@ -2,7 +2,14 @@ import type { Metrics } from '#kit/metrics/metrics';
 import type { WorkQueueCounts } from '#kube/work-queue';
 import type { Consequence } from './outcome.ts';
 
-export const controllerNames = ['guardrailpolicy', 'modelbinding', 'runtimegeneration', 'gatewayreport'] as const;
+export const controllerNames = [
+  'guardrailpolicy',
+  'modelbinding',
+  'runtimegeneration',
+  'gatewayreport',
+  'deployment',
+  'servedpolicy',
+] as const;
 export type ControllerName = (typeof controllerNames)[number];
 
 const results = ['success', 'error', 'requeue', 'requeue_after'] as const;

@@ -162,6 +162,9 @@ const kinds = new Map([
   ['configmaps', 'ConfigMap'],
   ['deployments', 'Deployment'],
   ['services', 'Service'],
+  ['pods', 'Pod'],
+  ['poddisruptionbudgets', 'PodDisruptionBudget'],
+  ['networkpolicies', 'NetworkPolicy'],
 ]);
 
 function isCollection(path: string): boolean {

@@ -1,0 +1,195 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '../../../../e2e/support/until.ts';
+import { describeWorkloads } from '../../testing/workloads-suite.ts';
+import { type ClusterPlace, openClusterPlace } from './testing/open-cluster-place.ts';
+
+describeWorkloads('a cluster', openClusterPlace);
+
+async function open(): Promise<ClusterPlace> {
+  const place = await openClusterPlace();
+  onTestFinished(() => place[Symbol.asyncDispose]());
+  return place;
+}
+
+const plurals = ['deployments', 'services', 'poddisruptionbudgets', 'networkpolicies'] as const;
+const present = ({ server }: ClusterPlace, name = 'g-one') =>
+  plurals.filter((plural) => server.object(plural, name) !== undefined);
+
+async function deployed(place: ClusterPlace, replicas = 1): Promise<void> {
+  place.workloads.ensure(await place.request('g-one', { replicas }));
+  await place.becomeReady('g-one');
+  await until('they are ready', () => place.workloads.observe('g-one').ready === replicas);
+}
+
+describe('the objects of a workload', () => {
+  test('belong to its RuntimeGeneration and hold what the manifest says', async () => {
+    const place = await open();
+    await deployed(place);
+    const { manifest: text } = await place.request('g-one');
+    const manifest = JSON.parse(text) as Record<string, { spec: object; metadata: object }>;
+    const owner = {
+      apiVersion: 'portcullis.dev/v1alpha1',
+      kind: 'RuntimeGeneration',
+      name: 'g-one',
+      uid: 'uid-of-g-one',
+      controller: true,
+    };
+    expect(present(place)).toEqual(['deployments', 'services', 'networkpolicies']);
+    for (const [plural, member] of [
+      ['deployments', 'deployment'],
+      ['services', 'service'],
+      ['networkpolicies', 'networkPolicy'],
+    ] as const) {
+      const object = place.server.object(plural, 'g-one');
+      expect(object?.metadata).toMatchObject({ ...manifest[member]?.metadata, ownerReferences: [owner] });
+      expect(object?.['spec']).toEqual({
+        ...manifest[member]?.spec,
+        ...(member === 'deployment' ? { replicas: 1 } : {}),
+      });
+    }
+    expect(place.workloads.observe('g-one').addresses).toEqual(['http://g-one.team.svc:8000']);
+  });
+
+  test('are made before there is a pod that they protect', async () => {
+    const place = await open();
+    await deployed(place, 2);
+    const made = place.writes().map((line) => line.split('/').at(-1));
+    expect(made).toEqual(['networkpolicies', 'services', 'deployments', 'poddisruptionbudgets']);
+  });
+
+  test('are not written again, however often they are asked for and whoever asks', async () => {
+    const place = await open();
+    await deployed(place, 2);
+    const before = place.writes().length;
+    place.workloads.ensure(await place.request('g-one', { replicas: 2 }));
+    const next = await place.succeed();
+    next.ensure(await place.request('g-one', { replicas: 2, addresses: ['http://g-one.team.svc:8000'] }));
+    await place.becomeReady('g-one');
+    await until('they are ready', () => next.observe('g-one').ready === 2);
+    expect(place.writes()).toHaveLength(before);
+  });
+
+  test('have a budget from two pods on, and none below', async () => {
+    const place = await open();
+    await deployed(place, 1);
+    expect(present(place)).not.toContain('poddisruptionbudgets');
+    place.workloads.ensure(await place.request('g-one', { replicas: 2 }));
+    await until('it is there', () => present(place).includes('poddisruptionbudgets'));
+    place.workloads.ensure(await place.request('g-one', { replicas: 1 }));
+    await until('it is gone', () => !present(place).includes('poddisruptionbudgets'));
+    expect(place.server.object('deployments', 'g-one')?.['spec']).toMatchObject({ replicas: 1 });
+  });
+
+  test('are changed back when somebody changes them, and made again when somebody takes them away', async () => {
+    const place = await open();
+    await deployed(place);
+    const image = () => JSON.stringify(place.server.object('deployments', 'g-one')?.['spec']);
+    const before = image();
+    place.server.change('deployments', 'g-one', (object) => {
+      const spec = object['spec'] as { template: { spec: { containers: { image: string }[] } } };
+      for (const container of spec.template.spec.containers) container.image = 'other:1';
+    });
+    await until('it is changed back', () => image() === before);
+    place.server.remove('services', 'g-one');
+    await until('it is made again', () => present(place).includes('services'));
+    place.server.change('networkpolicies', 'g-one', (object) =>
+      Object.assign(object['spec'] as object, { ingress: [{}] }),
+    );
+    await until('it is closed again', () =>
+      JSON.stringify(place.server.object('networkpolicies', 'g-one')?.['spec']).includes('part-of'),
+    );
+  });
+
+  test('keep what others add to them', async () => {
+    const place = await open();
+    await deployed(place);
+    place.server.change('deployments', 'g-one', (object) => {
+      Object.assign(object['spec'] as object, { paused: false, progressDeadlineSeconds: 600 });
+      Object.assign(object.metadata, { annotations: { 'example.com/note': 'x' } });
+    });
+    place.workloads.ensure(await place.request('g-one', { replicas: 2 }));
+    await until('it has two', () =>
+      JSON.stringify(place.server.object('deployments', 'g-one')).includes('"replicas":2'),
+    );
+    expect(place.server.object('deployments', 'g-one')).toMatchObject({
+      metadata: { annotations: { 'example.com/note': 'x' } },
+      spec: { paused: false },
+    });
+  });
+
+  test('are removed with the workload, and only those of its RuntimeGeneration', async () => {
+    const place = await open();
+    await deployed(place, 2);
+    place.server.change('services', 'g-one', (object) => {
+      object.metadata['ownerReferences'] = [];
+    });
+    place.workloads.remove('g-one');
+    await until('its own are gone', () => present(place).length === 1);
+    expect(present(place)).toEqual(['services']);
+  });
+});
+
+describe('an object of the name that belongs to somebody else', () => {
+  test.each(plurals.filter((plural) => plural !== 'poddisruptionbudgets'))(
+    'in %s is left alone, and said so',
+    async (plural) => {
+      const place = await open();
+      await deployed(place);
+      await place.succeed();
+      place.server.change(plural, 'g-one', (object) => {
+        object.metadata['ownerReferences'] = [
+          { controller: true, uid: 'another', kind: 'X', name: 'x', apiVersion: 'v1' },
+        ];
+      });
+      const before = JSON.stringify(place.server.object(plural, 'g-one')?.['spec']);
+      place.workloads.ensure(await place.request('g-one', { replicas: 2 }));
+      const problem = await until('it is told', () => place.workloads.observe('g-one').problem);
+      expect(problem).toMatch(/g-one exists and belongs to somebody else: remove it/);
+      expect(JSON.stringify(place.server.object(plural, 'g-one')?.['spec'])).toBe(before);
+      if (plural !== 'networkpolicies') expect(place.workloads.observe('g-one')).toMatchObject({ ready: 0 });
+      place.server.remove(plural, 'g-one');
+      await until('it is made', () => {
+        const owners = JSON.stringify(place.server.object(plural, 'g-one')?.metadata['ownerReferences'] ?? []);
+        return owners.includes('uid-of-g-one');
+      });
+    },
+  );
+});
+
+test('a workload made anew under its name waits until that of before is gone', async () => {
+  const place = await open();
+  await deployed(place);
+  place.workloads.remove('g-one');
+  place.workloads.ensure(await place.request('g-one', { uid: 'made-anew' }));
+  await until(
+    'all are the new one’s',
+    () =>
+      present(place).every((plural) =>
+        JSON.stringify(place.server.object(plural, 'g-one')?.metadata['ownerReferences']).includes('made-anew'),
+      ) && present(place).length === 3,
+  );
+});
+
+describe('a request that is cut', () => {
+  test.each(['cut', 'unanswered'] as const)(
+    '(%s) at any write is followed by the same objects in the end',
+    async (fate) => {
+      for (let write = 1; write <= 4; write += 1) {
+        await using place = await openClusterPlace();
+        let count = 0;
+        place.server.fate = ({ method }) => {
+          if (method === 'GET') return 'served';
+          count += 1;
+          return count === write ? fate : 'served';
+        };
+        place.workloads.ensure(await place.request('g-one', { replicas: 2 }));
+        await until('all are there', () => present(place).length === 4);
+        await place.becomeReady('g-one');
+        await until('they are ready', () => place.workloads.observe('g-one').ready === 2);
+        expect(place.workloads.observe('g-one').problem).toBeUndefined();
+        const made = place.writes().filter((line) => line.startsWith('POST'));
+        expect(made.length).toBeLessThanOrEqual(fate === 'cut' ? 5 : 4);
+      }
+    },
+  );
+});

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { canonicalBytes } from '#contracts/canonical';
+import { workloadTemplateSchema } from '../../../../environment/workload-template.ts';
+import { readManifest, renderManifest } from '../manifest.ts';
+
+const name = 'g-0123456789abcdef0123';
+const detector = {
+  name: 'detector',
+  kind: 'detector',
+  endpoint: 'https://detector.example/check',
+  credential: 'detector-key',
+} as const;
+const classifier = {
+  name: 'classifier',
+  kind: 'classifier',
+  endpoint: 'http://classifier.models:8080/v1',
+  model: 'small',
+  credential: 'classifier-key',
+} as const;
+const identity = { name, digest: 'ab'.repeat(32), build: 'portcullis:1', providers: [] };
+
+const least = workloadTemplateSchema.parse({ image: 'portcullis:1', tokenSecret: 'portcullis-runtime-token' });
+const full = workloadTemplateSchema.parse({
+  image: 'images.example/portcullis@sha256:00',
+  imagePullPolicy: 'Always',
+  imagePullSecrets: [{ name: 'pull' }],
+  command: ['/node', 'runtime/main.ts'],
+  serviceAccountName: 'runtime',
+  resources: { requests: { cpu: '250m', memory: '256Mi' }, limits: { memory: '512Mi' } },
+  tokenSecret: 'portcullis-runtime-token',
+  providerSecret: 'provider-credentials',
+  labels: { team: 'safety', 'app.kubernetes.io/part-of': 'something-else' },
+  annotations: { 'example.com/scrape': 'true' },
+  nodeSelector: { disk: 'fast' },
+  tolerations: [{ key: 'spot', operator: 'Exists' }],
+  affinity: { nodeAffinity: {} },
+  topologySpread: false,
+  priorityClassName: 'high',
+  maxUnavailable: '25%',
+  preStopSeconds: 0,
+  terminationGraceSeconds: 60,
+  allowFrom: { role: 'gateway' },
+  ingress: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+  egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }], ports: [{ port: 443, protocol: 'TCP' }] }],
+  port: 9_000,
+});
+
+const cases = [
+  ['least', least, identity],
+  ['full', full, { ...identity, providers: [detector, classifier] }],
+] as const;
+const parts = ['deployment', 'service', 'podDisruptionBudget', 'networkPolicy'] as const;
+
+describe.each(cases)('a workload of the %s template', (title, template, input) => {
+  const text = renderManifest(input, template);
+  const manifest = readManifest(text);
+
+  test.each(parts)('has the %s of its golden file', async (part) => {
+    const file = `${title}-${part.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.yaml`;
+    await expect(stringify(manifest?.[part])).toMatchFileSnapshot(`../testdata/${file}`);
+  });
+
+  test('is rendered to the same bytes each time, and read back as it was', () => {
+    expect(renderManifest(structuredClone(input), structuredClone(template))).toBe(text);
+    expect(canonicalBytes(manifest).toString('utf8')).toBe(text);
+  });
+
+  test('fits its RuntimeGeneration with room to spare', () => {
+    expect(text.length).toBeLessThan(16_384);
+  });
+});
+
+test('without a NetworkPolicy it is left out', () => {
+  const manifest = readManifest(renderManifest(identity, { ...least, networkPolicy: false }));
+  expect(manifest?.networkPolicy).toBeUndefined();
+  expect(manifest?.deployment).toBeDefined();
+});
+
+test('of providers without rules of its own it may reach their ports, each once', () => {
+  const other = { ...detector, name: 'other', endpoint: 'https://other.example' } as const;
+  const manifest = readManifest(renderManifest({ ...identity, providers: [detector, classifier, other] }, least));
+  expect(manifest?.networkPolicy?.spec['egress']).toMatchObject([
+    { ports: [{ port: 53 }, { port: 53 }] },
+    { ports: [{ port: 443 }, { port: 8_080 }] },
+  ]);
+});
+
+const text = renderManifest(identity, least);
+test.each([
+  ['a manifest of local processes', '{"kind":"LocalProcess"}'],
+  ['no JSON', '{'],
+  ['an object more', JSON.stringify({ ...JSON.parse(text), secret: {} })],
+  ['another kind of object', text.replace('"kind":"Deployment"', '"kind":"DaemonSet"')],
+  ['objects of two names', text.replace(`"name":"${name}"`, '"name":"g-other"')],
+])('%s is not read', (_name, other) => {
+  expect(other).not.toBe(text);
+  expect(readManifest(other)).toBeUndefined();
+});
+
+test('the manifest of another workload is not read', () => {
+  expect(readManifest(text, name)).toBeDefined();
+  expect(readManifest(text, 'g-other')).toBeUndefined();
+});
