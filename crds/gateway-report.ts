@@ -23,7 +23,7 @@ const pinnedWorkload = z.strictObject({
 /** What one gateway replica says that it holds. Written by that replica only. */
 export const gatewayReportSpecSchema = z.strictObject({
   gateway: z.string().min(1).max(63).describe('gateway is the gateway that the replica belongs to.'),
-  bootId: z.uuid().describe('bootId is new at every start of the process.'),
+  bootId: z.uuid().max(36).describe('bootId is new at every start of the process.'),
   ready: z.boolean().describe('ready says whether the replica takes traffic.'),
   formats: z
     .array(z.int().min(1).max(65_536))

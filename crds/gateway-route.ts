@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
-import { resourceSchema } from './metadata.ts';
+import { digestSchema, resourceSchema } from './metadata.ts';
 import { failureReasons } from './model-binding.ts';
 
 /** The format that this code writes and reads. */
@@ -13,10 +13,7 @@ const guardedSchema = z.strictObject({
   mode: z.literal('Policy').describe('mode Policy guards the alias, mode None does not.'),
   policyId: z.string().min(1).max(128).describe('policyId is the id of the policy.'),
   policyRevision: z.string().min(1).max(64).describe('policyRevision is the number of its revision.'),
-  digest: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .describe('digest is the SHA-256 of the bundle.'),
+  digest: digestSchema.describe('digest is the SHA-256 of the bundle.'),
   addresses: z.array(url).min(1).max(64).describe('addresses are the origins of the runtime, without a path.'),
   headers: z
     .strictObject({
@@ -69,7 +66,7 @@ export const gatewayRouteSpecSchema = z.strictObject({
     })
     .describe('binding is the owner of the route.'),
   alias: z.string().min(1).max(128).describe('alias is the model name that clients send.'),
-  generationId: z.uuid().describe('generationId is the application that is pinned.'),
+  generationId: z.uuid().max(36).describe('generationId is the application that is pinned.'),
   token: z
     .string()
     .max(128)

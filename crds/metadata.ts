@@ -60,6 +60,12 @@ export type Stored<R extends Pick<Resource, 'metadata'>> = R & {
 /** The UID of an object as a server gives it. */
 export const uidSchema = z.string().min(1).max(128);
 
+/** SHA-256 in lower case. */
+export const digestSchema = z
+  .string()
+  .length(64)
+  .regex(/^[0-9a-f]{64}$/);
+
 /** A point in time as Kubernetes writes it: RFC 3339. */
 export const timeSchema = z.iso.datetime({ offset: true });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
 import { policyTestSchema } from './guardrail-policy.ts';
-import { nameSchema, resourceSchema, uidSchema } from './metadata.ts';
+import { digestSchema, nameSchema, resourceSchema, uidSchema } from './metadata.ts';
 
 /** The number of a revision; they begin with 1 and have no gaps. */
 export const revisionNumberSchema = z.int().min(1).max(2_147_483_647);
@@ -22,10 +22,7 @@ export const policyRevisionSpecSchema = z.strictObject({
   description: codePoints(0, 4_096).describe('description says what the policy was for.'),
   lifecycle: z.enum(['Draft', 'Archived']).describe('lifecycle is the lifecycle as it stood.'),
   definition: z.string().max(1_048_576).describe('definition is the whole definition as canonical JSON (RFC 8785).'),
-  definitionDigest: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .describe('definitionDigest is the SHA-256 of definition, 64 hexadecimal digits.'),
+  definitionDigest: digestSchema.describe('definitionDigest is the SHA-256 of definition, 64 hexadecimal digits.'),
   ruleCount: z.int().min(0).max(65_536).describe('ruleCount is the number of rules of both sections.'),
   ruleKinds: z
     .array(z.string().min(1).max(64))

@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { conditionsSchema, observedGenerationSchema, resourceSchema } from './metadata.ts';
+import { conditionsSchema, digestSchema, observedGenerationSchema, resourceSchema } from './metadata.ts';
 
 /** The runtime processes of one bundle and build, named `g-<hash>`; found by content, shared by applications. */
 export const runtimeGenerationSpecSchema = z.strictObject({
-  digest: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .describe('digest is the SHA-256 of the bundle.'),
+  digest: digestSchema.describe('digest is the SHA-256 of the bundle.'),
   build: z.string().min(1).max(512).describe('build is the version or the image of the runtime that runs the bundle.'),
   manifest: z.string().max(1_048_576).describe('manifest is what is run, rendered once, byte for byte.'),
   replicas: z.int().min(1).max(64).describe('replicas is the largest number that anyone asks for.'),

@@ -5,8 +5,7 @@ import { parse } from 'yaml';
 import type { Resource } from '#crds/metadata';
 import { findKind } from '#crds/schemas';
 import { root } from '../../hack/check/run-tool.ts';
-import { ApiRefusal } from '../../operator/folder-api/api-refusal.ts';
-import { validateObject } from '../../operator/folder-api/validate-object.ts';
+import { judgeOurselves } from './judge-ourselves.ts';
 import { collection, useTestApi } from './test-api.ts';
 
 const folder = join(root, 'crds/samples');
@@ -33,28 +32,15 @@ function readSamples(kind: 'valid' | 'invalid'): readonly Sample[] {
 const valid = readSamples('valid');
 const invalid = readSamples('invalid');
 
-/** What our own code says, as the standalone server does; undefined when it takes the object. */
-function ownJudgement(object: Resource): string | undefined {
-  const kind = findKind(object.kind)?.kind;
-  if (kind === undefined) throw new TypeError(`there is no kind ${object.kind}`);
-  try {
-    validateObject(kind, object);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof ApiRefusal)) throw error;
-    return error.message;
-  }
-}
-
 const pluralOf = (object: Resource): string => findKind(object.kind)?.kind.plural ?? '';
 
 describe('our own code', () => {
   test.each(valid)('takes $name', ({ object }) => {
-    expect(ownJudgement(object)).toBeUndefined();
+    expect(judgeOurselves(object)).toBeUndefined();
   });
   test.each(invalid)('refuses $name', ({ object, schema }) => {
     expect(schema).not.toBe('');
-    expect(ownJudgement(object)).toContain(schema);
+    expect(judgeOurselves(object)).toContain(schema);
   });
 });
 

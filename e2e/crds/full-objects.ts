@@ -1,0 +1,210 @@
+import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { apiVersion } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
+import type { PolicyRevision } from '#crds/policy-revision';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+
+const digest = 'a'.repeat(64);
+const uuid = '01990000-0000-7000-8000-000000000001';
+const condition = {
+  type: 'Ready',
+  status: 'True' as const,
+  observedGeneration: 1,
+  lastTransitionTime: '2026-01-31T12:00:00Z',
+  reason: 'Ready',
+  message: 'All is well.',
+};
+
+/** So that each number can be moved to its own edges. */
+const common = { timeoutMs: 1 };
+const deny = { type: 'deny' as const };
+const terms = { terms: ['x'], match: 'token' as const, caseSensitive: false };
+const pattern = { engine: 're2-1.1.20251105' as const, pattern: 'x+', caseSensitive: true };
+const detector = { provider: 'injections', contract: 'platform.guardrail-runtime.detector/v1' as const };
+const classifier = {
+  provider: 'classifier',
+  profile: 'generic.chat-completions.classifier/v1' as const,
+  instruction: { version: '1', text: 'Deny malware.' },
+};
+const mask = { type: 'mask' as const, replacement: '[x]' };
+
+/** A section with one rule of each kind in each list, each with every member that it may have. */
+function section(): GuardrailPolicy['spec']['definition']['request'] {
+  const rules = (suffix: string) =>
+    [
+      { id: `words${suffix}`, kind: 'stop_list', ...common, action: mask, stopList: terms },
+      { id: `pattern${suffix}`, kind: 'regex', ...common, action: deny, regex: pattern },
+      { id: `detector${suffix}`, kind: 'external_pipeline', ...common, action: deny, externalPipeline: detector },
+      { id: `judge${suffix}`, kind: 'llm_classifier', ...common, action: deny, llmClassifier: classifier },
+    ] as const;
+  return {
+    deadlineMs: 5_000,
+    baseline: [...rules('')],
+    additional: rules('-more').map((rule) => ({ ...rule, mode: 'observe' as const })),
+  };
+}
+
+const guardrailPolicy: GuardrailPolicy = {
+  apiVersion,
+  kind: 'GuardrailPolicy',
+  metadata: { name: 'sample' },
+  spec: {
+    displayName: 'Sample',
+    description: 'Every field.',
+    lifecycle: 'Draft',
+    definition: {
+      request: section(),
+      response: section(),
+      providers: [
+        { name: 'injections', credentialRef: { name: 'injections-key' } },
+        { name: 'classifier', credentialRef: { name: 'classifier-key' } },
+      ],
+    },
+    tests: [{ name: 'a test', stage: 'request', messages: [{ role: 'user', content: 'hello' }], expect: 'Pass' }],
+    change: 'token',
+  },
+  status: {
+    conditions: [condition],
+    observedGeneration: 1,
+    latestRevision: { number: 1, name: `${uuid}-1`, definitionDigest: digest },
+  },
+};
+
+const policyRevision: PolicyRevision = {
+  apiVersion,
+  kind: 'PolicyRevision',
+  metadata: { name: `${uuid}-1` },
+  spec: {
+    policyId: uuid,
+    number: 1,
+    policy: { name: 'sample', uid: uuid, generation: 1 },
+    token: '',
+    displayName: 'Sample',
+    description: '',
+    lifecycle: 'Draft',
+    definition: '{}',
+    definitionDigest: digest,
+    ruleCount: 8,
+    ruleKinds: ['stop_list'],
+    tests: guardrailPolicy.spec.tests ?? [],
+  },
+};
+
+const modelBinding: ModelBinding = {
+  apiVersion,
+  kind: 'ModelBinding',
+  metadata: { name: 'sample' },
+  spec: {
+    model: { alias: 'sample', provider: 'echo', upstreamModel: 'echo', state: 'Enabled' },
+    gateway: 'default',
+    guardrail: { mode: 'Policy', policyRef: { name: 'sample', revision: 1 } },
+    contentProfile: 'platform.guardrail-runtime/v1',
+    replicas: 1,
+    extraRequestKeys: ['top_k'],
+    apply: 'token',
+  },
+  status: {
+    conditions: [condition],
+    observedGeneration: 1,
+    pinned: { generationId: uuid, policyId: uuid, policyRevision: '1', digest },
+    applications: [
+      {
+        operationId: 'token',
+        policyId: uuid,
+        policyRevision: '1',
+        contentProfile: 'platform.guardrail-runtime/v1',
+        generationId: uuid,
+        outcome: 'Failed',
+        reason: 'bundle_invalid',
+        time: '2026-01-31T12:00:00.123Z',
+      },
+    ],
+  },
+};
+
+const runtimeGeneration: RuntimeGeneration = {
+  apiVersion,
+  kind: 'RuntimeGeneration',
+  metadata: { name: 'g-0123456789abcdef0123' },
+  spec: { digest, build: '0.1.0', manifest: '{}', replicas: 1, state: 'Active' },
+  status: {
+    conditions: [condition],
+    observedGeneration: 1,
+    state: 'Ready',
+    addresses: ['http://g-0123456789abcdef0123.test.svc:8000'],
+    readyReplicas: 1,
+    testsPassed: [digest],
+  },
+};
+
+const gatewayRoute: GatewayRoute = {
+  apiVersion,
+  kind: 'GatewayRoute',
+  metadata: { name: 'sample' },
+  spec: {
+    formatVersion: 1,
+    gateway: 'default',
+    binding: { name: 'sample', uid: uuid, id: uuid },
+    alias: 'sample',
+    generationId: uuid,
+    token: 'token',
+    contentProfile: 'platform.guardrail-runtime/v1',
+    state: 'Enabled',
+    guardrail: {
+      mode: 'Policy',
+      policyId: uuid,
+      policyRevision: '1',
+      digest,
+      addresses: ['http://g-0123456789abcdef0123.test.svc:8000'],
+      headers: {
+        'x-ap-gr-policy-id': uuid,
+        'x-ap-gr-policy-revision': '1',
+        'x-ap-gr-bundle-digest': digest,
+        'x-ap-gr-content-profile': 'platform.guardrail-runtime/v1',
+      },
+      maxBodyBytes: 32_768,
+      maxMessages: 32,
+      deadlineMs: { request: 250, response: 250 },
+      streaming: { allowed: false, rule: 'words' },
+    },
+    workload: 'g-0123456789abcdef0123',
+    upstream: { provider: 'echo', endpoint: 'http://echo.test.svc/v1', model: 'echo', credential: 'echo-key' },
+    extraRequestKeys: ['top_k'],
+    refused: {
+      token: 'earlier',
+      contentDigest: digest,
+      generationId: uuid,
+      reason: 'replica_rejected',
+      message: 'A replica did not take it.',
+    },
+  },
+};
+
+const place = { route: 'sample', uid: uuid, version: '1' };
+const gatewayReport: GatewayReport = {
+  apiVersion,
+  kind: 'GatewayReport',
+  metadata: { name: 'gateway-0' },
+  spec: {
+    gateway: 'default',
+    bootId: uuid,
+    ready: true,
+    formats: [1],
+    appliedThrough: '1',
+    pending: [place],
+    rejected: [{ ...place, reason: 'probe_policy_unavailable' }],
+    inUse: [{ workload: 'g-0123456789abcdef0123', generationId: uuid }],
+  },
+};
+
+/** One object of each kind with every field that it may have. */
+export const fullObjects = {
+  guardrailPolicy,
+  policyRevision,
+  modelBinding,
+  runtimeGeneration,
+  gatewayRoute,
+  gatewayReport,
+} as const;

@@ -1,0 +1,17 @@
+import type { Resource } from '#crds/metadata';
+import { findKind } from '#crds/schemas';
+import { ApiRefusal } from '../../operator/folder-api/api-refusal.ts';
+import { validateObject } from '../../operator/folder-api/validate-object.ts';
+
+/** What our own code says of a new object, as the standalone server does; undefined when it takes the object. */
+export function judgeOurselves(object: Resource): string | undefined {
+  const kind = findKind(object.kind)?.kind;
+  if (kind === undefined) throw new TypeError(`there is no kind ${object.kind}`);
+  try {
+    validateObject(kind, object);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiRefusal)) throw error;
+    return error.message;
+  }
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { item, namespace, useTestApi } from './test-api.ts';
+
+const targetBytes = 690 * 1_024;
+
+/** A policy of 690 KiB: words, as a stop list of a big organisation would hold them. */
+function largePolicy(name: string): GuardrailPolicy {
+  const policy = (terms: string[]): GuardrailPolicy => ({
+    apiVersion: 'portcullis.dev/v1alpha1',
+    kind: 'GuardrailPolicy',
+    metadata: { name },
+    spec: {
+      displayName: 'Large',
+      description: '',
+      lifecycle: 'Draft',
+      definition: { request: section(terms), response: section(['forbidden']), providers: [] },
+    },
+  });
+  const section = (terms: string[]): GuardrailPolicy['spec']['definition']['request'] => ({
+    deadlineMs: 250,
+    baseline: [
+      {
+        id: 'words',
+        kind: 'stop_list',
+        timeoutMs: 20,
+        action: { type: 'deny' },
+        stopList: { terms, match: 'token', caseSensitive: false },
+      },
+    ],
+    additional: [],
+  });
+  const term = (index: number): string => `forbidden word ${String(index).padStart(8, '0')}`;
+  const rest = targetBytes - JSON.stringify(policy(['x'])).length;
+  const count = Math.floor(rest / JSON.stringify(`${term(0)},`).length);
+  return policy(Array.from({ length: count }, (_, index) => term(index)));
+}
+
+describe('a policy of 690 KiB', () => {
+  const api = useTestApi();
+  const { metadata, spec } = largePolicy('large');
+  const head = { apiVersion: 'portcullis.dev/v1alpha1', kind: 'GuardrailPolicy', metadata };
+  const apply = (manager: string, object: unknown) =>
+    api.kubectl(
+      ['apply', '--server-side', `--field-manager=${manager}`, `--namespace=${namespace}`, '--filename=-'],
+      JSON.stringify(object),
+    );
+
+  test('is applied by two managers on the server, each with its own fields', async () => {
+    expect(JSON.stringify({ ...head, spec }).length).toBeGreaterThan(targetBytes - 100);
+    expect(await apply('rules', { ...head, spec })).toMatchObject({ code: 0, stderr: '' });
+    const owned = { ...head, metadata: { ...metadata, labels: { team: 'safety' } }, spec: { change: 'a-token' } };
+    expect(await apply('operations', owned)).toMatchObject({ code: 0, stderr: '' });
+    expect(await apply('rules', { ...head, spec: { ...spec, displayName: 'Larger' } })).toMatchObject({ code: 0 });
+
+    const { body } = await api.send('GET', item('guardrailpolicies', 'large', ''));
+    expect(body.spec).toMatchObject({ displayName: 'Larger', change: 'a-token', definition: spec.definition });
+    const managers = body.metadata?.managedFields as readonly {
+      readonly manager: string;
+      readonly fieldsV1: unknown;
+    }[];
+    expect(managers.map(({ manager }) => manager)).toEqual(expect.arrayContaining(['rules', 'operations']));
+    // Every list is atomic: what is kept about owners does not grow with the rules.
+    expect(JSON.stringify(managers).length).toBeLessThan(4_096);
+  });
+
+  test('a manager is told when it takes a field of another one', async () => {
+    const { code, stderr } = await apply('operations', { ...head, spec: { displayName: 'Mine' } });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('conflict with "rules": .spec.displayName');
+  });
+
+  test('cannot be applied by the client, for its copy in an annotation is too long', async () => {
+    const object = { ...head, metadata: { name: 'large-by-client' }, spec };
+    const { code, stderr } = await api.kubectl(
+      ['apply', `--namespace=${namespace}`, '--filename=-'],
+      JSON.stringify(object),
+    );
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('metadata.annotations: Too long: may not be more than 262144 bytes');
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { immutabilityProblems } from '#crds/immutability';
+import { type Kind, kinds } from '#crds/kinds';
+import type { Resource } from '#crds/metadata';
+import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
+import { fullObjects } from './full-objects.ts';
+import { collection, item, useTestApi } from './test-api.ts';
+
+type Operation = { readonly op: 'add' | 'remove' | 'replace'; readonly path: string; readonly value?: unknown };
+type Case = {
+  readonly title: string;
+  readonly kind: Kind;
+  readonly object: Resource;
+  readonly change: Operation;
+  /** Part of the sentence of the refusal; absent where the change is allowed. */
+  readonly refused?: string;
+};
+
+const id = '01990000-0000-7000-8000-00000000000a';
+const idPath = '/metadata/labels/portcullis.dev~1id';
+const labelled = (object: Resource): Resource => ({
+  ...object,
+  metadata: { ...object.metadata, labels: { 'portcullis.dev/id': id, other: 'x' } },
+});
+const neverRevision = 'the spec of a PolicyRevision never changes';
+
+const revision = { kind: kinds.policyRevision, object: fullObjects.policyRevision };
+const generation = { kind: kinds.runtimeGeneration, object: fullObjects.runtimeGeneration };
+const binding = { kind: kinds.modelBinding, object: bindingObject('update', { apply: 'one' }) };
+const policy = { kind: kinds.guardrailPolicy, object: labelled(policyObject('update')) };
+
+const cases: readonly Case[] = [
+  { title: 'a member of a revision, changed', ...revision, change: replace('/spec/number', 2), refused: neverRevision },
+  {
+    title: 'the definition of a revision, changed',
+    ...revision,
+    change: replace('/spec/definition', '[]'),
+    refused: neverRevision,
+  },
+  {
+    title: 'an item of a revision, added',
+    ...revision,
+    change: add('/spec/ruleKinds/-', 'regex'),
+    refused: neverRevision,
+  },
+  { title: 'an item of a revision, removed', ...revision, change: remove('/spec/ruleKinds/0'), refused: neverRevision },
+  { title: 'a label of a revision, added', ...revision, change: add('/metadata/labels', { team: 'a' }) },
+  ...(['digest', 'build', 'manifest'] as const).map((member) => ({
+    title: `the ${member} of a workload, changed`,
+    ...generation,
+    change: replace(`/spec/${member}`, 'b'.repeat(64)),
+    refused: `the ${member} of a RuntimeGeneration never changes`,
+  })),
+  { title: 'the replicas of a workload, changed', ...generation, change: replace('/spec/replicas', 3) },
+  { title: 'the state of a workload, changed', ...generation, change: replace('/spec/state', 'Draining') },
+  { title: 'an id, added', ...binding, change: add('/metadata/labels', { 'portcullis.dev/id': id }) },
+  {
+    title: 'an id of another form, added',
+    ...binding,
+    change: add('/metadata/labels', { 'portcullis.dev/id': 'mine' }),
+    refused: 'is a UUID of version 7',
+  },
+  {
+    title: 'an id, changed',
+    ...policy,
+    change: replace(idPath, id.replace('a', 'b')),
+    refused: 'is set once and never changes',
+  },
+  { title: 'an id, removed', ...policy, change: remove(idPath), refused: 'is set once and never changes' },
+  {
+    title: 'all labels, removed',
+    ...policy,
+    change: remove('/metadata/labels'),
+    refused: 'is set once and never changes',
+  },
+  { title: 'another label, removed', ...policy, change: remove('/metadata/labels/other') },
+  { title: 'a token, changed', ...binding, change: replace('/spec/apply', 'two') },
+  { title: 'a token, removed', ...binding, change: remove('/spec/apply') },
+];
+
+function replace(path: string, value: unknown): Operation {
+  return { op: 'replace', path, value };
+}
+function add(path: string, value: unknown): Operation {
+  return { op: 'add', path, value };
+}
+function remove(path: string): Operation {
+  return { op: 'remove', path };
+}
+
+describe('an update is judged alike by the API server and by our own code', () => {
+  const api = useTestApi();
+
+  test.each(cases)('$title', async ({ kind, object, change, refused, title }) => {
+    const name = title.replaceAll(/[^a-z]+/g, '-');
+    const named = { ...object, metadata: { ...object.metadata, name } };
+    const created = await api.send('POST', collection(kind.plural), { body: named });
+    expect(created.status, created.body.message).toBe(201);
+    const { status, body } = await api.send('PATCH', item(kind.plural, name), {
+      body: [change],
+      contentType: 'application/json-patch+json',
+    });
+    const after = refused === undefined ? body : patched(created.body, change);
+    const problems = immutabilityProblems(kind, created.body as unknown as Resource, after as unknown as Resource);
+    if (refused === undefined) {
+      expect(status, body.message).toBe(200);
+      expect(problems).toEqual([]);
+      return;
+    }
+    expect(status).toBe(422);
+    expect(body.message).toContain(refused);
+    expect(problems.map(({ message }) => message).join()).toContain(refused);
+  });
+
+  test('the status of a binding is written through its own path alone', async () => {
+    const object = bindingObject('status-apart');
+    const withStatus = { ...object, status: { observedGeneration: 7 } };
+    const created = await api.send('POST', collection('modelbindings'), { body: withStatus });
+    expect(created.body.status).toBeUndefined();
+
+    const put = await api.send('PUT', item('modelbindings', 'status-apart'), {
+      body: { ...created.body, status: { observedGeneration: 7 } },
+    });
+    expect(put).toMatchObject({ status: 200 });
+    expect(put.body.status).toBeUndefined();
+
+    const change = [
+      { op: 'add', path: '/status', value: { observedGeneration: 1 } },
+      { op: 'replace', path: '/spec/gateway', value: 'smuggled' },
+    ];
+    const written = await api.send('PATCH', item('modelbindings', 'status-apart/status', ''), {
+      body: change,
+      contentType: 'application/json-patch+json',
+    });
+    expect(written.body.status).toEqual({ observedGeneration: 1 });
+    expect(written.body.spec).toMatchObject({ gateway: 'default' });
+    expect(written.body.metadata?.generation).toBe(1);
+  });
+
+  test.each(['policyRevision', 'gatewayRoute', 'gatewayReport'] as const)('a %s has no status', async (key) => {
+    const object = { ...fullObjects[key], status: { observedGeneration: 1 } };
+    const { body } = await api.send('POST', collection(kinds[key].plural), { body: object });
+    expect(body.message).toContain('unknown field "status"');
+  });
+});
+
+/** The object after a change that the server refused. */
+function patched(object: unknown, { op, path, value }: Operation): unknown {
+  const copy = structuredClone(object) as Record<string, unknown>;
+  const steps = path
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/'));
+  const last = steps.pop() ?? '';
+  const parent = steps.reduce<Record<string, unknown>>((node, step) => node[step] as Record<string, unknown>, copy);
+  if (op === 'remove' && Array.isArray(parent)) parent.splice(Number(last), 1);
+  else if (op === 'remove') delete parent[last];
+  else if (Array.isArray(parent) && last === '-') parent.push(value);
+  else parent[last] = value;
+  return copy;
+}
