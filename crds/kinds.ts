@@ -14,6 +14,8 @@ export type Kind = {
   readonly group?: string;
   /** Version within a group that is not ours. */
   readonly version?: string;
+  /** Whether reads ask for the metadata alone: of objects whose content is large and not looked at. */
+  readonly metadataOnly?: true;
 };
 
 export const kinds = {

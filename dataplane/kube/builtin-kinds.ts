@@ -13,5 +13,7 @@ export const builtinKinds = {
   podDisruptionBudget: builtin('policy', 'v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
   networkPolicy: builtin('networking.k8s.io', 'v1', 'NetworkPolicy', 'networkpolicies'),
   lease: builtin('coordination.k8s.io', 'v1', 'Lease', 'leases'),
+  /** Config maps without what they hold, for watches. */
+  configMapMetadata: { ...builtin('', 'v1', 'ConfigMap', 'configmaps'), metadataOnly: true },
   event: builtin('events.k8s.io', 'v1', 'Event', 'events'),
 } as const satisfies Record<string, Kind>;

@@ -7,7 +7,7 @@ import type { JsonPatchOperation } from './json-patch.ts';
 import { KubeError } from './kube-error.ts';
 import type { KubeObject } from './kube-object.ts';
 import { resourcePath } from './resource-path.ts';
-import { type ObjectList, servedList, servedObject } from './served-object.ts';
+import { acceptOf, type ObjectList, servedList, servedObject } from './served-object.ts';
 import { type WatchEvent, type WatchOptions, watchOnce } from './watch.ts';
 
 export type { JsonPatchOperation } from './json-patch.ts';
@@ -114,6 +114,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
       const answer = await connection.send({
         method: 'GET',
         path: pathOf(kind),
+        accept: acceptOf(kind, 'list'),
         query: listQuery(list),
         timeoutMs: listTimeoutMs,
         signal: list.signal,
@@ -154,7 +155,8 @@ async function getObject<R extends KubeObject = Resource>(
   timeoutMs: number,
 ): Promise<Stored<R> | undefined> {
   try {
-    return servedObject<R>(await connection.send({ method: 'GET', path, timeoutMs }), kind);
+    const accept = acceptOf(kind, 'object');
+    return servedObject<R>(await connection.send({ method: 'GET', path, accept, timeoutMs }), kind);
   } catch (error) {
     if (error instanceof KubeError && error.code === 'not_found' && error.details.absent === name) return undefined;
     throw error;

@@ -21,6 +21,8 @@ export type KubeRequest = {
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
   readonly contentType?: string;
+  /** Media type of the answer; JSON of the kind itself when absent. */
+  readonly accept?: string;
   /** Milliseconds for the whole request and its answer. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -71,7 +73,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         method: request.method,
         path: prefix + request.path + queryText(request.query),
         headers: {
-          accept: 'application/json',
+          accept: request.accept ?? 'application/json',
           ...(authorization === undefined ? {} : { authorization }),
           ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
         },

@@ -9,14 +9,32 @@ export function isServed<R extends KubeObject>(value: unknown, kind: Kind): valu
   const object = value as Partial<KubeObject> | null | undefined;
   const metadata = object?.metadata as Partial<KubeObject['metadata']> | null | undefined;
   return (
-    object?.apiVersion === apiVersionOf(kind) &&
-    object.kind === kind.kind &&
+    hasType(object, kind) &&
     typeof metadata?.name === 'string' &&
     typeof metadata.uid === 'string' &&
     typeof metadata.resourceVersion === 'string' &&
     hasGeneration(metadata, kind) &&
     typeof metadata.creationTimestamp === 'string'
   );
+}
+
+/** Metadata alone comes as objects of a kind of its own, from servers that can leave the rest out. */
+export function hasType(
+  object: Partial<Pick<KubeObject, 'apiVersion' | 'kind'>> | null | undefined,
+  kind: Kind,
+): boolean {
+  if (object?.apiVersion === apiVersionOf(kind) && object.kind === kind.kind) return true;
+  return (
+    kind.metadataOnly === true && object?.apiVersion === metadataType.apiVersion && object.kind === metadataType.kind
+  );
+}
+
+const metadataType = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata' } as const;
+
+/** The media type that asks for objects of a kind, or for a list of them. */
+export function acceptOf(kind: Kind, what: 'object' | 'list'): string {
+  if (kind.metadataOnly !== true) return 'application/json';
+  return `application/json;as=${metadataType.kind}${what === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`;
 }
 
 /** Many built-in kinds have no generation; Kubernetes reads its absence as 0, and so do we. */
@@ -54,7 +72,7 @@ export function servedList<R extends KubeObject>(value: unknown, kind: Kind): Ob
     metadata?: { resourceVersion?: unknown; continue?: unknown };
   };
   const version = list?.metadata?.resourceVersion;
-  if (list?.kind !== `${kind.kind}List` || !Array.isArray(list.items) || typeof version !== 'string') {
+  if (!isListKind(list?.kind, kind) || !Array.isArray(list.items) || typeof version !== 'string') {
     throw new KubeError('unavailable', `the API server did not answer with a list of ${kind.kind}`);
   }
   const next = list.metadata?.continue;
@@ -63,6 +81,10 @@ export function servedList<R extends KubeObject>(value: unknown, kind: Kind): Ob
     resourceVersion: version,
     ...(typeof next === 'string' && next !== '' ? { continue: next } : {}),
   };
+}
+
+function isListKind(name: unknown, kind: Kind): boolean {
+  return name === `${kind.kind}List` || (kind.metadataOnly === true && name === `${metadataType.kind}List`);
 }
 
 /** The items of a list of a built-in kind do not repeat what the list says of them. */

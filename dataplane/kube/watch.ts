@@ -4,8 +4,7 @@ import type { Connection } from './connection.ts';
 import { decodeLines } from './decode-lines.ts';
 import { KubeError } from './kube-error.ts';
 import type { KubeObject } from './kube-object.ts';
-import { apiVersionOf } from './resource-path.ts';
-import { isServed, withoutManagedFields } from './served-object.ts';
+import { acceptOf, hasType, isServed, withoutManagedFields } from './served-object.ts';
 import { readStatusObject, refusalToError } from './status-object.ts';
 
 /** Servers end a watch between these; random, so that watches of many processes do not end together. */
@@ -42,6 +41,7 @@ export async function* watchOnce<R extends KubeObject>(
   const chunks = connection.stream({
     method: 'GET',
     path,
+    accept: acceptOf(kind, 'object'),
     query: {
       watch: 'true',
       resourceVersion: options.resourceVersion,
@@ -84,11 +84,9 @@ function parseLine(line: Buffer): { readonly type?: unknown; readonly object?: u
 }
 
 function bookmarkVersion(object: unknown, kind: Kind): string {
-  const bookmark = object as { apiVersion?: unknown; kind?: unknown; metadata?: { resourceVersion?: unknown } } | null;
-  const version = bookmark?.metadata?.resourceVersion;
-  if (typeof version !== 'string' || bookmark?.kind !== kind.kind || bookmark.apiVersion !== apiVersionOf(kind)) {
-    throw unreadable();
-  }
+  const bookmark = object as Partial<KubeObject> | null;
+  const version: unknown = bookmark?.metadata?.resourceVersion;
+  if (typeof version !== 'string' || !hasType(bookmark, kind)) throw unreadable();
   return version;
 }
 
