@@ -112,7 +112,10 @@ test('a disk without space for a bundle shows in the conditions, and what is app
       if (isFull) throw new FileWriteError('disk_full', 'bundle', undefined);
       return { [Symbol.dispose]: () => undefined };
     },
+    has: async () => true,
     sweep: async () => undefined,
+    onLost: () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
   };
   const { acceptingJudge } = await import('./testing/accepting-judge.ts');
   const { createInstantWorkloads } = await import('./testing/instant-workloads.ts');

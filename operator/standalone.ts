@@ -56,7 +56,7 @@ export async function openStandalone(
     workloads: parts.use(overrides.workloads ?? openProcesses(places, build, tools)),
     gateways: parts.use(createGatewayProcesses({ runDirectory: places.run })),
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(places.runtimeToken) })),
-    bundles: overrides.bundles ?? createBundleFiles(places.bundles),
+    bundles: parts.use(overrides.bundles ?? createBundleFiles(places.bundles, tools.logger)),
     judge:
       overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory: places.secrets }),
   };

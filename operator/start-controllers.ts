@@ -42,7 +42,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const ports = { client, bundles, judge, workloads, checks, logger };
   const policies = createPolicyController({ client, stores, clock, logger });
   const bindings = createBindingController({ ports, world, claims, clock, progressDeadlineMs, maxStreamMs });
-  const generations = createGenerationController({ ...ports, caches, needs, claims, clock, maxStreamMs });
+  const generations = createGenerationController({ ...ports, world, caches, needs, claims, clock, maxStreamMs });
   const reports = createReportController({ client, stores, gateways, clock, logger });
 
   const parts = new AsyncDisposableStack();
@@ -59,6 +59,13 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   };
   workloads.onChange((name) => queues.generations.add(name));
   gateways.onChange((name) => queues.reports.add(name));
+  bundles.onLost((digest) => {
+    for (const { metadata, spec } of stores.generations.list()) {
+      if (spec.digest !== digest) continue;
+      queues.generations.add(metadata.name);
+      for (const binding of bindings.waitingFor(metadata.name)) queues.bindings.add(binding);
+    }
+  });
   caches.connect(createTriggers(queues, stores, bindings.waitingFor));
   generations.sweep();
   return parts;

@@ -48,14 +48,22 @@ export type Judge = {
   ): Promise<readonly BundleCheckResult[]>;
 };
 
-/** Keeps the bytes of bundles where the processes of a workload can read them. */
-export type BundleStore = {
+/** Keeps the bytes of bundles where the processes of a workload can read them. Disposing stops the watching. */
+export type BundleStore = AsyncDisposable & {
   /**
-   * Stores the bytes under their digest, whole or not at all; what is there already is left alone. The bundle is not
-   * swept away before the holding is disposed: by then an object that a sweep sees names it.
-   * @throws FileWriteError
+   * Stores the bytes under their digest, whole or not at all; what is there already is left alone, and what is there
+   * under the same name with another digest is never overwritten. The bundle is not swept away before the holding is
+   * disposed: by then an object that a sweep sees names it.
+   * @throws FileWriteError, KubeError; BrokenError where the name is taken by something else
    */
   put(digest: string, bytes: Buffer): Promise<Disposable>;
+  /** Whether the bundle is stored, as far as can be told without reading it. */
+  has(digest: string): Promise<boolean>;
   /** Removes every stored bundle that is neither needed nor held. One sweep at a time. */
   sweep(listNeeded: () => Promise<ReadonlySet<string>>): Promise<void>;
+  /**
+   * Has the listener called with the digest of a bundle that is not stored any more, whoever removed it, late or
+   * twice. One listener at a time.
+   */
+  onLost(listener: (digest: string) => void): void;
 };

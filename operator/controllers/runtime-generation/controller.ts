@@ -16,8 +16,10 @@ import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
 import type { Workloads } from '../../workloads/ports.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
+import type { BindingWorld } from '../model-binding/gather.ts';
 import { decideGeneration, type GenerationStanding } from './decide.ts';
 import type { Needs, NeedsFinder } from './needed-workloads.ts';
+import { restoreBundle } from './restore-bundle.ts';
 import type { GenerationSnapshot } from './snapshot.ts';
 import { makeGenerationStatus } from './status.ts';
 
@@ -27,6 +29,7 @@ const nobody = { askers: [], replicas: 0 } as const;
 export type GenerationControllerOptions = {
   readonly client: KubeClient;
   readonly caches: Pick<Caches, 'stores' | 'routesChangedAt' | 'changes'>;
+  readonly world: BindingWorld;
   readonly needs: NeedsFinder;
   readonly workloads: Workloads;
   readonly claims: Pick<WorkloadClaims, 'isClaimed'>;
@@ -48,8 +51,9 @@ export function createGenerationController(options: GenerationControllerOptions)
     let generation = stores.generations.get(name);
     if (generation === undefined) return forget(name);
     const found = await needsNow();
+    let bundle: GenerationSnapshot['bundle'] = (await options.bundles.has(generation.spec.digest)) ? 'stored' : 'lost';
     for (let step = 0; step < maxSteps; step++) {
-      const s = snapshotOf(generation, found);
+      const s = snapshotOf(generation, found, bundle);
       const decided = decideGeneration(s);
       switch (decided.kind) {
         case 'keep':
@@ -57,6 +61,9 @@ export function createGenerationController(options: GenerationControllerOptions)
           break;
         case 'run':
           run(generation);
+          break;
+        case 'restore_bundle':
+          bundle = (await restoreBundle(options, options.world, name, generation.spec)) ? 'stored' : 'unrecoverable';
           break;
         case 'mark':
           generation = await writeSpec(generation, { state: 'Draining' });
@@ -83,7 +90,11 @@ export function createGenerationController(options: GenerationControllerOptions)
     return found;
   }
 
-  function snapshotOf(generation: Stored<RuntimeGeneration>, found: Needs): GenerationSnapshot {
+  function snapshotOf(
+    generation: Stored<RuntimeGeneration>,
+    found: Needs,
+    bundle: GenerationSnapshot['bundle'],
+  ): GenerationSnapshot {
     const { metadata, spec, status } = generation;
     const { name } = metadata;
     const runnable = workloads.canRun(spec);
@@ -98,6 +109,7 @@ export function createGenerationController(options: GenerationControllerOptions)
       conditions: status?.conditions ?? [],
       knownAddresses: status?.addresses ?? [],
       runnable,
+      bundle,
       observed: isRunning ? workloads.observe(name) : undefined,
       need,
       users: namesOf(stores.reports.list().filter((report) => uses(report, name))),

@@ -6,6 +6,8 @@ import { makeGenerationStatus } from './status.ts';
 const spec = { digest: 'a'.repeat(64), build: 'b1', manifest: '{}', replicas: 1, state: 'Active' } as const;
 const running = { addresses: ['http://127.0.0.1:1'], ready: 1, problem: undefined };
 
+const nobody = { askers: [], replicas: 0 };
+
 function snapshot(change: Partial<GenerationSnapshot> = {}): GenerationSnapshot {
   return {
     name: 'g-1',
@@ -15,6 +17,7 @@ function snapshot(change: Partial<GenerationSnapshot> = {}): GenerationSnapshot 
     conditions: [],
     knownAddresses: [],
     runnable: true,
+    bundle: 'stored',
     observed: running,
     need: { askers: ['chat'], replicas: 1 },
     users: [],
@@ -24,7 +27,6 @@ function snapshot(change: Partial<GenerationSnapshot> = {}): GenerationSnapshot 
   };
 }
 
-const nobody = { askers: [], replicas: 0 };
 const draining = { ...spec, state: 'Draining' } as const;
 
 describe('a workload', () => {
@@ -52,6 +54,23 @@ describe('a workload', () => {
       'of a build that is gone is not run',
       { runnable: false, observed: undefined },
       { standing: { kind: 'build_missing' } },
+    ],
+    [
+      'whose bundle is lost gets it again before anything runs',
+      { bundle: 'lost', observed: undefined },
+      { kind: 'restore_bundle' },
+    ],
+    ['that drains gets its bundle, too', { bundle: 'lost', need: nobody, users: ['a'] }, { kind: 'restore_bundle' }],
+    [
+      'of a build that is gone needs none',
+      { bundle: 'lost', runnable: false },
+      { standing: { kind: 'build_missing' } },
+    ],
+    ['that runs does not need its bundle', { bundle: 'unrecoverable' }, { standing: { kind: 'ready' } }],
+    [
+      'that does not run says that its bundle cannot be built again',
+      { bundle: 'unrecoverable', observed: { ...running, ready: 0 } },
+      { standing: { kind: 'bundle_missing' } },
     ],
     ['that nobody needs is marked', { need: nobody }, { kind: 'mark' }],
     [
@@ -97,6 +116,7 @@ describe('its status', () => {
     [{ kind: 'starting', message: 'm', failing: false }, 'Starting', 'Unknown'],
     [{ kind: 'starting', message: 'm', failing: true }, 'Starting', 'False'],
     [{ kind: 'build_missing' }, 'Starting', 'False'],
+    [{ kind: 'bundle_missing' }, 'Starting', 'False'],
     [{ kind: 'in_use', by: ['a'] }, 'Draining', 'True'],
   ] as const)('of %o is %s and %s', (standing, state, status) => {
     const made = makeGenerationStatus(snapshot(), standing, undefined, at);

@@ -7,10 +7,13 @@ export type GenerationStep =
   /** Look once more, live, and delete it. */
   | { readonly kind: 'remove' }
   | { readonly kind: 'run' }
+  /** The bundle was removed by somebody: build it again. */
+  | { readonly kind: 'restore_bundle' }
   | { readonly kind: 'settle'; readonly standing: GenerationStanding };
 
 export type GenerationStanding =
   | { readonly kind: 'build_missing' }
+  | { readonly kind: 'bundle_missing' }
   | { readonly kind: 'starting'; readonly message: string; readonly failing: boolean }
   | { readonly kind: 'ready' }
   /** Nobody asks for it any more; these still use it. */
@@ -22,17 +25,22 @@ export type GenerationStanding =
  */
 export function decideGeneration(s: GenerationSnapshot): GenerationStep {
   if (s.deleting) return settleRunning(s);
-  if (s.need.askers.length > 0) return keep(s) ?? run(s) ?? settleRunning(s);
+  if (s.need.askers.length > 0) return keep(s) ?? restore(s) ?? run(s) ?? settleRunning(s);
   if (s.spec.state === 'Draining') return { kind: 'remove' };
   const usedBy = [...new Set([...s.users, ...s.behind])];
   if (usedBy.length === 0 || s.drained) return { kind: 'mark' };
-  return run(s) ?? settle({ kind: 'in_use', by: usedBy });
+  return restore(s) ?? run(s) ?? settle({ kind: 'in_use', by: usedBy });
 }
 
 function keep(s: GenerationSnapshot): GenerationStep | undefined {
   const { replicas } = s.need;
   if (s.spec.state === 'Active' && s.spec.replicas === replicas) return undefined;
   return { kind: 'keep', replicas };
+}
+
+/** What runs does not read its bundle again; what is started does. */
+function restore(s: GenerationSnapshot): GenerationStep | undefined {
+  return s.runnable && s.bundle === 'lost' ? { kind: 'restore_bundle' } : undefined;
 }
 
 /** Processes run from the moment that the object is seen, whoever wants them. */
@@ -44,6 +52,7 @@ function settleRunning(s: GenerationSnapshot): GenerationStep {
   if (!s.runnable) return settle({ kind: 'build_missing' });
   const ready = s.observed?.ready ?? 0;
   if (ready >= s.spec.replicas) return settle({ kind: 'ready' });
+  if (s.bundle === 'unrecoverable') return settle({ kind: 'bundle_missing' });
   const problem = s.observed?.problem;
   const message = `${ready} of ${s.spec.replicas} processes are ready`;
   if (problem === undefined) return settle({ kind: 'starting', message, failing: false });

@@ -1,11 +1,8 @@
 import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
-import type { PolicyRevision } from '#crds/policy-revision';
 import type { KubeClient } from '#kube/client';
-import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
-import { revisionName } from '../../revisions/resources/revision.ts';
+import type { BuiltBundle } from '../../bundles/build-bundle.ts';
 import { workloadName } from '../../workloads/workload-name.ts';
 import {
   answers,
@@ -15,6 +12,7 @@ import {
   mayBeSame,
   pinnedApplication,
 } from '../model-binding/application.ts';
+import { buildContent } from '../model-binding/build-content.ts';
 import { type BindingWorld, policyView } from '../model-binding/gather.ts';
 import { readPrevious } from '../model-binding/previous.ts';
 import { isApplied } from '../model-binding/ring.ts';
@@ -39,19 +37,11 @@ export function createNeedsFinder(client: Pick<KubeClient, 'get'>, world: Bindin
   const names = new Map<string, string>();
 
   async function nameOf(content: Content): Promise<string | undefined> {
-    if (content.mode !== 'Policy' || content.policyId === undefined) return undefined;
     const key = contentDigest(content);
     const known = names.get(key);
     if (known !== undefined) return known;
-    const revision = await client.get<PolicyRevision>(
-      kinds.policyRevision,
-      revisionName(content.policyId, content.policyRevision),
-    );
-    if (revision === undefined) return undefined;
-    const { limits, approved } = world;
-    const bundle = buildBundle({ revision: revision.spec, contentProfile: content.contentProfile, limits, approved });
-    if (bundle.kind === 'refused') return undefined;
-    return remember(key, nameOfBundle(bundle, world));
+    const bundle = await buildContent(client, world, content);
+    return bundle === undefined ? undefined : remember(key, nameOfBundle(bundle, world));
   }
 
   function remember(key: string, name: string): string {

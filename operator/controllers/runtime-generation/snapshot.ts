@@ -19,6 +19,8 @@ export type GenerationSnapshot = {
   readonly knownAddresses: readonly string[];
   /** Whether this place can run the build. */
   readonly runnable: boolean;
+  /** Whether the bundle is where the processes read it; `unrecoverable` where it cannot be built again either. */
+  readonly bundle: 'stored' | 'lost' | 'unrecoverable';
   /** Absent where the workload was never asked for in this life of the operator. */
   readonly observed: WorkloadObservation | undefined;
   readonly need: Need;

@@ -34,6 +34,7 @@ function stateOf(s: GenerationSnapshot, standing: GenerationStanding): 'Starting
       return 'Draining';
     case 'starting':
     case 'build_missing':
+    case 'bundle_missing':
       return s.spec.state === 'Draining' ? 'Draining' : 'Starting';
   }
 }
@@ -50,6 +51,13 @@ function aspectOf(s: GenerationSnapshot, standing: GenerationStanding): Aspect {
       };
     case 'build_missing':
       return { status: 'False', reason: 'BuildMissing', message: `the build ${s.spec.build} cannot be run here` };
+    case 'bundle_missing':
+      return {
+        status: 'False',
+        reason: 'BundleMissing',
+        message:
+          'the bundle was removed, and the recorded revision gives another one in this environment: reapply the bindings',
+      };
     case 'in_use':
       return {
         status: 'True',

@@ -1,3 +1,4 @@
+import { bundleKey, bundleMapName, digestAnnotation } from '../../../../bundles/resources/bundle-config-map.ts';
 import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
 import type { WorkloadIdentity } from '../../../ports.ts';
 import { heapMebibytes } from '../memory-size.ts';
@@ -12,21 +13,13 @@ const folder = '/etc/portcullis';
 /** Seconds that a bundle may take to compile before the process counts as stuck. */
 const startSeconds = 120;
 
-/** The name of the ConfigMap that holds a bundle; it is compared by its full digest. */
-export function bundleMapName(digest: string): string {
-  return `portcullis-bundle-${digest.slice(0, 16)}`;
-}
-
-/** The key under which a bundle stands in its ConfigMap. */
-export const bundleKey = 'bundle.json';
-
 /** The pod of a runtime: restricted as the Pod Security Standards ask, without any right at the API server. */
 export function makePodTemplate(identity: WorkloadIdentity, template: WorkloadTemplate) {
   const { name, digest, build } = identity;
   return {
     metadata: {
       labels: workloadLabels(name, template.labels),
-      annotations: { ...template.annotations, 'portcullis.dev/build': build, 'portcullis.dev/digest': digest },
+      annotations: { ...template.annotations, 'portcullis.dev/build': build, [digestAnnotation]: digest },
     },
     spec: {
       automountServiceAccountToken: false,

@@ -1,0 +1,102 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { sha256Hex } from '#contracts/canonical';
+import { until } from '../../../e2e/support/until.ts';
+import type { BundleStore } from '../ports.ts';
+
+/** A store, with what a test needs to look behind it. */
+export type BundlePlace = AsyncDisposable & {
+  readonly store: BundleStore;
+  /** What processes read; undefined where there is nothing. */
+  read(digest: string): Promise<string | undefined>;
+  /** Removes a bundle as a person does. */
+  remove(digest: string): Promise<void>;
+  /** Another store, at the same place, after this one was disposed of. */
+  succeed(): Promise<BundleStore>;
+};
+
+const bytes = (text: string): Buffer => Buffer.from(JSON.stringify({ text }));
+
+/** The obligations of the port BundleStore, over a real adapter. */
+export function describeBundleStore(title: string, openPlace: () => Promise<BundlePlace>): void {
+  async function open(): Promise<BundlePlace> {
+    const place = await openPlace();
+    onTestFinished(() => place[Symbol.asyncDispose]());
+    return place;
+  }
+
+  async function put(store: BundleStore, text: string): Promise<string> {
+    const digest = sha256Hex(bytes(text));
+    (await store.put(digest, bytes(text)))[Symbol.dispose]();
+    return digest;
+  }
+
+  const known = (store: BundleStore, digest: string): Promise<boolean> =>
+    until('the store knows it', async () => (await store.has(digest)) || undefined);
+
+  describe(`${title}: a bundle`, () => {
+    test('is stored whole, and once', async () => {
+      const { store, read } = await open();
+      const digest = sha256Hex(bytes('one'));
+      expect(await store.has(digest)).toBe(false);
+      await put(store, 'one');
+      await known(store, digest);
+      await put(store, 'one');
+      expect(await read(digest)).toBe(bytes('one').toString());
+    });
+
+    test('of 716,800 bytes is stored as one of two', async () => {
+      const { store, read } = await open();
+      const large = Buffer.alloc(716_800, 'я');
+      const digest = sha256Hex(large);
+      (await store.put(digest, large))[Symbol.dispose]();
+      expect(sha256Hex(Buffer.from((await read(digest)) ?? ''))).toBe(digest);
+    });
+
+    test('is known to the next operator', async () => {
+      const { store, succeed } = await open();
+      const digest = await put(store, 'one');
+      const next = await succeed();
+      expect(await next.has(digest)).toBe(true);
+      expect(await next.has(sha256Hex(bytes('two')))).toBe(false);
+    });
+
+    test('is swept away when nothing needs it, and another one stays', async () => {
+      const { store, read } = await open();
+      const needed = await put(store, 'needed');
+      const other = await put(store, 'other');
+      await Promise.all([known(store, needed), known(store, other)]);
+      await store.sweep(async () => new Set([needed]));
+      expect(await read(needed)).toBeDefined();
+      expect(await read(other)).toBeUndefined();
+    });
+
+    test('is not swept away while it is held, nor where it was held while the sweep looked', async () => {
+      const { store, read } = await open();
+      const held = sha256Hex(bytes('held'));
+      const passing = sha256Hex(bytes('passing'));
+      using _holding = await store.put(held, bytes('held'));
+      await put(store, 'passing');
+      await Promise.all([known(store, held), known(store, passing)]);
+      await store.sweep(async () => {
+        await put(store, 'passing');
+        return new Set();
+      });
+      expect(await read(held)).toBeDefined();
+      expect(await read(passing)).toBeDefined();
+    });
+
+    test('that somebody removes is told, is not there, and may be stored again', async () => {
+      const { store, read, remove } = await open();
+      const digest = await put(store, 'one');
+      await known(store, digest);
+      const lost: string[] = [];
+      store.onLost((one) => lost.push(one));
+      await remove(digest);
+      await until('it is told', () => lost.includes(digest));
+      expect(await store.has(digest)).toBe(false);
+      await put(store, 'one');
+      expect(await read(digest)).toBe(bytes('one').toString());
+      await known(store, digest);
+    });
+  });
+}

@@ -1,0 +1,24 @@
+import { kinds } from '#crds/kinds';
+import type { PolicyRevision } from '#crds/policy-revision';
+import type { KubeClient } from '#kube/client';
+import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
+import { revisionName } from '../../revisions/resources/revision.ts';
+import type { Content } from './application.ts';
+import type { BindingWorld } from './gather.ts';
+
+/**
+ * The bundle of what an application puts in force, from the recorded revision; undefined for an unguarded one, and
+ * where revision or environment do not allow it (any more).
+ */
+export async function buildContent(
+  client: Pick<KubeClient, 'get'>,
+  { limits, approved }: Pick<BindingWorld, 'limits' | 'approved'>,
+  content: Content,
+): Promise<BuiltBundle | undefined> {
+  if (content.mode !== 'Policy' || content.policyId === undefined) return undefined;
+  const { policyId, policyRevision, contentProfile } = content;
+  const revision = await client.get<PolicyRevision>(kinds.policyRevision, revisionName(policyId, policyRevision));
+  if (revision === undefined) return undefined;
+  const bundle = buildBundle({ revision: revision.spec, contentProfile, limits, approved });
+  return bundle.kind === 'built' ? bundle : undefined;
+}

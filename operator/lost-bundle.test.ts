@@ -1,0 +1,50 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { kinds } from '#crds/kinds';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { until } from '../e2e/support/until.ts';
+import { startFakeReplica } from './testing/fake-replica.ts';
+import { createInstantWorkloads } from './testing/instant-workloads.ts';
+import { applyFirst, startTestOperator, type TestOperator } from './testing/start-test-operator.ts';
+
+async function onlyBundle(platform: TestOperator): Promise<{ readonly path: string; readonly bytes: Buffer }> {
+  const folder = join(platform.data, 'bundles');
+  const [name = ''] = await readdir(folder);
+  return { path: join(folder, name), bytes: await readFile(join(folder, name)) };
+}
+
+test('a bundle that somebody removes is built again from its revision, by itself', async () => {
+  await using platform = await startTestOperator({ overrides: { workloads: createInstantWorkloads('test-1') } });
+  await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
+  const { path, bytes } = await onlyBundle(platform);
+  await rm(path);
+  await until('it is there again', async () => (await readFile(path)).equals(bytes));
+});
+
+test('so it is when it was removed while no operator was there', async () => {
+  const overrides = () => ({ workloads: createInstantWorkloads('test-1') });
+  await using platform = await startTestOperator({ overrides: overrides() });
+  await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
+  const { path, bytes } = await onlyBundle(platform);
+  await platform.stop();
+  await rm(path);
+  await platform.restart({}, overrides());
+  await until('it is there again', async () => (await readFile(path)).equals(bytes));
+});
+
+test('one that the environment of now builds otherwise is not, and the workload says what to do', async () => {
+  await using platform = await startTestOperator({ limits: 'maxMessages: 64\n' });
+  await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
+  const { path } = await onlyBundle(platform);
+  await platform.stop();
+  await rm(path);
+  await writeFile(join(platform.data, 'limits.yaml'), 'maxMessages: 63\n');
+  await platform.restart();
+  const message = await until('it says so', async () => {
+    const { items } = await platform.client.list<RuntimeGeneration>(kinds.runtimeGeneration);
+    const ready = items[0]?.status?.conditions?.find(({ type }) => type === 'Ready');
+    return ready?.reason === 'BundleMissing' ? ready.message : undefined;
+  });
+  expect(message).toContain('reapply the bindings');
+});
