@@ -38,7 +38,7 @@ export function createGatewayProcesses(options: { readonly runDirectory: string 
     onChange(next) {
       listener = next;
     },
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       clearInterval(timer);
       listener = () => undefined;
     },

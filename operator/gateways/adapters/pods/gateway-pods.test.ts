@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { createLogger } from '#kit/log/logger';
+import { systemClock } from '#kit/time/clock';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { Pod } from '#kube/builtin-types';
+import { createClient } from '#kube/client';
+import { startSmallApiServer } from '#kube/testing/small-api-server';
+import { describeGatewayReplicas } from '../../testing/gateway-replicas-suite.ts';
+import { createGatewayPods } from './gateway-pods.ts';
+import { isRunning } from './is-running.ts';
+
+const logger = createLogger({ service: 'test', level: 'error', destination: { write: () => undefined } });
+const labels = { 'app.kubernetes.io/component': 'gateway', 'app.kubernetes.io/part-of': 'portcullis' };
+const running: Pod['status'] = {
+  phase: 'Running',
+  containerStatuses: [{ name: 'gateway', ready: true, restartCount: 0, state: { running: {} } }],
+};
+
+describeGatewayReplicas('pods', async () => {
+  const server = await startSmallApiServer();
+  const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
+  const replicas = createGatewayPods({ client, clock: systemClock, logger });
+  await replicas.synced;
+  return {
+    replicas,
+    async start(name) {
+      const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels }, spec: { containers: [] } };
+      await client.create<Pod>(builtinKinds.pod, { ...pod, status: running ?? {} });
+    },
+    async end(name) {
+      server.remove('pods', name);
+    },
+    async [Symbol.asyncDispose]() {
+      await replicas[Symbol.asyncDispose]();
+      await client[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+});
+
+const statusOf = (state: object, phase: 'Running' | 'Pending' = 'Running'): Pod['status'] => ({
+  phase,
+  containerStatuses: [{ name: 'gateway', ready: false, restartCount: 1, state }],
+});
+
+test.each<readonly [string, Pod['status'], boolean]>([
+  ['a container that runs', running, true],
+  ['one that is not ready, or is told to end', statusOf({ running: {} }), true],
+  ['one that waits to be started again', statusOf({ waiting: { reason: 'CrashLoopBackOff' } }), false],
+  ['one that has ended', statusOf({ terminated: { exitCode: 0 } }), false],
+  ['a pod that is being started', statusOf({ waiting: { reason: 'ContainerCreating' } }, 'Pending'), false],
+  ['a pod that has failed', { phase: 'Failed' }, false],
+  ['a pod of which nothing is known', undefined, false],
+])('of %s', (_name, status, expected) => expect(isRunning(status === undefined ? {} : { status })).toBe(expected));

@@ -1,0 +1,57 @@
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { Pod } from '#kube/builtin-types';
+import type { KubeClient } from '#kube/client';
+import { startReflector } from '#kube/reflector';
+import type { GatewayReplicas } from '../../ports.ts';
+import { isRunning } from './is-running.ts';
+
+/** Selects the pods of all gateways. */
+const gatewaysSelector = 'app.kubernetes.io/component=gateway,app.kubernetes.io/part-of=portcullis';
+
+/** Gateway replicas in a cluster. */
+export type GatewayPods = GatewayReplicas & {
+  readonly synced: Promise<void>;
+  /** How long, in milliseconds, the watch has not heard of its server. */
+  silenceMs(): number;
+};
+
+/** Gateway replicas as pods: the name of a replica is that of its pod. */
+export function createGatewayPods(options: {
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'watch'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): GatewayPods {
+  const { client, clock, logger } = options;
+  let listener: (replica: string) => void = () => undefined;
+  const reflector = startReflector<Pod>({
+    client,
+    kind: builtinKinds.pod,
+    labelSelector: gatewaysSelector,
+    clock,
+    logger,
+    onChange(name, current, previous) {
+      const was = previous !== undefined && isRunning(previous);
+      const is = current !== undefined && isRunning(current);
+      if (was !== is) listener(name);
+    },
+  });
+
+  return {
+    async isAlive(replica) {
+      await reflector.synced;
+      const seen = reflector.store.get(replica);
+      if (seen !== undefined && isRunning(seen)) return true;
+      // A watch may be behind: that a replica does not run is believed only when the server says so now.
+      const pod = await client.get<Pod>(builtinKinds.pod, replica);
+      return pod !== undefined && isRunning(pod);
+    },
+    onChange(next) {
+      listener = next;
+    },
+    synced: reflector.synced,
+    silenceMs: () => clock.now() - reflector.lastContact(),
+    [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,57 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '../../../e2e/support/until.ts';
+import type { GatewayReplicas } from '../ports.ts';
+
+export type ReplicasPlace = AsyncDisposable & {
+  readonly replicas: GatewayReplicas;
+  start(replica: string): Promise<void>;
+  end(replica: string): Promise<void>;
+};
+
+/** The obligations of the port GatewayReplicas, over a real adapter. */
+export function describeGatewayReplicas(title: string, openPlace: () => Promise<ReplicasPlace>): void {
+  async function open(): Promise<ReplicasPlace & { readonly told: readonly string[] }> {
+    const place = await openPlace();
+    onTestFinished(() => place[Symbol.asyncDispose]());
+    const told: string[] = [];
+    place.replicas.onChange((replica) => told.push(replica));
+    return Object.assign(place, { told });
+  }
+
+  describe(`${title}: a gateway replica`, () => {
+    test('that was never seen does not run', async () => {
+      const { replicas } = await open();
+      expect(await replicas.isAlive('gateway-1')).toBe(false);
+    });
+
+    test('runs from its start to its end, and its end is told', async () => {
+      const { replicas, start, end, told } = await open();
+      await start('gateway-1');
+      await until('it runs', () => replicas.isAlive('gateway-1'));
+      expect(await replicas.isAlive('gateway-2')).toBe(false);
+      const before = told.length;
+      await end('gateway-1');
+      await until('its end is told', () => told.length > before);
+      expect(await replicas.isAlive('gateway-1')).toBe(false);
+    });
+
+    test('whose start nobody asked about is told when it starts', async () => {
+      const { start, told } = await open();
+      await start('gateway-1');
+      await until('its start is told', () => told.includes('gateway-1'));
+    });
+
+    test('is not the one that ends beside it', async () => {
+      const { replicas, start, end } = await open();
+      await start('gateway-1');
+      await start('gateway-2');
+      await until(
+        'both run',
+        async () => (await replicas.isAlive('gateway-1')) && (await replicas.isAlive('gateway-2')),
+      );
+      await end('gateway-1');
+      await until('one has ended', async () => !(await replicas.isAlive('gateway-1')));
+      expect(await replicas.isAlive('gateway-2')).toBe(true);
+    });
+  });
+}
