@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { root } from '../../hack/check/run-tool.ts';
 import { goModules } from '../../hack/cluster/build/go-modules.ts';
 import { sourceKey } from '../../hack/cluster/build/module-key.ts';
-import { type ControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../../hack/cluster/control-plane.ts';
 import { type KubectlResult, kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { cacheFolder } from '../../hack/cluster/places.ts';
 import { until } from '../support/until.ts';
@@ -61,14 +61,14 @@ function findObstacle(): string | undefined {
 }
 
 /** Starts an API server before the tests of a file and ends it after them; skips them where none is built. */
-export function useTestApi(): TestApi {
+export function useTestApi(options: Pick<ControlPlaneOptions, 'controllers'> = {}): TestApi {
   const obstacle = findObstacle();
   let running: ControlPlane | undefined;
   let agent: Agent | undefined;
 
   beforeAll(async () => {
     if (obstacle !== undefined) return;
-    running = await startControlPlane();
+    running = await startControlPlane(options);
     agent = new Agent({ connect: { ca: readFileSync(running.caFile) } });
     await install(api);
   }, 120_000);
@@ -142,6 +142,6 @@ const unguarded = {
   model: { alias: 'probe', provider: 'echo', upstreamModel: 'echo', state: 'Enabled' },
   gateway: 'default',
   guardrail: { mode: 'None' },
-  contentProfile: 'platform.guardrail-runtime/v1',
+  contentProfile: 'gateway-1.5.0-chat-webhook-v2',
   replicas: 1,
 };
