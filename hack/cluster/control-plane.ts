@@ -8,9 +8,10 @@ import { ClusterError } from './cluster-error.ts';
 import { type AuditLevel, auditLogOf } from './control-plane/api-server.ts';
 import { controlPlaneComponents, identitiesOf, urlOf } from './control-plane/components.ts';
 import { kubeconfigOf, writeKubeconfig } from './control-plane/kubeconfig.ts';
-import { clusterFolder } from './places.ts';
+import { clusterFolder, kubeconfigOfCluster } from './places.ts';
 import type { Component } from './process/component.ts';
 import { markOf } from './process/process-identity.ts';
+import { startStage } from './process/start-stage.ts';
 import { type Progress, silent } from './progress.ts';
 import { type ControlPlaneRecord, writeRecord } from './record.ts';
 import { removeAbandoned, takeDown } from './take-down.ts';
@@ -84,12 +85,8 @@ async function recordFor(options: ControlPlaneOptions, progress: Progress): Prom
 }
 
 /** Starts what does not run of a recorded control plane, one after the other. */
-export async function startComponents(components: readonly Component[], progress: Progress): Promise<void> {
-  for (const one of components) {
-    if (one.running() === undefined || !(await one.isReady().catch(() => false))) {
-      await progress.step(one.name, one.start);
-    }
-  }
+export async function startRecorded(record: ControlPlaneRecord, progress: Progress): Promise<void> {
+  for (const one of controlPlaneComponents(record)) await startStage([one], progress);
 }
 
 /** The control plane of a record, whether it runs or not. */
@@ -105,7 +102,7 @@ export function openControlPlane(record: ControlPlaneRecord): ControlPlane {
     name: record.name,
     url,
     caFile: identities.caFile,
-    kubeconfigFile: join(folder, 'kubeconfig'),
+    kubeconfigFile: kubeconfigOfCluster(record.name),
     adminCertificateFile: identities.admin.certificateFile,
     adminKeyFile: identities.admin.keyFile,
     auditLogFile: auditLogOf(folder),
@@ -147,7 +144,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     writeFileSync(controlPlane.auditLogFile, '');
     const admin = identitiesOf(record).admin;
     writeKubeconfig(controlPlane.kubeconfigFile, { name: record.name, url: controlPlane.url, user: 'admin' }, admin);
-    await startComponents(controlPlaneComponents(record), progress);
+    await startRecorded(record, progress);
     return controlPlane;
   } catch (error) {
     await takeDown(record.name);

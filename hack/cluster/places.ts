@@ -30,3 +30,8 @@ export function clusterFolder(name: string): string {
   }
   return join(clustersFolder(), name);
 }
+
+/** The kubeconfig of its administrator. */
+export function kubeconfigOfCluster(name: string): string {
+  return join(clusterFolder(name), 'kubeconfig');
+}

@@ -3,11 +3,12 @@ import { ClusterError } from './cluster-error.ts';
 import { addBuild } from './commands/build.ts';
 import { addDown } from './commands/down.ts';
 import { addKubeconfig } from './commands/kubeconfig.ts';
+import { addLoad } from './commands/load.ts';
 import { addSelftest } from './commands/selftest.ts';
 import { addStatus } from './commands/status.ts';
 import { addUp } from './commands/up.ts';
 
-const commands = [addUp, addDown, addStatus, addKubeconfig, addBuild, addSelftest];
+const commands = [addUp, addDown, addStatus, addKubeconfig, addLoad, addBuild, addSelftest];
 
 function createProgram(): Command {
   const program = new Command('npm run cluster --')
@@ -24,7 +25,8 @@ function createProgram(): Command {
  * @returns the option that got lost so
  */
 function swallowedOption(environment: NodeJS.ProcessEnv): string | undefined {
-  const ours = ['control-plane', 'name', 'controllers', 'audit', 'port', 'api-server-flag', 'all'];
+  // Those that npm has no meaning of its own for.
+  const ours = ['control-plane', 'name', 'controllers', 'port', 'api-server-flag'];
   return ours.find((option) => environment[`npm_config_${option.replaceAll('-', '_')}`] !== undefined);
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { AuditLevel } from './control-plane/api-server.ts';
 import { clusterFolder, clustersFolder } from './places.ts';
 import type { ProcessMark } from './process/process-identity.ts';
+import type { SystemPrograms } from './whole/system-programs.ts';
 
 /** etcd and an API server on ports of the loopback interface, with the built-in controllers on request. */
 export type ControlPlaneRecord = {
@@ -23,7 +24,43 @@ export type ControlPlaneRecord = {
   readonly owner: ProcessMark | null;
 };
 
-export type ClusterRecord = ControlPlaneRecord;
+/** A cluster with a node, in namespaces of its own on this machine. */
+export type WholeRecord = {
+  readonly size: 'whole';
+  readonly name: string;
+  readonly startedAt: string;
+  readonly system: SystemPrograms;
+  readonly programs: Readonly<
+    Record<
+      | 'etcd'
+      | 'kube-apiserver'
+      | 'kube-controller-manager'
+      | 'kube-scheduler'
+      | 'kubelet'
+      | 'kube-proxy'
+      | 'coredns'
+      | 'local-volumes',
+      string
+    >
+  >;
+  readonly pause: { readonly program: string; readonly archiveFile: string };
+  /** Number from which its addresses follow. */
+  readonly slot: number;
+  readonly audit: AuditLevel | null;
+  readonly apiServerFlags: readonly string[];
+  readonly owner: null;
+};
+
+/** A cluster that kind runs in a container. */
+export type KindRecord = {
+  readonly size: 'kind';
+  readonly name: string;
+  readonly startedAt: string;
+  readonly program: string;
+  readonly owner: null;
+};
+
+export type ClusterRecord = ControlPlaneRecord | WholeRecord | KindRecord;
 
 const recordFile = (name: string): string => join(clusterFolder(name), 'cluster.json');
 

@@ -1,9 +1,14 @@
-import { controlPlaneComponents, urlOf } from './control-plane/components.ts';
-import { clusterFolder } from './places.ts';
+import { componentsOf } from './components-of.ts';
+import { urlOf } from './control-plane/components.ts';
+import { kindNode, kindUrlOf } from './kind/kind-cluster.ts';
+import { kubectl } from './kubectl.ts';
+import { clusterFolder, kubeconfigOfCluster } from './places.ts';
 import type { Component } from './process/component.ts';
 import { logTail } from './process/log-tail.ts';
 import { isRunning } from './process/process-identity.ts';
-import { clusterNames, readRecord } from './record.ts';
+import { type ClusterRecord, clusterNames, type KindRecord, readRecord } from './record.ts';
+import { addressesOf } from './whole/addresses.ts';
+import { wholeUrlOf } from './whole/components.ts';
 
 export type ComponentState = {
   readonly name: string;
@@ -22,6 +27,10 @@ export type ClusterState = {
   /** False when it belonged to a process that has ended. */
   readonly wanted: boolean;
   readonly url: string;
+  /** Where node ports are reached; null without a node of ours. */
+  readonly nodeAddress: string | null;
+  /** Where pods reach programs of this machine; null without a node of ours. */
+  readonly machineAddress: string | null;
   readonly folder: string;
   readonly kubeconfig: string;
   readonly components: readonly ComponentState[];
@@ -39,20 +48,49 @@ async function stateOf(one: Component): Promise<ComponentState> {
   };
 }
 
+type Facts = Pick<ClusterState, 'url' | 'nodeAddress' | 'machineAddress' | 'components'>;
+
+async function kindFacts(record: KindRecord): Promise<Facts> {
+  const node = await kindNode(record);
+  const url = kindUrlOf(record);
+  const ready = node !== undefined && (await isReadyByKubectl(record.name));
+  const component: ComponentState = {
+    name: 'node',
+    state: ready ? 'ready' : node === undefined ? 'ended' : 'not ready',
+    pid: node?.pid ?? null,
+    since: node?.since ?? null,
+    lastLine: null,
+  };
+  return { url, nodeAddress: node?.address ?? null, machineAddress: null, components: [component] };
+}
+
+async function isReadyByKubectl(name: string): Promise<boolean> {
+  return (await kubectl(kubeconfigOfCluster(name), ['get', '--raw', '/readyz'])).code === 0;
+}
+
+async function factsOf(record: ClusterRecord): Promise<Facts> {
+  if (record.size === 'kind') return kindFacts(record);
+  const components = await Promise.all(componentsOf(record).map(stateOf));
+  if (record.size === 'control-plane') {
+    return { url: urlOf(record), nodeAddress: null, machineAddress: null, components };
+  }
+  const { node, machine } = addressesOf(record.slot);
+  return { url: wholeUrlOf(record), nodeAddress: node, machineAddress: machine, components };
+}
+
 /** What holds now of one cluster; undefined when nothing was started under the name. */
 export async function clusterState(name: string): Promise<ClusterState | undefined> {
   const record = readRecord(name);
   if (record === undefined) return undefined;
-  const components = await Promise.all(controlPlaneComponents(record).map(stateOf));
+  const facts = await factsOf(record);
   return {
     name,
     size: record.size,
-    ready: components.every(({ state }) => state === 'ready'),
+    ready: facts.components.every(({ state }) => state === 'ready'),
     wanted: record.owner === null || isRunning(record.owner),
-    url: urlOf(record),
     folder: clusterFolder(name),
-    kubeconfig: `${clusterFolder(name)}/kubeconfig`,
-    components,
+    kubeconfig: kubeconfigOfCluster(name),
+    ...facts,
   };
 }
 

@@ -1,19 +1,46 @@
 import { rmSync } from 'node:fs';
 import { controlPlaneComponents } from './control-plane/components.ts';
+import { endKind } from './kind/kind-cluster.ts';
 import { clusterFolder } from './places.ts';
 import { isRunning } from './process/process-identity.ts';
 import { type Progress, silent } from './progress.ts';
-import { clusterNames, readRecord } from './record.ts';
+import { type ClusterRecord, type ControlPlaneRecord, clusterNames, readRecord, type WholeRecord } from './record.ts';
+import { controlGroupOf, spaceOf, wholeStages } from './whole/components.ts';
+import { removeControlGroup } from './whole/control-groups.ts';
+
+async function endControlPlane(record: ControlPlaneRecord, progress: Progress): Promise<void> {
+  // What holds no state of its own needs no grace, and the data go in any case.
+  for (const one of controlPlaneComponents(record).toReversed()) {
+    if (one.running() !== undefined) await progress.step(`ending ${one.name}`, () => one.stop(0));
+  }
+}
+
+/** With the space the kernel ends all processes inside, the containers among them. */
+async function endWhole(record: WholeRecord, progress: Progress): Promise<void> {
+  const space = spaceOf(record);
+  await progress.step('ending every process and container', async () => {
+    await space.component.stop(0);
+    for (const one of wholeStages(record, space).flat()) await one.stop(0);
+  });
+  await space.disconnect();
+  await progress.step('removing control groups', () => removeControlGroup(controlGroupOf(record)));
+}
+
+async function endProcesses(record: ClusterRecord, progress: Progress): Promise<void> {
+  switch (record.size) {
+    case 'control-plane':
+      return endControlPlane(record, progress);
+    case 'whole':
+      return endWhole(record, progress);
+    case 'kind':
+      return progress.step('kind delete cluster', () => endKind(record));
+  }
+}
 
 /** Ends every process of a cluster and removes everything that it made; what is gone already is no error. */
 export async function takeDown(name: string, progress: Progress = silent): Promise<void> {
   const record = readRecord(name);
-  if (record !== undefined) {
-    // What holds no state of its own needs no grace, and the data go in any case.
-    for (const one of controlPlaneComponents(record).toReversed()) {
-      if (one.running() !== undefined) await progress.step(`ending ${one.name}`, () => one.stop(0));
-    }
-  }
+  if (record !== undefined) await endProcesses(record, progress);
   rmSync(clusterFolder(name), { recursive: true, force: true, maxRetries: 5 });
 }
 

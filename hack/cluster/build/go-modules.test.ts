@@ -15,7 +15,7 @@ describe('the Go modules', () => {
 
   test.each(goModules)('$name holds each package that it builds', ({ folder, programs }) => {
     for (const target of Object.values(programs)) {
-      if (target.startsWith('./')) expect(readdirSync(join(folder, target))).toContain('main.go');
+      if (target.startsWith('.')) expect(readdirSync(join(folder, target))).toContain('main.go');
       else expect(goModOf(folder)).toContain(target);
     }
   });

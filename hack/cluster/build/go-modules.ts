@@ -44,6 +44,13 @@ const coredns: GoModule = {
   variables: {},
 };
 
+const localVolumes: GoModule = {
+  name: 'local-volumes',
+  folder: folderOf('local-volumes'),
+  programs: { 'local-volumes': '.' },
+  variables: {},
+};
+
 const helm: GoModule = {
   name: 'helm',
   folder: folderOf('helm'),
@@ -58,4 +65,11 @@ const kwok: GoModule = {
   variables: {},
 };
 
-export const goModules: readonly GoModule[] = [kubernetes, coredns, helm, kwok];
+const kind: GoModule = {
+  name: 'kind',
+  folder: folderOf('kind'),
+  programs: { kind: 'sigs.k8s.io/kind' },
+  variables: {},
+};
+
+export const goModules: readonly GoModule[] = [kubernetes, coredns, localVolumes, helm, kwok, kind];

@@ -2,13 +2,13 @@ import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { writeText } from '../../../cli/output/write.ts';
 import { buildPrograms } from '../build/build-programs.ts';
-import { clusterFolder } from '../places.ts';
+import { kubeconfigOfCluster } from '../places.ts';
 import { progressOn } from '../progress.ts';
 import { recordOf, withName } from './cluster-options.ts';
 
 type NameOption = { readonly name: string };
 
-const kubeconfigOf = (name: string): string => `${clusterFolder(recordOf(name).name)}/kubeconfig`;
+const kubeconfigOf = (name: string): string => kubeconfigOfCluster(recordOf(name).name);
 
 export function addKubeconfig(program: Command): void {
   withName(program.command('kubeconfig'))

@@ -29,6 +29,8 @@ function describe(state: ClusterState): string {
       `${state.name} (${state.size}), ${state.ready ? 'ready' : 'not ready'}${state.wanted ? '' : ', left over'}`,
     ],
     ['API server:', state.url],
+    ...(state.nodeAddress === null ? [] : [['Node ports:', state.nodeAddress]]),
+    ...(state.machineAddress === null ? [] : [['This machine:', `${state.machineAddress}, for pods`]]),
     ['Kubeconfig:', state.kubeconfig],
     ['Logs:', `${state.folder}/logs`],
   ];

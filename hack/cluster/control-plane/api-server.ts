@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { statusOf } from '../process/ask.ts';
+import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
 import type { IdentityFiles } from './identity-files.ts';
 
@@ -86,7 +86,7 @@ export function apiServerPlan(options: ApiServerOptions): ComponentPlan {
     prepare: () => {
       if (audit !== undefined) writeFileSync(auditPolicyFile(folder), auditPolicy(audit));
     },
-    isReady: async () => (await statusOf(`https://${address}:${port}/readyz`, identities.admin)) === 200,
+    isReady: () => answersOk(`https://${address}:${port}/readyz`, identities.admin),
     readyWithinMs: 90_000,
   };
 }

@@ -44,6 +44,7 @@ export function controlPlaneComponents(record: ControlPlaneRecord): readonly Com
     folder,
     identities,
     apiServerUrl: urlOf(record),
+    address: loopback,
     port: ports.controllerManager,
     flags: [],
   });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { statusOf } from '../process/ask.ts';
+import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
 import type { IdentityFiles } from './identity-files.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
@@ -9,13 +9,14 @@ export type ControllerManagerOptions = {
   readonly folder: string;
   readonly identities: IdentityFiles;
   readonly apiServerUrl: string;
+  readonly address: string;
   readonly port: number;
   readonly flags: readonly string[];
 };
 
 /** The built-in controllers: garbage collection by owners, Deployments, namespaces that end, and so on. */
 export function controllerManagerPlan(options: ControllerManagerOptions): ComponentPlan {
-  const { program, folder, identities, apiServerUrl, port, flags } = options;
+  const { program, folder, identities, apiServerUrl, address, port, flags } = options;
   const user = 'system:kube-controller-manager';
   const kubeconfig = join(folder, 'pki', 'controller-manager.kubeconfig');
   return {
@@ -23,7 +24,7 @@ export function controllerManagerPlan(options: ControllerManagerOptions): Compon
     command: program,
     args: [
       `--kubeconfig=${kubeconfig}`,
-      '--bind-address=127.0.0.1',
+      `--bind-address=${address}`,
       `--secure-port=${port}`,
       `--tls-cert-file=${identities.serverFile}`,
       `--tls-private-key-file=${identities.serverKeyFile}`,
@@ -38,7 +39,7 @@ export function controllerManagerPlan(options: ControllerManagerOptions): Compon
       const client = identities.client('controller-manager', { commonName: user });
       writeKubeconfig(kubeconfig, { name: 'local', url: apiServerUrl, user }, client);
     },
-    isReady: async () => (await statusOf(`https://127.0.0.1:${port}/healthz`, identities.admin)) === 200,
+    isReady: () => answersOk(`https://${address}:${port}/healthz`, identities.admin),
     readyWithinMs: 60_000,
   };
 }

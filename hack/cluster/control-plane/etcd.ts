@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { statusOf } from '../process/ask.ts';
+import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
 import type { IdentityFiles } from './identity-files.ts';
 
@@ -38,7 +38,7 @@ export function etcdPlan({ program, folder, identities, clientUrl, peerUrl }: Et
       '--logger=zap',
       '--log-level=warn',
     ],
-    isReady: async () => (await statusOf(`${clientUrl}/health`, identities.admin)) === 200,
+    isReady: () => answersOk(`${clientUrl}/health`, identities.admin),
     readyWithinMs: 30_000,
   };
 }

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { until } from '../../../e2e/support/until.ts';
 import { ClusterError } from '../cluster-error.ts';
 import { logTail } from './log-tail.ts';
-import { isRunning, markOf, type ProcessMark } from './process-identity.ts';
+import { isRunning, markOf, onlyChildOf, type ProcessMark } from './process-identity.ts';
 
 /** How to start one process of a cluster, and how to see that it serves. */
 export type ComponentPlan = {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
+  /** The start of a command line that runs the rest of it elsewhere, as its only child, and ends with it. */
+  readonly within?: () => readonly string[];
   /** Writes the files that the process reads at its start. */
   readonly prepare?: () => void;
   /** Whether it serves now. A probe that throws counts as no. */
@@ -40,7 +42,8 @@ export type ComponentHome = {
   readonly lasting: boolean;
 };
 
-type Note = ProcessMark & { readonly since: string };
+/** The runner is the process that `within` begins with. */
+type Note = ProcessMark & { readonly since: string; readonly runner: ProcessMark };
 
 const killMs = 10_000;
 /** Part of util-linux: has the kernel end the process together with the one that started it. */
@@ -67,25 +70,35 @@ function lastWords(name: string, logFile: string, what: string): ClusterError {
   return new ClusterError('component-failed', `${name} ${what}. The end of its log ${logFile}:\n${tail}`);
 }
 
-/** Starts the process. @returns its number */
-function launch(plan: ComponentPlan, logFile: string, lasting: boolean): number {
+/** Starts the process, or the one that it is run by. @returns its number */
+function spawnPlan(plan: ComponentPlan, logFile: string, lasting: boolean): number {
+  const tied = lasting || setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL'];
+  const [command = '', ...args] = [...tied, ...(plan.within?.() ?? []), plan.command, ...plan.args];
   const log = openSync(logFile, 'a');
   try {
-    const [command, args] =
-      lasting || setpriv === undefined
-        ? [plan.command, plan.args]
-        : [setpriv, ['--pdeathsig', 'KILL', plan.command, ...plan.args]];
-    const child = spawn(command, args, { detached: true, stdio: ['ignore', log, log] });
+    const child = spawn(command, args, { cwd: '/', detached: true, stdio: ['ignore', log, log] });
     // An error here leaves no process number, which is what is told.
     child.on('error', () => {});
     child.unref();
     if (child.pid === undefined) {
-      throw new ClusterError('missing-program', `${plan.command} cannot be started: is it there and executable?`);
+      throw new ClusterError('missing-program', `${command} cannot be started: is it there and executable?`);
     }
     return child.pid;
   } finally {
     closeSync(log);
   }
+}
+
+/** Starts the process. @returns its note; undefined when it has ended already */
+async function launch(plan: ComponentPlan, logFile: string, lasting: boolean): Promise<Note | undefined> {
+  const runner = markOf(spawnPlan(plan, logFile, lasting));
+  if (runner === undefined) return undefined;
+  const since = new Date().toISOString();
+  if (plan.within === undefined) return { ...runner, since, runner };
+  const what = `the start of ${plan.name}`;
+  const found = await until(what, () => (isRunning(runner) ? onlyChildOf(runner.pid) : 'ended'), { everyMs: 5 });
+  const mark = found === 'ended' ? undefined : markOf(found);
+  return mark === undefined ? undefined : { ...mark, since, runner };
 }
 
 /** The component of a plan in its cluster; nothing is started. */
@@ -100,8 +113,11 @@ export function component(plan: ComponentPlan, { folder, lasting }: ComponentHom
     const mark = running();
     if (mark !== undefined) process.kill(mark.pid, name);
   };
-  const gone = (deadlineMs: number) =>
-    until(`the end of ${plan.name}`, () => running() === undefined, { deadlineMs, everyMs: 10 });
+  const isGone = (): boolean => {
+    const note = readNote(noteFile);
+    return note === undefined || (!isRunning(note) && !isRunning(note.runner));
+  };
+  const gone = (deadlineMs: number) => until(`the end of ${plan.name}`, isGone, { deadlineMs, everyMs: 10 });
   return {
     name: plan.name,
     logFile,
@@ -112,9 +128,9 @@ export function component(plan: ComponentPlan, { folder, lasting }: ComponentHom
       if (running() === undefined) {
         for (const path of ['run', 'logs']) mkdirSync(join(folder, path), { recursive: true });
         plan.prepare?.();
-        const mark = markOf(launch(plan, logFile, lasting));
-        if (mark === undefined) throw lastWords(plan.name, logFile, 'ended at once');
-        writeNote(noteFile, { ...mark, since: new Date().toISOString() });
+        const note = await launch(plan, logFile, lasting);
+        if (note === undefined) throw lastWords(plan.name, logFile, 'ended at once');
+        writeNote(noteFile, note);
       }
       const begin = performance.now();
       for (;;) {

@@ -45,3 +45,13 @@ export function markOf(pid: number): ProcessMark | undefined {
 export function isRunning(mark: ProcessMark): boolean {
   return identityOf(mark.pid) === mark.identity;
 }
+
+/** The child of a process that has one; undefined as long as it has none. Linux only. */
+export function onlyChildOf(pid: number): number | undefined {
+  try {
+    const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+    return first === undefined || first === '' ? undefined : Number(first);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,40 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { processTable } from '../../../e2e/support/process-table.ts';
 import { until } from '../../../e2e/support/until.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane.ts';
 import { kubectl, kubectlOk } from '../kubectl.ts';
-import { clusterFolder } from '../places.ts';
 import { progressOn } from '../progress.ts';
+import { processesOf, remainsOf } from './remains.ts';
+import { runCommand } from './run-command.ts';
 
 /** The first use of a machine builds everything. */
 const buildMs = 1_800_000;
-
-/** Command lines of processes that know a text. */
-const processesWith = (part: string): readonly string[] =>
-  processTable()
-    .filter(({ command, pid }) => command.includes(part) && pid !== process.pid)
-    .map(({ command }) => command);
-
-/** Both proofs that nothing of a cluster is left. */
-function remainsOf(name: string): readonly string[] {
-  const folder = clusterFolder(name);
-  return [...processesWith(folder), ...(existsSync(folder) ? [folder] : [])];
-}
-
-async function runCli(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const closed = once(child, 'close') as Promise<[number]>;
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
-  return { code, stdout, stderr };
-}
 
 beforeAll(async () => {
   await using warm = await startControlPlane({ progress: progressOn(process.stderr) });
@@ -155,9 +134,9 @@ describe('a control plane of a process that was killed', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [name] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-    expect(processesWith(clusterFolder(name)).length).toBe(2);
+    expect(processesOf(name).length).toBe(2);
     child.kill('SIGKILL');
-    await until('its processes end', () => processesWith(clusterFolder(name)).length === 0);
+    await until('its processes end', () => processesOf(name).length === 0);
     await using next = await startControlPlane();
     expect(next.name).not.toBe(name);
     expect(remainsOf(name)).toEqual([]);
@@ -167,38 +146,38 @@ describe('a control plane of a process that was killed', () => {
 describe('the command line', () => {
   const name = 'selftest-commands';
   afterAll(async () => {
-    await runCli('down', '--name', name);
+    await runCommand('down', '--name', name);
   });
 
   test('starts a control plane once, shows it, starts what was killed, and takes it down', async () => {
-    const first = await runCli('up', '--control-plane', '--name', name);
+    const first = await runCommand('up', '--control-plane', '--name', name);
     expect(first).toMatchObject({ code: 0, stdout: '' });
-    expect((await runCli('up', '--control-plane', '--name', name)).stderr).toContain('runs already');
+    expect((await runCommand('up', '--control-plane', '--name', name)).stderr).toContain('runs already');
 
-    const kubeconfig = (await runCli('kubeconfig', '--name', name)).stdout.trim();
+    const kubeconfig = (await runCommand('kubeconfig', '--name', name)).stdout.trim();
     await kubectlOk(kubeconfig, ['create', 'namespace', 'stays']);
 
-    const healthy = await runCli('status', '--name', name, '--json');
+    const healthy = await runCommand('status', '--name', name, '--json');
     expect(healthy.code).toBe(0);
     const [state] = JSON.parse(healthy.stdout) as [{ ready: boolean; components: { name: string; pid: number }[] }];
     expect(state.ready).toBe(true);
     expect(state.components.map((one) => one.name)).toEqual(['etcd', 'kube-apiserver']);
 
     for (const { pid } of state.components) process.kill(pid, 'SIGKILL');
-    const ended = await runCli('status', '--name', name);
+    const ended = await runCommand('status', '--name', name);
     expect(ended.code).toBe(4);
     expect(ended.stdout).toMatch(/kube-apiserver +ended/);
 
-    expect((await runCli('up', '--control-plane', '--name', name)).code).toBe(0);
+    expect((await runCommand('up', '--control-plane', '--name', name)).code).toBe(0);
     expect(await kubectlOk(kubeconfig, ['get', 'namespace', 'stays', '--output=name'])).toBe('namespace/stays\n');
 
-    expect((await runCli('down', '--name', name)).code).toBe(0);
+    expect((await runCommand('down', '--name', name)).code).toBe(0);
     expect(remainsOf(name)).toEqual([]);
-    expect((await runCli('down', '--name', name)).stderr).toContain('There is no cluster');
+    expect((await runCommand('down', '--name', name)).stderr).toContain('There is no cluster');
   });
 
   test('names the cluster that it does not find', async () => {
-    const { code, stderr } = await runCli('kubeconfig', '--name', 'nowhere');
+    const { code, stderr } = await runCommand('kubeconfig', '--name', 'nowhere');
     expect(code).toBe(1);
     expect(stderr).toContain('There is no cluster nowhere');
   });

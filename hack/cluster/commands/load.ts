@@ -1,0 +1,44 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { ClusterError } from '../cluster-error.ts';
+import { buildImage } from '../image.ts';
+import { loadImage } from '../load-image.ts';
+import { progressOn } from '../progress.ts';
+import { recordOf, withName } from './cluster-options.ts';
+
+type NameOption = { readonly name: string };
+
+export function addLoad(program: Command): void {
+  withName(program.command('load [archive...]'))
+    .description("give images to a cluster's node: archives of docker save; without one the image of this checkout")
+    .action(load);
+  program
+    .command('image <archive>')
+    .description('build the image of this checkout into an archive that docker load reads, too')
+    .action(image);
+}
+
+async function load(archives: readonly string[], { name }: NameOption): Promise<void> {
+  const progress = progressOn(process.stderr);
+  const record = recordOf(name);
+  for (const archive of archives) {
+    const path = resolve(archive);
+    if (!existsSync(path)) throw new ClusterError('usage', `There is no file ${archive}: make one with 'docker save'.`);
+    await progress.step(`loading ${archive}`, () => loadImage(record, path));
+  }
+  if (archives.length > 0) return;
+  const scratch = mkdtempSync(join(tmpdir(), 'portcullis-image-'));
+  try {
+    const built = await progress.step('building the image', async () => buildImage(join(scratch, 'image.tar')));
+    await progress.step(`loading ${built.name}`, () => loadImage(record, built.archiveFile));
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+function image(archive: string): void {
+  const { name, id } = buildImage(resolve(archive));
+  console.log(`${name} ${id}`);
+}

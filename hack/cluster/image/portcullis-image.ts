@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { copiedFile, type Entry, folder, textFile } from './entry.ts';
+import { productionPackages } from './production-packages.ts';
+import { sharedLibraries } from './shared-libraries.ts';
+import type { Image } from './write-image.ts';
+
+export const imageName = 'localhost/portcullis:dev';
+/** Where the checkout lies in the image. */
+const home = 'app';
+/** The number that images without a root user have agreed on. */
+const user = 65_532;
+
+/** What runs, and nothing that only proves it. */
+const sourceFolders = ['cli', 'crds', 'dataplane', 'operator', 'runtime', 'examples/guarded-chat'];
+const isProof = (path: string): boolean => /\.test\.ts$|(^|\/)(testing|testdata)(\/|$)/.test(path);
+/** Read by compilers, debuggers and people. */
+const isSpare = (path: string): boolean => /\.(d\.[cm]?ts|map|md|markdown)$/.test(path);
+
+function filesBelow(base: string, path: string): readonly string[] {
+  return readdirSync(join(base, path), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(base.length + 1))
+    .sort();
+}
+
+function sourceEntries(root: string): readonly Entry[] {
+  const paths = sourceFolders.flatMap((path) => filesBelow(root, path)).filter((path) => !isProof(path));
+  return ['package.json', 'LICENSE', ...paths].map((path) => copiedFile(`${home}/${path}`, join(root, path)));
+}
+
+/** Of the matching engine only what is loaded: its sources and objects are fifty times as large. */
+const engineFiles = ['package.json', 'LICENSE', 're2.js', 'build/Release/re2.node'];
+
+function packageEntries(root: string, path: string): readonly Entry[] {
+  const copied = (file: string): Entry => copiedFile(`${home}/${file}`, join(root, file));
+  if (path === 'node_modules/re2') {
+    return engineFiles
+      .map((file) => `${path}/${file}`)
+      .filter((file) => existsSync(join(root, file)))
+      .map(copied);
+  }
+  const nested = `${path}/node_modules/`;
+  return filesBelow(root, path)
+    .filter((file) => !file.startsWith(nested) && !isSpare(file))
+    .map(copied);
+}
+
+/** Without symbols, which are most of the addon. The same bytes come out whether or not it has them. */
+function withoutSymbols(entry: Entry): Entry {
+  if (entry.kind !== 'file' || !('source' in entry.content)) return entry;
+  const scratch = mkdtempSync(join(tmpdir(), 'portcullis-image-'));
+  try {
+    execFileSync('strip', ['--strip-all', '-o', join(scratch, 'addon'), entry.content.source]);
+    return { ...entry, content: { bytes: readFileSync(join(scratch, 'addon')) } };
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+const isAddon = ({ path }: Entry): boolean => path.endsWith('.node');
+
+/** Node of this checkout, what it and the addon load, and the files that a C library looks for. */
+function baseEntries(addons: readonly string[]): readonly Entry[] {
+  const node = process.execPath;
+  return [
+    folder('tmp', 0o1777),
+    textFile('etc/passwd', `root:x:0:0:root:/:/sbin/nologin\nnonroot:x:${user}:${user}:nonroot:/tmp:/sbin/nologin\n`),
+    textFile('etc/group', `root:x:0:\nnonroot:x:${user}:\n`),
+    textFile('etc/nsswitch.conf', 'passwd: files\ngroup: files\nhosts: files dns\n'),
+    copiedFile('usr/local/bin/node', node, 0o755),
+    ...sharedLibraries([node, ...addons]),
+  ];
+}
+
+/** The image of this checkout: every process of the platform, started as `node FILE` by its arguments. */
+export function portcullisImage(root: string, name = imageName): Image {
+  const packages = productionPackages(root).flatMap((path) => packageEntries(root, path));
+  const addons = packages.filter(isAddon).flatMap((entry) => {
+    return entry.kind === 'file' && 'source' in entry.content ? [entry.content.source] : [];
+  });
+  return {
+    name,
+    layers: [
+      baseEntries(addons),
+      packages.map((entry) => (isAddon(entry) ? withoutSymbols(entry) : entry)),
+      sourceEntries(root),
+    ],
+    user: `${user}:${user}`,
+    workingFolder: `/${home}`,
+    entrypoint: ['/usr/local/bin/node'],
+    command: ['cli/main.ts', '--help'],
+    environment: { PATH: '/usr/local/bin', NODE_ENV: 'production', HOME: '/tmp' },
+  };
+}

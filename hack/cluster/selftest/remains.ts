@@ -1,0 +1,17 @@
+import { existsSync } from 'node:fs';
+import { processTable } from '../../../e2e/support/process-table.ts';
+import { clusterFolder } from '../places.ts';
+
+/** Command lines of processes that name the folder of a cluster. */
+export function processesOf(name: string): readonly string[] {
+  const folder = `${clusterFolder(name)}/`;
+  return processTable()
+    .filter(({ command, pid }) => command.includes(folder) && pid !== process.pid)
+    .map(({ command }) => command);
+}
+
+/** What is left of a cluster: processes and its folder. */
+export function remainsOf(name: string): readonly string[] {
+  const folder = clusterFolder(name);
+  return [...processesOf(name), ...(existsSync(folder) ? [folder] : [])];
+}

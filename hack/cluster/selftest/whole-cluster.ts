@@ -1,0 +1,200 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../../../e2e/support/until.ts';
+import { buildPrograms } from '../build/build-programs.ts';
+import { imageName } from '../image/portcullis-image.ts';
+import { kubectl, kubectlOk } from '../kubectl.ts';
+import { silent } from '../progress.ts';
+import type { ClusterState } from '../status.ts';
+import { remainsOf } from './remains.ts';
+import { runCommand } from './run-command.ts';
+import { pod, scriptPod, service, statefulSet } from './sample-objects.ts';
+
+const name = 'selftest';
+/** The first use of a machine builds everything. */
+const buildMs = 1_800_000;
+const podMs = 120_000;
+
+const canRun = process.platform === 'linux' && userInfo().uid === 0;
+const reason = 'a cluster without Docker needs Linux and root';
+
+/** What the machine would still show of a cluster that was not cleaned up. */
+function machineState(): Readonly<Record<string, string>> {
+  const read = (...command: readonly [string, ...string[]]): string =>
+    execFileSync(command[0], command.slice(1), { encoding: 'utf8' });
+  return {
+    mounts: readFileSync('/proc/self/mountinfo', 'utf8'),
+    interfaces: read('ip', '-o', 'link', 'show').replaceAll(/^\d+: /gm, ''),
+    addresses: read('ip', '-o', '-4', 'address', 'show').replaceAll(/^\d+: /gm, ''),
+    controlGroups: read('find', '/sys/fs/cgroup', '-type', 'd', '-name', '*portcullis*'),
+    folders: read('find', '/var/lib', '/var/log', '/run', '-maxdepth', '1', '-type', 'd', '-name', '*[ck]*'),
+    settings: ['net/ipv4/ip_forward', 'vm/overcommit_memory', 'kernel/panic', 'kernel/panic_on_oops']
+      .map((setting) => readFileSync(`/proc/sys/${setting}`, 'utf8').trim())
+      .join(' '),
+  };
+}
+
+const describeWhole = (): void => {
+  let before: Readonly<Record<string, string>>;
+  let kubeconfig: string;
+  const admin = (...args: readonly string[]): Promise<string> => kubectlOk(kubeconfig, args);
+  const apply = (...objects: readonly object[]): Promise<string> =>
+    kubectlOk(
+      kubeconfig,
+      ['apply', '--filename=-'],
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
+    );
+  const stateOf = async (): Promise<ClusterState> => {
+    const [state] = JSON.parse((await runCommand('status', '--name', name, '--json')).stdout) as [ClusterState];
+    return state;
+  };
+
+  beforeAll(async () => {
+    await runCommand('down', '--name', name);
+    before = machineState();
+    const { code, stderr } = await runCommand('up', '--local', '--name', name);
+    expect(code, stderr).toBe(0);
+    kubeconfig = (await runCommand('kubeconfig', '--name', name)).stdout.trim();
+    expect(await runCommand('load', '--name', name)).toMatchObject({ code: 0 });
+  }, buildMs);
+
+  afterAll(async () => {
+    expect((await runCommand('down', '--name', name)).code).toBe(0);
+    expect(remainsOf(name)).toEqual([]);
+    expect(machineState()).toEqual(before);
+  });
+
+  test('has a node that is ready', async () => {
+    const node = await admin(
+      'get',
+      'nodes',
+      '--output=jsonpath={.items[*].metadata.name} {.items[*].status.nodeInfo.kubeletVersion}',
+    );
+    expect(node).toBe(`${name}-node v1.36.3`);
+  });
+
+  test('is not started twice', async () => {
+    expect((await runCommand('up', '--local', '--name', name)).stderr).toContain('runs already');
+  });
+
+  test(
+    'has pods that reach each other by the name of a Service, and the machine reaches them by a node port',
+    async () => {
+      const answer = `require('node:http').createServer((request, response) => response.end('from ' + process.getuid())).listen(8080)`;
+      await apply(pod('echo', scriptPod(imageName, answer)), service('echo', 'NodePort'));
+      await admin('wait', '--for=condition=Ready', 'pod/echo', '--timeout=60s');
+      const ask = `fetch('http://echo.default.svc.cluster.local').then((answer) => answer.text()).then(console.log, (error) => { console.log(String(error.cause)); process.exit(1); })`;
+      await apply(pod('asking', { ...scriptPod(imageName, ask), restartPolicy: 'OnFailure' }));
+      await admin('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/asking', '--timeout=60s');
+      expect(await admin('logs', 'asking')).toBe('from 65532\n');
+
+      const port = await admin('get', 'service', 'echo', '--output=jsonpath={.spec.ports[0].nodePort}');
+      const { nodeAddress } = await stateOf();
+      const direct = await until('the node port answers', async () =>
+        (await fetch(`http://${nodeAddress}:${port}`)).text(),
+      );
+      expect(direct).toBe('from 65532');
+    },
+    podMs,
+  );
+
+  test(
+    'lets kubectl run a command in a pod, and forward a port to it',
+    async () => {
+      expect(await admin('exec', 'echo', '--', 'node', '--print', '6*7')).toBe('42\n');
+      // The host name of an image or a model is asked for in vain, and at once.
+      const lookUp = `require('node:dns').lookup('example.com', (error) => console.log(error.code))`;
+      expect(await admin('exec', 'echo', '--', 'node', '--eval', lookUp)).toBe('ENOTFOUND\n');
+      const { kubectl: program } = await buildPrograms(['kubectl'], silent);
+      const forward = spawn(program, [`--kubeconfig=${kubeconfig}`, 'port-forward', 'pod/echo', ':8080'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      try {
+        const [line] = (await once(createInterface({ input: forward.stdout }), 'line')) as [string];
+        const port = /:(\d+) ->/.exec(line)?.[1];
+        expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('from 65532');
+      } finally {
+        forward.kill();
+      }
+    },
+    podMs,
+  );
+
+  test(
+    'gives a claim a folder that a pod without root writes to, keeps it, and removes it with the claim',
+    async () => {
+      const write = `const fs = require('node:fs'); fs.appendFileSync('/data/starts', 'once '); console.log(fs.readFileSync('/data/starts', 'utf8')); setInterval(() => {}, 1000)`;
+      await apply(statefulSet('keeper', scriptPod(imageName, write, { claim: 'data', path: '/data' })));
+      await admin('rollout', 'status', 'statefulset/keeper', '--timeout=60s');
+      expect(
+        await admin('get', 'pvc', 'data-keeper-0', '--output=jsonpath={.status.phase} {.status.capacity.storage}'),
+      ).toBe('Bound 1Gi');
+      expect(await until('a line', async () => (await admin('logs', 'keeper-0')) || undefined)).toBe('once \n');
+      await admin('delete', 'pod', 'keeper-0');
+      await admin('rollout', 'status', 'statefulset/keeper', '--timeout=60s');
+      expect(await until('a line', async () => (await admin('logs', 'keeper-0')) || undefined)).toBe('once once \n');
+      await admin('delete', 'statefulset', 'keeper');
+      await admin('delete', 'pvc', 'data-keeper-0');
+      await until('the volume is gone', async () => (await admin('get', 'pv', '--output=name')) === '');
+    },
+    podMs,
+  );
+
+  test(
+    'lets a pod call the API server with the token of its service account',
+    async () => {
+      const script = `const fs = require('node:fs'), at = '/var/run/secrets/kubernetes.io/serviceaccount/';
+      require('node:https').get('https://kubernetes.default.svc/api/v1/namespaces', { ca: fs.readFileSync(at + 'ca.crt'),
+        headers: { authorization: 'Bearer ' + fs.readFileSync(at + 'token', 'utf8') } }, (answer) => console.log(answer.resume().statusCode))`;
+      await apply(pod('caller', { ...scriptPod(imageName, script), restartPolicy: 'OnFailure' }));
+      await admin('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/caller', '--timeout=60s');
+      // Known, and without a right: 401 would say that the token is not believed.
+      expect(await admin('logs', 'caller')).toBe('403\n');
+    },
+    podMs,
+  );
+
+  test(
+    'runs the processes of the checkout',
+    async () => {
+      const args = ['run', 'help', `--image=${imageName}`, '--image-pull-policy=IfNotPresent', '--restart=Never'];
+      await admin(...args, '--', 'cli/main.ts', '--help');
+      await admin('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/help', '--timeout=60s');
+      expect(await admin('logs', 'help')).toContain('Usage: portcullis');
+    },
+    podMs,
+  );
+
+  test(
+    'shows a component that ended and starts it again',
+    async () => {
+      const scheduler = (state: ClusterState) => state.components.find((one) => one.name === 'kube-scheduler');
+      process.kill(scheduler(await stateOf())?.pid ?? 0, 'SIGKILL');
+      await until('its end is seen', async () => scheduler(await stateOf())?.state === 'ended');
+      expect((await runCommand('up', '--local', '--name', name)).code).toBe(0);
+      expect(await stateOf()).toMatchObject({ ready: true });
+      expect((await kubectl(kubeconfig, ['get', 'pod', 'echo'])).code).toBe(0);
+    },
+    podMs,
+  );
+
+  test(
+    'is started anew after all of it was ended from outside',
+    async () => {
+      const space = (await stateOf()).components.find((one) => one.name === 'space');
+      process.kill(space?.pid ?? 0, 'SIGKILL');
+      const { code, stderr } = await runCommand('up', '--local', '--name', name);
+      expect(code, stderr).toBe(0);
+      expect(stderr).toContain('removing what is left');
+      expect(await admin('get', 'pods', '--output=name')).toBe('');
+    },
+    podMs,
+  );
+};
+
+if (canRun) describe('a whole cluster', describeWhole);
+else test('a whole cluster', ({ skip }) => skip(reason));

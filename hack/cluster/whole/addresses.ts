@@ -1,0 +1,39 @@
+import { networkInterfaces } from 'node:os';
+import { ClusterError } from '../cluster-error.ts';
+
+/** What lies where in the network of one cluster: only this machine and its pods reach it. */
+export type Addresses = {
+  /** Name of the interface on the machine's side. */
+  readonly interfaceName: string;
+  /** The machine, as pods see it. */
+  readonly machine: string;
+  /** The node, as the machine and pods see it. */
+  readonly node: string;
+};
+
+export const podRange = '10.244.0.0/16';
+export const nodePodRange = '10.244.0.0/24';
+/** The first address of the service range is the API server's. */
+export const apiServerServiceAddress = '10.96.0.1';
+export const dnsServiceAddress = '10.96.0.10';
+export const apiServerPort = 6_443;
+
+const lastSlot = 250;
+
+/** @param slot number of the cluster on its machine, from 1 */
+export function addressesOf(slot: number): Addresses {
+  return { interfaceName: `portcullis${slot}`, machine: `10.245.${slot}.1`, node: `10.245.${slot}.2` };
+}
+
+/** The first number that no cluster has and whose addresses no interface of this machine has. */
+export function freeSlot(taken: ReadonlySet<number>): number {
+  const present = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  for (let slot = 1; slot <= lastSlot; slot += 1) {
+    const isPresent = present.some(({ address }) => address.startsWith(`10.245.${slot}.`));
+    if (!taken.has(slot) && !isPresent) return slot;
+  }
+  throw new ClusterError(
+    'busy',
+    `There are ${lastSlot} clusters on this machine: take one down with 'npm run cluster down'.`,
+  );
+}

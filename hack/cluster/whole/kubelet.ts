@@ -1,0 +1,83 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { IdentityFiles } from '../control-plane/identity-files.ts';
+import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
+import { answersOk } from '../process/ask.ts';
+import type { ComponentPlan } from '../process/component.ts';
+import { dnsServiceAddress } from './addresses.ts';
+import { containerdSocket } from './containerd.ts';
+import type { Space } from './space.ts';
+
+export type KubeletOptions = {
+  readonly program: string;
+  readonly folder: string;
+  readonly within: Space;
+  readonly identities: IdentityFiles;
+  readonly apiServerUrl: string;
+  readonly nodeName: string;
+  readonly nodeAddress: string;
+  readonly controlGroup: string;
+};
+
+const healthPort = 10_248;
+
+function configOf({ folder, identities, nodeAddress, controlGroup }: KubeletOptions): string {
+  return stringify({
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    address: nodeAddress,
+    healthzBindAddress: nodeAddress,
+    healthzPort: healthPort,
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: identities.caFile },
+    },
+    authorization: { mode: 'Webhook' },
+    tlsCertFile: identities.serverFile,
+    tlsPrivateKeyFile: identities.serverKeyFile,
+    clusterDomain: 'cluster.local',
+    clusterDNS: [dnsServiceAddress],
+    // Pods know the names of the cluster and no others.
+    resolvConf: '/dev/null',
+    containerRuntimeEndpoint: `unix://${containerdSocket(folder)}`,
+    cgroupDriver: 'cgroupfs',
+    cgroupRoot: `/${controlGroup}`,
+    failCgroupV1: false,
+    failSwapOn: false,
+    oomScoreAdj: 0,
+    volumePluginDir: join(folder, 'volume-plugins'),
+    podLogsDir: join(folder, 'pod-logs'),
+    // The disk is the machine's: what fills it does not come from here alone, and no image can be fetched again.
+    imageGCHighThresholdPercent: 100,
+    evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
+  });
+}
+
+export function kubeletPlan(options: KubeletOptions): ComponentPlan {
+  const { program, folder, within, identities, apiServerUrl, nodeName, nodeAddress } = options;
+  const user = `system:node:${nodeName}`;
+  const configFile = join(folder, 'kubelet.yaml');
+  const kubeconfig = join(identities.folder, 'kubelet.kubeconfig');
+  return {
+    name: 'kubelet',
+    command: program,
+    args: [
+      `--config=${configFile}`,
+      `--kubeconfig=${kubeconfig}`,
+      `--root-dir=${join(folder, 'kubelet')}`,
+      `--hostname-override=${nodeName}`,
+      `--node-ip=${nodeAddress}`,
+    ],
+    within: within.enter,
+    prepare: () => {
+      mkdirSync(join(folder, 'kubelet'), { recursive: true });
+      writeFileSync(configFile, configOf(options));
+      const client = identities.client('kubelet', { commonName: user, organizations: ['system:nodes'] });
+      writeKubeconfig(kubeconfig, { name: 'local', url: apiServerUrl, user }, client);
+    },
+    isReady: () => answersOk(`http://${nodeAddress}:${healthPort}/healthz`),
+    readyWithinMs: 60_000,
+  };
+}

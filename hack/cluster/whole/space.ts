@@ -1,0 +1,133 @@
+import { readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
+import { ClusterError } from '../cluster-error.ts';
+import { type Component, type ComponentPlan, component } from '../process/component.ts';
+import { onlyChildOf } from '../process/process-identity.ts';
+import { runProgram } from '../process/run-program.ts';
+import type { Addresses } from './addresses.ts';
+import type { SystemPrograms } from './system-programs.ts';
+
+/** Folders of the machine that programs of the cluster write into wherever they are told to keep their files. */
+const shadowedFolders = ['/var/lib', '/var/log'];
+export const hiddenFolders = ['/run', ...shadowedFolders];
+
+/**
+ * Settings of the whole kernel that a kubelet changes. It reads and changes copies of them instead, so that the machine
+ * is the same after the cluster as before.
+ */
+const kernelSettings = [
+  'vm/overcommit_memory',
+  'vm/panic_on_oom',
+  'kernel/panic',
+  'kernel/panic_on_oops',
+  'kernel/keys/root_maxkeys',
+  'kernel/keys/root_maxbytes',
+];
+
+/** Runs inside of the new namespaces before anything else; $1 is the program that stays. */
+const script = `
+mount --make-rshared /
+mount -t tmpfs -o mode=755 tmpfs /run
+for folder in ${shadowedFolders.join(' ')}; do
+  mkdir -p "/run/shadow$folder/upper" "/run/shadow$folder/work"
+  mount -t overlay -o "lowerdir=$folder,upperdir=/run/shadow$folder/upper,workdir=/run/shadow$folder/work" overlay "$folder"
+done
+mkdir /run/settings
+for setting in ${kernelSettings.join(' ')}; do
+  copy="/run/settings/$(echo "$setting" | tr / .)"
+  cat "/proc/sys/$setting" >"$copy"
+  mount --bind "$copy" "/proc/sys/$setting"
+done
+ip link set lo up
+echo 1 >/proc/sys/net/ipv4/ip_forward
+if [ -e /proc/sys/net/bridge/bridge-nf-call-iptables ]; then echo 1 >/proc/sys/net/bridge/bridge-nf-call-iptables; fi
+exec "$1"
+`;
+
+/**
+ * The space of a cluster: namespaces of network, mounts and processes, and the process that holds them. When it ends,
+ * the kernel ends every process inside, and addresses, rules and mounts go with it.
+ */
+export type Space = {
+  readonly component: Component;
+  /** Command line that runs another one inside. @throws ClusterError when the space does not exist */
+  readonly enter: () => readonly string[];
+  /** Joins the machine and the node by a pair of interfaces, unless they are. */
+  readonly connect: () => Promise<void>;
+  /** Takes away what of the pair is left. */
+  readonly disconnect: () => Promise<void>;
+};
+
+export type SpaceOptions = {
+  readonly folder: string;
+  readonly system: SystemPrograms;
+  readonly pause: string;
+  readonly addresses: Addresses;
+};
+
+export function space({ folder, system, pause, addresses }: SpaceOptions): Space {
+  const { interfaceName, machine, node } = addresses;
+  let holder: Component | undefined;
+  const firstProcess = (): number | undefined => {
+    const mark = holder?.running();
+    return mark === undefined ? undefined : onlyChildOf(mark.pid);
+  };
+  const plan: ComponentPlan = {
+    name: 'space',
+    command: system.unshare,
+    args: [
+      '--net',
+      '--mount',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+      '/bin/sh',
+      '-ec',
+      script,
+      'sh',
+      pause,
+    ],
+    isReady: async () => {
+      const pid = firstProcess();
+      return pid !== undefined && basename(readlinkSync(`/proc/${pid}/exe`)) === basename(pause);
+    },
+    readyWithinMs: 10_000,
+  };
+  holder = component(plan, { folder, lasting: true });
+  const enter = (...kinds: readonly string[]): readonly string[] => {
+    const pid = firstProcess();
+    if (pid === undefined) throw new ClusterError('component-failed', 'The space of the cluster does not exist.');
+    return [system.nsenter, `--target=${pid}`, ...kinds, '--'];
+  };
+  const ip = (...args: readonly string[]): Promise<string> => runProgram(system.ip, args);
+  const ipInside = (...args: readonly string[]): Promise<string> => {
+    const [command = '', ...rest] = [...enter('--net'), system.ip, ...args];
+    return runProgram(command, rest);
+  };
+  const exists = async (): Promise<boolean> => (await ip('-o', 'link', 'show')).includes(` ${interfaceName}@`);
+  const disconnect = async (): Promise<void> => {
+    if (!(await exists())) return;
+    await ip('link', 'delete', interfaceName).catch(async (error: unknown) => {
+      // The kernel takes it away by itself, some time after the space has ended.
+      if (await exists()) throw error;
+    });
+  };
+  const isConnected = async (): Promise<boolean> =>
+    (await exists()) && (await ipInside('-o', 'address', 'show')).includes(` ${node}/30 `);
+  return {
+    component: holder,
+    enter: () => enter('--net', '--mount', '--pid'),
+    connect: async () => {
+      if (await isConnected()) return;
+      await disconnect();
+      const peer = ['peer', 'name', 'machine', 'netns', String(firstProcess())];
+      await ip('link', 'add', interfaceName, 'type', 'veth', ...peer);
+      await ip('address', 'add', `${machine}/30`, 'dev', interfaceName);
+      await ip('link', 'set', interfaceName, 'up');
+      await ipInside('address', 'add', `${node}/30`, 'dev', 'machine');
+      await ipInside('link', 'set', 'machine', 'up');
+    },
+    disconnect,
+  };
+}

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { ClusterError } from '../cluster-error.ts';
+import { runProgram } from '../process/run-program.ts';
+import type { Progress } from '../progress.ts';
+
+/** Programs of the system that a whole cluster runs on, and the Debian packages that bring them. */
+const packageOf = {
+  unshare: 'util-linux',
+  nsenter: 'util-linux',
+  mount: 'mount',
+  ip: 'iproute2',
+  containerd: 'containerd',
+  ctr: 'containerd',
+  runc: 'runc',
+  iptables: 'iptables',
+} as const;
+
+const pluginPackage = 'containernetworking-plugins';
+const pluginFolders = ['/usr/lib/cni', '/opt/cni/bin', '/usr/libexec/cni'];
+const plugins = ['bridge', 'host-local', 'loopback', 'portmap'];
+
+/** Programs for root are not on everybody's PATH. */
+const searchPath = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin', '/usr/bin', '/bin'];
+
+export type SystemPrograms = Readonly<Record<keyof typeof packageOf, string>> & { readonly cniFolder: string };
+
+function find(program: string): string | undefined {
+  return searchPath.map((folder) => join(folder, program)).find((path) => existsSync(path));
+}
+
+function findPlugins(): string | undefined {
+  return pluginFolders.find((folder) => plugins.every((plugin) => existsSync(join(folder, plugin))));
+}
+
+function missingPackages(): readonly string[] {
+  const missing = Object.entries(packageOf).flatMap(([program, name]) => (find(program) === undefined ? [name] : []));
+  return [...new Set([...missing, ...(findPlugins() === undefined ? [pluginPackage] : [])])];
+}
+
+/** The lists of packages are fetched only when they do not know a package. */
+async function install(packages: readonly string[]): Promise<void> {
+  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const aptGet = (...args: readonly string[]) => runProgram('apt-get', args, environment);
+  const command = ['install', '--yes', '--no-install-recommends', ...packages];
+  await aptGet(...command).catch(async () => {
+    await aptGet('update');
+    await aptGet(...command);
+  });
+}
+
+/** What root of a Debian machine lacks is installed. @throws ClusterError that names the packages otherwise */
+export async function systemPrograms(progress: Progress): Promise<SystemPrograms> {
+  const missing = missingPackages();
+  if (missing.length > 0) {
+    if (find('apt-get') === undefined) {
+      throw new ClusterError(
+        'missing-program',
+        `The cluster needs what Debian calls ${missing.join(', ')}: install it with the package manager of this system, or start Docker, and try again.`,
+      );
+    }
+    await progress.step(`installing ${missing.join(', ')}`, () => install(missing));
+  }
+  const found = Object.keys(packageOf).map((program) => [program, find(program)] as const);
+  const cniFolder = findPlugins();
+  const absent = found.filter(([, path]) => path === undefined).map(([program]) => program);
+  if (absent.length > 0 || cniFolder === undefined) {
+    const names = [...absent, ...(cniFolder === undefined ? ['the CNI plugins'] : [])].join(', ');
+    throw new ClusterError('missing-program', `The packages are installed, but ${names} cannot be found on PATH.`);
+  }
+  return { ...(Object.fromEntries(found) as Record<keyof typeof packageOf, string>), cniFolder };
+}
