@@ -1,9 +1,12 @@
 import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
 import { systemClock } from '#kit/time/clock';
+import { actAsLeader } from './act-as-leader.ts';
 import { startCaches } from './caches.ts';
+import { openCluster } from './cluster.ts';
 import type { OperatorConfig } from './config.ts';
 import { serveAdmin } from './http/admin.ts';
+import type { LeadershipLostError } from './leadership.ts';
 import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
 import { createReconcileMeter } from './reconcile/reconcile-metrics.ts';
 import { openStandalone } from './standalone.ts';
@@ -22,9 +25,9 @@ export type Operator = AsyncDisposable & {
 };
 
 /**
- * The operator: reconciles the resources of the place that its configuration names. It is up when every kind was
- * listed.
- * @throws ConfigError, StoreError, ListenError, TokenFileError
+ * The operator: reconciles the resources of the place that its configuration names, as soon as it leads there. It is up
+ * when every kind was listed.
+ * @throws ConfigError, StoreError, ListenError, TokenFileError, KubeconfigError, KubeError
  */
 export async function createOperator(config: OperatorConfig, overrides: OperatorOverrides = {}): Promise<Operator> {
   const clock = overrides.clock ?? systemClock;
@@ -36,28 +39,44 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
     logger,
     clock,
     metrics,
+    meter,
     onRequest: ({ method, status, seconds }) => meter.requested(method, status, seconds),
   };
   const place = await openPlace(config, tools, starting, overrides);
   const caches = starting.use(startCaches({ client: place.client, logger, clock }));
   let isSynced = false;
+  const isSilent = (): boolean => Math.max(caches.silenceMs(), place.silenceMs()) > longestSilenceMs;
   const admin = starting.use(
     await serveAdmin({
       listen: config.listen,
       metrics,
       refresh: () => meter.refresh(),
-      problems: () => [
-        ...(isSynced ? [] : ['the resources are not listed yet']),
-        ...(isSynced && caches.silenceMs() > longestSilenceMs ? ['a watch has not heard of its server'] : []),
-      ],
+      problems: {
+        // A standby is ready: it knows everything and waits for its turn.
+        ready: () => [
+          ...(isSynced ? [] : ['the resources are not listed yet']),
+          ...(isSynced && isSilent() ? ['a watch has not heard of its server'] : []),
+        ],
+        alive: () => [place.leadership.problem()].filter((problem) => problem !== undefined),
+      },
     }),
   );
-  await caches.synced;
+  await Promise.all([caches.synced, place.synced]);
   isSynced = true;
-  starting.use(startControllers({ config, place, caches, clock, logger, meter }));
+  const acting = starting.use(
+    actAsLeader(place.leadership, () => startControllers({ config, place, caches, clock, logger, meter })),
+  );
+  void acting.lost.then((error) => (overrides.onLost ?? endProcess)(error));
   logger.info('operator_started', { build: place.build, namespace: config.namespace, api: place.apiUrl });
   const running = starting.move();
   return { url: admin.url, apiUrl: place.apiUrl, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** Nobody catches it, so that the process ends at once: what it began to write is refused by its preconditions. */
+function endProcess(error: LeadershipLostError): void {
+  queueMicrotask(() => {
+    throw error;
+  });
 }
 
 function openPlace(
@@ -70,6 +89,6 @@ function openPlace(
     case 'standalone':
       return openStandalone(config, tools, parts, overrides);
     case 'cluster':
-      throw new TypeError('a cluster');
+      return openCluster(config, tools, parts, overrides);
   }
 }

@@ -6,6 +6,8 @@ import type { ClientOptions, KubeClient } from '#kube/client';
 import type { BundleStore, Judge } from './bundles/ports.ts';
 import type { Environment } from './environment/read-environment-files.ts';
 import type { GatewayReplicas } from './gateways/ports.ts';
+import type { Leadership, LeadershipLostError } from './leadership.ts';
+import type { ReconcileMeter } from './reconcile/reconcile-metrics.ts';
 import type { Workloads } from './workloads/ports.ts';
 
 /** What one way to run brings: the resources, and an adapter for each port. Whoever opened the parts closes them. */
@@ -23,6 +25,11 @@ export type Place = {
   readonly bundles: BundleStore;
   readonly judge: Judge;
   readonly checks: CheckClient;
+  readonly leadership: Leadership;
+  /** Resolves when the adapters know what there is. */
+  readonly synced: Promise<void>;
+  /** The longest time, in milliseconds, for which a watch of an adapter has not heard of its server. */
+  silenceMs(): number;
 };
 
 /** What every place is opened with. */
@@ -30,6 +37,7 @@ export type PlaceTools = {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  readonly meter: ReconcileMeter;
   readonly onRequest: NonNullable<ClientOptions['onRequest']>;
 };
 
@@ -43,4 +51,6 @@ export type OperatorOverrides = {
   readonly workloads?: Workloads;
   readonly judge?: Judge;
   readonly bundles?: BundleStore;
+  /** Stands for the end of the process. */
+  readonly onLost?: (error: LeadershipLostError) => void;
 };

@@ -10,6 +10,7 @@ import { type DataDirectory, prepareDataDirectory } from './data-directory.ts';
 import { readEnvironmentFiles } from './environment/read-environment-files.ts';
 import { startFolderApi } from './folder-api/start-folder-api.ts';
 import { createGatewayProcesses } from './gateways/adapters/processes/gateway-processes.ts';
+import { soleLeader } from './leadership.ts';
 import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
 import { buildVersion } from './workloads/adapters/processes/build-version.ts';
 import { createProcesses } from './workloads/adapters/processes/processes.ts';
@@ -53,6 +54,9 @@ export async function openStandalone(
     environment,
     build,
     template: undefined,
+    leadership: soleLeader,
+    synced: Promise.resolve(),
+    silenceMs: () => 0,
     workloads: parts.use(overrides.workloads ?? openProcesses(places, build, tools)),
     gateways: parts.use(createGatewayProcesses({ runDirectory: places.run })),
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(places.runtimeToken) })),

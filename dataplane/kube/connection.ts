@@ -5,7 +5,7 @@ import { KubeError } from './kube-error.ts';
 import { refusalToError } from './status-object.ts';
 
 /** Sockets to one server, watches included. */
-const maxSockets = 16;
+const maxSockets = 48;
 /** Watches at the same time: each has a socket of its own, and the rest is left for requests. */
 const maxStreams = 12;
 /** API servers keep idle sockets for longer than this, so none is used that its server is about to close. */

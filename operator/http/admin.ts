@@ -8,8 +8,12 @@ export type AdminOptions = {
   readonly metrics: Metrics;
   /** Brings gauges up to date before a scrape. */
   readonly refresh: () => void;
-  /** What keeps the operator from deciding on fresh facts; empty when it is ready. */
-  readonly problems: () => readonly string[];
+  readonly problems: {
+    /** What keeps the operator from deciding on fresh facts; empty when it is ready. */
+    readonly ready: () => readonly string[];
+    /** What only a restart mends; empty while there is nothing. */
+    readonly alive: () => readonly string[];
+  };
 };
 
 /** Serves /livez, /readyz and /metrics; they need no token and hold no text of users. */
@@ -21,12 +25,9 @@ export function serveAdmin(options: AdminOptions): Promise<Listening> {
     }
     switch (URL.parse(incoming.url ?? '/', 'http://admin')?.pathname) {
       case '/livez':
-        return sendJson(outgoing, 200, { status: 'alive' });
-      case '/readyz': {
-        const problems = options.problems();
-        if (problems.length === 0) return sendJson(outgoing, 200, { status: 'ready' });
-        return sendJson(outgoing, 503, { status: 'not ready', problems });
-      }
+        return say(outgoing, 'alive', options.problems.alive());
+      case '/readyz':
+        return say(outgoing, 'ready', options.problems.ready());
       case '/metrics': {
         options.refresh();
         const text = await options.metrics.exposition();
@@ -44,4 +45,9 @@ export function serveAdmin(options: AdminOptions): Promise<Listening> {
     keepAliveTimeoutMs: 60_000,
     maxHeaderBytes: 16_384,
   });
+}
+
+function say(outgoing: ServerResponse, status: string, problems: readonly string[]): void {
+  if (problems.length === 0) sendJson(outgoing, 200, { status });
+  else sendJson(outgoing, 503, { status: `not ${status}`, problems });
 }

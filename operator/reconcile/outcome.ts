@@ -1,4 +1,5 @@
 import { FileWriteError } from '#kit/files/write-atomic';
+import { NotLeaderError } from '#kube/fenced-client';
 import { isKubeError, type KubeErrorCode } from '#kube/kube-error';
 
 /** How a pass over one object ended. */
@@ -65,6 +66,8 @@ export function consequenceOf(outcome: PassOutcome): Consequence {
 export function outcomeOfError(error: unknown): Extract<PassOutcome, { kind: 'raced' | 'broken' }> {
   if (error instanceof BrokenError) return { kind: 'broken', reason: error.code, message: error.message };
   if (error instanceof FileWriteError) return brokenFile(error);
+  // Nothing was written; whoever leads now decides anew.
+  if (error instanceof NotLeaderError) return { kind: 'raced' };
   if (!isKubeError(error)) return { kind: 'broken', reason: 'Unexpected', message: 'an unexpected fault; see the log' };
   return outcomeOfCode(error.code);
 }

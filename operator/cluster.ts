@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { createCheckClient } from '#checks/client';
+import { digestOf } from '#contracts/canonical';
+import { openTokenFile } from '#kit/http/token-file';
+import { createClient } from '#kube/client';
+import { type ClusterAccess, mountedAccess } from '#kube/cluster-access';
+import { loadKubeconfig } from '#kube/credentials';
+import { createElectionMeter } from '#kube/election-metrics';
+import { fenced } from '#kube/fenced-client';
+import { type LeaderElection, type LossReason, startLeaderElection } from '#kube/leader-election';
+import { createBundleConfigMaps } from './bundles/adapters/config-maps/bundle-config-maps.ts';
+import { createJudge } from './bundles/run-judge.ts';
+import type { ClusterConfig } from './config.ts';
+import { readClusterEnvironment } from './environment/read-environment-files.ts';
+import { createGatewayPods } from './gateways/adapters/pods/gateway-pods.ts';
+import type { Leadership } from './leadership.ts';
+import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
+import { createDeployments } from './workloads/adapters/deployments/deployments.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/**
+ * A namespace of a cluster: its resources, Deployments for workloads, pods for gateways. Several operators may be
+ * there; one of them acts.
+ * @throws ConfigError, TokenFileError, KubeconfigError, KubeError
+ */
+export async function openCluster(
+  config: ClusterConfig,
+  tools: PlaceTools,
+  parts: AsyncDisposableStack,
+  overrides: OperatorOverrides,
+): Promise<Place> {
+  const { logger, clock, meter } = tools;
+  const environment = await readClusterEnvironment(filesOf(config.environmentDirectory));
+  const { template } = environment;
+  const access = await accessOf(config.api);
+  const opened = parts.use(createClient({ ...access, namespace: config.namespace, onRequest: tools.onRequest }));
+  const plain = overrides.wrapClient?.(opened) ?? opened;
+  const election = parts.use(
+    startLeaderElection({
+      client: plain,
+      name: config.leaseName,
+      identity: config.replica,
+      logger,
+      clock,
+      meter: createElectionMeter(tools.metrics, config.leaseName),
+    }),
+  );
+  const client = fenced(plain, () => election.writesAllowed());
+  const deployments = parts.use(createDeployments({ client, template, clock, logger, meter }));
+  const bundles = parts.use(createBundleConfigMaps({ client, clock, logger }));
+  const gateways = parts.use(createGatewayPods({ client, clock, logger }));
+  const watched = [deployments, bundles, gateways];
+  const secretsDirectory = config.secretsDirectory;
+  return {
+    apiUrl: access.url,
+    client,
+    environment,
+    build: config.build ?? template.image,
+    template: digestOf(template),
+    workloads: deployments,
+    gateways,
+    bundles,
+    checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),
+    judge: overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory }),
+    leadership: leadershipBy(election),
+    synced: Promise.all(watched.map((one) => one.synced)).then(() => undefined),
+    silenceMs: () => Math.max(...watched.map((one) => one.silenceMs())),
+  };
+}
+
+function filesOf(folder: string) {
+  return {
+    providers: join(folder, 'providers.yaml'),
+    limits: join(folder, 'limits.yaml'),
+    served: join(folder, 'served-policies.yaml'),
+    template: join(folder, 'workload.yaml'),
+  };
+}
+
+async function accessOf(api: ClusterConfig['api']): Promise<ClusterAccess> {
+  switch (api.kind) {
+    case 'kubeconfig':
+      return loadKubeconfig({ file: api.file });
+    case 'mounted':
+      return mountedAccess(api);
+  }
+}
+
+const losses: Readonly<Record<LossReason, string>> = {
+  taken: 'another process took the lease',
+  not_renewed: 'the lease could not be renewed in time',
+};
+
+function leadershipBy(election: LeaderElection): Leadership {
+  return {
+    elected: election.elected,
+    lost: election.lost.then((reason) => losses[reason]),
+    problem: () => (election.silenceMs() > election.deadAfterMs ? 'the loop of the election stands still' : undefined),
+    [Symbol.asyncDispose]: () => election[Symbol.asyncDispose](),
+  };
+}
