@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { defaultBundleLimits } from '#contracts/bundle';
+import { bundle, detector, policy, providersAt, section, stopList } from '../../runtime/testing/build-bundle.ts';
+import { allow, startProvider } from '../../runtime/testing/start-provider.ts';
+import type { Answer } from '../../runtime/testing/start-runtime.ts';
+import { until } from '../support/until.ts';
+import { verifies } from '../support/verifies.ts';
+import { checkMany, type IsolatedRuntime, outcomes, pass, startReady } from './isolated-runtime.ts';
+
+/** A detector that holds each question until it is told to allow them. */
+async function startHolding() {
+  const held: (() => void)[] = [];
+  const provider = await startProvider((response, asked) => held.push(() => allow(response, asked)));
+  return {
+    url: provider.url,
+    asked: () => provider.asked.length,
+    held: () => held.length,
+    release: (count = held.length) => {
+      for (const answer of held.splice(0, count)) answer();
+    },
+    [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose](),
+  };
+}
+
+function startWith(url: string, maxConcurrency: number): Promise<IsolatedRuntime> {
+  const patient = { ...detector('patient'), timeoutMs: 5_000 };
+  const asking = { ...section([patient]), deadlineMs: 5_000 };
+  const policies = [
+    policy(asking, undefined, 'asking'),
+    policy(section([stopList('words', ['x'])]), undefined, 'local'),
+  ];
+  const limits = { ...defaultBundleLimits, maxConcurrency };
+  return startReady(bundle(policies, { limits, providers: providersAt(url) }));
+}
+
+function ask(runtime: IsolatedRuntime, count: number, policyId = 'asking'): Promise<readonly Answer[]> {
+  const one = () => runtime.check('request', ['hello'], { 'x-ap-gr-policy-id': policyId });
+  return Promise.all(Array.from({ length: count }, one));
+}
+
+const inFlight = (runtime: IsolatedRuntime): Promise<number> => runtime.metric('portcullis_runtime_checks_in_flight');
+
+verifies(
+  ['guardrail:errors:overloaded', 'guardrail:limits:max-concurrency-edge', 'guardrail:limits:queue-size-zero'],
+  '256 checks at once are all answered, what is over them is refused while they run, and none of it waits',
+  async () => {
+    await using provider = await startHolding();
+    await using runtime = await startWith(provider.url, 256);
+    for (let round = 0; round < 2; round += 1) {
+      const before = provider.asked();
+      const running = ask(runtime, 255);
+      await until('255 are asked', () => provider.held() === 255);
+      const last = ask(runtime, 1);
+      await until('all 256 are asked', () => provider.held() === 256);
+      expect(await inFlight(runtime)).toBe(256);
+      for (const policyId of ['asking', 'local']) {
+        expect(outcomes(await ask(runtime, 1, policyId))).toEqual({ '503 overloaded': 1 });
+        expect(outcomes(await ask(runtime, 100, policyId))).toEqual({ '503 overloaded': 100 });
+      }
+      // One that ends makes room for exactly one.
+      provider.release(1);
+      await until('a slot is free', async () => (await inFlight(runtime)) === 255);
+      expect(outcomes(await ask(runtime, 1, 'local'))).toEqual({ [pass]: 1 });
+      provider.release();
+      expect(outcomes([...(await running), ...(await last)])).toEqual({ [pass]: 256 });
+      // Nobody was asked for a check that was refused.
+      expect(provider.asked() - before).toBe(256);
+      expect(await inFlight(runtime)).toBe(0);
+      expect(await checkMany(runtime, 200, { atOnce: 64, policy: 'local' })).toEqual({ [pass]: 200 });
+    }
+    expect(await runtime.metric('portcullis_runtime_overloads_total', { part: 'checks' })).toBe(2 * 202);
+    expect(runtime.process.child.exitCode).toBeNull();
+  },
+);
+
+test('one check at once is the other edge', async () => {
+  await using provider = await startHolding();
+  await using runtime = await startWith(provider.url, 1);
+  const running = ask(runtime, 1);
+  await until('it is asked', () => provider.held() === 1);
+  expect(outcomes(await ask(runtime, 3, 'local'))).toEqual({ '503 overloaded': 3 });
+  provider.release();
+  expect(outcomes(await running)).toEqual({ [pass]: 1 });
+  expect(await checkMany(runtime, 50, { atOnce: 1, policy: 'local' })).toEqual({ [pass]: 50 });
+});
+
+test('2,000 checks of local rules at once are each answered with a decision or as overloaded', async () => {
+  await using provider = await startHolding();
+  await using runtime = await startWith(provider.url, 4);
+  const counts = outcomes(await ask(runtime, 2_000, 'local'));
+  const { [pass]: passed = 0, '503 overloaded': overloaded = 0, ...others } = counts;
+  expect(others).toEqual({});
+  expect(passed + overloaded).toBe(2_000);
+  expect(passed).toBeGreaterThan(0);
+  expect(await checkMany(runtime, 200, { atOnce: 1, policy: 'local' })).toEqual({ [pass]: 200 });
+  expect(runtime.process.log()).not.toMatch(/"level":"error"|request_failed/);
+});

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { defaultBundleLimits } from '#contracts/bundle';
+import { bundleOf, stopList } from '../../runtime/testing/build-bundle.ts';
+import { holdRequest } from '../../runtime/testing/held-request.ts';
+import { startLoad } from '../support/load.ts';
+import { until } from '../support/until.ts';
+import { checkMany, type IsolatedRuntime, outcome, pass, startReady } from './isolated-runtime.ts';
+import { headOf, sendSlowBodies, slowWays } from './slow-bodies.ts';
+
+const count = 500;
+const ways = Array.from({ length: count }, (_, at) => slowWays[at % slowWays.length] ?? 'nothing');
+
+function startWith(maxConcurrency: number): Promise<IsolatedRuntime> {
+  const limits = { ...defaultBundleLimits, maxConcurrency };
+  return startReady(bundleOf([stopList('words', ['forbidden'])], [], { limits }));
+}
+
+const inFlight = (runtime: IsolatedRuntime): Promise<number> => runtime.metric('portcullis_runtime_checks_in_flight');
+
+function counted(values: readonly unknown[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[String(value)] = (counts[String(value)] ?? 0) + 1;
+  return counts;
+}
+
+test('500 slow bodies hold no check slot, end with stage_timeout, and good checks beside them pass all the time', async () => {
+  await using runtime = await startWith(128);
+  for (let round = 0; round < 2; round += 1) {
+    const good = startLoad({ workers: 2, restMs: 1, call: () => runtime.check('request', ['hello']) });
+    using slow = await sendSlowBodies(runtime, ways);
+    const during: number[] = [];
+    await until('every slow caller has its answer', async () => {
+      during.push(await inFlight(runtime));
+      return slow.outcomes().every((one) => one !== undefined);
+    });
+    const answers = await good.stop();
+    expect(counted(slow.outcomes())).toEqual({ '503 stage_timeout': count });
+    expect(counted(answers.map(outcome))).toEqual({ [pass]: answers.length });
+    expect(answers.length).toBeGreaterThan(20);
+    // Two workers of good checks hold two slots at most.
+    expect(Math.max(...during)).toBeLessThanOrEqual(2);
+    // The rest of a body that is not sent is not waited for.
+    await until('the connections of the slow are ended', () => slow.closed() === count);
+  }
+  expect(await checkMany(runtime, 200, { atOnce: 8 })).toEqual({ [pass]: 200 });
+});
+
+test('more slow bodies than places for them: those over are overloaded, the rest stage_timeout, and then all is well', async () => {
+  await using runtime = await startWith(32);
+  using slow = await sendSlowBodies(runtime, ways);
+  expect(outcome(await runtime.check('request', ['hello']))).toMatch(/^(?:200 policy_pass|503 overloaded)$/);
+  await until('every slow caller has its answer', () => slow.outcomes().every((one) => one !== undefined));
+  const { '503 stage_timeout': late = 0, '503 overloaded': overloaded = 0, ...others } = counted(slow.outcomes());
+  expect(others).toEqual({});
+  expect(late).toBeGreaterThan(100);
+  expect(overloaded).toBeGreaterThan(0);
+  expect(await checkMany(runtime, 200, { atOnce: 8 })).toEqual({ [pass]: 200 });
+});
+
+test('a body in pieces that comes to its end in time passes beside 500 that do not', async () => {
+  await using runtime = await startWith(128);
+  using slow = await sendSlowBodies(runtime, ways);
+  const body = '{"body":{"messages":[{"role":"user","content":"hello"}]}}';
+  // A second is all that it has: on a busy machine the first try may be late too.
+  await until('a body in pieces passes', async () => {
+    using patient = await holdRequest(
+      runtime.url,
+      headOf(runtime, `content-length: ${body.length}`) + body.slice(0, 10),
+    );
+    expect(outcome(await runtime.check('request', ['hello']))).toBe(pass);
+    patient.send(body.slice(10, 20));
+    expect(outcome(await runtime.check('request', ['hello']))).toBe(pass);
+    patient.send(body.slice(20));
+    await until('it is answered', () => patient.received().includes('HTTP/1.1 '));
+    return patient.received().includes('policy_pass');
+  });
+  expect(slow.closed()).toBeLessThanOrEqual(count);
+});
+
+test('500 connections that say nothing, or only half of their headers, keep nobody from an answer', async () => {
+  await using runtime = await startWith(1);
+  const texts = ['', 'POST /request HTTP/1.1\r\nhost: runtime\r\nauthoriz'];
+  const silent = await Promise.all(
+    Array.from({ length: count }, (_, at) => holdRequest(runtime.url, texts[at % 2] ?? '')),
+  );
+  try {
+    expect(await checkMany(runtime, 200, { atOnce: 1 })).toEqual({ [pass]: 200 });
+  } finally {
+    for (const one of silent) one[Symbol.dispose]();
+  }
+  expect(await checkMany(runtime, 200, { atOnce: 1 })).toEqual({ [pass]: 200 });
+});
