@@ -7,7 +7,7 @@ import { refusalToError } from './status-object.ts';
 /** Sockets to one server, watches included. */
 const maxSockets = 48;
 /** Watches at the same time: each has a socket of its own, and the rest is left for requests. */
-const maxStreams = 12;
+const maxStreams = 32;
 /** API servers keep idle sockets for longer than this, so none is used that its server is about to close. */
 const idleSocketMs = 30_000;
 /** A body with a refusal is read up to here; it is a Status object. */
