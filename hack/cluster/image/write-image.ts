@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { ClusterError } from '../cluster-error.ts';
 import { type Entry, withFolders } from './entry.ts';
 import { endOfArchive, memberFrame, tarOf, tarSize } from './tar.ts';
 
@@ -54,14 +55,18 @@ export function writeImage(archiveFile: string, image: Image): string {
     const layerFiles = image.layers.map((_layer, at) => `layer-${at}.tar`);
     const digests = image.layers.map((layer, at) => {
       const entries = withFolders(layer);
-      const { before, after } = memberFrame(`layer-${at}.tar`, tarSize(entries));
+      const size = tarSize(entries);
+      const { before, after } = memberFrame(layerFiles[at] ?? '', size);
       const hash = createHash('sha256');
+      let written = 0;
       write(before);
       for (const bytes of tarOf(entries)) {
         hash.update(bytes);
         write(bytes);
+        written += bytes.length;
       }
       write(after);
+      if (written !== size) throw new ClusterError('busy', 'Files changed while the image was built: build it again.');
       return `sha256:${hash.digest('hex')}`;
     });
     const config = configOf(image, digests);

@@ -27,6 +27,7 @@ address = ${text(containerdSocket(folder))}
 
 [plugins."io.containerd.grpc.v1.cri"]
 sandbox_image = ${text(pauseImage)}
+disable_apparmor = true
 # Without the capability SYS_RESOURCE a lower score than its own is refused, and no sandbox starts.
 restrict_oom_score_adj = true
 
@@ -46,11 +47,9 @@ conf_dir = ${text(join(folder, 'cni'))}
 }
 
 function networkOf(folder: string): string {
-  const bridge = {
-    type: 'bridge',
-    bridge: 'pods',
-    isGateway: true,
-    hairpinMode: true,
+  // A pair of interfaces for each pod and no bridge: every packet passes the rules of Services.
+  const pair = {
+    type: 'ptp',
     ipam: {
       type: 'host-local',
       ranges: [[{ subnet: nodePodRange }]],
@@ -59,7 +58,7 @@ function networkOf(folder: string): string {
     },
   };
   const portmap = { type: 'portmap', capabilities: { portMappings: true } };
-  return JSON.stringify({ cniVersion: '0.4.0', name: 'pods', plugins: [bridge, portmap] }, undefined, 2);
+  return JSON.stringify({ cniVersion: '0.4.0', name: 'pods', plugins: [pair, portmap] }, undefined, 2);
 }
 
 function isListening(socket: string): Promise<boolean> {
@@ -72,7 +71,7 @@ function isListening(socket: string): Promise<boolean> {
   });
 }
 
-/** Runs the containers; its own pods network, no way out of the machine. */
+/** Runs the containers, with a network of pods that has no way out of the machine. */
 export function containerdPlan(folder: string, system: SystemPrograms, within: Space): ComponentPlan {
   const configFile = join(folder, 'containerd.toml');
   return {

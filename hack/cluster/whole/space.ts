@@ -40,7 +40,6 @@ for setting in ${kernelSettings.join(' ')}; do
 done
 ip link set lo up
 echo 1 >/proc/sys/net/ipv4/ip_forward
-if [ -e /proc/sys/net/bridge/bridge-nf-call-iptables ]; then echo 1 >/proc/sys/net/bridge/bridge-nf-call-iptables; fi
 exec "$1"
 `;
 

@@ -4,6 +4,7 @@ import { ClusterError } from '../cluster-error.ts';
 import type { AuditLevel } from '../control-plane/api-server.ts';
 import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
 import { kubectlOk } from '../kubectl.ts';
+import { holdLock } from '../lock.ts';
 import { clusterFolder, kubeconfigOfCluster } from '../places.ts';
 import { startStage } from '../process/start-stage.ts';
 import type { Progress } from '../progress.ts';
@@ -62,6 +63,14 @@ function takenSlots(): ReadonlySet<number> {
   return new Set(records.flatMap((record) => (record?.size === 'whole' ? [record.slot] : [])));
 }
 
+/** Writes the record with a slot that no other start takes at the same time. */
+async function claimSlot(rest: Omit<WholeRecord, 'slot'>): Promise<WholeRecord> {
+  using _lock = await holdLock('slots');
+  const record = { ...rest, slot: freeSlot(takenSlots()) };
+  writeRecord(record);
+  return record;
+}
+
 /** Starts everything of a recorded cluster that does not run. */
 export async function startWholeStages(record: WholeRecord, progress: Progress): Promise<void> {
   const kubeconfig = kubeconfigOfCluster(record.name);
@@ -84,19 +93,17 @@ export async function startWholeStages(record: WholeRecord, progress: Progress):
 /** Starts a cluster with one node and waits until the node takes pods. @throws ClusterError that says what to do */
 export async function startWhole(options: WholeOptions, progress: Progress): Promise<WholeRecord> {
   checkMachine(options.name);
-  const record: WholeRecord = {
+  const record = await claimSlot({
     size: 'whole',
     name: options.name,
     startedAt: new Date().toISOString(),
     system: await systemPrograms(progress),
     programs: await buildPrograms(programs, progress),
     pause: buildPause(),
-    slot: freeSlot(takenSlots()),
     audit: options.audit,
     apiServerFlags: options.apiServerFlags,
     owner: null,
-  };
-  writeRecord(record);
+  });
   const admin = wholeIdentitiesOf(record).admin;
   writeKubeconfig(
     kubeconfigOfCluster(record.name),

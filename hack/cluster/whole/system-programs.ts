@@ -18,7 +18,7 @@ const packageOf = {
 
 const pluginPackage = 'containernetworking-plugins';
 const pluginFolders = ['/usr/lib/cni', '/opt/cni/bin', '/usr/libexec/cni'];
-const plugins = ['bridge', 'host-local', 'loopback', 'portmap'];
+const plugins = ['ptp', 'host-local', 'loopback', 'portmap'];
 
 /** Programs for root are not on everybody's PATH. */
 const searchPath = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin', '/usr/bin', '/bin'];

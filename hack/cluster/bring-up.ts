@@ -1,0 +1,92 @@
+import { ClusterError } from './cluster-error.ts';
+import type { AuditLevel } from './control-plane/api-server.ts';
+import { type ControlPlaneOptions, startControlPlane, startRecorded } from './control-plane.ts';
+import { dockerRuns } from './kind/docker.ts';
+import { startKind } from './kind/start-kind.ts';
+import { holdLock } from './lock.ts';
+import type { Progress } from './progress.ts';
+import { type ClusterRecord, readRecord } from './record.ts';
+import { type ClusterState, clusterState } from './status.ts';
+import { removeAbandoned, takeDown } from './take-down.ts';
+import { spaceOf } from './whole/components.ts';
+import { startWhole, startWholeStages } from './whole/start-whole.ts';
+
+export type WantedCluster = {
+  readonly name: string;
+  /** None: a control plane. Local: from programs of this machine. Any: in Docker where it runs, else local. */
+  readonly node: 'none' | 'local' | 'any';
+  /** Of a control plane: kube-controller-manager, too. */
+  readonly controllers?: boolean;
+  /** Not in Docker. */
+  readonly audit?: AuditLevel | undefined;
+  /** Of a control plane: port of the API server. */
+  readonly port?: number | undefined;
+  /** Not in Docker. */
+  readonly apiServerFlags?: readonly string[];
+};
+
+async function startNew(wanted: WantedCluster, progress: Progress): Promise<void> {
+  const { name, node, controllers = false, audit, port, apiServerFlags = [] } = wanted;
+  progress.say(`Starting the cluster ${name} ...`);
+  if (node === 'none') {
+    const options: ControlPlaneOptions = {
+      name,
+      controllers,
+      audit: audit ?? false,
+      apiServerFlags,
+      lasting: true,
+      progress,
+    };
+    await startControlPlane(port === undefined ? options : { ...options, port });
+    return;
+  }
+  const isPlain = audit === undefined && apiServerFlags.length === 0;
+  if (node === 'any' && isPlain && (await dockerRuns())) await startKind(name, progress);
+  else await startWhole({ name, audit: audit ?? null, apiServerFlags }, progress);
+}
+
+function checkSize(record: ClusterRecord, wanted: WantedCluster): void {
+  const hasNode = record.size !== 'control-plane';
+  if (hasNode === (wanted.node !== 'none')) return;
+  const sentence = hasNode ? 'a whole cluster' : 'a control plane without a node';
+  throw new ClusterError('usage', `${record.name} is ${sentence}: take it down first, or choose another name.`);
+}
+
+/** What has ended is started again; of a node whose machine was started again nothing can be used. */
+async function startRest(record: ClusterRecord, wanted: WantedCluster, progress: Progress): Promise<void> {
+  if (record.owner !== null) {
+    throw new ClusterError('usage', `${record.name} belongs to a test that runs: choose another name.`);
+  }
+  checkSize(record, wanted);
+  const state = await clusterState(record.name);
+  if (state?.ready === true) {
+    progress.say(`The cluster ${record.name} runs already, with the options that it was started with.`);
+    return;
+  }
+  if (record.size === 'control-plane') {
+    progress.say(`Starting what has ended of the cluster ${record.name} ...`);
+    await startRecorded(record, progress);
+  } else if (record.size === 'whole' && spaceOf(record).component.running() !== undefined) {
+    progress.say(`Starting what has ended of the cluster ${record.name} ...`);
+    await startWholeStages(record, progress);
+  } else {
+    progress.say(`The cluster ${record.name} was ended from outside: removing what is left of it ...`);
+    await takeDown(record.name, progress);
+    await startNew(wanted, progress);
+  }
+}
+
+/**
+ * Starts a lasting cluster unless it runs, and waits until it serves.
+ * @throws ClusterError that says what to do; nothing of a new cluster is left then
+ */
+export async function bringUp(wanted: WantedCluster, progress: Progress): Promise<ClusterState> {
+  using _lock = await holdLock(`cluster-${wanted.name}`);
+  await removeAbandoned();
+  const record = readRecord(wanted.name);
+  if (record === undefined) await startNew(wanted, progress);
+  else await startRest(record, wanted, progress);
+  const state = await clusterState(wanted.name);
+  if (state === undefined) throw new ClusterError('busy', `${wanted.name} was taken down while it was started.`);
+  return state;
+}
