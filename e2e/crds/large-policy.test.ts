@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { item, namespace, useTestApi } from './test-api.ts';
+import { makeRevision, makeRevisionContent } from '../../operator/revisions/resources/revision.ts';
+import { collection, item, namespace, useTestApi } from './test-api.ts';
 
 const targetBytes = 690 * 1_024;
 
@@ -62,6 +63,12 @@ describe('a policy of 690 KiB', () => {
     expect(managers.map(({ manager }) => manager)).toEqual(expect.arrayContaining(['rules', 'operations']));
     // Every list is atomic: what is kept about owners does not grow with the rules.
     expect(JSON.stringify(managers).length).toBeLessThan(4_096);
+  });
+
+  test('is recorded as a revision', async () => {
+    const content = makeRevisionContent({ name: 'large', uid: 'a-uid', generation: 1 }, spec);
+    const revision = makeRevision('01990000-0000-7000-8000-00000000000d', 1, content);
+    expect(await api.send('POST', collection('policyrevisions'), { body: revision })).toMatchObject({ status: 201 });
   });
 
   test('a manager is told when it takes a field of another one', async () => {

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { kinds } from '#crds/kinds';
+import { userRoles } from '#crds/user-roles';
+import { root } from '../../hack/check/run-tool.ts';
+
+const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** Cells of every row of the tables of a page. */
+function rowsOf(path: string): readonly (readonly string[])[] {
+  const lines = textOf(path)
+    .split('\n')
+    .filter((line) => line.startsWith('| '));
+  return lines.map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+}
+
+describe('the page about API conventions', () => {
+  const rows = rowsOf('docs/api-conventions.md').filter(([number]) => /^\d+$/.test(number ?? ''));
+  const judged = textOf('hack/crds/api-conventions.test.ts');
+
+  test('answers forty rows for six kinds', () => {
+    expect(rows.map(([number]) => Number(number))).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
+    for (const row of rows) {
+      expect(row).toHaveLength(9);
+      expect(row.slice(2, 8).filter((cell) => !['Y', 'D', '-'].includes(cell))).toEqual([]);
+    }
+  });
+
+  test.each(rows)('row %s names its proof, and says why where it deviates', (...row) => {
+    const [number, , ...rest] = row;
+    const [proof = ''] = rest.slice(6);
+    const files = [...proof.matchAll(/`([\w./-]+\.(?:ts|yaml))`/g)].map((match) => match[1] ?? '');
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+    if (files.includes('hack/crds/api-conventions.test.ts')) expect(judged).toContain(`'row ${number}: `);
+    if (rest.slice(0, 6).includes('D')) expect(proof.length).toBeGreaterThan(60);
+  });
+
+  test('has a row for every one that a machine judges', () => {
+    const numbers = [...judged.matchAll(/'row (\d+): /g)].map((match) => Number(match[1]));
+    const wanted = [2, 4, 5, 6, 11, 12, 13, 14, 15, 16, 17, 18, 20, 22, 24, 25, 26, 27, 28, 29, 30, 31, 32, 35];
+    expect([...new Set(numbers)].sort((a, b) => a - b)).toEqual(wanted);
+  });
+});
+
+describe('the page about resources in a cluster', () => {
+  const text = textOf('docs/custom-resources.md');
+
+  test('names every kind with its short name, and every role', () => {
+    for (const { kind, shortNames } of Object.values(kinds))
+      expect(text).toContain(`| ${kind} | \`${shortNames[0]}\` |`);
+    for (const { name } of userRoles) expect(text).toContain(`| \`${name}\` |`);
+  });
+
+  test('lists every field that may be absent', () => {
+    const judged = textOf('hack/crds/api-conventions.test.ts');
+    const listed = [...judged.matchAll(/(?:guardrailPolicy|modelBinding): \['(.*)'\],/g)];
+    const fields = listed.flatMap((match) => (match[1] ?? '').split("', '").map((path) => path.replace('spec.', '')));
+    expect(fields.length).toBeGreaterThanOrEqual(4);
+    for (const field of fields) expect(text).toContain(`\`${field}\` |`);
+  });
+});
