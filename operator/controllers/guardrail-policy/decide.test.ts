@@ -39,6 +39,11 @@ describe('a policy', () => {
       { problems: ['a', 'b'] },
       { standing: { kind: 'invalid', message: 'a; b' } },
     ],
+    [
+      'with many faults is told of ten',
+      { problems: Array.from({ length: 12 }, (_, index) => `p${index}`) },
+      { standing: { message: 'p0; p1; p2; p3; p4; p5; p6; p7; p8; p9; and 2 more' } },
+    ],
     ['with an id that is none is not recorded', { id: 'x' }, { standing: { kind: 'invalid', reason: 'InvalidId' } }],
     [
       'with an id in upper case is not recorded',

@@ -1,3 +1,4 @@
+import { idPattern } from '#crds/admission-rules';
 import type { IdClaimant, PolicySnapshot, RecordedView } from './snapshot.ts';
 
 export type PolicyStanding =
@@ -15,8 +16,8 @@ export type PolicyStep =
   | { readonly kind: 'settle'; readonly standing: PolicyStanding }
   | { readonly kind: 'nothing' };
 
-/** An id of the management API: a UUID of version 7 in lower case. */
-const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+/** How many problems a message lists; who mends these is told of the next. */
+const maxProblems = 10;
 
 type Phase = (s: PolicySnapshot) => PolicyStep | undefined;
 
@@ -73,7 +74,9 @@ function leaveUnrecorded(s: PolicySnapshot): PolicyStep | undefined {
 function record(s: PolicySnapshot): PolicyStep | undefined {
   if (s.problems.length > 0) {
     if (s.deleting) return undefined;
-    return settle({ kind: 'invalid', reason: 'InvalidSpec', message: s.problems.join('; ') });
+    const rest = s.problems.length > maxProblems ? [`and ${s.problems.length - maxProblems} more`] : [];
+    const message = [...s.problems.slice(0, maxProblems), ...rest].join('; ');
+    return settle({ kind: 'invalid', reason: 'InvalidSpec', message });
   }
   return s.recorded === undefined ? { kind: 'record' } : undefined;
 }
