@@ -18,6 +18,17 @@ function typeOf(schema: StructuralSchema): string {
   }
 }
 
+/** What long patterns mean, by how they begin. */
+const patternWords: readonly (readonly [string, string])[] = [
+  ['^[a-z0-9]([-a-z0-9]*', 'a DNS name in lower case'],
+  ['^([0-9a-fA-F]{8}-', 'a UUID'],
+  ['^[0-9a-f]{64}$', 'hexadecimal digits'],
+];
+
+function patternOf(pattern: string): string {
+  return patternWords.find(([start]) => pattern.startsWith(start))?.[1] ?? code(pattern);
+}
+
 function limitsOf(schema: StructuralSchema): string {
   const { minLength = 0, maxLength, minimum, maximum, minItems = 0, maxItems, pattern } = schema;
   const most = maximum === Number.MAX_SAFE_INTEGER ? 'up' : maximum;
@@ -25,7 +36,7 @@ function limitsOf(schema: StructuralSchema): string {
     ...(maximum === undefined ? [] : [most === 'up' ? `from ${minimum}` : `${minimum} to ${most}`]),
     ...(maxItems === undefined ? [] : [`${minItems} to ${maxItems} items`]),
     ...(maxLength === undefined || schema.format !== undefined ? [] : [`${minLength} to ${maxLength} characters`]),
-    ...(pattern === undefined ? [] : [code(pattern)]),
+    ...(pattern === undefined ? [] : [patternOf(pattern)]),
   ].join('; ');
 }
 
