@@ -5,6 +5,7 @@ import { compileBundle } from '../../runtime/bundle/compile-bundle.ts';
 import { runCheck } from '../../runtime/check/run-check.ts';
 import { bodyGates } from '../../runtime/http/body-gates.ts';
 import { checkAnswer } from '../../runtime/http/check-answer.ts';
+import { readCheckHeaders } from '../../runtime/http/header-gates.ts';
 import { firstRefusal, type PendingCheck } from '../../runtime/http/pending-check.ts';
 
 /** Judges the bytes of a body of `POST /request` as the runtime does, without HTTP: the answer's JSON. */
@@ -27,7 +28,8 @@ export function createJudge(bundle: Bundle): Judge {
   if (policy === undefined) throw new Error('a bundle holds a policy');
   const { maxMatches, maxBodyBytes } = loaded.limits;
   return async (bytes) => {
-    const check: PendingCheck = { stage: 'request', rawHeaders: [], bundle: loaded, acceptsToken: () => true, bytes };
+    const headers = readCheckHeaders([]);
+    const check: PendingCheck = { stage: 'request', headers, bundle: loaded, acceptsToken: () => true, bytes };
     const refusal = firstRefusal(bodyGates, check);
     if (refusal !== undefined) return refusal;
     const messages = check.messages ?? [];

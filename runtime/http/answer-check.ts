@@ -8,7 +8,7 @@ import { type Decision, type Failed, failed } from '../rules/decision.ts';
 import { bodyGates } from './body-gates.ts';
 import { type CheckAnswer, checkAnswer } from './check-answer.ts';
 import { sendError, sendText, traceIdOf } from './error-answer.ts';
-import { headerGates } from './header-gates.ts';
+import { headerGates, readCheckHeaders } from './header-gates.ts';
 import { firstRefusal, type PendingCheck } from './pending-check.ts';
 import type { Exchange, RuntimeService, ServedBundle } from './runtime-service.ts';
 
@@ -42,7 +42,7 @@ export async function answerCheck(
   const served = service.served();
   const check: PendingCheck = {
     stage,
-    rawHeaders: incoming.rawHeaders,
+    headers: readCheckHeaders(incoming.rawHeaders),
     bundle: served?.bundle,
     acceptsToken: (token) => service.tokens.accepts(token),
   };

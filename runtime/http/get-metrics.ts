@@ -1,5 +1,5 @@
 import { sendError, sendText, traceIdOf } from './error-answer.ts';
-import { serviceToken } from './header-gates.ts';
+import { readCheckHeaders, serviceToken } from './header-gates.ts';
 import type { Operation } from './runtime-service.ts';
 
 /** GET /metrics: the counters of this process in text format, for holders of the service token (document 1, section 4.5). */
@@ -8,7 +8,7 @@ export const getMetrics: Operation = {
   methods: ['GET', 'HEAD'],
   async answer({ incoming, outgoing }, service) {
     const acceptsToken = (token: string): boolean => service.tokens.accepts(token);
-    const refusal = serviceToken({ rawHeaders: incoming.rawHeaders, acceptsToken });
+    const refusal = serviceToken({ headers: readCheckHeaders(incoming.rawHeaders), acceptsToken });
     if (refusal !== undefined) {
       return sendError(outgoing, refusal, { traceId: traceIdOf(incoming.headers['traceparent']) });
     }

@@ -1,23 +1,47 @@
 import type { CheckErrorCode } from '#contracts/checks';
 import { limits } from '#contracts/limits';
 import { contextHeaders, type ResponseMode, requiresResponseMode, responseModes } from '#contracts/profiles';
-import { bearerToken } from '#kit/http/bearer';
-import { exactlyOnce, headerValues } from '#kit/http/raw-headers';
-import { declaredLength } from '#kit/http/read-body';
-import type { Gate, PendingCheck } from './pending-check.ts';
+import { bearerOf } from '#kit/http/bearer';
+import { createHeaderReader, type OnceHeader } from '#kit/http/raw-headers';
+import type { CheckHeaders, Gate, PendingCheck } from './pending-check.ts';
+
+const readEach = createHeaderReader([
+  'authorization',
+  contextHeaders.policyId,
+  contextHeaders.policyRevision,
+  contextHeaders.bundleDigest,
+  contextHeaders.contentProfile,
+  contextHeaders.responseMode,
+  'content-type',
+  'content-encoding',
+  'content-length',
+]);
+
+/** Finds the headers of a check in Node's flat list of names and values. */
+export function readCheckHeaders(rawHeaders: readonly string[]): CheckHeaders {
+  const found = readEach(rawHeaders);
+  return {
+    authorization: found[0],
+    policyId: found[1],
+    policyRevision: found[2],
+    bundleDigest: found[3],
+    contentProfile: found[4],
+    responseMode: found[5],
+    contentType: found[6],
+    contentEncoding: found[7],
+    contentLength: found[8],
+  };
+}
 
 /** The service token, exactly once, as bearer (document 1, section 5; reading 7). */
-export function serviceToken(check: Pick<PendingCheck, 'rawHeaders' | 'acceptsToken'>): CheckErrorCode | undefined {
-  const bearer = bearerToken(check.rawHeaders);
+export function serviceToken(check: Pick<PendingCheck, 'headers' | 'acceptsToken'>): CheckErrorCode | undefined {
+  const bearer = bearerOf(check.headers.authorization);
   return bearer.ok && check.acceptsToken(bearer.token) ? undefined : 'unauthenticated';
 }
 
 /** Context headers exactly once and not empty, before any of them is compared (document 1, section 4.1, rule 1). */
 function contextOnce(check: PendingCheck): CheckErrorCode | undefined {
-  const policyId = exactlyOnce(check.rawHeaders, contextHeaders.policyId);
-  const policyRevision = exactlyOnce(check.rawHeaders, contextHeaders.policyRevision);
-  const bundleDigest = exactlyOnce(check.rawHeaders, contextHeaders.bundleDigest);
-  const contentProfile = exactlyOnce(check.rawHeaders, contextHeaders.contentProfile);
+  const { policyId, policyRevision, bundleDigest, contentProfile } = check.headers;
   const mode = responseMode(check);
   if (!policyId.ok || !policyRevision.ok || !bundleDigest.ok || !contentProfile.ok || !mode.ok) {
     return 'untrusted_context';
@@ -35,8 +59,8 @@ function contextOnce(check: PendingCheck): CheckErrorCode | undefined {
 type Mode = { readonly ok: true; readonly value: ResponseMode | undefined } | { readonly ok: false };
 
 /** Required by the current profile only; where it is sent it must be one of the two values (reading 7). */
-function responseMode({ rawHeaders, bundle }: PendingCheck): Mode {
-  const header = exactlyOnce(rawHeaders, contextHeaders.responseMode);
+function responseMode({ headers, bundle }: PendingCheck): Mode {
+  const header = headers.responseMode;
   if (!header.ok) {
     const required = bundle !== undefined && requiresResponseMode(bundle.contentProfile);
     return header.fault === 'missing' && !required ? { ok: true, value: undefined } : { ok: false };
@@ -48,16 +72,24 @@ function responseMode({ rawHeaders, bundle }: PendingCheck): Mode {
 const json = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /** JSON in UTF-8, declared once, without any Content-Encoding (document 1, section 4.1, rule 2; reading 9). */
-function mediaType({ rawHeaders }: PendingCheck): CheckErrorCode | undefined {
-  if (headerValues(rawHeaders, 'content-encoding').length > 0) return 'unsupported_media';
-  const type = exactlyOnce(rawHeaders, 'content-type');
+function mediaType({ headers }: PendingCheck): CheckErrorCode | undefined {
+  if (isThere(headers.contentEncoding)) return 'unsupported_media';
+  const type = headers.contentType;
   return type.ok && json.test(type.value) ? undefined : 'unsupported_media';
 }
 
-/** The size that the request declares; the bytes that really come are counted while they are read. */
-function declaredSize({ rawHeaders, bundle }: PendingCheck): CheckErrorCode | undefined {
+function isThere(header: OnceHeader): boolean {
+  return header.ok || header.fault !== 'missing';
+}
+
+/**
+ * The size that the request declares, in a number that Node has found well formed and given once; the bytes that really
+ * come are counted while they are read.
+ */
+function declaredSize({ headers, bundle }: PendingCheck): CheckErrorCode | undefined {
   const limit = bundle?.limits.maxBodyBytes ?? limits.maxBodyBytes.max;
-  return (declaredLength(rawHeaders) ?? 0) > limit ? 'body_too_large' : undefined;
+  const declared = headers.contentLength.ok ? Number(headers.contentLength.value) : 0;
+  return declared > limit ? 'body_too_large' : undefined;
 }
 
 /** Digest, profile, policy and revision exactly as loaded; nothing ever switches to another (section 4.1, rule 3). */

@@ -1,8 +1,22 @@
 import type { CheckErrorCode, CheckMessage } from '#contracts/checks';
 import type { Stage } from '#contracts/policy';
 import type { ResponseMode } from '#contracts/profiles';
+import type { OnceHeader } from '#kit/http/raw-headers';
 import type { LoadedBundle } from '../bundle/loaded-bundle.ts';
 import type { CompiledSection } from '../rules/compiled-section.ts';
+
+/** What the gates ask of the headers, duplicates included. */
+export type CheckHeaders = {
+  readonly authorization: OnceHeader;
+  readonly policyId: OnceHeader;
+  readonly policyRevision: OnceHeader;
+  readonly bundleDigest: OnceHeader;
+  readonly contentProfile: OnceHeader;
+  readonly responseMode: OnceHeader;
+  readonly contentType: OnceHeader;
+  readonly contentEncoding: OnceHeader;
+  readonly contentLength: OnceHeader;
+};
 
 /** The values of the context headers (document 1, section 4.1), as they were sent. */
 export type ContextHeaders = {
@@ -17,8 +31,7 @@ export type ContextHeaders = {
 /** A check on its way through the gates; each gate may only rely on what earlier ones put there. */
 export type PendingCheck = {
   readonly stage: Stage;
-  /** Node's flat list of header names and values, duplicates included. */
-  readonly rawHeaders: readonly string[];
+  readonly headers: CheckHeaders;
   /** Undefined until the bundle is loaded. */
   readonly bundle: LoadedBundle | undefined;
   readonly acceptsToken: (token: string) => boolean;

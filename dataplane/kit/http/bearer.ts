@@ -1,4 +1,4 @@
-import { exactlyOnce, type HeaderFault } from './raw-headers.ts';
+import { exactlyOnce, type HeaderFault, type OnceHeader } from './raw-headers.ts';
 
 export type BearerToken =
   | { readonly ok: true; readonly token: string }
@@ -9,7 +9,11 @@ const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /** The bearer token of a request whose Authorization header appears exactly once. It must not be logged. */
 export function bearerToken(rawHeaders: readonly string[]): BearerToken {
-  const header = exactlyOnce(rawHeaders, 'authorization');
+  return bearerOf(exactlyOnce(rawHeaders, 'authorization'));
+}
+
+/** The bearer token of an Authorization header. It must not be logged. */
+export function bearerOf(header: OnceHeader): BearerToken {
   if (!header.ok) return header;
   const token = BEARER.exec(header.value)?.[1];
   return token === undefined ? { ok: false, fault: 'scheme' } : { ok: true, token };

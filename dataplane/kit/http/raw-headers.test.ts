@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exactlyOnce, headerValues } from './raw-headers.ts';
+import { createHeaderReader, exactlyOnce, headerValues } from './raw-headers.ts';
 
 test('finds values under any case, in order, and never reads a value as a name', () => {
   const raw = ['X-A', '1', 'host', 'x-a', 'x-a', '2', 'X-AB', '3'];
@@ -19,4 +20,17 @@ test.each([
   [['X', 'a, b'], { ok: true, value: 'a, b' }],
 ])('exactly once in %j', (raw, expected) => {
   expect(exactlyOnce(raw, 'x')).toEqual(expected);
+});
+
+test('a reader of several headers finds each as exactlyOnce does, whatever stands around it', () => {
+  const names = ['host', 'date', 'x-a', 'x-ab'] as const;
+  const read = createHeaderReader(names);
+  const name = fc.constantFrom('host', 'HOST', 'Date', 'x-a', 'X-A', 'x-ab', 'X-aB', 'x-b', 'x-', 'x-abc', '');
+  const value = fc.constantFrom('', ' \t', '1', 'a, b', 'host', 'x-a');
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, value), { maxLength: 6 }), (pairs) => {
+      const raw = pairs.flat();
+      expect(read(raw)).toEqual(names.map((one) => exactlyOnce(raw, one)));
+    }),
+  );
 });

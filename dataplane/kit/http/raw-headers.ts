@@ -3,6 +3,10 @@ export type OnceHeader =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly fault: HeaderFault };
 
+const missing: OnceHeader = { ok: false, fault: 'missing' };
+const empty: OnceHeader = { ok: false, fault: 'empty' };
+const duplicate: OnceHeader = { ok: false, fault: 'duplicate' };
+
 /** All values of a header in the order of arrival. `rawHeaders` is Node's flat list of names and values. */
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   const wanted = name.toLowerCase();
@@ -17,7 +21,42 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
 /** A header that must appear exactly once with a value that is not only white space. */
 export function exactlyOnce(rawHeaders: readonly string[], name: string): OnceHeader {
   const [value, ...more] = headerValues(rawHeaders, name);
-  if (value === undefined) return { ok: false, fault: 'missing' };
-  if (more.length > 0) return { ok: false, fault: 'duplicate' };
-  return value.trim() === '' ? { ok: false, fault: 'empty' } : { ok: true, value };
+  if (value === undefined) return missing;
+  return more.length > 0 ? duplicate : unlessEmpty(value);
+}
+
+function unlessEmpty(value: string): OnceHeader {
+  return value.trim() === '' ? empty : { ok: true, value };
+}
+
+type EachOnce<N extends readonly string[]> = { readonly [K in keyof N]: OnceHeader };
+
+/** Makes a reader that does for several names (in lower case) what `exactlyOnce` does, in one pass over the list. */
+export function createHeaderReader<const N extends readonly string[]>(
+  names: N,
+): (rawHeaders: readonly string[]) => EachOnce<N> {
+  /** Index: length of a name. Most headers of a request have another length than every name. */
+  const placesOfLength: number[][] = [];
+  for (const [place, { length }] of names.entries()) {
+    placesOfLength[length] = [...(placesOfLength[length] ?? []), place];
+  }
+
+  function placeOf(found: string): number | undefined {
+    const places = placesOfLength[found.length];
+    if (places === undefined) return undefined;
+    for (const place of places) {
+      if (found === names[place] || found.toLowerCase() === names[place]) return place;
+    }
+    return undefined;
+  }
+
+  return (rawHeaders) => {
+    const headers = names.map(() => missing);
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+      const place = placeOf(rawHeaders[index] as string);
+      if (place === undefined) continue;
+      headers[place] = headers[place] === missing ? unlessEmpty(rawHeaders[index + 1] as string) : duplicate;
+    }
+    return headers as unknown as EachOnce<N>;
+  };
 }
