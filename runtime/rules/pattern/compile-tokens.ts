@@ -1,9 +1,10 @@
+import { LastPieces } from './last-pieces.ts';
 import { advance, buildAutomaton, type Sequences } from './sequence-automaton.ts';
 import { matcherOf, type TermList, type TermMatcher } from './term-list.ts';
 import { Vocabulary } from './token-vocabulary.ts';
 import { foldRepresentatives } from './unicode/case-fold.ts';
 import { tokenCharacters } from './unicode/token-character.ts';
-import { characterBefore } from './unicode/utf8.ts';
+import { characterAt, characterBefore } from './unicode/utf8.ts';
 
 /**
  * Compiles terms for token match: a term matches where the text has the same code points (equality as in
@@ -22,29 +23,48 @@ export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {
   const vocabulary = new Vocabulary(fold);
   const automaton = buildAutomaton(learnTerms(terms, vocabulary, isToken));
   vocabulary.close();
+  const lastPieces = new LastPieces(terms);
   const { longest } = automaton;
   let offsets = new Int32Array(0);
 
-  /** Feeds the pieces from the text's end to its beginning; stops when `found` says so. */
+  /** Feeds the pieces that a term may be made of, from the text's end to its beginning; stops when `found` says so. */
   function scan(bytes: Uint8Array, found: (start: number, end: number) => boolean): void {
+    const places = lastPieces.placesIn(bytes);
+    if (places.length === 0) return;
     if (offsets.length <= bytes.length) offsets = new Int32Array(bytes.length + 1);
-    let state = 0;
-    let runFollows = false;
     let position = bytes.length;
-    for (let count = 0; position > 0; ) {
-      offsets[count] = position;
+    for (let index = places.length - 1; index >= 0; index -= 1) {
+      const place = places[index] ?? 0;
+      if (place > position) continue;
+      position = scanBack(bytes, place, found);
+      if (position < 0) return;
+    }
+  }
+
+  /**
+   * Feeds pieces from `end` on, where a last piece may end, for as long as they may belong to a term. Returns how far it
+   * came, or -1 when `found` said to stop.
+   */
+  function scanBack(bytes: Uint8Array, end: number, found: (start: number, end: number) => boolean): number {
+    let state = 0;
+    let position = end;
+    let runFollows = end < bytes.length && isToken[characterAt(bytes, end) >>> 3] === 1;
+    let count = 0;
+    do {
+      const pieceEnd = position;
+      offsets[count] = pieceEnd;
       count += 1;
-      const end = position;
       const character = characterBefore(bytes, position);
       const isRun = isToken[character >>> 3] === 1;
       position = isRun ? runStart(bytes, position, isToken) : position - (character & 7);
-      const symbol = isRun ? vocabulary.run(bytes, position, end) : vocabulary.mark(character >>> 3, runFollows);
+      const symbol = isRun ? vocabulary.run(bytes, position, pieceEnd) : vocabulary.mark(character >>> 3, runFollows);
       runFollows = isRun;
       state = advance(automaton, state, symbol);
       const length = longest[state] ?? 0;
       if (length === 0 || (!isRun && followsToken(bytes, position, isToken))) continue;
-      if (found(position, offsets[count - length] ?? 0)) return;
-    }
+      if (found(position, offsets[count - length] ?? 0)) return -1;
+    } while (state !== 0 && position > 0);
+    return position;
   }
 
   return matcherOf(scan);

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compileTokens } from './compile-tokens.ts';
+import { findNaively } from './testing/naive-terms.ts';
+
+/** Alphabets by themselves and mixed: ASCII, Cyrillic, marks that combine, cases of one, two, three and four bytes. */
+const ALPHABETS = {
+  ascii: Array.from('aAbBkKsS09_ .,-+'),
+  cyrillic: Array.from('вВёЁяЯ҂« —'),
+  mixed: Array.from('aKkKsſSßẞéеЯ\u1c80ςΣ中١٣\u0301 ._«»—😀'),
+  wide: Array.from('𐐀𐐨𝟘Ⓐⓐ中あK \u00a0a'),
+} as const;
+
+/** Terms and a text of one alphabet, behind so many other characters that the text is more than one block. */
+const longTexts = fc.constantFrom(...Object.values(ALPHABETS)).chain((alphabet) => {
+  const word = fc.array(fc.constantFrom(...alphabet), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
+  return fc.record({
+    terms: fc.array(word, { minLength: 1, maxLength: 5 }),
+    text: fc.array(word, { maxLength: 12 }).map((words) => words.join('')),
+    filler: fc.constantFrom('z', 'z ', 'я', '. '),
+    bytes: fc.integer({ min: 4_070, max: 4_100 }),
+    caseSensitive: fc.boolean(),
+  });
+});
+
+describe('token lists on long texts', () => {
+  test('find what the plainest implementation finds, wherever a block of the text ends', () => {
+    fc.assert(
+      fc.property(longTexts, ({ terms, text, filler, bytes, caseSensitive }) => {
+        // No term has the line break, so nothing before it has a part in what is found after it.
+        const before = `${filler.repeat(bytes / Buffer.byteLength(filler))}\n`;
+        const offset = Buffer.byteLength(before);
+        const expected = findNaively(terms, text, { caseSensitive, wholeTokens: true });
+        const found = compileTokens({ terms, caseSensitive })
+          .matches(Buffer.from(before + text), 100_000)
+          .flatMap(({ start, end }) => (start < offset ? [] : [{ start: start - offset, end: end - offset }]));
+        expect(found).toEqual(expected);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('find a run that is longer than a block', () => {
+    const long = 'ж'.repeat(6_000);
+    const matcher = compileTokens({ terms: [long], caseSensitive: false });
+    expect(matcher.test(Buffer.from(`a ${long.toUpperCase()}.`))).toBe(true);
+    expect(matcher.test(Buffer.from(`a ${long}ж.`))).toBe(false);
+    expect(matcher.test(Buffer.from(`a ${long.slice(1)}.`))).toBe(false);
+  });
+});
