@@ -3,7 +3,7 @@ import { skipLines, summaryLine } from '../../check/outcome.ts';
 import { runSuite } from '../../check/run-suite.ts';
 import { root } from '../../check/run-tool.ts';
 
-const suites = ['control-plane', 'whole-cluster'] as const;
+const suites = ['control-plane', 'image', 'whole-cluster'] as const;
 
 export function addSelftest(program: Command): void {
   program

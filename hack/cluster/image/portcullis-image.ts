@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copiedFile, type Entry, folder, textFile } from './entry.ts';
+import { isForThisMachine } from './machine-type.ts';
 import { productionPackages } from './production-packages.ts';
 import { sharedLibraries } from './shared-libraries.ts';
 import type { Image } from './write-image.ts';
@@ -16,8 +17,11 @@ const user = 65_532;
 /** What runs, and nothing that only proves it. */
 const sourceFolders = ['cli', 'crds', 'dataplane', 'operator', 'runtime', 'examples/guarded-chat'];
 const isProof = (path: string): boolean => /\.test\.ts$|(^|\/)(testing|testdata)(\/|$)/.test(path);
-/** Read by compilers, debuggers and people. */
-const isSpare = (path: string): boolean => /\.(d\.[cm]?ts|map|md|markdown)$/.test(path);
+/** Read by compilers, debuggers, people and a runtime other than Node. */
+const isSpare = (path: string): boolean => /\.(d\.[cm]?ts|map|md|markdown|bare)$/.test(path);
+
+/** Packages that build nothing bring theirs for every system. */
+const addon = /\.node$/;
 
 function filesBelow(base: string, path: string): readonly string[] {
   return readdirSync(join(base, path), { withFileTypes: true, recursive: true })
@@ -45,6 +49,7 @@ function packageEntries(root: string, path: string): readonly Entry[] {
   const nested = `${path}/node_modules/`;
   return filesBelow(root, path)
     .filter((file) => !file.startsWith(nested) && !isSpare(file))
+    .filter((file) => !addon.test(file) || isForThisMachine(join(root, file)))
     .map(copied);
 }
 
@@ -60,7 +65,7 @@ function withoutSymbols(entry: Entry): Entry {
   }
 }
 
-const isAddon = ({ path }: Entry): boolean => path.endsWith('.node');
+const isAddon = ({ path }: Entry): boolean => addon.test(path);
 
 /** Node of this checkout, what it and the addon load, and the files that a C library looks for. */
 function baseEntries(addons: readonly string[]): readonly Entry[] {

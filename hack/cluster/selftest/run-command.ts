@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+export const mainFile = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 /** Runs one command about clusters in a process of its own, as a person does. */
 export async function runCommand(...args: readonly string[]): Promise<CommandResult> {
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [mainFile, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const closed = once(child, 'close') as Promise<[number]>;
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
   return { code, stdout, stderr };

@@ -1,9 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import { until } from '../../../e2e/support/until.ts';
 import { buildPrograms } from '../build/build-programs.ts';
 import { imageName } from '../image/portcullis-image.ts';
@@ -11,7 +12,7 @@ import { kubectl, kubectlOk } from '../kubectl.ts';
 import { silent } from '../progress.ts';
 import type { ClusterState } from '../status.ts';
 import { remainsOf } from './remains.ts';
-import { runCommand } from './run-command.ts';
+import { mainFile, runCommand } from './run-command.ts';
 import { pod, scriptPod, service, statefulSet } from './sample-objects.ts';
 
 const name = 'selftest';
@@ -79,6 +80,22 @@ const describeWhole = (): void => {
 
   test('is not started twice', async () => {
     expect((await runCommand('up', '--local', '--name', name)).stderr).toContain('runs already');
+    const other = await runCommand('up', '--control-plane', '--name', name);
+    expect(other.code).toBe(2);
+    expect(other.stderr).toContain('is a whole cluster: take it down first');
+  });
+
+  test('is refused to a user who is not root, with a way out', () => {
+    using folder = temporaryFolder();
+    chmodSync(folder.path, 0o777);
+    const { status, stderr } = spawnSync(process.execPath, [mainFile, 'up', '--local', '--name', 'mine'], {
+      encoding: 'utf8',
+      uid: 65_534,
+      gid: 65_534,
+      env: { PATH: process.env.PATH, HOME: folder.path },
+    });
+    expect(stderr).toContain('needs root: start Docker, or repeat as root, or start only a control plane');
+    expect(status).toBe(1);
   });
 
   test(
@@ -91,6 +108,7 @@ const describeWhole = (): void => {
       await apply(pod('asking', { ...scriptPod(imageName, ask), restartPolicy: 'OnFailure' }));
       await admin('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/asking', '--timeout=60s');
       expect(await admin('logs', 'asking')).toBe('from 65532\n');
+      expect(await admin('exec', 'echo', '--', 'node', '--eval', ask)).toBe('from 65532\n');
 
       const port = await admin('get', 'service', 'echo', '--output=jsonpath={.spec.ports[0].nodePort}');
       const { nodeAddress } = await stateOf();

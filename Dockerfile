@@ -1,0 +1,17 @@
+# The image of this checkout: docker build --tag localhost/portcullis:dev .
+# Its files and settings are those of `npm run cluster image`, which needs no engine; a test compares both.
+FROM node:24-bookworm AS build
+WORKDIR /src
+COPY package.json package-lock.json .npmrc ./
+COPY hack/bootstrap hack/bootstrap
+RUN root=/src sh -euc '. hack/bootstrap'
+COPY . .
+RUN sh hack/run hack/cluster/image/stage.ts /stage
+
+FROM scratch
+COPY --from=build /stage /
+ENV PATH=/usr/local/bin NODE_ENV=production HOME=/tmp
+WORKDIR /app
+USER 65532:65532
+ENTRYPOINT ["/usr/local/bin/node"]
+CMD ["cli/main.ts", "--help"]
