@@ -18,15 +18,20 @@ function typeOf(schema: StructuralSchema): string {
   }
 }
 
-/** What long patterns mean, by how they begin. */
+/** What patterns mean, by how they begin; written as they are, some would look like links. */
 const patternWords: readonly (readonly [string, string])[] = [
   ['^[a-z0-9]([-a-z0-9]*', 'a DNS name in lower case'],
   ['^([0-9a-fA-F]{8}-', 'a UUID'],
   ['^[0-9a-f]{64}$', 'hexadecimal digits'],
+  ['^[A-Za-z0-9]([A-Za-z0-9._-]*', 'letters, digits, ".", "_" and "-" between letters or digits'],
+  ['^[A-Za-z0-9][A-Za-z0-9._:/-]*', 'letters, digits, ".", "_", ":", "/" and "-" after a letter or digit'],
+  ['^[A-Za-z]([A-Za-z0-9_,:]*', 'one word'],
 ];
 
 function patternOf(pattern: string): string {
-  return patternWords.find(([start]) => pattern.startsWith(start))?.[1] ?? code(pattern);
+  const known = patternWords.find(([start]) => pattern.startsWith(start));
+  if (known === undefined) throw new TypeError(`say in words what ${pattern} means`);
+  return known[1];
 }
 
 function limitsOf(schema: StructuralSchema): string {
