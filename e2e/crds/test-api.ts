@@ -61,7 +61,7 @@ function findObstacle(): string | undefined {
 }
 
 /** Starts an API server before the tests of a file and ends it after them; skips them where none is built. */
-export function useTestApi(options: Pick<ControlPlaneOptions, 'controllers'> = {}): TestApi {
+export function useTestApi(options: Pick<ControlPlaneOptions, 'controllers' | 'apiServerFlags'> = {}): TestApi {
   const obstacle = findObstacle();
   let running: ControlPlane | undefined;
   let agent: Agent | undefined;

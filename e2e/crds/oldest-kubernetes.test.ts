@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { findKind } from '#crds/schemas';
+import { readSamples } from './read-samples.ts';
+import { collection, useTestApi } from './test-api.ts';
+
+/** The oldest version that docs/custom-resources.md names; the API server behaves as that one did. */
+const oldest = '1.33';
+
+describe(`Kubernetes ${oldest}`, () => {
+  const api = useTestApi({ apiServerFlags: [`--emulated-version=${oldest}`] });
+
+  test('is what the API server says that it is', async () => {
+    expect((await api.send('GET', '/version')).body).toMatchObject({ emulationMajor: '1', emulationMinor: '33' });
+  });
+
+  test('takes the definitions, and refuses an id that stands twice in a section', async () => {
+    const sampleOf = (name: string) => {
+      const sample = [...readSamples('valid'), ...readSamples('invalid')].find((one) => one.name === name);
+      const [object] = sample?.objects ?? [];
+      if (object === undefined) throw new TypeError(`there is no sample ${name}`);
+      return { path: collection(findKind(object.kind)?.kind.plural ?? ''), object };
+    };
+    for (const [name, status] of [
+      ['policy-every-rule.yaml', 201],
+      ['binding-every-field.yaml', 201],
+      ['policy-rule-id-in-both-lists.yaml', 422],
+      ['policy-id-not-uuid.yaml', 422],
+    ] as const) {
+      const { path, object } = sampleOf(name);
+      expect(await api.send('POST', path, { body: object }), name).toMatchObject({ status });
+    }
+  });
+});
