@@ -72,12 +72,14 @@ export function servedList<R extends KubeObject>(value: unknown, kind: Kind): Ob
     metadata?: { resourceVersion?: unknown; continue?: unknown };
   };
   const version = list?.metadata?.resourceVersion;
-  if (!isListKind(list?.kind, kind) || !Array.isArray(list.items) || typeof version !== 'string') {
+  // A list of metadata that is empty has no list at all.
+  const items = kind.metadataOnly === true ? (list?.items ?? []) : list?.items;
+  if (!isListKind(list?.kind, kind) || !Array.isArray(items) || typeof version !== 'string') {
     throw new KubeError('unavailable', `the API server did not answer with a list of ${kind.kind}`);
   }
   const next = list.metadata?.continue;
   return {
-    items: list.items.map((item: unknown) => servedObject<R>(typedItem(item, kind), kind)),
+    items: items.map((item: unknown) => servedObject<R>(typedItem(item, kind), kind)),
     resourceVersion: version,
     ...(typeof next === 'string' && next !== '' ? { continue: next } : {}),
   };

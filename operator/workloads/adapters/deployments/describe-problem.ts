@@ -31,7 +31,7 @@ function cannotBeMade(deployment: Pick<Deployment, 'status'> | undefined): strin
   const failure = conditionOf(deployment?.status?.conditions, 'ReplicaFailure');
   if (failure?.status !== 'True') return undefined;
   // Each try has a pod of another name: the sentence must not change with it.
-  const message = failure.message?.replace(/ "g-[0-9a-f]{20}[^"]*"/g, '');
+  const message = failure.message?.replace(/^(pods) "[^"]*"/, '$1');
   return `pods cannot be made: ${message ?? failure.reason ?? 'the API server refuses them'}`;
 }
 

@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sha256Hex } from '#contracts/canonical';
+import { apiVersion, kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { createLogger } from '#kit/log/logger';
+import { createMetrics } from '#kit/metrics/metrics';
+import { systemClock } from '#kit/time/clock';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { ConfigMap, Deployment, Pod } from '#kube/builtin-types';
+import { createBundleConfigMaps } from '../../operator/bundles/adapters/config-maps/bundle-config-maps.ts';
+import { bundleMapName } from '../../operator/bundles/resources/bundle-config-map.ts';
+import { describeBundleStore } from '../../operator/bundles/testing/bundle-store-suite.ts';
+import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
+import { createGatewayPods } from '../../operator/gateways/adapters/pods/gateway-pods.ts';
+import { describeGatewayReplicas } from '../../operator/gateways/testing/gateway-replicas-suite.ts';
+import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
+import { createDeployments, type Deployments } from '../../operator/workloads/adapters/deployments/deployments.ts';
+import type { WorkloadRequest } from '../../operator/workloads/ports.ts';
+import { describeWorkloads, type WorkloadsPlace } from '../../operator/workloads/testing/workloads-suite.ts';
+import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { until } from '../support/until.ts';
+import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
+
+const clock = systemClock;
+const logger = createLogger({ service: 'test', level: 'error', destination: { write: () => undefined } });
+const template = workloadTemplateSchema.parse({
+  image: 'portcullis:1',
+  tokenSecret: 'token',
+  providerSecret: 'providers',
+  resources: { requests: { cpu: '0.5', memory: '256Mi' }, limits: { memory: '512Mi' } },
+});
+const detector = { name: 'd', kind: 'detector', endpoint: 'https://detector.example', credential: 'k' } as const;
+const build = 'portcullis:1';
+const digest = 'ab'.repeat(32);
+
+type RealPlace = WorkloadsPlace & { readonly workloads: Deployments; readonly namespace: WorkloadNamespace };
+
+async function openPlace(server: ApiServer): Promise<RealPlace> {
+  const namespace = await openWorkloadNamespace(server);
+  const { client } = namespace;
+  const uids = new Map<string, string>();
+  const replicas = new Map<string, number>();
+
+  async function create(): Promise<Deployments> {
+    const meter = createReconcileMeter(createMetrics({ service: 'test' }));
+    const created = createDeployments({ client, template, clock, logger, meter });
+    await created.synced;
+    return created;
+  }
+
+  /** Owners are real: what belongs to nobody is collected. */
+  async function ownerOf(name: string, manifest: string): Promise<string> {
+    const known = uids.get(name);
+    if (known !== undefined) return known;
+    const spec = { digest, build, manifest, replicas: 1, state: 'Active' } as const;
+    const generation: RuntimeGeneration = { apiVersion, kind: 'RuntimeGeneration', metadata: { name }, spec };
+    const stored: Stored<RuntimeGeneration> = await client.create(kinds.runtimeGeneration, generation);
+    uids.set(name, stored.metadata.uid);
+    return stored.metadata.uid;
+  }
+
+  let workloads = await create();
+  return {
+    namespace,
+    get workloads() {
+      return workloads;
+    },
+    async request(name, change = {}): Promise<WorkloadRequest> {
+      const manifest = workloads.render({ name, digest, build, providers: [] });
+      const uid = await ownerOf(name, manifest);
+      replicas.set(name, change.replicas ?? 1);
+      return { name, digest, build, uid, manifest, replicas: 1, addresses: [], ...change };
+    },
+    async becomeReady(name) {
+      const wanted = replicas.get(name);
+      await until(`${name} is deployed as asked for`, async () => {
+        const found = await client.get<Deployment>(builtinKinds.deployment, name);
+        return found?.spec.replicas === wanted && found?.status?.observedGeneration === found?.metadata.generation;
+      });
+      await until('the pods are there', async () => (await namespace.setPods(name, true)) === wanted);
+    },
+    async failOne(name) {
+      const terminated = { exitCode: 1, message: 'the rule secret does not compile' };
+      await namespace.setPods(name, false, { lastState: { terminated } });
+    },
+    async succeed() {
+      await workloads[Symbol.asyncDispose]();
+      workloads = await create();
+      return workloads;
+    },
+    [Symbol.asyncDispose]: () => workloads[Symbol.asyncDispose](),
+  };
+}
+
+describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a cluster'), () => {
+  let server: ApiServer;
+  beforeAll(async () => {
+    server = await openApiServer({ controllers: true, audit: true });
+  }, 180_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  describeWorkloads('an API server', () => openPlace(server));
+
+  describeBundleStore('an API server', async () => {
+    const { client } = await openWorkloadNamespace(server);
+    const create = () => createBundleConfigMaps({ client, clock, logger });
+    let store = create();
+    const get = (one: string) => client.get<ConfigMap>(builtinKinds.configMap, bundleMapName(one));
+    return {
+      get store() {
+        return store;
+      },
+      read: async (one) => (await get(one))?.data?.['bundle.json'],
+      async remove(one) {
+        const uid = (await get(one))?.metadata.uid ?? '';
+        await client.delete(builtinKinds.configMap, bundleMapName(one), { uid });
+      },
+      async succeed() {
+        await store[Symbol.asyncDispose]();
+        store = create();
+        return store;
+      },
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    };
+  });
+
+  describeGatewayReplicas('an API server', async () => {
+    const { client } = await server.client().then((one) => ({ client: one }));
+    const replicas = createGatewayPods({ client, clock, logger });
+    await replicas.synced;
+    return {
+      replicas,
+      async start(name) {
+        const labels = { 'app.kubernetes.io/component': 'gateway', 'app.kubernetes.io/part-of': 'portcullis' };
+        const spec = { containers: [{ name: 'gateway', image: 'x' }], automountServiceAccountToken: false };
+        await until('the account of the namespace is there', async () => {
+          await client.create<Pod>(builtinKinds.pod, {
+            apiVersion: 'v1',
+            kind: 'Pod',
+            metadata: { name, labels },
+            spec,
+          });
+          return true;
+        });
+        const container = { name: 'gateway', ready: true, restartCount: 0, image: 'x', imageID: '' };
+        const value = { phase: 'Running', containerStatuses: [{ ...container, state: { running: {} } }] };
+        await client.patchStatus(builtinKinds.pod, name, [{ op: 'add', path: '/status', value }]);
+      },
+      async end(name) {
+        const pod = await client.get<Pod>(builtinKinds.pod, name);
+        await client.delete(builtinKinds.pod, name, { uid: pod?.metadata.uid ?? '' });
+      },
+      [Symbol.asyncDispose]: () => replicas[Symbol.asyncDispose](),
+    };
+  });
+
+  test('a restricted namespace takes the pods, and the API server keeps every object as it was rendered', async () => {
+    await using place = await openPlace(server);
+    const { workloads, namespace } = place;
+    const manifest = workloads.render({ name: 'g-one', digest, build, providers: [detector] });
+    workloads.ensure(await place.request('g-one', { manifest, replicas: 3 }));
+    await place.becomeReady('g-one');
+    await until('all are ready', () => workloads.observe('g-one').ready === 3);
+    const all = ['deployment', 'service', 'poddisruptionbudget', 'networkpolicy'].map((kind) => `${kind}/g-one`);
+    expect((await namespace.kubectl('get', ...all, '--output=name')).trim().split('\n')).toHaveLength(4);
+    const before = namespace.writes();
+    expect(before.filter((line) => line.startsWith('create')).map((line) => line.split('/')[0])).toEqual([
+      'create runtimegenerations',
+      'create networkpolicies',
+      'create services',
+      'create deployments',
+      'create poddisruptionbudgets',
+    ]);
+    expect(before.filter((line) => !line.startsWith('create'))).toEqual([]);
+    const next = await place.succeed();
+    next.ensure(await place.request('g-one', { manifest, replicas: 3 }));
+    await until('the next one sees it', () => next.observe('g-one').ready === 3);
+    await place.becomeReady('g-one');
+    expect(namespace.writes()).toEqual(before);
+  });
+
+  test('what a person changes is changed back', async () => {
+    await using place = await openPlace(server);
+    const { workloads, namespace } = place;
+    workloads.ensure(await place.request('g-one'));
+    await place.becomeReady('g-one');
+    await namespace.kubectl('set', 'image', 'deployment/g-one', 'runtime=other:1');
+    await namespace.kubectl('delete', 'networkpolicy', 'g-one');
+    await until('the image is ours again', async () => {
+      const image = '--output=jsonpath={.spec.template.spec.containers[0].image}';
+      return (await namespace.kubectl('get', 'deployment', 'g-one', image)) === 'portcullis:1';
+    });
+    await until('the policy is there again', async () => {
+      return (await namespace.kubectl('get', 'networkpolicy', '--output=name')).includes('g-one');
+    });
+    await namespace.kubectl('rollout', 'restart', 'deployment/g-one');
+    const note = '--output=jsonpath={.spec.template.metadata.annotations}';
+    expect(await namespace.kubectl('get', 'deployment', 'g-one', note)).toContain('restartedAt');
+  });
+
+  test('a quota shows as the problem, in words that stay', async () => {
+    await using place = await openPlace(server);
+    const { workloads, namespace } = place;
+    await namespace.kubectl('create', 'quota', 'none', '--hard=pods=0');
+    await until('the quota counts', async () => {
+      return (await namespace.kubectl('get', 'quota', 'none', '--output=jsonpath={.status.hard.pods}')) === '0';
+    });
+    workloads.ensure(await place.request('g-one'));
+    const problem = await until('it is told', () => workloads.observe('g-one').problem);
+    expect(problem).toMatch(/^pods cannot be made: .*exceeded quota: none/);
+    expect(problem).not.toContain('g-one-');
+  });
+
+  test('a Secret that is missing, an image that cannot be pulled: the pod says so', async () => {
+    await using place = await openPlace(server);
+    const { workloads, namespace } = place;
+    workloads.ensure(await place.request('g-one'));
+    await place.becomeReady('g-one');
+    const waiting = { reason: 'CreateContainerConfigError', message: 'secret "token" not found' };
+    await namespace.setPods('g-one', false, { state: { waiting } });
+    await until('it is told', () => workloads.observe('g-one').problem?.includes('secret "token" not found'));
+  });
+
+  test('with its RuntimeGeneration a workload goes, whether an operator is there or not', async () => {
+    await using place = await openPlace(server);
+    const { workloads, namespace } = place;
+    workloads.ensure(await place.request('g-one', { replicas: 2 }));
+    await place.becomeReady('g-one');
+    await workloads[Symbol.asyncDispose]();
+    await namespace.kubectl('delete', 'runtimegeneration', 'g-one');
+    await until('nothing is left', async () => {
+      const kindsOfIt = 'deployment,service,poddisruptionbudget,networkpolicy';
+      return (await namespace.kubectl('get', kindsOfIt, '--output=name')) === '';
+    });
+  });
+
+  test('a bundle larger than a watch of contents would bear is stored, and its metadata alone is read', async () => {
+    const { client } = await openWorkloadNamespace(server);
+    await using store = createBundleConfigMaps({ client, clock, logger });
+    const bytes = Buffer.from(JSON.stringify({ text: 'я'.repeat(340_000) }));
+    const one = sha256Hex(bytes);
+    (await store.put(one, bytes))[Symbol.dispose]();
+    await until('it is known', () => store.has(one));
+    const { items } = await client.list(builtinKinds.configMapMetadata);
+    expect(items.some(({ metadata }) => metadata.name === bundleMapName(one))).toBe(true);
+    expect(JSON.stringify(items).length).toBeLessThan(10_000);
+  });
+});

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import type { Stored } from '#crds/metadata';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { Pod } from '#kube/builtin-types';
+import type { KubeClient } from '#kube/client';
+import type { ApiServer } from '../kube/open-api-server.ts';
+
+/** A namespace of a real API server that takes restricted pods only; the test is its only kubelet. */
+export type WorkloadNamespace = {
+  readonly client: KubeClient;
+  kubectl(...args: readonly string[]): Promise<string>;
+  /** Writes that the API server took from us, by the audit log: `verb resource/name`. */
+  writes(): readonly string[];
+  /** Every pod of the workload runs, and is ready or not. @returns how many there are */
+  setPods(workload: string, isReady: boolean, container?: object): Promise<number>;
+};
+
+export async function openWorkloadNamespace(server: ApiServer): Promise<WorkloadNamespace> {
+  const client = await server.client();
+  const { namespace } = client;
+  await server.kubectl('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted');
+  return {
+    client,
+    kubectl: (...args) => server.kubectl(`--namespace=${namespace}`, ...args),
+    writes: () => readWrites(server.controlPlane.auditLogFile, namespace),
+    async setPods(workload, isReady, container = { state: { running: {} } }) {
+      const labelSelector = `portcullis.dev/workload=${workload}`;
+      const { items } = await client.list<Pod>(builtinKinds.pod, { labelSelector });
+      const living = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      for (const pod of living) await setPod(client, pod, isReady, container);
+      return living.length;
+    },
+  };
+}
+
+async function setPod(client: KubeClient, pod: Stored<Pod>, isReady: boolean, container: object): Promise<void> {
+  const status = { name: 'runtime', ready: isReady, restartCount: 0, image: 'x', imageID: '', ...container };
+  const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }];
+  const value = { phase: 'Running', conditions, containerStatuses: [status] };
+  await client.patchStatus(builtinKinds.pod, pod.metadata.name, [{ op: 'add', path: '/status', value }]);
+}
+
+type AuditEntry = {
+  readonly stage: string;
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly objectRef?: { readonly resource: string; readonly namespace?: string; readonly name?: string };
+  readonly responseStatus?: { readonly code: number };
+};
+
+const writing = new Set(['create', 'update', 'patch', 'delete']);
+
+/** The controllers of Kubernetes write by names of their own, the test as kubelet writes pods. */
+function readWrites(path: string, namespace: string): readonly string[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .map((line) => JSON.parse(line) as AuditEntry)
+    .filter(({ stage, verb }) => stage === 'ResponseComplete' && writing.has(verb))
+    .filter(({ user, objectRef }) => !user.username.startsWith('system:') && objectRef?.namespace === namespace)
+    .filter(({ objectRef }) => !['pods', 'namespaces'].includes(objectRef?.resource ?? ''))
+    .map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}/${objectRef?.name ?? ''}`);
+}
