@@ -50,6 +50,7 @@ type Setup = AsyncDisposable & {
 type SetupOptions = {
   readonly lists: readonly Step[];
   readonly watches: readonly Step[];
+  readonly confirmations?: readonly Step[];
   readonly onChange?: (name: string) => void;
   readonly watchSeconds?: number;
   readonly waitMs?: number;
@@ -219,6 +220,34 @@ test('waits as long as the server asks, for lists and watches', async () => {
   expect(one.delays).toEqual([1_000, 1_000]);
   expect(one.server.lists()).toHaveLength(2);
   expect(one.logged).toEqual(['too_many_requests', 'too_many_requests']);
+});
+
+test('asks a server that was away whether it is as new as before, and lists anew where it is not', async () => {
+  const tooLarge = json(504, status(504, 'Timeout', 'ResourceVersionTooLarge'));
+  await using one = await setUp({
+    lists: [list([stored('a', 9)], 10), list([stored('b', 3)], 4)],
+    watches: [reset, stream([bookmark(11)], 'end'), stream([bookmark(12)])],
+    confirmations: [reset, list([], 10), tooLarge],
+  });
+  await until('the third watch', () => one.reflector.throughVersion() === '12');
+  expect(one.changes).toEqual(['a@9', 'a-', 'b@3']);
+  const asked = one.server.confirmations().map(({ query }) => query.get('resourceVersion'));
+  expect(asked).toEqual(['10', '10', '11']);
+  expect(one.server.confirmations()[0]?.query.get('resourceVersionMatch')).toBe('NotOlderThan');
+  expect(one.server.watches().map(({ query }) => query.get('resourceVersion'))).toEqual(['10', '10', '4']);
+});
+
+test('asks nothing of a server whose watch ended at its time', async () => {
+  const full: Step = async (outgoing, incoming) => {
+    await stream([bookmark(11)])(outgoing, incoming);
+    const seconds = Number(new URL(incoming.url ?? '', 'http://localhost').searchParams.get('timeoutSeconds'));
+    expect(seconds).toBeGreaterThanOrEqual(20);
+    expect(seconds).toBeLessThanOrEqual(25);
+    setTimeout(() => outgoing.end(), seconds * 1_000);
+  };
+  await using one = await setUp({ lists: [list([], 10)], watches: [full, stream([bookmark(12)])] });
+  await until('the second watch', () => one.reflector.throughVersion() === '12', { deadlineMs: 40_000 });
+  expect(one.server.confirmations()).toEqual([]);
 });
 
 test('counts a watch that ends at once as a failure, and one that ends at its time not', async () => {

@@ -14,6 +14,13 @@ import { wait } from './wait.ts';
 const shortestWatchMs = 1_000;
 /** A `gone` sooner than this after a list waits like any failure; later it is answered by a list at once. */
 const promptRelistMs = 5_000;
+/** Servers end a watch between these; random, so that watches of many processes do not end together. */
+const minWatchSeconds = 20;
+const maxWatchSeconds = 25;
+/** A watch that ends sooner than it should by more than this was ended by a server that goes away. */
+const promptEndMs = 1_000;
+/** The longest that the question whether a server is still as new as it was may take. */
+const confirmMs = 10_000;
 /** The longest wait that a server may ask for. */
 const maxRetryAfterMs = 60_000;
 
@@ -66,6 +73,8 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
   let position: string | undefined;
   let listedAt = Number.NEGATIVE_INFINITY;
   let contactAt = Number.NEGATIVE_INFINITY;
+  /** Whether the server was away since it was last heard: it may have come back with an older state. */
+  let isDoubtful = false;
 
   function contact(): void {
     contactAt = clock.now();
@@ -92,6 +101,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
     for (const [name, previous] of changes) deliver(name, store.get(name), previous);
     advance(list.resourceVersion);
     listedAt = clock.now();
+    isDoubtful = false;
     if (undelivered.size === 0) synced.resolve();
   }
 
@@ -114,10 +124,27 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
     return changes;
   }
 
+  /**
+   * A server that was restored from a copy knows less than we have seen. Asked for a watch from the future, the API
+   * server stays silent and tells nothing of what happens meanwhile; asked for a list, it says so.
+   */
+  async function confirm(version: string): Promise<void> {
+    const timely = AbortSignal.any([signal, AbortSignal.timeout(confirmMs)]);
+    await client.list<R>(kind, { ...selectors, limit: 1, resourceVersion: version, signal: timely });
+    contact();
+    isDoubtful = false;
+  }
+
   async function watchFrom(version: string): Promise<void> {
     const started = clock.now();
+    const timeoutSeconds = randomSeconds();
     let changes = 0;
-    for await (const event of client.watch<R>(kind, { ...selectors, resourceVersion: version, signal })) {
+    for await (const event of client.watch<R>(kind, {
+      ...selectors,
+      resourceVersion: version,
+      timeoutSeconds,
+      signal,
+    })) {
       contact();
       if (event.type !== 'BOOKMARK') {
         changes += 1;
@@ -127,7 +154,9 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
       if (undelivered.size > 0) throw new KubeError('gone', 'a change was not taken: listing anew');
     }
     contact();
-    if (changes === 0 && clock.now() - started < shortestWatchMs) {
+    const lastedMs = clock.now() - started;
+    isDoubtful = lastedMs < timeoutSeconds * 1_000 - promptEndMs;
+    if (changes === 0 && lastedMs < shortestWatchMs) {
       throw new KubeError('unavailable', 'the server ended the watch at once');
     }
   }
@@ -148,12 +177,15 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
   async function cycle(): Promise<void> {
     if (position === undefined || undelivered.size > 0) await relist();
     if (undelivered.size > 0) throw new KubeError('unavailable', 'a change was not taken');
-    if (position !== undefined) await watchFrom(position);
+    if (position === undefined) return;
+    if (isDoubtful) await confirm(position);
+    await watchFrom(position);
   }
 
   async function pauseAfter(error: unknown): Promise<void> {
     const lost = isKubeError(error, 'gone', 'too_large_resource_version');
     if (lost) position = undefined;
+    else isDoubtful = true;
     const atOnce = lost && undelivered.size === 0 && clock.now() - listedAt >= promptRelistMs;
     const asked = isKubeError(error) ? Math.min(error.details.retryAfterMs ?? 0, maxRetryAfterMs) : 0;
     const delayMs = atOnce ? asked : Math.max(asked, backoff.next());
@@ -187,6 +219,10 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
       await running;
     },
   };
+}
+
+function randomSeconds(): number {
+  return minWatchSeconds + Math.floor(Math.random() * (maxWatchSeconds - minWatchSeconds + 1));
 }
 
 function isSameVersion(a: Stored<KubeObject>, b: Stored<KubeObject>): boolean {

@@ -7,9 +7,8 @@ import type { KubeObject } from './kube-object.ts';
 import { acceptOf, hasType, isServed, withoutManagedFields } from './served-object.ts';
 import { readStatusObject, refusalToError } from './status-object.ts';
 
-/** Servers end a watch between these; random, so that watches of many processes do not end together. */
-const minWatchSeconds = 20;
-const maxWatchSeconds = 25;
+/** Long enough for few watches, short enough to notice soon that nobody is there. */
+const standardSeconds = 20;
 /** A watch whose server did not end it this long after it should have is half-open. */
 const graceMs = 5_000;
 /** One event: an object of 1.5 MiB, its managedFields and the escapes of a JSON text inside of JSON. */
@@ -26,7 +25,7 @@ export type WatchOptions = {
   readonly signal?: AbortSignal;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Seconds after which the server ends the watch; random between 20 and 25 when absent. */
+  /** Seconds after which the server ends the watch; 20 when absent. */
   readonly timeoutSeconds?: number;
 };
 
@@ -37,7 +36,7 @@ export async function* watchOnce<R extends KubeObject>(
   kind: Kind,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<R>, void, void> {
-  const seconds = options.timeoutSeconds ?? randomSeconds();
+  const seconds = options.timeoutSeconds ?? standardSeconds;
   const chunks = connection.stream({
     method: 'GET',
     path,
@@ -96,8 +95,4 @@ function errorEvent(object: unknown): KubeError {
 
 function unreadable(): KubeError {
   return new KubeError('network', 'an event of the watch cannot be read');
-}
-
-function randomSeconds(): number {
-  return minWatchSeconds + Math.floor(Math.random() * (maxWatchSeconds - minWatchSeconds + 1));
 }

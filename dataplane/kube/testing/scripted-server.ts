@@ -7,24 +7,28 @@ export type Step = (outgoing: ServerResponse, incoming: IncomingMessage) => void
 
 export type SeenRequest = { readonly method: string; readonly path: string; readonly query: URLSearchParams };
 
-/** A real HTTP server that answers the n-th list and the n-th watch as it is told; after the last it stays silent. */
+/**
+ * A real HTTP server that answers the n-th list and the n-th watch as it is told; after the last it stays silent. A
+ * list of one object, which only confirms a version, is answered from a script of its own, and empty after its end.
+ */
 export type ScriptedServer = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
   readonly seen: readonly SeenRequest[];
   lists(): readonly SeenRequest[];
   watches(): readonly SeenRequest[];
+  confirmations(): readonly SeenRequest[];
   /** Appends answers. */
-  script(steps: { readonly lists?: readonly Step[]; readonly watches?: readonly Step[] }): void;
+  script(steps: Partial<Readonly<Record<'lists' | 'watches' | 'confirmations', readonly Step[]>>>): void;
 };
 
 export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
   const seen: SeenRequest[] = [];
-  const steps = { lists: [] as Step[], watches: [] as Step[] };
+  const steps = { lists: [] as Step[], watches: [] as Step[], confirmations: [] as Step[] };
   const server = createServer((incoming, outgoing) => {
     const url = new URL(incoming.url ?? '/', 'http://localhost');
     seen.push({ method: incoming.method ?? '', path: url.pathname, query: url.searchParams });
-    const step = (url.searchParams.has('watch') ? steps.watches : steps.lists).shift();
+    const step = steps[scriptOf(url.searchParams)].shift() ?? (isConfirmation(url.searchParams) ? nothing : undefined);
     Promise.resolve(step?.(outgoing, incoming)).catch(() => outgoing.destroy());
   });
   await listenOn(server, port);
@@ -33,11 +37,13 @@ export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
     url: `http://127.0.0.1:${address.port}`,
     port: address.port,
     seen,
-    lists: () => seen.filter((request) => !request.query.has('watch')),
-    watches: () => seen.filter((request) => request.query.has('watch')),
+    lists: () => seen.filter(({ query }) => scriptOf(query) === 'lists'),
+    watches: () => seen.filter(({ query }) => scriptOf(query) === 'watches'),
+    confirmations: () => seen.filter(({ query }) => scriptOf(query) === 'confirmations'),
     script(more) {
       steps.lists.push(...(more.lists ?? []));
       steps.watches.push(...(more.watches ?? []));
+      steps.confirmations.push(...(more.confirmations ?? []));
     },
     async [Symbol.asyncDispose]() {
       server.close();
@@ -46,6 +52,22 @@ export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
     },
   };
 }
+
+function isConfirmation(query: URLSearchParams): boolean {
+  return query.get('limit') === '1';
+}
+
+function scriptOf(query: URLSearchParams): 'lists' | 'watches' | 'confirmations' {
+  if (query.has('watch')) return 'watches';
+  return isConfirmation(query) ? 'confirmations' : 'lists';
+}
+
+const nothing: Step = (outgoing, incoming) => {
+  const resourceVersion = new URL(incoming.url ?? '/', 'http://localhost').searchParams.get('resourceVersion');
+  const metadata = { resourceVersion, continue: '' };
+  const list = { apiVersion: 'portcullis.dev/v1alpha1', kind: 'GatewayReportList', metadata, items: [] };
+  return json(200, list)(outgoing, incoming);
+};
 
 async function listenOn(server: Server, port: number): Promise<void> {
   server.listen(port, '127.0.0.1');

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import { applyDesired } from '#kube/apply';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { ConfigMap } from '#kube/builtin-types';
+import { createClient, type KubeClient } from '#kube/client';
+import { compareVersions } from '#kube/compare-versions';
+import { isKubeError, KubeError } from '#kube/kube-error';
+import { listAll } from '#kube/list-all';
+import { type Reflector, type ReflectorOptions, startReflector } from '#kube/reflector';
+import { samplePolicy } from '#kube/testing/sample-resources';
+import { until } from '../support/until.ts';
+import { type ApiServer, missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
+
+const policies = kinds.guardrailPolicy;
+type Options = Partial<ReflectorOptions<GuardrailPolicy>>;
+
+function follow(
+  client: ReflectorOptions<GuardrailPolicy>['client'],
+  options: Options = {},
+): Reflector<GuardrailPolicy> {
+  const reflector = startReflector<GuardrailPolicy>({
+    client,
+    kind: policies,
+    logger: { info() {}, warn() {} },
+    onChange() {},
+    ...options,
+  });
+  onTestFinished(() => reflector[Symbol.asyncDispose]());
+  return reflector;
+}
+
+function versionsOf(
+  objects: readonly { readonly metadata: { readonly name: string; readonly resourceVersion: string } }[],
+) {
+  return Object.fromEntries(objects.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
+}
+
+/** A client whose watches fail while it is held. */
+function holdable(client: KubeClient) {
+  const gate = { isHeld: false, current: new AbortController() };
+  const watch = async function* (...[kind, options]: Parameters<KubeClient['watch']>) {
+    if (gate.isHeld) throw new KubeError('network', 'held');
+    const { signal } = options;
+    const either = AbortSignal.any([gate.current.signal, ...(signal === undefined ? [] : [signal])]);
+    yield* client.watch(kind, { ...options, signal: either });
+  };
+  return {
+    client: { ...client, watch: watch as KubeClient['watch'] },
+    hold() {
+      gate.isHeld = true;
+      gate.current.abort();
+    },
+    release() {
+      gate.current = new AbortController();
+      gate.isHeld = false;
+    },
+  };
+}
+
+describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API server'), () => {
+  let server: ApiServer;
+  beforeAll(async () => {
+    server = await openApiServer({ apiServerFlags: ['--etcd-compaction-interval=2s'] });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test('is moved on by bookmarks while nothing of its kind changes', async () => {
+    const client = await server.client();
+    await client.create(policies, samplePolicy('before'));
+    const { resourceVersion } = await listAll(client, policies);
+    const map: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'other' } };
+    const other = await client.create<ConfigMap>(builtinKinds.configMap, map);
+    // By a consistent list the server learns how far it is; of itself it asks every few minutes.
+    setTimeout(() => void client.list(policies).catch(() => {}), 500);
+    const versions: string[] = [];
+    for await (const event of client.watch(policies, { resourceVersion, timeoutSeconds: 6 })) {
+      expect(event.type).toBe('BOOKMARK');
+      versions.push(event.object.metadata.resourceVersion);
+    }
+    expect(compareVersions(versions.at(-1) ?? '0', other.metadata.resourceVersion)).toBeGreaterThanOrEqual(0);
+  });
+
+  test('from the future is silent, but a list of it says that there is none', async () => {
+    const client = await server.client();
+    const resourceVersion = '9000000000000';
+    const list = client.list(policies, { resourceVersion, limit: 1 });
+    await expect(list).rejects.toMatchObject({ code: 'too_large_resource_version' });
+    const events: string[] = [];
+    const watching = (async () => {
+      for await (const event of client.watch(policies, { resourceVersion, timeoutSeconds: 3 })) events.push(event.type);
+    })();
+    await client.create(policies, samplePolicy('unseen'));
+    await watching;
+    expect(events).toEqual([]);
+  });
+
+  test('is begun anew after a server came back with an older state', async () => {
+    const client = await server.client();
+    const told: string[] = [];
+    const watches: string[] = [];
+    let lists = 0;
+    // What a server said that was then restored from an older copy.
+    const list = async (...[kind, options]: Parameters<KubeClient['list']>) => {
+      const page = await client.list(kind, options);
+      if (options?.limit !== 1) lists += 1;
+      return lists === 1 ? { ...page, resourceVersion: '9000000000000' } : page;
+    };
+    const watch = async function* (...[kind, options]: Parameters<KubeClient['watch']>) {
+      watches.push(options.resourceVersion);
+      if (watches.length === 1) throw new KubeError('network', 'the server went away');
+      yield* client.watch(kind, options);
+    };
+    const fromTheFuture = { list: list as KubeClient['list'], watch: watch as KubeClient['watch'] };
+    const reflector = follow(fromTheFuture, { onChange: (name) => void told.push(name) });
+    await reflector.synced;
+    await client.create(policies, samplePolicy('restored'));
+    await until('the change is seen', () => reflector.store.get('restored') !== undefined);
+    expect(told).toEqual(['restored']);
+    expect(lists).toBe(2);
+    expect(watches[0]).toBe('9000000000000');
+    expect(watches).toHaveLength(2);
+  });
+
+  test('that missed what the server no longer knows is followed by a list: removals are told', async () => {
+    const client = await server.client();
+    const held = holdable(client);
+    const gone = await client.create<GuardrailPolicy>(policies, samplePolicy('gone'));
+    const kept = await client.create<GuardrailPolicy>(policies, samplePolicy('kept'));
+    const told: string[] = [];
+    const reflector = follow(held.client, {
+      onChange: (name, current) => void told.push(`${name} ${current?.spec.displayName ?? 'removed'}`),
+    });
+    await reflector.synced;
+    const position = reflector.throughVersion();
+    held.hold();
+    await client.delete(policies, 'gone', { uid: gone.metadata.uid });
+    await applyDesired(client, policies, kept, { spec: { ...kept.spec, displayName: 'New' } });
+    await client.create(policies, samplePolicy('made'));
+    await server.controlPlane.restartApiServer();
+    await until('the old version is gone', async () => {
+      try {
+        for await (const _ of client.watch(policies, { resourceVersion: position, timeoutSeconds: 2 })) return false;
+      } catch (error) {
+        return isKubeError(error, 'gone');
+      }
+      return false;
+    });
+    held.release();
+    await until('all of it is told', () => told.length >= 5);
+    expect(told.slice(0, 2).toSorted()).toEqual(['gone Sample', 'kept Sample']);
+    expect(told.slice(2).toSorted()).toEqual(['gone removed', 'kept New', 'made Sample']);
+    expect(versionsOf(reflector.store.list())).toEqual(versionsOf((await listAll(client, policies)).items));
+  });
+
+  test('begins with a list whose pages may outlive the memory of the server', async () => {
+    const client = await server.client();
+    const names = Array.from({ length: 501 }, (_, index) => `page-${String(index).padStart(3, '0')}`);
+    for (const name of names) await client.create(policies, samplePolicy(name));
+    let expired = 0;
+    const list = async (...[kind, options = {}]: Parameters<KubeClient['list']>) => {
+      if (options.continue === undefined) return client.list(kind, options);
+      // The page is asked for when its token has expired: the server forgets every two seconds.
+      return until(
+        'the token is too old',
+        async () => {
+          await client.create(policies, samplePolicy(`later-${expired}-${performance.now()}`.replaceAll('.', '-')));
+          return client.list(kind, options).then(
+            () => false as const,
+            (error: unknown) => {
+              if (isKubeError(error, 'gone')) expired += 1;
+              return Promise.resolve({ error });
+            },
+          );
+        },
+        { everyMs: 500 },
+      ).then(({ error }) => Promise.reject(error));
+    };
+    const { items } = await listAll<GuardrailPolicy>({ list: list as KubeClient['list'] }, policies);
+    expect(expired).toBe(1);
+    const found = new Set(items.map(({ metadata }) => metadata.name));
+    expect(names.filter((name) => !found.has(name))).toEqual([]);
+  });
+
+  test('loses nothing while the server is restarted under a stream of writes', async () => {
+    const client = await server.client();
+    const told = new Map<string, string | undefined>();
+    const reflector = follow(client, {
+      onChange: (name, current) => void told.set(name, current?.metadata.resourceVersion),
+    });
+    await reflector.synced;
+    const written = new Map<string, string | undefined>();
+    const stop = new AbortController();
+    const writing = writeUntil(client, stop.signal, written);
+    await until('writes are seen', () => told.size >= 20);
+    for (let restart = 0; restart < 2; restart += 1) {
+      await server.controlPlane.restartApiServer();
+      const before = written.size;
+      await until('writes go on', () => written.size > before + 20);
+    }
+    stop.abort();
+    await writing;
+    const live = versionsOf((await listAll(client, policies)).items);
+    await until('the copy is the truth', () => same(versionsOf(reflector.store.list()), live));
+    for (const name of written.keys()) expect([name, told.get(name)]).toEqual([name, live[name]]);
+    expect(Object.keys(live).length).toBeGreaterThan(20);
+  });
+});
+
+function same(one: object, other: object): boolean {
+  return JSON.stringify(Object.entries(one).toSorted()) === JSON.stringify(Object.entries(other).toSorted());
+}
+
+/** Makes, changes and removes objects; a write that has no answer is left as it is. */
+async function writeUntil(
+  client: KubeClient,
+  signal: AbortSignal,
+  written: Map<string, string | undefined>,
+): Promise<void> {
+  for (let index = 0; !signal.aborted; index += 1) {
+    const name = `write-${index}`;
+    try {
+      const made = await client.create<GuardrailPolicy>(policies, samplePolicy(name));
+      written.set(name, made.metadata.resourceVersion);
+      const spec = { ...made.spec, displayName: 'Second' };
+      const changed = await applyDesired(client, policies, made, { spec });
+      if (index % 3 === 0) await client.delete(policies, name, { uid: changed.metadata.uid });
+    } catch (error) {
+      if (!isKubeError(error)) throw error;
+    }
+  }
+}
+
+test('a client whose server is not there fails, and ends', async () => {
+  const options = { url: 'https://127.0.0.1:1', credentials: { authorization: () => 'Bearer t' }, namespace: 'x' };
+  await using client = createClient(options);
+  await expect(client.list(policies)).rejects.toMatchObject({ code: 'network' });
+});
