@@ -24,7 +24,7 @@ export type FakeReplica = {
 };
 
 export async function startFakeReplica(
-  platform: TestOperator,
+  platform: Pick<TestOperator, 'client' | 'data'>,
   name: string,
   gateway = 'default',
 ): Promise<FakeReplica> {
@@ -68,7 +68,11 @@ export async function startFakeReplica(
   };
 }
 
-async function writeReport(platform: TestOperator, name: string, spec: GatewayReportSpec): Promise<void> {
+async function writeReport(
+  platform: Pick<TestOperator, 'client'>,
+  name: string,
+  spec: GatewayReportSpec,
+): Promise<void> {
   const { client } = platform;
   const report: GatewayReport = { apiVersion, kind: kinds.gatewayReport.kind, metadata: { name }, spec };
   try {

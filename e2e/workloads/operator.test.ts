@@ -1,0 +1,149 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { Deployment, Lease } from '#kube/builtin-types';
+import { bindingObject, guardedBy, policyObject } from '../../operator/testing/objects.ts';
+import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { until } from '../support/until.ts';
+import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
+import { startClusterOperator, startGatewayPod, testWorkload } from './start-cluster-operator.ts';
+
+describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cluster'), () => {
+  let server: ApiServer;
+  let namespace: WorkloadNamespace;
+  let folder: string;
+  beforeAll(async () => {
+    server = await openApiServer({ controllers: true, audit: true });
+  }, 180_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    namespace = await openWorkloadNamespace(server);
+    folder = await mkdtemp(join(tmpdir(), 'portcullis-cluster-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const start = (change: Parameters<typeof startClusterOperator>[3] = {}) =>
+    startClusterOperator(server, namespace, folder, change);
+  const writes = () => namespace.writes().filter((line) => !/leases|gatewayreports/.test(line));
+
+  async function routeOf(name: string, says: (route: Stored<GatewayRoute>) => boolean = () => true) {
+    return until(`the route ${name}`, async () => {
+      // Pods of whatever workload there is become ready.
+      for (const { metadata } of (await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration)).items) {
+        await namespace.setPods(metadata.name, true);
+      }
+      const route = await namespace.client.get<GatewayRoute>(kinds.gatewayRoute, name);
+      return route !== undefined && says(route) ? route : undefined;
+    });
+  }
+
+  async function applied(name: string, token = '') {
+    return until(`${name} is applied`, async () => {
+      const binding = await namespace.client.get<ModelBinding>(kinds.modelBinding, name);
+      const condition = binding?.status?.conditions?.find(({ type }) => type === 'Applied');
+      const isCurrent = condition?.observedGeneration === binding?.metadata.generation;
+      const isThis = binding?.status?.applications?.[0]?.operationId === token;
+      return isCurrent && isThis && condition?.status === 'True' ? binding : undefined;
+    });
+  }
+
+  async function apply(): Promise<Stored<GatewayRoute>> {
+    const replica = await startGatewayPod(namespace, folder, 'gateway-1');
+    await namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
+    await namespace.client.create(kinds.modelBinding, bindingObject('chat'));
+    const route = await routeOf('chat');
+    await replica.report('take');
+    await applied('chat');
+    return route;
+  }
+
+  /** Waits until nothing was written for a while. */
+  async function atRest(): Promise<readonly string[]> {
+    return until('nothing is written', async () => {
+      const before = writes();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      return writes().length === before.length ? before : undefined;
+    });
+  }
+
+  test('applies a binding, rests without a write, and rests after a restart', async () => {
+    const first = await start();
+    const route = await apply();
+    const workload = route.spec.workload ?? '';
+    expect(route.spec.guardrail).toMatchObject({
+      mode: 'Policy',
+      addresses: [`http://${workload}.${namespace.client.namespace}.svc:8000`],
+    });
+    const generation = await namespace.client.get<RuntimeGeneration>(kinds.runtimeGeneration, workload);
+    expect(generation).toMatchObject({ spec: { build: 'portcullis:1' }, status: { state: 'Ready', readyReplicas: 1 } });
+    const before = await atRest();
+    await first[Symbol.asyncDispose]();
+    await using second = await start();
+    await until('it leads', () => second.events.includes('leading'));
+    await namespace.setPods(workload, true);
+    expect(await atRest()).toEqual(before);
+    expect((await fetch(new URL('/readyz', second.operator.url))).status).toBe(200);
+    expect((await fetch(new URL('/livez', second.operator.url))).status).toBe(200);
+  });
+
+  test('an upgrade moves nothing; what is applied again runs on what the upgrade brings', async () => {
+    const first = await start();
+    const route = await apply();
+    const old = route.spec.workload ?? '';
+    const deployment = await namespace.client.get<Deployment>(builtinKinds.deployment, old);
+    const before = await atRest();
+    await first[Symbol.asyncDispose]();
+    await using second = await start({ files: { 'workload.yaml': testWorkload.replace(':1', ':2') } });
+    await until('it leads', () => second.events.includes('leading'));
+    expect(await atRest()).toEqual(before);
+    const now = await namespace.client.get<Deployment>(builtinKinds.deployment, old);
+    expect(now?.metadata.generation).toBe(deployment?.metadata.generation);
+    await namespace.kubectl('patch', 'modelbinding', 'chat', '--type=merge', '--patch={"spec":{"apply":"again"}}');
+    const moved = await routeOf('chat', ({ spec }) => spec.token === 'again');
+    expect(moved.spec.workload).not.toBe(old);
+    const next = await namespace.client.get<Deployment>(builtinKinds.deployment, moved.spec.workload ?? '');
+    expect(next?.spec.template.spec.containers[0]?.image).toBe('portcullis:2');
+  });
+
+  test('two of them: one acts, the other one is warm and takes over when the first ends', async () => {
+    const first = await start({ replica: 'operator-0' });
+    await until('it leads', () => first.events.includes('leading'));
+    await using second = await start({ replica: 'operator-1' });
+    expect((await fetch(new URL('/readyz', second.operator.url))).status).toBe(200);
+    await apply();
+    expect(second.events).not.toContain('leading');
+    expect(second.events).not.toContain('route_written');
+    await first[Symbol.asyncDispose]();
+    await until('the other one leads', () => second.events.includes('leading'));
+    await namespace.client.patch(kinds.modelBinding, 'chat', [
+      { op: 'replace', path: '/spec/guardrail', value: { mode: 'None' } },
+    ]);
+    await routeOf('chat', ({ spec }) => spec.guardrail.mode === 'None');
+    expect(second.events).toContain('route_written');
+  });
+
+  test('whose lease is taken away acts no more and says so', async () => {
+    await using operator = await start();
+    await apply();
+    const lease = await namespace.client.get<Lease>(builtinKinds.lease, 'portcullis-operator');
+    await namespace.client.patch(builtinKinds.lease, 'portcullis-operator', [
+      { op: 'replace', path: '/spec/holderIdentity', value: 'somebody-else' },
+      { op: 'replace', path: '/spec/leaseDurationSeconds', value: 3_600 },
+      { op: 'test', path: '/metadata/uid', value: lease?.metadata.uid },
+    ]);
+    expect((await operator.lost).message).toContain('another process took the lease');
+    const before = writes();
+    await namespace.client.patch(kinds.modelBinding, 'chat', [
+      { op: 'replace', path: '/spec/guardrail', value: guardedBy(1, 'other') },
+    ]);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(writes()).toEqual([...before, 'patch modelbindings/chat']);
+  });
+});
