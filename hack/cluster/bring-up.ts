@@ -17,6 +17,8 @@ export type WantedCluster = {
   readonly node: 'none' | 'local' | 'any';
   /** Of a control plane: kube-controller-manager, too. */
   readonly controllers?: boolean;
+  /** Of a control plane: nodes on which pods seem to run. */
+  readonly pretendedNodes?: number | undefined;
   /** Not in Docker. */
   readonly audit?: AuditLevel | undefined;
   /** Of a control plane: port of the API server. */
@@ -26,17 +28,11 @@ export type WantedCluster = {
 };
 
 async function startNew(wanted: WantedCluster, progress: Progress): Promise<void> {
-  const { name, node, controllers = false, audit, port, apiServerFlags = [] } = wanted;
+  const { name, node, controllers = false, pretendedNodes = 0, audit, port, apiServerFlags = [] } = wanted;
   progress.say(`Starting the cluster ${name} ...`);
   if (node === 'none') {
-    const options: ControlPlaneOptions = {
-      name,
-      controllers,
-      audit: audit ?? false,
-      apiServerFlags,
-      lasting: true,
-      progress,
-    };
+    const shape = { name, controllers, pretendedNodes, audit: audit ?? false, apiServerFlags };
+    const options: ControlPlaneOptions = { ...shape, lasting: true, progress };
     await startControlPlane(port === undefined ? options : { ...options, port });
     return;
   }

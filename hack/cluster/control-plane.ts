@@ -8,13 +8,15 @@ import { ClusterError } from './cluster-error.ts';
 import { type AuditLevel, auditLogOf } from './control-plane/api-server.ts';
 import { controlPlaneComponents, identitiesOf, urlOf } from './control-plane/components.ts';
 import { kubeconfigOf, writeKubeconfig } from './control-plane/kubeconfig.ts';
+import { kubectlOk } from './kubectl.ts';
 import { clusterFolder, kubeconfigOfCluster } from './places.ts';
+import { pretendedNodes as makeNodes } from './pretended/kwok.ts';
 import type { Component } from './process/component.ts';
 import { markOf } from './process/process-identity.ts';
 import { startStage } from './process/start-stage.ts';
 import { type Progress, silent } from './progress.ts';
 import { type ControlPlaneRecord, writeRecord } from './record.ts';
-import { removeAbandoned, takeDown } from './take-down.ts';
+import { removeAbandoned, startOrRemove, takeDown } from './take-down.ts';
 
 export type ControlPlaneOptions = {
   /** A name of its own when absent. */
@@ -23,6 +25,8 @@ export type ControlPlaneOptions = {
   readonly port?: number;
   /** Runs kube-controller-manager, too: garbage collection by owners, Deployments, namespaces that end. */
   readonly controllers?: boolean;
+  /** Nodes on which pods seem to run, for thousands of them; brings kube-scheduler and the controllers. 0 when absent. */
+  readonly pretendedNodes?: number;
   /** Writes down every request; true stands for Metadata. */
   readonly audit?: boolean | AuditLevel;
   /** Flags of kube-apiserver; they win over ours. */
@@ -63,21 +67,30 @@ async function portsFor(wanted: number | undefined): Promise<ControlPlaneRecord[
     throw new ClusterError('port-in-use', `The port ${wanted} is in use: name another one or leave the choice open.`);
   }
   const ports = new Set<number>(wanted === undefined ? [] : [wanted]);
-  while (ports.size < 4) ports.add(await findLastingPort());
-  const [apiServer = 0, etcd = 0, etcdPeer = 0, controllerManager = 0] = ports;
-  return { apiServer, etcd, etcdPeer, controllerManager };
+  while (ports.size < 6) ports.add(await findLastingPort());
+  const [apiServer = 0, etcd = 0, etcdPeer = 0, controllerManager = 0, scheduler = 0, kwok = 0] = ports;
+  return { apiServer, etcd, etcdPeer, controllerManager, scheduler, kwok };
+}
+
+/** What only pretended nodes need is not built without them. */
+const noPrograms = { 'kube-scheduler': '', kwok: '' };
+
+function programsFor(pretendedNodes: number) {
+  const always = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const;
+  return pretendedNodes > 0 ? ([...always, 'kube-scheduler', 'kwok'] as const) : always;
 }
 
 async function recordFor(options: ControlPlaneOptions, progress: Progress): Promise<ControlPlaneRecord> {
-  const { audit = false, lasting = false } = options;
+  const { audit = false, lasting = false, pretendedNodes = 0 } = options;
   const owner = lasting ? undefined : markOf(process.pid);
   return {
     size: 'control-plane',
     name: options.name ?? `test-${randomBytes(6).toString('hex')}`,
     startedAt: new Date().toISOString(),
-    programs: await buildPrograms(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'], progress),
+    programs: { ...noPrograms, ...(await buildPrograms(programsFor(pretendedNodes), progress)) },
     ports: await portsFor(options.port),
     controllers: options.controllers ?? false,
+    pretendedNodes,
     audit: audit === true ? 'Metadata' : audit || null,
     apiServerFlags: options.apiServerFlags ?? [],
     owner: owner ?? null,
@@ -87,6 +100,11 @@ async function recordFor(options: ControlPlaneOptions, progress: Progress): Prom
 /** Starts what does not run of a recorded control plane, one after the other. */
 export async function startRecorded(record: ControlPlaneRecord, progress: Progress): Promise<void> {
   for (const one of controlPlaneComponents(record)) await startStage([one], progress);
+  if (record.pretendedNodes === 0) return;
+  const nodes = JSON.stringify(makeNodes(record.pretendedNodes));
+  await progress.step('pretended nodes', () =>
+    kubectlOk(kubeconfigOfCluster(record.name), ['apply', '--filename=-'], nodes),
+  );
 }
 
 /** The control plane of a record, whether it runs or not. */
@@ -140,14 +158,11 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const record = await recordFor(options, progress);
   writeRecord(record);
   const controlPlane = openControlPlane(record);
-  try {
+  return startOrRemove(record.name, async () => {
     writeFileSync(controlPlane.auditLogFile, '');
     const admin = identitiesOf(record).admin;
     writeKubeconfig(controlPlane.kubeconfigFile, { name: record.name, url: controlPlane.url, user: 'admin' }, admin);
     await startRecorded(record, progress);
     return controlPlane;
-  } catch (error) {
-    await takeDown(record.name);
-    throw error;
-  }
+  });
 }

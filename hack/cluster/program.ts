@@ -26,7 +26,7 @@ function createProgram(): Command {
  */
 function swallowedOption(environment: NodeJS.ProcessEnv): string | undefined {
   // Those that npm has no meaning of its own for.
-  const ours = ['control-plane', 'name', 'controllers', 'port', 'api-server-flag'];
+  const ours = ['control-plane', 'name', 'controllers', 'pretended-nodes', 'port', 'api-server-flag'];
   return ours.find((option) => environment[`npm_config_${option.replaceAll('-', '_')}`] !== undefined);
 }
 

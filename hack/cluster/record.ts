@@ -10,14 +10,20 @@ export type ControlPlaneRecord = {
   readonly size: 'control-plane';
   readonly name: string;
   readonly startedAt: string;
-  readonly programs: Readonly<Record<'etcd' | 'kube-apiserver' | 'kube-controller-manager', string>>;
+  readonly programs: Readonly<
+    Record<'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kwok', string>
+  >;
   readonly ports: {
     readonly etcd: number;
     readonly etcdPeer: number;
     readonly apiServer: number;
     readonly controllerManager: number;
+    readonly scheduler: number;
+    readonly kwok: number;
   };
   readonly controllers: boolean;
+  /** Nodes that run nothing and say that they do; with them come the scheduler and the controllers. */
+  readonly pretendedNodes: number;
   readonly audit: AuditLevel | null;
   readonly apiServerFlags: readonly string[];
   /** The process that it belongs to: when that one has ended, the control plane has no use any more. */

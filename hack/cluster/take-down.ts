@@ -1,7 +1,9 @@
-import { rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ClusterError } from './cluster-error.ts';
 import { controlPlaneComponents } from './control-plane/components.ts';
 import { endKind } from './kind/kind-cluster.ts';
-import { clusterFolder } from './places.ts';
+import { cacheFolder, clusterFolder } from './places.ts';
 import { isRunning } from './process/process-identity.ts';
 import { type Progress, silent } from './progress.ts';
 import { type ClusterRecord, type ControlPlaneRecord, clusterNames, readRecord, type WholeRecord } from './record.ts';
@@ -42,6 +44,30 @@ export async function takeDown(name: string, progress: Progress = silent): Promi
   const record = readRecord(name);
   if (record !== undefined) await endProcesses(record, progress);
   rmSync(clusterFolder(name), { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Keeps the logs of the last start that failed, and takes down the rest of it. @returns where the logs are */
+async function keepLogs(name: string): Promise<string> {
+  const kept = join(cacheFolder(), 'last-failure');
+  rmSync(kept, { recursive: true, force: true });
+  mkdirSync(kept, { recursive: true });
+  const logs = join(clusterFolder(name), 'logs');
+  if (existsSync(logs)) cpSync(logs, kept, { recursive: true });
+  await takeDown(name);
+  return kept;
+}
+
+/** Runs the start of a new cluster; nothing of it is left when it fails but logs, and the error says where they are. */
+export async function startOrRemove<T>(name: string, start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    const kept = await keepLogs(name);
+    if (error instanceof ClusterError) {
+      throw new ClusterError(error.code, `${error.message}\nThe logs of this start are in ${kept}.`, { cause: error });
+    }
+    throw error;
+  }
 }
 
 /** Takes down what belonged to processes that have ended without doing so. */

@@ -10,6 +10,7 @@ type UpOptions = {
   readonly local?: boolean;
   readonly controllers?: boolean;
   readonly audit?: AuditLevel | true;
+  readonly pretendedNodes?: number;
   readonly port?: number;
   readonly apiServerFlag?: readonly string[];
 };
@@ -20,7 +21,8 @@ export function addUp(program: Command): void {
     .option('--control-plane', 'only etcd and kube-apiserver')
     .option('--local', 'a whole cluster from programs of this machine, even where Docker runs')
     .option('--controllers', 'with --control-plane: kube-controller-manager, too')
-    .option('--port <n>', 'with --control-plane: port of the API server (default: a free one)', port)
+    .option('--pretended-nodes <n>', 'with --control-plane: nodes on which pods seem to run', wholeNumber(1, 1_000))
+    .option('--port <n>', 'with --control-plane: port of the API server (default: a free one)', wholeNumber(1, 65_535))
     .option(
       '--audit [level]',
       'write down every request: Metadata (default) or RequestResponse; not in Docker',
@@ -35,10 +37,12 @@ function auditLevel(given: string): AuditLevel {
   throw new InvalidArgumentError('Choose Metadata or RequestResponse.');
 }
 
-function port(given: string): number {
-  const value = Number(given);
-  if (Number.isInteger(value) && value >= 1 && value <= 65_535) return value;
-  throw new InvalidArgumentError('Give a whole number from 1 to 65535.');
+function wholeNumber(least: number, most: number): (given: string) => number {
+  return (given) => {
+    const value = Number(given);
+    if (/^\d+$/.test(given) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+  };
 }
 
 async function up(options: UpOptions): Promise<void> {
@@ -48,6 +52,7 @@ async function up(options: UpOptions): Promise<void> {
       name: options.name,
       node: options.controlPlane === true ? 'none' : options.local === true ? 'local' : 'any',
       controllers: options.controllers === true,
+      pretendedNodes: options.pretendedNodes,
       audit: options.audit === true ? 'Metadata' : options.audit,
       port: options.port,
       apiServerFlags: options.apiServerFlag ?? [],

@@ -1,10 +1,12 @@
 import { clusterFolder } from '../places.ts';
-import { type Component, component } from '../process/component.ts';
+import { kwokPlan } from '../pretended/kwok.ts';
+import { type Component, type ComponentPlan, component } from '../process/component.ts';
 import type { ControlPlaneRecord } from '../record.ts';
 import { apiServerPlan } from './api-server.ts';
 import { controllerManagerPlan } from './controller-manager.ts';
 import { etcdPlan } from './etcd.ts';
 import { type IdentityFiles, identityFiles } from './identity-files.ts';
+import { schedulerPlan } from './scheduler.ts';
 
 export const loopback = '127.0.0.1';
 
@@ -14,6 +16,15 @@ export function urlOf(record: ControlPlaneRecord): string {
 
 export function identitiesOf(record: ControlPlaneRecord): IdentityFiles {
   return identityFiles(clusterFolder(record.name), [loopback, 'localhost', 'kubernetes.default.svc']);
+}
+
+function pretendedPlans(record: ControlPlaneRecord, identities: IdentityFiles): readonly ComponentPlan[] {
+  const { programs } = record;
+  const common = { identities, apiServerUrl: urlOf(record), address: loopback };
+  return [
+    schedulerPlan({ ...common, program: programs['kube-scheduler'], port: record.ports.scheduler }),
+    kwokPlan({ ...common, program: programs.kwok, port: record.ports.kwok }),
+  ];
 }
 
 /** The processes of a control plane in the order in which they start; starts nothing. */
@@ -48,6 +59,9 @@ export function controlPlaneComponents(record: ControlPlaneRecord): readonly Com
     port: ports.controllerManager,
     flags: [],
   });
-  const plans = [etcd, apiServer, ...(record.controllers ? [controllerManager] : [])];
-  return plans.map((plan) => component(plan, { folder, lasting: record.owner === null }));
+  const hasNodes = record.pretendedNodes > 0;
+  const plans = [etcd, apiServer, ...(record.controllers || hasNodes ? [controllerManager] : [])];
+  return [...plans, ...(hasNodes ? pretendedPlans(record, identities) : [])].map((plan) =>
+    component(plan, { folder, lasting: record.owner === null }),
+  );
 }

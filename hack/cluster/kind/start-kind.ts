@@ -3,7 +3,7 @@ import { kubeconfigOfCluster } from '../places.ts';
 import { runProgram } from '../process/run-program.ts';
 import type { Progress } from '../progress.ts';
 import { type KindRecord, writeRecord } from '../record.ts';
-import { takeDown } from '../take-down.ts';
+import { startOrRemove } from '../take-down.ts';
 import { kindNameOf } from './kind-cluster.ts';
 
 /** Starts a cluster in a container and waits until its node takes pods. */
@@ -11,13 +11,8 @@ export async function startKind(name: string, progress: Progress): Promise<KindR
   const { kind } = await buildPrograms(['kind', 'kubectl'], progress);
   const record: KindRecord = { size: 'kind', name, startedAt: new Date().toISOString(), program: kind, owner: null };
   writeRecord(record);
-  try {
-    const kubeconfig = ['--kubeconfig', kubeconfigOfCluster(name)];
-    const args = ['create', 'cluster', '--name', kindNameOf(record), '--wait', '5m', ...kubeconfig];
-    await progress.step('kind create cluster', () => runProgram(kind, args));
-  } catch (error) {
-    await takeDown(name);
-    throw error;
-  }
+  const kubeconfig = ['--kubeconfig', kubeconfigOfCluster(name)];
+  const args = ['create', 'cluster', '--name', kindNameOf(record), '--wait', '5m', ...kubeconfig];
+  await startOrRemove(name, () => progress.step('kind create cluster', () => runProgram(kind, args)));
   return record;
 }

@@ -63,11 +63,17 @@ function writeNote(path: string, note: Note): void {
   renameSync(`${path}.new`, path);
 }
 
+/** What a program says about its end, rather than where in its code it ended. */
+const complaint = /panic|fatal|error|fail|refused|denied|in use|no space|unknown flag|not permitted/i;
+
 function lastWords(name: string, logFile: string, what: string): ClusterError {
-  const tail = logTail(logFile, 5)
-    .map((line) => `  ${line}`)
-    .join('\n');
-  return new ClusterError('component-failed', `${name} ${what}. The end of its log ${logFile}:\n${tail}`);
+  const tail = logTail(logFile, 200);
+  if (tail.some((line) => line.includes('no space left on device'))) {
+    return new ClusterError('no-space', `${name} ${what}, because the disk of ${logFile} is full: free some space.`);
+  }
+  const complaints = tail.filter((line) => complaint.test(line));
+  const lines = (complaints.length > 0 ? complaints : tail).slice(-5).map((line) => `  ${line.slice(0, 500)}`);
+  return new ClusterError('component-failed', `${name} ${what}. It said:\n${lines.join('\n')}`);
 }
 
 /** Starts the process, or the one that it is run by. @returns its number */

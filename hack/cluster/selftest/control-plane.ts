@@ -96,6 +96,26 @@ describe('a control plane', () => {
   });
 });
 
+describe('a control plane with pretended nodes', () => {
+  test(
+    'runs a Deployment, replaces a pod of it and completes a Job',
+    async () => {
+      await using controlPlane = await startControlPlane({ pretendedNodes: 2 });
+      const admin = (...args: readonly string[]): Promise<string> => kubectlOk(controlPlane.kubeconfigFile, args);
+      await admin('create', 'deployment', 'many', '--image=localhost/nothing:1', '--replicas=20');
+      await admin('rollout', 'status', 'deployment/many', '--timeout=60s');
+      const nodes = await admin('get', 'pods', '--output=jsonpath={.items[*].spec.nodeName}');
+      expect(new Set(nodes.split(' '))).toEqual(new Set(['pretended-1', 'pretended-2']));
+      const [first = ''] = (await admin('get', 'pods', '--output=name')).split('\n');
+      await admin('delete', first, '--timeout=30s');
+      await admin('rollout', 'status', 'deployment/many', '--timeout=60s');
+      await admin('create', 'job', 'once', '--image=localhost/nothing:1');
+      await admin('wait', '--for=condition=Complete', 'job/once', '--timeout=60s');
+    },
+    buildMs,
+  );
+});
+
 describe('a control plane that cannot start says why and leaves nothing', () => {
   test('a port that is in use', async () => {
     const server = createServer();
@@ -113,7 +133,7 @@ describe('a control plane that cannot start says why and leaves nothing', () => 
   test('a flag that the API server does not know', async () => {
     await expect(startControlPlane({ name: 'bad-flag', apiServerFlags: ['--no-such-flag'] })).rejects.toMatchObject({
       code: 'component-failed',
-      message: expect.stringContaining('unknown flag: --no-such-flag'),
+      message: expect.stringMatching(/unknown flag: --no-such-flag[\s\S]*logs of this start are in/),
     });
     expect(remainsOf('bad-flag')).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { apiServerPlan } from '../control-plane/api-server.ts';
 import { controllerManagerPlan } from '../control-plane/controller-manager.ts';
 import { etcdPlan } from '../control-plane/etcd.ts';
 import { type IdentityFiles, identityFiles } from '../control-plane/identity-files.ts';
+import { schedulerPlan } from '../control-plane/scheduler.ts';
 import { clusterFolder } from '../places.ts';
 import { type Component, type ComponentPlan, component } from '../process/component.ts';
 import type { WholeRecord } from '../record.ts';
@@ -11,7 +12,6 @@ import { corednsPlan } from './coredns.ts';
 import { kubeProxyPlan } from './kube-proxy.ts';
 import { kubeletPlan } from './kubelet.ts';
 import { localVolumesPlan } from './local-volumes.ts';
-import { schedulerPlan } from './scheduler.ts';
 import { type Space, space } from './space.ts';
 
 export function nodeNameOf(record: WholeRecord): string {
@@ -76,11 +76,18 @@ function controlPlanePlans(record: WholeRecord, within: Space): readonly (readon
       `--flex-volume-plugin-dir=${folder}/volume-plugins`,
     ],
   });
+  const scheduler = schedulerPlan({
+    program: programs['kube-scheduler'],
+    identities,
+    apiServerUrl: wholeUrlOf(record),
+    address: node,
+    port: 10_259,
+  });
   const inside = (plan: ComponentPlan): ComponentPlan => ({ ...plan, within: within.enter });
   return [
     [inside(etcd), containerdPlan(folder, record.system, within)],
     [inside(apiServer)],
-    [inside(controllerManager)],
+    [inside(controllerManager), inside(scheduler)],
   ];
 }
 
@@ -96,7 +103,6 @@ function nodePlans(record: WholeRecord, within: Space): readonly ComponentPlan[]
     nodeAddress: addressesOf(record.slot).node,
   };
   return [
-    schedulerPlan({ ...common, program: programs['kube-scheduler'] }),
     kubeletPlan({ ...common, program: programs.kubelet, controlGroup: controlGroupOf(record) }),
     kubeProxyPlan({ ...common, program: programs['kube-proxy'] }),
     corednsPlan({ ...common, program: programs.coredns }),

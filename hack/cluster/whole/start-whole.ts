@@ -9,7 +9,7 @@ import { clusterFolder, kubeconfigOfCluster } from '../places.ts';
 import { startStage } from '../process/start-stage.ts';
 import type { Progress } from '../progress.ts';
 import { clusterNames, readRecord, type WholeRecord, writeRecord } from '../record.ts';
-import { takeDown } from '../take-down.ts';
+import { startOrRemove } from '../take-down.ts';
 import { addressesOf, freeSlot } from './addresses.ts';
 import { baseObjects } from './base-objects.ts';
 import { controlGroupOf, nodeNameOf, spaceOf, wholeIdentitiesOf, wholeStages, wholeUrlOf } from './components.ts';
@@ -110,11 +110,6 @@ export async function startWhole(options: WholeOptions, progress: Progress): Pro
     { name: record.name, url: wholeUrlOf(record), user: 'admin' },
     admin,
   );
-  try {
-    await startWholeStages(record, progress);
-  } catch (error) {
-    await takeDown(record.name);
-    throw error;
-  }
+  await startOrRemove(record.name, () => startWholeStages(record, progress));
   return record;
 }

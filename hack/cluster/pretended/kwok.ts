@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { IdentityFiles } from '../control-plane/identity-files.ts';
+import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
+import { answersOk } from '../process/ask.ts';
+import type { ComponentPlan } from '../process/component.ts';
+
+export type KwokOptions = {
+  readonly program: string;
+  readonly identities: IdentityFiles;
+  readonly apiServerUrl: string;
+  readonly address: string;
+  readonly port: number;
+};
+
+const stages = fileURLToPath(new URL('./stages.yaml', import.meta.url));
+/** Nodes renew their leases, so that nobody believes them lost. */
+const leaseSeconds = 40;
+
+/** Says of nodes and pods that they are ready, and runs nothing. */
+export function kwokPlan({ program, identities, apiServerUrl, address, port }: KwokOptions): ComponentPlan {
+  const kubeconfig = join(identities.folder, 'kwok.kubeconfig');
+  return {
+    name: 'kwok',
+    command: program,
+    args: [
+      `--kubeconfig=${kubeconfig}`,
+      `--config=${stages}`,
+      '--manage-all-nodes=true',
+      `--node-lease-duration-seconds=${leaseSeconds}`,
+      `--server-address=${address}:${port}`,
+    ],
+    prepare: () => writeKubeconfig(kubeconfig, { name: 'local', url: apiServerUrl, user: 'admin' }, identities.admin),
+    isReady: () => answersOk(`http://${address}:${port}/readyz`),
+    readyWithinMs: 30_000,
+  };
+}
+
+/** As many nodes as are wanted, as one list; kwok makes them ready. */
+export function pretendedNodes(count: number): object {
+  const items = Array.from({ length: count }, (_none, at) => {
+    const name = `pretended-${at + 1}`;
+    return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { 'kubernetes.io/hostname': name } } };
+  });
+  return { apiVersion: 'v1', kind: 'List', items };
+}
