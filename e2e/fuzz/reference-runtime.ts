@@ -147,7 +147,6 @@ function answerTo(request: HttpRequest, body: Buffer, digest: string): Expected 
 function certainAnswer(request: HttpRequest, body: Buffer, digest: string): Expected {
   const stage = stageOf(request.target);
   const head = request.method === 'HEAD';
-  const waits = valuesOf(request, 'expect').length > 0;
   const common = { unreadable: false, mayClose: request.closes, head, media: mediaOf(request) };
   const refused = (told: Told, malformed: boolean): Expected => ({
     ...common,
@@ -156,7 +155,7 @@ function certainAnswer(request: HttpRequest, body: Buffer, digest: string): Expe
     mayClose: request.closes || mayLeaveBody(request),
   });
   const first = beforeBody(request, digest);
-  if (first === 'page') return { ...common, told: [first], malformed: false, mayClose: request.closes || waits };
+  if (first === 'page') return refused(first, false);
   if (first !== undefined) return refused(first, first === 'invalid_json');
   if (body.length > limits.maxBodyBytes) return refused('body_too_large', false);
   const value = readJson(body);
@@ -168,7 +167,7 @@ function certainAnswer(request: HttpRequest, body: Buffer, digest: string): Expe
   return { ...common, ...decide(messages, stage, stops), malformed: false };
 }
 
-/** A refused body of more than 64 KiB, of no declared length or not begun is not read to its end. */
+/** A body that nobody wants is not read to its end where it is more than 64 KiB, of no declared length or not begun. */
 function mayLeaveBody(request: HttpRequest): boolean {
   const endless = valuesOf(request, 'transfer-encoding').length > 0 || valuesOf(request, 'expect').length > 0;
   return endless || (request.declared ?? 0) > 65_536;

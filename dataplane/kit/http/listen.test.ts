@@ -256,6 +256,25 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await next.answer()).toMatchObject({ status: 400 });
   });
 
+  test.each(['GET', 'HEAD'])(
+    'a body of %s is read away within bounds, and the answer is as good as without',
+    async (method) => {
+      await using server = await serve({ handler: (_, outgoing) => sendJson(outgoing, 200, { page: true }) });
+      const ask = (more: string) => `${method} /page HTTP/1.1\r\nhost: a\r\n${more}\r\n`;
+      await using kept = await rawClient(server.port);
+      kept.send(`${ask('content-length: 5\r\n')}hello${get('/page')}`);
+      if (method === 'GET')
+        expect(await kept.answer()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+      await using endless = await rawClient(server.port);
+      endless.send(ask('transfer-encoding: chunked\r\n'));
+      const piece = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
+      for (let sent = 0; sent < 8; sent += 1) endless.send(piece);
+      const answer = await endless.closed();
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+      expect(answer).toMatch(/connection: close/i);
+    },
+  );
+
   test('every header reaches the handler, however many there are', async () => {
     let count = 0;
     await using server = await serve({

@@ -15,6 +15,7 @@ import { holdContinue } from './expect-continue.ts';
 import { lingerOnClose } from './linger-on-close.ts';
 import { bindServer } from './listen-error.ts';
 import { headerValues } from './raw-headers.ts';
+import { drainRefused } from './read-body.ts';
 
 export type { ClientFault, FaultAnswer } from './client-fault.ts';
 export { ListenError, type ListenFault } from './listen-error.ts';
@@ -114,8 +115,9 @@ function serveRequests(
     // Node loses what it has read behind a request for another protocol.
     if (incoming.headers.upgrade !== undefined) outgoing.shouldKeepAlive = false;
     const refused = fault ?? messageFault(incoming);
-    if (refused === undefined) runHandler(handle, incoming, outgoing, options.onHandlerError);
-    else refuseRequest(incoming, outgoing, answerOf(refused));
+    if (refused !== undefined) return void refuseRequest(incoming, outgoing, answerOf(refused));
+    if (hasBodyForNothing(incoming)) drainRefused(incoming, outgoing);
+    runHandler(handle, incoming, outgoing, options.onHandlerError);
   }
 
   server.on('request', (incoming, outgoing) => admit(incoming, outgoing, undefined));
@@ -125,6 +127,15 @@ function serveRequests(
     else holdContinue(incoming, outgoing);
     admit(incoming, outgoing, undefined);
   });
+}
+
+/**
+ * Whether a body comes with a GET or HEAD, where it means nothing (RFC 9110, section 9.3.1) and no handler reads it; Node
+ * would read it away without a bound.
+ */
+function hasBodyForNothing({ method, headers }: IncomingMessage): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 function runHandler(
