@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
-import { bundleOf, stopList } from '../../runtime/testing/build-bundle.ts';
+import { bundleOf, masking, stopList } from '../../runtime/testing/build-bundle.ts';
 import { holdRequest } from '../../runtime/testing/held-request.ts';
+import { checkBody } from '../../runtime/testing/start-runtime.ts';
 import { startLoad } from '../support/load.ts';
 import { until } from '../support/until.ts';
 import { checkMany, type IsolatedRuntime, outcome, pass, startReady } from './isolated-runtime.ts';
@@ -89,4 +90,37 @@ test('500 connections that say nothing, or only half of their headers, keep nobo
     for (const one of silent) one[Symbol.dispose]();
   }
   expect(await checkMany(runtime, 200, { atOnce: 1 })).toEqual({ [pass]: 200 });
+});
+
+test('clients that ask on and on and read no answer are held back, and others are answered', async () => {
+  await using runtime = await startReady(bundleOf([masking(stopList('names', ['harbour']), 'place')]));
+  const body = checkBody('request', [`harbour ${'a'.repeat(30_000)}`]);
+  const one = headOf(runtime, `content-length: ${body.length}`) + body;
+  const asked = 400;
+  const masked = () => runtime.metric('portcullis_runtime_checks_total', { decision: 'mask' });
+  const before = await runtime.settle();
+  const greedy = await Promise.all(Array.from({ length: 10 }, () => holdRequest(runtime.url, '')));
+  try {
+    for (const { socket, send } of greedy) {
+      socket.pause();
+      for (let count = 0; count < asked; count += 1) send(one);
+    }
+    let answered = -1;
+    await until(
+      'nothing more of them is answered',
+      async () => {
+        const last = answered;
+        answered = await masked();
+        return last === answered && answered > 0;
+      },
+      { everyMs: 500 },
+    );
+    expect(answered).toBeLessThan(greedy.length * asked);
+    expect(await checkMany(runtime, 100, { atOnce: 4 })).toEqual({ [pass]: 100 });
+  } finally {
+    for (const each of greedy) each[Symbol.dispose]();
+  }
+  const after = await runtime.settle();
+  expect(after.resident - before.resident).toBeLessThan(128 * 1_048_576);
+  expect(await checkMany(runtime, 200, { atOnce: 8 })).toEqual({ [pass]: 200 });
 });
