@@ -31,13 +31,12 @@ const proofMs = 10_000;
  *   would otherwise silently be left out: impersonation, a proxy, a server whose certificate is not checked
  */
 export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<ClusterAccess> {
-  const config = await readKubeconfig(options);
-  const cluster = clusterOf(config);
-  const { caFile, caData, server, tlsServerName } = cluster;
-  const proofs = keepProofs(config, () => readKubeconfig(options));
+  const kubeconfig = await readKubeconfig(options);
+  const { caFile, caData, server, tlsServerName } = kubeconfig.cluster;
+  const proofs = keepProofs(kubeconfig, () => readKubeconfig(options));
   const first = await proofs.now();
   if (first.authorization === undefined && first.certificate === undefined) {
-    throw new KubeconfigError(`the user of the context ${nameOf(config)} has no credentials that can be sent`);
+    throw new KubeconfigError(`the user of the context ${kubeconfig.context} has no credentials that can be sent`);
   }
   return {
     url: server,
@@ -48,29 +47,44 @@ export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<C
       refused: proofs.drop,
     },
     clientCertificate: proofs.certificate,
-    namespace: config.getContextObject(nameOf(config))?.namespace,
+    namespace: kubeconfig.namespace,
   };
 }
 
-async function readKubeconfig({ context, file }: KubeconfigOptions): Promise<KubeConfig> {
+type Kubeconfig = {
+  readonly context: string;
+  readonly namespace: string | undefined;
+  readonly cluster: Cluster;
+  readonly user: User;
+  /** The user before a server that nobody calls: the package proves nothing to one that speaks plain HTTP. */
+  readonly prover: KubeConfig;
+};
+
+async function readKubeconfig({ context, file }: KubeconfigOptions): Promise<Kubeconfig> {
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   try {
     if (file === undefined) config.loadFromDefault();
     else config.loadFromFile(file);
-  } catch (cause) {
-    throw new KubeconfigError(`${file ?? 'the kubeconfig'} cannot be read: it must be there and be YAML`, { cause });
+  } catch {
+    // The error of a parser holds a piece of the file.
+    throw new KubeconfigError(`${file ?? 'the kubeconfig'} cannot be read: it must be there and be a kubeconfig`);
   }
   if (context !== undefined) config.setCurrentContext(context);
-  return config;
+  const { cluster, user } = assertSpoken(config);
+  const prover = new KubeConfig();
+  prover.loadFromClusterAndUser({ name: 'prover', server: 'https://prover.invalid', skipTLSVerify: false }, user);
+  const name = nameOf(config);
+  return { context: name, namespace: config.getContextObject(name)?.namespace, cluster, user, prover };
 }
 
 /** What the package leaves out or weakens is refused. */
-function clusterOf(config: KubeConfig): Cluster {
+function assertSpoken(config: KubeConfig): Pick<Kubeconfig, 'cluster' | 'user'> {
   const name = nameOf(config);
   const cluster = config.getCurrentCluster();
   const user = config.getCurrentUser();
-  if (cluster === null) throw new KubeconfigError(`there is no context ${name} with a cluster: choose another one`);
+  if (cluster === null) throw new KubeconfigError(`there is no context '${name}' with a cluster: choose another one`);
+  if (user === null) throw new KubeconfigError(`there is no context '${name}' with a user: choose another one`);
   if (cluster.server === 'http://localhost:8080' && name === 'loaded-context') {
     throw new KubeconfigError('there is no kubeconfig: name a file, or set KUBECONFIG');
   }
@@ -82,10 +96,10 @@ function clusterOf(config: KubeConfig): Cluster {
   if (cluster.proxyUrl !== undefined) {
     throw new KubeconfigError(`the cluster ${cluster.name} is behind a proxy-url, which is not spoken: use a tunnel`);
   }
-  if (isGiven(user?.impersonateUser)) {
+  if (isGiven(user.impersonateUser)) {
     throw new KubeconfigError(`the context ${name} acts as another user, which is not spoken: use that user's own`);
   }
-  return cluster;
+  return { cluster, user };
 }
 
 function nameOf(config: KubeConfig): string {
@@ -100,15 +114,15 @@ type Proofs = {
   drop: NonNullable<Credentials['refused']>;
 };
 
-function keepProofs(first: KubeConfig, readAgain: () => Promise<KubeConfig>): Proofs {
-  let config: KubeConfig | undefined = first;
+function keepProofs(first: Kubeconfig, readAgain: () => Promise<Kubeconfig>): Proofs {
+  let kubeconfig: Kubeconfig | undefined = first;
   let newest: Proof | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   let asking: Promise<Proof> | undefined;
 
   async function ask(): Promise<Proof> {
-    config ??= await readAgain();
-    newest = await proofOf(config);
+    kubeconfig ??= await readAgain();
+    newest = await proofOf(kubeconfig);
     askedAt = performance.now();
     return newest;
   }
@@ -125,34 +139,34 @@ function keepProofs(first: KubeConfig, readAgain: () => Promise<KubeConfig>): Pr
     drop() {
       // The package keeps what a plugin said until it expires; only a new reading asks the plugin again.
       if (performance.now() - askedAt < 1_000) return;
-      config = undefined;
+      kubeconfig = undefined;
       askedAt = Number.NEGATIVE_INFINITY;
     },
   };
 }
 
-async function proofOf(config: KubeConfig): Promise<Proof> {
+async function proofOf({ context, user, prover }: Kubeconfig): Promise<Proof> {
   const options: RequestOptions = {};
   try {
-    await config.applyToHTTPSOptions(options);
+    await prover.applyToHTTPSOptions(options);
   } catch {
     // The error of a plugin holds what it wrote, which may be anything.
     throw new KubeconfigError(
-      `the credentials of the context ${nameOf(config)} cannot be had: run its plugin by hand, or look at its files`,
+      `the credentials of the context ${context} cannot be had: run its plugin by hand, or look at its files`,
     );
   }
   const { cert, key } = options;
   return {
-    authorization: authorizationOf(options, config.getCurrentUser()),
+    authorization: authorizationOf(options, user),
     certificate: isGiven(cert) && isGiven(key) ? { cert: String(cert), key: String(key) } : undefined,
   };
 }
 
-function authorizationOf({ headers }: RequestOptions, user: User | null): string | undefined {
+function authorizationOf({ headers }: RequestOptions, user: User): string | undefined {
   const header = headers !== undefined && 'Authorization' in headers ? headers['Authorization'] : undefined;
   if (typeof header === 'string') return header.trim();
-  if (!isGiven(user?.username)) return undefined;
-  return `Basic ${Buffer.from(`${user?.username}:${user?.password ?? ''}`).toString('base64')}`;
+  if (!isGiven(user.username)) return undefined;
+  return `Basic ${Buffer.from(`${user.username}:${user.password ?? ''}`).toString('base64')}`;
 }
 
 /** The package says both null and undefined of what a file does not hold. */

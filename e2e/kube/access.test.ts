@@ -1,0 +1,185 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { kinds } from '#crds/kinds';
+import { type ClientOptions, createClient } from '#kube/client';
+import { mountedAccess } from '#kube/cluster-access';
+import { loadKubeconfig } from '#kube/credentials';
+import { sampleReport } from '#kube/testing/sample-resources';
+import { createAuthority, type KeyPair } from '../../hack/cluster/certificates/authority.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { type ApiServer, missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
+
+const kind = kinds.gatewayReport;
+const report = sampleReport('one', { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: 'now' });
+
+type TlsServer = AsyncDisposable & {
+  readonly url: string;
+  readonly seen: readonly IncomingMessage[];
+  handshakes(): number;
+  /** Takes another certificate, and ends what was begun with the one before. */
+  rotate(pair: KeyPair): void;
+};
+
+/** A server that answers everything with one report. */
+async function startTlsServer({ certificate, key }: KeyPair, clientAuthority?: string): Promise<TlsServer> {
+  const seen: IncomingMessage[] = [];
+  let handshakes = 0;
+  const clients = clientAuthority === undefined ? {} : { requestCert: true, ca: clientAuthority };
+  const server = createServer({ cert: certificate, key, ...clients }, (incoming, outgoing) => {
+    seen.push(incoming);
+    outgoing.writeHead(200).end(JSON.stringify(report));
+  });
+  server.on('secureConnection', () => {
+    handshakes += 1;
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    handshakes: () => handshakes,
+    rotate(pair) {
+      server.setSecureContext({ cert: pair.certificate, key: pair.key });
+      server.closeAllConnections();
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function connect(options: Partial<Omit<ClientOptions, 'namespace'>> & { readonly namespace?: string | undefined }) {
+  const tokenFile = { first: () => 'secret' };
+  const client = createClient({ namespace: 'team', tokenFile, ...options } as ClientOptions);
+  onTestFinished(() => client[Symbol.asyncDispose]());
+  return client;
+}
+
+const authority = createAuthority();
+const pair = authority.issueServer({ commonName: 'api' }, ['127.0.0.1', 'kubernetes.default.svc']);
+const caPem = authority.certificate;
+
+describe('a client over TLS', () => {
+  test('makes few handshakes for many requests, one after the other or at once', async () => {
+    await using server = await startTlsServer(pair);
+    const client = connect({ url: server.url, caPem });
+    for (let at = 0; at < 1_000; at += 1) await client.get(kind, 'one');
+    // A second one is begun where a request comes before the answer of the one before was put away.
+    expect(server.handshakes()).toBeLessThanOrEqual(2);
+    await Promise.all(Array.from({ length: 500 }, () => client.get(kind, 'one')));
+    expect(server.handshakes()).toBeLessThanOrEqual(16);
+    expect(server.seen).toHaveLength(1_500);
+  });
+
+  test.each([
+    ['of an authority that it does not know', createAuthority().issueServer({ commonName: 'api' }, ['127.0.0.1'])],
+    ['for another host', authority.issueServer({ commonName: 'api' }, ['somewhere.else'])],
+  ])('tells nothing to a server with a certificate %s', async (_name, other) => {
+    await using server = await startTlsServer(other);
+    await expect(connect({ url: server.url, caPem }).get(kind, 'one')).rejects.toMatchObject({ code: 'network' });
+    expect(server.seen).toEqual([]);
+  });
+
+  test('tells nothing to a server whose authorities are those of nobody', async () => {
+    await using server = await startTlsServer(pair);
+    await expect(connect({ url: server.url }).get(kind, 'one')).rejects.toMatchObject({ code: 'network' });
+    expect(server.seen).toEqual([]);
+  });
+
+  test('holds the certificate against another name where it is told to', async () => {
+    await using server = await startTlsServer(authority.issueServer({ commonName: 'api' }, ['kubernetes.default.svc']));
+    const client = connect({ url: server.url, caPem, serverName: 'kubernetes.default.svc' });
+    expect(await client.get(kind, 'one')).toBeDefined();
+  });
+
+  test('proves itself with a client certificate', async () => {
+    await using server = await startTlsServer(pair, caPem);
+    const { certificate: cert, key } = authority.issueClient({ commonName: 'somebody' });
+    const credentials = { authorization: () => undefined };
+    const client = connect({ url: server.url, caPem, clientCertificate: { cert, key }, credentials });
+    await client.get(kind, 'one');
+    expect(server.seen[0]?.headers).not.toHaveProperty('authorization');
+    const socket = server.seen[0]?.socket as TLSSocket | undefined;
+    expect(socket?.getPeerCertificate().subject.CN).toBe('somebody');
+  });
+
+  test('follows mounted files that are rotated', async () => {
+    using folder = temporaryFolder();
+    const [tokenFile, caFile] = [join(folder.path, 'token'), join(folder.path, 'ca.crt')];
+    writeFileSync(tokenFile, 'first');
+    writeFileSync(caFile, caPem);
+    await using server = await startTlsServer(pair);
+    const client = connect(mountedAccess({ url: server.url, tokenFile, caFile }));
+    await client.get(kind, 'one');
+    const next = createAuthority();
+    server.rotate(next.issueServer({ commonName: 'api' }, ['127.0.0.1']));
+    await expect(until('the connection is new', () => client.get(kind, 'one'), { deadlineMs: 500 })).rejects.toThrow();
+    writeFileSync(caFile, `${caPem}${next.certificate}`);
+    writeFileSync(tokenFile, 'second\n');
+    await until('the new token is sent', async () => {
+      await client.get(kind, 'one');
+      return server.seen.at(-1)?.headers.authorization === 'Bearer second';
+    });
+    expect(server.seen[0]?.headers.authorization).toBe('Bearer first');
+  });
+
+  test.each([
+    ['is not there', undefined],
+    ['holds no certificate', 'nothing'],
+  ])('does not begin with a file of authorities that %s', (_name, text) => {
+    using folder = temporaryFolder();
+    const [tokenFile, caFile] = [join(folder.path, 'token'), join(folder.path, 'ca.crt')];
+    writeFileSync(tokenFile, 'first');
+    if (text !== undefined) writeFileSync(caFile, text);
+    expect(() => mountedAccess({ url: 'https://127.0.0.1:1', tokenFile, caFile })).toThrow(/ca\.crt/);
+  });
+});
+
+describe.skipIf(missingApiServer !== undefined)(onApiServer('access to an API server'), () => {
+  let server: ApiServer;
+  beforeAll(async () => {
+    server = await openApiServer();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test('by the token of a service account, as a pod has it', async () => {
+    const { namespace } = await server.client();
+    const scope = ['--namespace', namespace];
+    await server.kubectl(...scope, 'create', 'serviceaccount', 'operator');
+    using folder = temporaryFolder();
+    const tokenFile = join(folder.path, 'token');
+    const newToken = (): Promise<string> => server.kubectl(...scope, 'create', 'token', 'operator');
+    writeFileSync(tokenFile, (await newToken()).trim());
+    const { url, caFile } = server.controlPlane;
+    const client = connect({ ...mountedAccess({ url, tokenFile, caFile }), namespace });
+    await expect(client.list(kind)).rejects.toMatchObject({ code: 'forbidden' });
+    const account = `--serviceaccount=${namespace}:operator`;
+    await server.kubectl(...scope, 'create', 'rolebinding', 'admin', '--clusterrole=cluster-admin', account);
+    await until('the right is there', () => client.list(kind));
+    writeFileSync(tokenFile, 'no-token');
+    await until('the token is refused', async () => {
+      const error: unknown = await client.list(kind).catch((caught: unknown) => caught);
+      return (error as { code?: string }).code === 'unauthenticated';
+    });
+    writeFileSync(tokenFile, await newToken());
+    await until('the new token is taken', () => client.list(kind));
+  });
+
+  test('by the kubeconfig of a person, whose certificate is the whole proof', async () => {
+    const { namespace } = await server.client();
+    const person = await loadKubeconfig({ file: server.controlPlane.kubeconfigFor('somebody') });
+    await expect(connect({ ...person, namespace }).list(kind)).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringContaining('"somebody"'),
+    });
+  });
+});
