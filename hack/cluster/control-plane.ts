@@ -8,6 +8,7 @@ import { ClusterError } from './cluster-error.ts';
 import { type AuditLevel, auditLogOf } from './control-plane/api-server.ts';
 import { controlPlaneComponents, identitiesOf, urlOf } from './control-plane/components.ts';
 import { kubeconfigOf, writeKubeconfig } from './control-plane/kubeconfig.ts';
+import { endStrays } from './end-strays.ts';
 import { kubectlOk } from './kubectl.ts';
 import { clusterFolder, kubeconfigOfCluster } from './places.ts';
 import { pretendedNodes as makeNodes } from './pretended/kwok.ts';
@@ -99,6 +100,9 @@ async function recordFor(options: ControlPlaneOptions, progress: Progress): Prom
 
 /** Starts what does not run of a recorded control plane, one after the other. */
 export async function startRecorded(record: ControlPlaneRecord, progress: Progress): Promise<void> {
+  endStrays(record);
+  const { name } = record;
+  writeKubeconfig(kubeconfigOfCluster(name), { name, url: urlOf(record), user: 'admin' }, identitiesOf(record).admin);
   for (const one of controlPlaneComponents(record)) await startStage([one], progress);
   if (record.pretendedNodes === 0) return;
   const nodes = JSON.stringify(makeNodes(record.pretendedNodes));
@@ -160,8 +164,6 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const controlPlane = openControlPlane(record);
   return startOrRemove(record.name, async () => {
     writeFileSync(controlPlane.auditLogFile, '');
-    const admin = identitiesOf(record).admin;
-    writeKubeconfig(controlPlane.kubeconfigFile, { name: record.name, url: controlPlane.url, user: 'admin' }, admin);
     await startRecorded(record, progress);
     return controlPlane;
   });

@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClusterError } from './cluster-error.ts';
 import { controlPlaneComponents } from './control-plane/components.ts';
+import { endStrays } from './end-strays.ts';
 import { endKind } from './kind/kind-cluster.ts';
 import { cacheFolder, clusterFolder } from './places.ts';
 import { isRunning } from './process/process-identity.ts';
@@ -31,7 +32,9 @@ async function endWhole(record: WholeRecord, progress: Progress): Promise<void> 
 async function endProcesses(record: ClusterRecord, progress: Progress): Promise<void> {
   switch (record.size) {
     case 'control-plane':
-      return endControlPlane(record, progress);
+      await endControlPlane(record, progress);
+      endStrays(record);
+      return;
     case 'whole':
       return endWhole(record, progress);
     case 'kind':

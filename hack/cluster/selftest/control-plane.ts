@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../../../e2e/support/until.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane.ts';
 import { kubectl, kubectlOk } from '../kubectl.ts';
+import { clusterFolder } from '../places.ts';
 import { progressOn } from '../progress.ts';
 import { processesOf, remainsOf } from './remains.ts';
 import { runCommand } from './run-command.ts';
@@ -194,6 +195,15 @@ describe('the command line', () => {
     expect((await runCommand('down', '--name', name)).code).toBe(0);
     expect(remainsOf(name)).toEqual([]);
     expect((await runCommand('down', '--name', name)).stderr).toContain('There is no cluster');
+  });
+
+  test('takes away programs whose start was killed before it could note them', async () => {
+    expect((await runCommand('up', '--control-plane', '--name', name)).code).toBe(0);
+    rmSync(`${clusterFolder(name)}/run/etcd.json`);
+    expect((await runCommand('up', '--control-plane', '--name', name)).code).toBe(0);
+    rmSync(`${clusterFolder(name)}/run/etcd.json`);
+    expect((await runCommand('down', '--name', name)).code).toBe(0);
+    await until('nothing is left', () => remainsOf(name).length === 0);
   });
 
   test('names the cluster that it does not find', async () => {

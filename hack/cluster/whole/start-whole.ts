@@ -3,6 +3,7 @@ import { buildPrograms } from '../build/build-programs.ts';
 import { ClusterError } from '../cluster-error.ts';
 import type { AuditLevel } from '../control-plane/api-server.ts';
 import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
+import { endStrays } from '../end-strays.ts';
 import { kubectlOk } from '../kubectl.ts';
 import { holdLock } from '../lock.ts';
 import { clusterFolder, kubeconfigOfCluster } from '../places.ts';
@@ -73,7 +74,10 @@ async function claimSlot(rest: Omit<WholeRecord, 'slot'>): Promise<WholeRecord> 
 
 /** Starts everything of a recorded cluster that does not run. */
 export async function startWholeStages(record: WholeRecord, progress: Progress): Promise<void> {
-  const kubeconfig = kubeconfigOfCluster(record.name);
+  endStrays(record);
+  const { name } = record;
+  const kubeconfig = kubeconfigOfCluster(name);
+  writeKubeconfig(kubeconfig, { name, url: wholeUrlOf(record), user: 'admin' }, wholeIdentitiesOf(record).admin);
   const space = spaceOf(record);
   makeControlGroup(controlGroupOf(record));
   await space.component.start();
@@ -104,12 +108,6 @@ export async function startWhole(options: WholeOptions, progress: Progress): Pro
     apiServerFlags: options.apiServerFlags,
     owner: null,
   });
-  const admin = wholeIdentitiesOf(record).admin;
-  writeKubeconfig(
-    kubeconfigOfCluster(record.name),
-    { name: record.name, url: wholeUrlOf(record), user: 'admin' },
-    admin,
-  );
   await startOrRemove(record.name, () => startWholeStages(record, progress));
   return record;
 }
