@@ -4,6 +4,8 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import type { GatewayReport } from '#crds/gateway-report';
 import { kinds } from '#crds/kinds';
+import { until } from '../../e2e/support/until.ts';
+import { builtinKinds } from './builtin-kinds.ts';
 import { createClient } from './client.ts';
 import { KubeError, type KubeErrorCode } from './kube-error.ts';
 import { sampleReport } from './testing/sample-resources.ts';
@@ -187,7 +189,45 @@ test('keeps a few connections for many requests', async () => {
   };
   await using one = await withClient(Array.from({ length: 400 }, () => note));
   await Promise.all(Array.from({ length: 400 }, () => one.client.list(kind).catch(() => {})));
-  expect(sockets.size).toBeLessThanOrEqual(16);
+  expect(sockets.size).toBeLessThanOrEqual(48);
+});
+
+test('has room for 32 watches and requests beside them, and refuses one watch more', async () => {
+  await using one = await withClient([json(200, report)]);
+  const stop = new AbortController();
+  const watch = async (): Promise<void> => {
+    for await (const _ of one.client.watch(kind, { resourceVersion: '1', signal: stop.signal }));
+  };
+  const watching = Array.from({ length: 32 }, () => watch().catch(() => {}));
+  await until('all of them are open', () => one.scripted.watches().length === 32);
+  await expect(watch()).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await one.client.get(kind, 'one')).toBeDefined();
+  stop.abort();
+  await Promise.all(watching);
+  expect(one.scripted.watches()).toHaveLength(32);
+});
+
+test('speaks of a kind of another group or of the core group as it is', async () => {
+  const metadata = { name: 'one', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { ...metadata, generation: 3 } };
+  const lists = [json(200, map), json(200, lease), json(200, { ...map, apiVersion: 'portcullis.dev/v1alpha1' })];
+  const items = [{ metadata: { ...metadata, managedFields: [] } }];
+  const list = { kind: 'ConfigMapList', apiVersion: 'v1', metadata: { resourceVersion: '2' }, items };
+  await using one = await withClient([...lists, json(200, list)]);
+  const stored = { ...map, metadata: { ...metadata, generation: 0 } };
+  expect(await one.client.get(builtinKinds.configMap, 'one')).toEqual(stored);
+  expect((await one.client.get(builtinKinds.lease, 'one'))?.metadata.generation).toBe(3);
+  await expect(one.client.get(builtinKinds.configMap, 'one')).rejects.toMatchObject({ code: 'unavailable' });
+  const selectors = { labelSelector: 'a=b', fieldSelector: 'metadata.name=one' };
+  expect((await one.client.list(builtinKinds.configMap, selectors)).items).toEqual([stored]);
+  expect(one.scripted.seen.map(({ path }) => path)).toEqual([
+    '/api/v1/namespaces/team/configmaps/one',
+    '/apis/coordination.k8s.io/v1/namespaces/team/leases/one',
+    '/api/v1/namespaces/team/configmaps/one',
+    '/api/v1/namespaces/team/configmaps',
+  ]);
+  expect(String(one.scripted.seen.at(-1)?.query)).toBe('labelSelector=a%3Db&fieldSelector=metadata.name%3Done');
 });
 
 test('puts the path of its address before every path', async () => {

@@ -4,7 +4,7 @@ import type { ClusterAccess, Credentials, Renewable } from './cluster-access.ts'
 import { KubeError } from './kube-error.ts';
 import { refusalToError } from './status-object.ts';
 
-/** Sockets to one server, watches included. */
+/** Sockets to one server, watches included; requests over it wait in the order in which they came. */
 const maxSockets = 48;
 /** Watches at the same time: each has a socket of its own, and the rest is left for requests. */
 const maxStreams = 32;
