@@ -60,7 +60,7 @@ export function planUnits(
 
 function termUnit({ place, timeoutMs }: PlacedMatcher, test: (text: Buffer) => boolean): Unit {
   const places = [place];
-  return { places, timeoutMs, firing: (text) => (test(text) ? places : none) };
+  return { places, timeoutMs, firing: ({ bytes }) => (test(bytes) ? places : none) };
 }
 
 function groupUnit(
@@ -73,8 +73,8 @@ function groupUnit(
   return {
     places,
     timeoutMs: Math.min(...rules.map(({ timeoutMs }) => timeoutMs)),
-    firing(text) {
-      const members = group.firing(text);
+    firing({ bytes, byteString }) {
+      const members = group.firing(bytes, byteString);
       return members.length === 0 ? none : members.map((member) => places[member] ?? outOfGroup());
     },
   };

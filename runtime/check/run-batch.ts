@@ -1,5 +1,6 @@
 import type { CompiledRule, Step, Unit } from '../rules/compiled-section.ts';
 import { type Failed, failed } from '../rules/decision.ts';
+import type { CheckedText } from '../rules/pattern/checked-text.ts';
 import type { Finding } from '../rules/read-batch.ts';
 import { giveWay, mustGiveWay, type Turn } from './turn.ts';
 
@@ -13,7 +14,7 @@ const none: readonly Finding[] = [];
 export async function runBatch(
   rules: readonly CompiledRule[],
   batch: Extract<Step, { kind: 'batch' }>,
-  texts: readonly Buffer[],
+  texts: readonly CheckedText[],
   turn: Turn,
 ): Promise<readonly Finding[] | Failed> {
   let findings: Finding[] | undefined;
@@ -35,20 +36,20 @@ export async function runBatch(
   return now >= turn.deadline ? failed('stage_timeout') : (findings ?? none);
 }
 
-function runUnit(unit: Unit, texts: readonly Buffer[]): readonly Finding[] {
+function runUnit(unit: Unit, texts: readonly CheckedText[]): readonly Finding[] {
   let findings: Finding[] | undefined;
-  for (let text = 0; text < texts.length; text += 1) {
-    const bytes = texts[text];
-    if (bytes === undefined) continue;
+  for (let index = 0; index < texts.length; index += 1) {
+    const text = texts[index];
+    if (text === undefined) continue;
     let places: readonly number[];
     try {
-      places = unit.firing(bytes);
+      places = unit.firing(text);
     } catch {
       return unit.places.map((place) => ({ place, kind: 'error', code: 'engine_failure' }));
     }
     if (places.length === 0) continue;
     findings ??= [];
-    for (const place of places) findings.push({ place, kind: 'match', text });
+    for (const place of places) findings.push({ place, kind: 'match', text: index });
   }
   return findings ?? none;
 }

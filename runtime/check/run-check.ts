@@ -1,6 +1,7 @@
 import type { CheckMessage } from '#contracts/checks';
 import type { CompiledSection, Question, Step } from '../rules/compiled-section.ts';
 import { type Decision, type Denied, denied, type Failed, failed, passed } from '../rules/decision.ts';
+import { type CheckedText, checkedText } from '../rules/pattern/checked-text.ts';
 import { type Finding, readBatch } from '../rules/read-batch.ts';
 import { collectMatches, replaceMatches, startCollection } from '../rules/replace-matches.ts';
 import { askRule } from './ask-rule.ts';
@@ -25,7 +26,7 @@ type MaskMatch = { readonly place: number; readonly text: number };
 /** A check under way: its texts as bytes, and what mask rules found so far. */
 type Run = Check & {
   readonly ports: CheckPorts;
-  readonly texts: readonly Buffer[];
+  readonly texts: readonly CheckedText[];
   readonly question: Question;
   readonly turn: Turn;
   readonly masked: MaskMatch[];
@@ -40,7 +41,7 @@ export async function runCheck(check: Check, ports: CheckPorts): Promise<Decisio
   const run: Run = {
     ...check,
     ports,
-    texts: check.messages.map((message) => Buffer.from(message.content, 'utf8')),
+    texts: check.messages.map((message) => checkedText(message.content)),
     question: { stage: check.section.stage, messages: check.messages },
     turn: startTurn(ports.clock, check.deadline),
     masked: [],
@@ -123,11 +124,12 @@ async function replace(run: Run): Promise<Decision> {
     if (mustGiveWay(run.turn, run.ports.clock.now())) await giveWay(run.turn);
     if (run.ports.clock.now() >= run.deadline) return failed('stage_timeout');
     ids.add(rule.id);
-    const fault = collect(collection, rule, match, text);
+    const fault = collect(collection, rule, match, text.bytes);
     if (fault !== undefined) return fault;
   }
   const contents = run.messages.map((message) => message.content);
-  const masked = replaceMatches(collection, contents, run.texts, [...ids]);
+  const bytes = run.texts.map((text) => text.bytes);
+  const masked = replaceMatches(collection, contents, bytes, [...ids]);
   return run.ports.clock.now() >= run.deadline ? failed('stage_timeout') : masked;
 }
 

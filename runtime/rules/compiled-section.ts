@@ -1,5 +1,6 @@
 import type { CheckFailureCode, CheckMessage } from '#contracts/checks';
 import type { RuleKind, Stage } from '#contracts/policy';
+import type { CheckedText } from './pattern/checked-text.ts';
 
 /** A stretch of bytes of one text, end exclusive. */
 export type Span = { readonly start: number; readonly end: number };
@@ -49,7 +50,7 @@ export type Unit = {
   /** The smallest timeoutMs of its rules. */
   readonly timeoutMs: number;
   /** Places of the rules that match in the text, in any order. Throws when the engine fails, which is never "no match". */
-  readonly firing: (text: Buffer) => readonly number[];
+  readonly firing: (text: CheckedText) => readonly number[];
 };
 
 /**

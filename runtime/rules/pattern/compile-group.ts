@@ -1,7 +1,9 @@
+import { byteStringOf } from './checked-text.ts';
 import type { PatternAnalysis } from './cost/analyse-pattern.ts';
 import { coverTransitions } from './cost/cover-transitions.ts';
 import { nextPlace, type ProbePlan } from './cost/probe-plan.ts';
 import { type EnginePattern, openPattern, openSet } from './engine.ts';
+import { hasOneOf, necessaryBytes } from './necessary-bytes.ts';
 import { firingPlan, setAutomaton } from './pattern-cost.ts';
 import type { PatternFault, PatternTree } from './pattern-tree.ts';
 import { printPattern } from './print-pattern.ts';
@@ -15,8 +17,11 @@ export type PreparedPattern = {
 
 /** Several patterns judged by one pass over the text. */
 export type CompiledGroup = {
-  /** Indexes into the group, ascending, of the patterns that match; throws EngineError, never answers "none" instead. */
-  firing(bytes: Buffer): number[];
+  /**
+   * Indexes into the group, ascending, of the patterns that match; throws EngineError, never answers "none" instead.
+   * `byteString` is byteStringOf(bytes), for callers who have it.
+   */
+  firing(bytes: Buffer, byteString?: string): readonly number[];
 };
 
 /**
@@ -24,29 +29,41 @@ export type CompiledGroup = {
  * its whole automaton once, so that no checked text has to pay for building it.
  */
 export function compileGroup(patterns: readonly PreparedPattern[]): CompiledGroup | PatternFault {
+  const search = openSearch(patterns);
+  if ('reason' in search) return search;
+  const needed = necessaryBytes(patterns.map(({ analysis }) => analysis.firing.node));
+  if (needed === undefined) return { firing: search };
+  return {
+    firing: (bytes, byteString = byteStringOf(bytes)) => (hasOneOf(byteString, needed) ? search(bytes) : none),
+  };
+}
+
+type Search = (bytes: Buffer) => readonly number[];
+
+const none: readonly number[] = [];
+
+function openSearch(patterns: readonly PreparedPattern[]): Search | PatternFault {
   const [only] = patterns;
-  if (only === undefined) return { firing: () => [] };
+  if (only === undefined) return () => none;
   const sources = patterns.map(({ analysis }) => printPattern(analysis.firing.node));
   const plan =
     patterns.length === 1 && firingPlan(only.analysis) === 'probe' ? only.analysis.firing.probe() : undefined;
-  if (plan !== undefined) return compileProbes(sources.join(''), plan);
+  if (plan !== undefined) return openProbes(sources.join(''), plan);
   const opened = openSet(sources);
   if ('refused' in opened) return { reason: opened.refused };
   const automaton = setAutomaton(patterns.map(({ analysis }) => analysis));
   if (automaton !== undefined) coverTransitions(automaton, (text) => opened.firing(text));
-  return opened;
+  return (bytes) => opened.firing(bytes);
 }
 
-function compileProbes(source: string, plan: ProbePlan): CompiledGroup | PatternFault {
+function openProbes(source: string, plan: ProbePlan): Search | PatternFault {
   const engine = openPattern(source, true);
   if ('refused' in engine) return { reason: engine.refused };
   coverTransitions(plan.automaton, (text, from) => engine.matchAt(text, from));
-  return {
-    firing(bytes) {
-      for (let at = nextPlace(plan, bytes, 0); at >= 0; at = nextPlace(plan, bytes, at + 1)) {
-        if (engine.matchAt(bytes, at) >= 0) return [0];
-      }
-      return [];
-    },
+  return (bytes) => {
+    for (let at = nextPlace(plan, bytes, 0); at >= 0; at = nextPlace(plan, bytes, at + 1)) {
+      if (engine.matchAt(bytes, at) >= 0) return [0];
+    }
+    return none;
   };
 }
