@@ -159,6 +159,26 @@ test('a binding is released when no replica uses what its route pinned', async (
   await isGone(platform, kinds.runtimeGeneration, inUse[0]?.workload ?? '');
 });
 
+test('a binding stays until every replica knows that its route is gone, also one that uses nothing', async () => {
+  await using platform = await startTestOperator();
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await applyFirst(platform, [replica]);
+  await replica.report('take', { inUse: [] });
+  const chat = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
+  await platform.client.delete(kinds.modelBinding, 'chat', { uid: chat?.metadata.uid ?? '' });
+  await isGone(platform, kinds.gatewayRoute, 'chat');
+  await waitFor<ModelBinding>(
+    platform,
+    kinds.modelBinding,
+    'chat',
+    'it waits for the replica',
+    ({ status }) =>
+      status?.conditions?.some(({ type, message }) => type === 'Ready' && message.includes('gateway-1')) === true,
+  );
+  await replica.report('take', { inUse: [] });
+  await isGone(platform, kinds.modelBinding, 'chat');
+});
+
 test('a stream holds its workload for as long as a stream may last, not longer', async () => {
   await using platform = await startTestOperator({ config: { maxStreamMs: 1_500 } });
   const replica = await startFakeReplica(platform, 'gateway-1');

@@ -42,6 +42,8 @@ export type Caches = AsyncDisposable & {
   readonly synced: Promise<void>;
   /** The version of the newest change of a gateway's routes, removals that were seen included; "0" without any. */
   routesChangedAt(gateway: string): string;
+  /** The version through which the removal of a route was seen; undefined where none of that name was seen to go. */
+  removalOf(route: string): string | undefined;
   /** How many changes were told so far; the same number means that nothing has changed. */
   changes(): number;
   /** The longest time, in milliseconds, for which a watch has not heard of its server. */
@@ -73,6 +75,7 @@ export function startCaches(options: {
   const { client, logger, clock } = options;
   let listeners: Listeners | undefined;
   const changedAt = new Map<string, string>();
+  const removals = new Map<string, string>();
   let changes = 0;
 
   function raise(gateways: readonly (string | undefined)[], version: string): void {
@@ -102,11 +105,20 @@ export function startCaches(options: {
   }
 
   const policies = start('policies', kinds.guardrailPolicy, { id: byId });
-  const bindings = start('bindings', kinds.modelBinding, {
-    id: byId,
-    alias: ({ spec }) => [aliasKey(spec.gateway, spec.model.alias)],
-    policy: ({ spec }) => (spec.guardrail.mode === 'Policy' ? [spec.guardrail.policyRef.name] : []),
-  });
+  const bindings = start(
+    'bindings',
+    kinds.modelBinding,
+    {
+      id: byId,
+      alias: ({ spec }) => [aliasKey(spec.gateway, spec.model.alias)],
+      policy: ({ spec }) => (spec.guardrail.mode === 'Policy' ? [spec.guardrail.policyRef.name] : []),
+    },
+    (name, current, previous) => {
+      // Nobody asks for the removal of its route any more.
+      if (current === undefined) removals.delete(name);
+      tell('bindings', name, current, previous);
+    },
+  );
   const generations = start('generations', kinds.runtimeGeneration, {});
   const routes = start(
     'routes',
@@ -117,10 +129,18 @@ export function startCaches(options: {
     },
     (name, current, previous) => {
       const gateways = [current?.spec.gateway, previous?.spec.gateway];
-      if (current !== undefined) raise(gateways, current.metadata.resourceVersion);
+      if (current !== undefined) {
+        removals.delete(name);
+        raise(gateways, current.metadata.resourceVersion);
+        return tell('routes', name, current, previous);
+      }
       // The version of a removal is known as soon as the reflector has passed it, which is in this turn.
-      else queueMicrotask(() => raise(gateways, routes.throughVersion()));
-      tell('routes', name, current, previous);
+      queueMicrotask(() => {
+        const version = routes.throughVersion();
+        removals.set(name, version);
+        raise(gateways, version);
+        tell('routes', name, current, previous);
+      });
     },
   );
   const reports = start('reports', kinds.gatewayReport, { gateway: ({ spec }) => [spec.gateway] });
@@ -143,6 +163,7 @@ export function startCaches(options: {
     },
     synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
     routesChangedAt: (gateway) => changedAt.get(gateway) ?? '0',
+    removalOf: (route) => removals.get(route),
     changes: () => changes,
     silenceMs: () => Math.max(...all.map((reflector) => clock.now() - reflector.lastContact())),
     async [Symbol.asyncDispose]() {

@@ -36,7 +36,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { approved, limits } = place.environment;
   const { maxStreamMs, progressDeadlineMs } = options.config;
   const { stores } = caches;
-  const world: BindingWorld = { stores, approved, limits, build, template, canRun: workloads.canRun };
+  const world: BindingWorld = { stores, approved, limits, build, template, canRun: workloads.canRun, history: caches };
   const claims = createWorkloadClaims();
   const needs = createNeedsFinder(client, world);
   const ports = { client, bundles, judge, workloads, checks, logger };

@@ -1,4 +1,5 @@
 import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
 import type { PolicyRevision } from '#crds/policy-revision';
 import type { KubeClient } from '#kube/client';
 import { isKubeError } from '#kube/kube-error';
@@ -17,19 +18,24 @@ export function listRevisionHeads(
 }
 
 /**
- * The id of the newest revision that was recorded for a policy of this name, from a live read. Ids are UUIDv7: of two
- * the greater one is the newer one.
+ * The id of the newest revision that was recorded for a policy of this name, from a live read. Of revisions that were
+ * recorded in the same second, as after a restore, the one of the newer id counts: ids are UUIDv7.
  */
 export async function newestIdOfName(client: Pick<KubeClient, 'list'>, name: string): Promise<string | undefined> {
   const heads = await readHeads(client, `${policyNameLabel}=${policyNameHash(name)}`);
-  return heads
-    .filter((head) => head.policy.name === name)
-    .map((head) => head.policyId)
-    .toSorted()
-    .at(-1);
+  const own = heads.filter((head) => head.policy.name === name);
+  return own.toSorted((a, b) => compare(a.recordedAt, b.recordedAt) || compare(a.policyId, b.policyId)).at(-1)
+    ?.policyId;
 }
 
-async function readHeads(client: Pick<KubeClient, 'list'>, labelSelector: string): Promise<readonly RevisionHead[]> {
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** A head, and when it was recorded, by the clock of the server in whole seconds. */
+type ReadHead = RevisionHead & { readonly recordedAt: string };
+
+async function readHeads(client: Pick<KubeClient, 'list'>, labelSelector: string): Promise<readonly ReadHead[]> {
   try {
     return await readPages(client, labelSelector);
   } catch (error) {
@@ -40,8 +46,8 @@ async function readHeads(client: Pick<KubeClient, 'list'>, labelSelector: string
   }
 }
 
-async function readPages(client: Pick<KubeClient, 'list'>, labelSelector: string): Promise<readonly RevisionHead[]> {
-  const heads: RevisionHead[] = [];
+async function readPages(client: Pick<KubeClient, 'list'>, labelSelector: string): Promise<readonly ReadHead[]> {
+  const heads: ReadHead[] = [];
   let next: string | undefined;
   do {
     const page = await client.list<PolicyRevision>(kinds.policyRevision, {
@@ -55,7 +61,7 @@ async function readPages(client: Pick<KubeClient, 'list'>, labelSelector: string
   return heads;
 }
 
-function headOf(revision: PolicyRevision): RevisionHead {
-  const { definition: _large, ...rest } = revision.spec;
-  return { ...rest, objectName: revision.metadata.name };
+function headOf({ metadata, spec }: Stored<PolicyRevision>): ReadHead {
+  const { definition: _large, ...rest } = spec;
+  return { ...rest, objectName: metadata.name, recordedAt: metadata.creationTimestamp };
 }

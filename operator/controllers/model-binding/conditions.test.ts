@@ -42,7 +42,7 @@ describe('conditions of a binding', () => {
       'starting',
       { kind: 'starting', message },
       {
-        Ready: 'Unknown Pending',
+        Ready: 'Unknown Starting',
         Accepted: 'True Accepted',
         ResolvedRefs: 'True Resolved',
         GenerationReady: 'Unknown Starting',

@@ -151,14 +151,21 @@ function routeRejected(s: Snapshot): Aspect {
 
 function ready(s: Snapshot, standing: Standing, aspects: Omit<Aspects, 'Ready'>): Aspect {
   if (standing.kind === 'leaving') return aspect('False', 'Deleting', standing.message);
-  const order = ['Accepted', 'ResolvedRefs', 'Applied', 'GenerationReady'] as const;
-  const worst = order.map((type) => aspects[type]).find((one) => one.status === 'False');
-  const open = worst ?? order.map((type) => aspects[type]).find((one) => one.status === 'Unknown');
+  const open = firstOf(aspects, failures, 'False') ?? firstOf(aspects, stages, 'Unknown');
   if (open !== undefined) return open;
   if (aspects.RouteRejected.status === 'True') return { ...aspects.RouteRejected, status: 'False' };
   if (s.route?.spec.state === 'Disabled')
     return aspect('True', 'Disabled', 'The model or its provider is switched off.');
   return aspect('True', 'Ready', 'The binding is applied.');
+}
+
+type Stages = readonly Exclude<BindingCondition, 'Ready' | 'RouteRejected'>[];
+/** Of failures that of the application says what goes on serving; of what is open the earliest stage says what is awaited. */
+const failures: Stages = ['Accepted', 'ResolvedRefs', 'Applied', 'GenerationReady'];
+const stages: Stages = ['Accepted', 'ResolvedRefs', 'GenerationReady', 'Applied'];
+
+function firstOf(aspects: Omit<Aspects, 'Ready'>, order: Stages, status: Aspect['status']): Aspect | undefined {
+  return order.map((type) => aspects[type]).find((one) => one.status === status);
 }
 
 function isRemembered(standing: Standing): boolean {

@@ -10,6 +10,7 @@ import { KubeError } from '#kube/client';
 import { outcomeOfError, type PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
+import { createAnsweredProviders } from './answered-providers.ts';
 import { contentDigest } from './application.ts';
 import { createAwaitedWorkloads } from './awaited-workloads.ts';
 import { aspectsOf } from './conditions.ts';
@@ -24,7 +25,7 @@ import { writeRoute } from './write-route.ts';
 const maxSteps = 32;
 
 export type BindingControllerOptions = {
-  readonly ports: Omit<TrialPorts, 'awaited'>;
+  readonly ports: Omit<TrialPorts, 'awaited' | 'answered'>;
   readonly world: BindingWorld;
   readonly claims: WorkloadClaims;
   readonly clock: Clock;
@@ -43,11 +44,13 @@ export function createBindingController(options: BindingControllerOptions) {
   const aliases = createSemaphore(1);
   const watches = createStopwatches(clock);
   const awaited = createAwaitedWorkloads();
+  const answered = createAnsweredProviders();
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
     const binding = world.stores.bindings.get(name);
     if (binding === undefined) {
       awaited.forget(name);
+      answered.forget(name);
       return { kind: 'settled' };
     }
     let pass: Pass = {
@@ -112,7 +115,7 @@ export function createBindingController(options: BindingControllerOptions) {
       case 'ensure_workload':
       case 'run_tests':
       case 'ask_providers':
-        return go(await runStep({ ...ports, awaited }, world, pass, step, signal));
+        return go(await runStep({ ...ports, awaited, answered }, world, pass, step, signal));
     }
   }
 
@@ -165,7 +168,10 @@ export function createBindingController(options: BindingControllerOptions) {
       const { outcome: result, reason, generationId } = outcome;
       logger.info('application_ended', { binding: name, outcome: result, reason, generationId });
     }
-    if (isOver(standing)) watches.forget(uid);
+    if (isOver(standing)) {
+      watches.forget(uid);
+      answered.forget(name);
+    }
     if (settlement.deadline !== true) return { kind: 'settled' };
     const limit = s.binding.deleting ? options.maxStreamMs : options.progressDeadlineMs;
     return { kind: 'waiting', afterMs: Math.max(1, limit - watches.current(uid)) };

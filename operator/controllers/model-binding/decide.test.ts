@@ -6,6 +6,7 @@ import { decide } from './decide.ts';
 import type { PreviousApplication, Snapshot } from './snapshot.ts';
 import type { RouteWrite, Settlement, Step } from './steps.ts';
 import {
+  bindingId,
   factsOf,
   generationId,
   guardOf,
@@ -100,6 +101,13 @@ describe('what comes first', () => {
       does: 'release',
     },
     { when: 'nobody uses it', s: snapshotOf({}, leaving), does: 'release' },
+    { when: 'its id is none', s: snapshotOf({}, { id: 'mine' }), does: 'not_accepted' },
+    {
+      when: 'its id is none and it has a route',
+      s: snapshotOf({ route: routeOf() }, { id: bindingId.toUpperCase().replace('01990000', '0199000A') }),
+      does: 'not_accepted',
+    },
+    { when: 'its id is none and it leaves', s: snapshotOf({}, { id: 'mine', deleting: true }), does: 'release' },
     { when: 'it has no id', s: snapshotOf({}, { id: undefined }), does: 'adopt' },
     { when: 'it has no finalizer', s: snapshotOf({}, { hasFinalizer: false }), does: 'adopt' },
     {
@@ -232,10 +240,44 @@ describe('the route that pins what is asked for', () => {
     expect(settlementOf({ ...told, replicas: [replicaOf('a')] }).outcome).toMatchObject({ outcome: 'Applied' });
   });
 
-  test('stays applied whatever a replica says later', () => {
-    const later = fresh({ ring: applied, replicas: [replicaOf('a', { rejected: 'x' })] });
-    expect(settlementOf(later).standing.kind).toBe('applied');
-    expect(settlementOf(fresh({ ring: applied })).standing.kind).toBe('applied');
+  const saidAt = (observedGeneration: number): Partial<Snapshot> => ({
+    ring: applied,
+    conditions: [
+      { type: 'Applied', status: 'True', reason: 'Applied', message: '', lastTransitionTime: '', observedGeneration },
+    ],
+  });
+
+  test.each<readonly [string, Snapshot['replicas'], string]>([
+    ['a replica that rejects it', [replicaOf('a', { rejected: 'x' })], 'applied'],
+    ['one that is behind', [replicaOf('a', { reached: false })], 'applied'],
+    ['one that is starting', [replicaOf('a', { ready: false, pending: true })], 'applied'],
+    ['one that is ready and cannot reach it', [replicaOf('a'), replicaOf('b', { pending: true })], 'confirming'],
+    ['nobody who serves it', [], 'confirming'],
+  ])('once applied is, with %s, %s', (_who, replicas, kind) => {
+    const later = fresh({ ...saidAt(1), replicas });
+    expect(settlementOf(later)).toMatchObject({ standing: { kind } });
+    expect(settlementOf(later).outcome).toBeUndefined();
+  });
+
+  test.each<readonly [string, Snapshot['replicas'], string]>([
+    ['all replicas of which are past it', [replicaOf('a')], 'applied'],
+    ['a replica of which rejects it', [replicaOf('a'), replicaOf('b', { rejected: 'x' })], 'applied'],
+    ['a replica of which is behind', [replicaOf('a'), replicaOf('b', { reached: false })], 'confirming'],
+    ['of which none is ready', [replicaOf('a', { ready: false })], 'confirming'],
+    ['without a replica', [], 'confirming'],
+  ])('moved to a gateway %3$s is %s', (_where, replicas, kind) => {
+    const spec = specOf({ gateway: 'other' });
+    const route = routeOf({}, { gateway: 'other' });
+    const moved = snapshotOf({ ...saidAt(1), route, replicas }, { spec, generation: 2 });
+    expect(settlementOf(moved).standing.kind).toBe(kind);
+  });
+
+  test('names who is waited for once more', () => {
+    const pending = fresh({ ...saidAt(1), replicas: [replicaOf('a'), replicaOf('b', { pending: true })] });
+    expect(settlementOf(pending).standing).toMatchObject({ message: 'waits for these gateway replicas to confirm: b' });
+    expect(settlementOf(fresh(saidAt(1))).standing).toMatchObject({
+      message: 'no replica of gateway default is ready',
+    });
   });
 
   test('records that somebody came back to it', () => {
@@ -391,7 +433,8 @@ describe('an edit that is no application', () => {
     const route = routeOf({ workload: workloadOf('g-1', { addresses: ['http://127.0.0.1:9002'] }) });
     expect(kept({ route }, {}).draft.guardrail).toMatchObject({ addresses: ['http://127.0.0.1:9002'] });
     const unknown = routeOf({ workload: workloadOf('g-1', { addresses: [] }) });
-    expect(kindOf(decide(snapshotOf({ route: unknown, ring: applied })))).toBe('applied');
+    const replicas = [replicaOf('a')];
+    expect(kindOf(decide(snapshotOf({ route: unknown, ring: applied, replicas })))).toBe('applied');
   });
 
   test('to an alias that is taken leaves the alias and writes the rest', () => {
@@ -407,7 +450,8 @@ describe('an edit that is no application', () => {
 
   test('to a provider that nobody approved changes nothing while the one in use is approved', () => {
     const upstream = { kind: 'unknown', provider: 'x' } as const;
-    expect(kindOf(decide(snapshotOf({ route: routeOf(), ring: applied, upstream })))).toBe('applied');
+    const replicas = [replicaOf('a')];
+    expect(kindOf(decide(snapshotOf({ route: routeOf(), ring: applied, upstream, replicas })))).toBe('applied');
     const gone = kept({ upstream, routeUpstream: { kind: 'unknown', provider: 'echo' } }, {});
     expect(gone.draft).toMatchObject({ state: 'Disabled', upstream: { provider: 'echo' } });
   });
@@ -435,7 +479,7 @@ describe('a pinned workload that cannot be run any more', () => {
 
   test('says what keeps it from running, and does not keep a new application from being tried', () => {
     const refusal = { judgement: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } } as const;
-    expect(settlementOf(at(factsOf(1, refusal)))).toMatchObject({
+    expect(settlementOf(at(factsOf(1, refusal), { replicas: [replicaOf('a')] }))).toMatchObject({
       standing: { kind: 'applied' },
       degraded: 'the applied revision is run again on build b1: policy guard: m',
     });

@@ -1,4 +1,6 @@
 import { digestOf } from '#contracts/canonical';
+import { idPattern } from '#crds/admission-rules';
+import { idLabel } from '#crds/kinds';
 import {
   type Application,
   answers,
@@ -20,6 +22,7 @@ type Phase = (s: Snapshot) => Step | undefined;
 /** In this order; the first that has something to do decides. */
 const phases: readonly Phase[] = [
   leave,
+  refuseId,
   adopt,
   dropForeignRoute,
   runPinnedAgain,
@@ -47,6 +50,13 @@ function leave(s: Snapshot): Step | undefined {
   if (s.leftBehind.length === 0 || s.departureOverdue) return { kind: 'release' };
   const message = `waits until these replicas have ended what they began: ${s.leftBehind.join(', ')}`;
   return settle({ kind: 'leaving', message }, { deadline: true });
+}
+
+/** What is applied stays as it is: the label may be put right. */
+function refuseId(s: Snapshot): Step | undefined {
+  if (s.binding.id === undefined || idPattern.test(s.binding.id)) return undefined;
+  const message = `the label ${idLabel} is not a UUID of version 7 in lower case`;
+  return settle({ kind: 'not_accepted', reason: 'InvalidId', message });
 }
 
 function adopt(s: Snapshot): Step | undefined {
@@ -124,7 +134,9 @@ function followPinned(s: Snapshot): Step | undefined {
   if (isApplied(s.ring, generationId)) {
     // Somebody went back to what is pinned: that is an application of its own, with nothing left to do.
     const back = s.ring[0]?.generationId === generationId ? {} : { outcome: applied };
-    return settle({ kind: 'applied' }, { ...back, degraded });
+    const doubt = doubtOf(s);
+    const standing: Standing = doubt === undefined ? { kind: 'applied' } : { kind: 'confirming', message: doubt };
+    return settle(standing, { ...back, degraded });
   }
   if (degraded !== undefined) return settle({ kind: 'starting', message: degraded }, { degraded });
   const rejected = s.replicas.filter((replica) => replica.rejected !== undefined);
@@ -133,6 +145,22 @@ function followPinned(s: Snapshot): Step | undefined {
   const late = s.overdue && !hasOutcome(s.ring, generationId);
   const outcome = late ? { outcome: failedOutcome(pinned, generationId, 'progress_deadline_exceeded') } : {};
   return settle({ kind: 'confirming', message: describeSilence(s) }, { ...outcome, deadline: !s.overdue });
+}
+
+/**
+ * Why an application that was confirmed once is not in force everywhere now: nobody serves it, or a ready replica
+ * cannot reach its workload (DESIGN section 6.6). Who rejects it answers 503 and has a condition of its own; who is
+ * only behind is waited for after an edit, when it may have to do with another gateway.
+ */
+function doubtOf(s: Snapshot): string | undefined {
+  const said = s.conditions.find((condition) => condition.type === 'Applied');
+  const isSaid = said?.status === 'True' && said.observedGeneration === s.binding.generation;
+  if (s.replicas.length === 0) return describeSilence(s);
+  const ready = s.replicas.filter((replica) => replica.ready && replica.rejected === undefined);
+  const isOpen = isSaid
+    ? ready.some((replica) => replica.pending)
+    : ready.some((replica) => replica.pending || !replica.reached) || !s.replicas.some((replica) => replica.ready);
+  return isOpen ? describeSilence(s) : undefined;
 }
 
 function afterRejection(s: Snapshot, route: RouteView, pinned: Application, message: string): Step {
@@ -264,7 +292,9 @@ export function describeRejections(s: Snapshot): string {
 function describeSilence(s: Snapshot): string {
   const ready = s.replicas.filter((replica) => replica.ready);
   if (ready.length === 0) return `no replica of gateway ${s.binding.spec.gateway} is ready`;
-  const names = ready.filter((replica) => !replica.reached || replica.pending).map((replica) => replica.name);
+  const names = ready
+    .filter((replica) => replica.rejected === undefined && (!replica.reached || replica.pending))
+    .map((replica) => replica.name);
   return `waits for these gateway replicas to confirm: ${names.join(', ')}`;
 }
 

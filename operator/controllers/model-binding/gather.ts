@@ -8,7 +8,7 @@ import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
 import type { RuntimeGeneration } from '#crds/runtime-generation';
 import { compareVersions, isVersion } from '#kube/compare-versions';
-import { aliasKey, type Stores } from '../../caches.ts';
+import { aliasKey, type Caches, type Stores } from '../../caches.ts';
 import { findUpstream } from '../../environment/approved-providers.ts';
 import type { Workloads } from '../../workloads/ports.ts';
 import { type Claimant, decideOwner, type Holding, type Ownership } from './decide-owner.ts';
@@ -33,6 +33,8 @@ export type BindingWorld = {
   /** Digest of what pods are made of, where there are pods. */
   readonly template: string | undefined;
   readonly canRun: Workloads['canRun'];
+  /** When routes changed and went, as versions. */
+  readonly history: Pick<Caches, 'routesChangedAt' | 'removalOf'>;
 };
 
 /** One pass over a binding: the objects as they were last read or written, and what was found out. */
@@ -71,7 +73,7 @@ export function gather(world: BindingWorld, pass: Pass): Snapshot {
     build: world.build,
     route: route === undefined ? undefined : routeView(world, route),
     replicas: route === undefined ? waitingReplicas(stores, spec.gateway) : replicasOf(stores, route),
-    leftBehind: leftBehind(stores, status?.pinned?.generationId),
+    leftBehind: metadata.deletionTimestamp === undefined ? [] : leftBehind(world, binding),
     overdue: pass.overdue,
     departureOverdue: pass.departureOverdue,
     facts: pass.facts,
@@ -197,11 +199,23 @@ function waitingReplicas(stores: Stores, gateway: string): readonly ReplicaView[
   }));
 }
 
-function leftBehind(stores: Stores, generationId: string | undefined): readonly string[] {
+/**
+ * Replicas, ready or not, that use what the deleted route pinned, or that may not know yet that it is gone: a request
+ * may begin there as long as they do not (DESIGN section 6.8).
+ */
+function leftBehind({ stores, history }: BindingWorld, { metadata, spec, status }: Stored<ModelBinding>) {
+  const generationId = status?.pinned?.generationId;
   if (generationId === undefined) return [];
+  const isRemovalSeen = stores.routes.get(metadata.name)?.spec.binding.uid !== metadata.uid;
+  const gone = history.removalOf(metadata.name) ?? history.routesChangedAt(spec.gateway);
+  const isBehind = (report: GatewayReport['spec']): boolean =>
+    !isRemovalSeen || !isVersion(report.appliedThrough) || compareVersions(report.appliedThrough, gone) < 0;
   return sorted(stores.reports.list())
-    .filter(({ spec }) => spec.inUse.some((use) => use.generationId === generationId))
-    .map(({ metadata }) => metadata.name);
+    .filter(({ spec: report }) => {
+      const isUser = report.inUse.some((use) => use.generationId === generationId);
+      return isUser || (report.gateway === spec.gateway && isBehind(report));
+    })
+    .map((report) => report.metadata.name);
 }
 
 function sorted(reports: readonly Stored<GatewayReport>[]): readonly Stored<GatewayReport>[] {

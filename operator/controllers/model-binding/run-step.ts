@@ -13,6 +13,7 @@ import { runPolicyTests } from '../../trials/run-policy-tests.ts';
 import type { Workloads } from '../../workloads/ports.ts';
 import { prepareWorkload } from '../../workloads/prepare-workload.ts';
 import { workloadName } from '../../workloads/workload-name.ts';
+import type { AnsweredProviders } from './answered-providers.ts';
 import type { AwaitedWorkloads } from './awaited-workloads.ts';
 import { type BindingWorld, type Pass, workloadView } from './gather.ts';
 import { recordPassedTests, testsDigest } from './passed-tests.ts';
@@ -27,6 +28,7 @@ export type TrialPorts = {
   readonly workloads: Pick<Workloads, 'render'>;
   readonly checks: Pick<CheckClient, 'check'>;
   readonly awaited: Pick<AwaitedWorkloads, 'expect'>;
+  readonly answered: Pick<AnsweredProviders, 'note' | 'has'>;
   readonly logger: Logger;
 };
 
@@ -64,9 +66,14 @@ export async function runStep(
     case 'run_tests':
       return runTests(ports, world, pass, step, signal);
     case 'ask_providers': {
+      const { name, uid } = pass.binding.metadata;
+      const { digest } = builtOf(pass, target);
+      const application = JSON.stringify([uid, pass.binding.spec.apply ?? '', digest]);
+      if (ports.answered.has(name, application)) return learn(pass, target, { providers: { kind: 'passed' } });
       const silent = await askProviders(ports.judge, builtOf(pass, target).bundle, signal);
       const providers =
         silent.length === 0 ? ({ kind: 'passed' } as const) : ({ kind: 'failed', message: silent.join('; ') } as const);
+      if (silent.length === 0) ports.answered.note(name, application);
       return learn(pass, target, { providers });
     }
   }

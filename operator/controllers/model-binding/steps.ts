@@ -5,7 +5,11 @@ import type { PreviousApplication, Target } from './snapshot.ts';
 
 /** Where an application stands at the end of a pass; conditions are made from it. */
 export type Standing =
-  | { readonly kind: 'not_accepted'; readonly reason: 'AliasConflict' | 'IdConflict'; readonly message: string }
+  | {
+      readonly kind: 'not_accepted';
+      readonly reason: 'AliasConflict' | 'IdConflict' | 'InvalidId';
+      readonly message: string;
+    }
   | { readonly kind: 'unresolved'; readonly reason: string; readonly message: string }
   | { readonly kind: 'starting'; readonly message: string }
   /** A technical fault: the same is tried again. */

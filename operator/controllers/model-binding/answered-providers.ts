@@ -1,0 +1,23 @@
+/**
+ * Applications whose providers have all answered. They are asked once: an application that waits for its processes is
+ * looked at many times, and what its providers said does not change what it waits for.
+ */
+export type AnsweredProviders = {
+  note(binding: string, application: string): void;
+  has(binding: string, application: string): boolean;
+  /** The application of the binding is over. */
+  forget(binding: string): void;
+};
+
+export function createAnsweredProviders(): AnsweredProviders {
+  const answered = new Map<string, string>();
+  return {
+    note(binding, application) {
+      answered.set(binding, application);
+    },
+    has: (binding, application) => answered.get(binding) === application,
+    forget(binding) {
+      answered.delete(binding);
+    },
+  };
+}
