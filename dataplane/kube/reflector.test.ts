@@ -5,6 +5,7 @@ import type { Stored } from '#crds/metadata';
 import { until } from '../../e2e/support/until.ts';
 import type { Backoff } from './backoff.ts';
 import { createClient, type KubeClient } from './client.ts';
+import { listAll } from './list-all.ts';
 import { type Reflector, startReflector } from './reflector.ts';
 import { sampleReport } from './testing/sample-resources.ts';
 import { json, reset, type ScriptedServer, type Step, startScriptedServer, stream } from './testing/scripted-server.ts';
@@ -139,13 +140,52 @@ test('asks for bookmarks, a bounded time and the version of the list', async () 
   expect(Number(watch?.query.get('timeoutSeconds'))).toBeLessThanOrEqual(25);
 });
 
-test('reads everything at once when the token of a page is too old', async () => {
-  const lists = [list([stored('a', 1)], 5, 'old'), json(410, status(410, 'Expired')), list([stored('b', 6)], 8)];
-  await using one = await setUp({ lists, watches: [stream([])] });
+test('begins anew when the token of a page is too old, and asks for everything at once when it is again', async () => {
+  const gone = json(410, status(410, 'Expired'));
+  const [first, second] = [list([stored('a', 1)], 5, 'old'), list([stored('b', 6)], 8, 'older')];
+  await using one = await setUp({
+    lists: [first, gone, second, gone, list([stored('c', 9)], 9)],
+    watches: [stream([])],
+  });
   await one.reflector.synced;
-  expect(one.changes).toEqual(['b@6']);
-  expect(one.server.lists()[2]?.query.has('limit')).toBe(false);
-  expect(one.reflector.throughVersion()).toBe('8');
+  expect(one.changes).toEqual(['c@9']);
+  const asked = one.server.lists().map(({ query }) => `${query.get('limit')} ${query.get('continue')}`);
+  expect(asked).toEqual(['500 null', '500 old', '500 null', '500 older', 'null null']);
+  expect(one.reflector.throughVersion()).toBe('9');
+});
+
+test('asks for small pages of objects that may be large', async () => {
+  await using server = await startScriptedServer();
+  const empty = {
+    apiVersion: 'portcullis.dev/v1alpha1',
+    kind: 'GuardrailPolicyList',
+    metadata: { resourceVersion: '1' },
+  };
+  server.script({ lists: [json(200, { ...empty, items: [] })] });
+  await using client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'default' });
+  await listAll(client, kinds.guardrailPolicy);
+  expect(server.lists()[0]?.query.get('limit')).toBe('20');
+});
+
+test('keeps and tells of an object what it is told to keep', async () => {
+  const told: (Stored<GatewayReport> | undefined)[] = [];
+  await using server = await startScriptedServer();
+  server.script({
+    lists: [list([stored('a', 1)], 10)],
+    watches: [stream([event('ADDED', stored('b', 11)), event('DELETED', stored('a', 12))])],
+  });
+  await using client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'default' });
+  await using reflector = startReflector<GatewayReport>({
+    client,
+    kind,
+    logger: { info() {}, warn() {} },
+    transform: (report) => ({ ...report, spec: { ...report.spec, gateway: 'left out' } }),
+    indexes: { gateway: (report) => [report.spec.gateway] },
+    onChange: (_name, current, previous) => void told.push(current ?? previous),
+  });
+  await until('the events', () => reflector.throughVersion() === '12');
+  expect(told.map((report) => report?.spec.gateway)).toEqual(['left out', 'left out', 'left out']);
+  expect(reflector.store.by('gateway', 'left out').map(({ metadata }) => metadata.name)).toEqual(['b']);
 });
 
 test('takes events however the bytes are cut', async () => {

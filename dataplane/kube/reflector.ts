@@ -38,6 +38,11 @@ export type ReflectorOptions<R extends KubeObject> = {
    * the next list, and `throughVersion` stays.
    */
   readonly onChange: (name: string, current: Stored<R> | undefined, previous: Stored<R> | undefined) => void;
+  /**
+   * What is kept of each object, before anything else sees it: who needs what it leaves out reads the object live.
+   * It leaves the name, the UID, the versions and whatever a writer tests. All of it is kept when absent.
+   */
+  readonly transform?: (object: Stored<R>) => Stored<R>;
   readonly indexes?: Readonly<Record<string, IndexFunction<R>>>;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock?: Clock;
@@ -58,7 +63,7 @@ export type Reflector<R extends KubeObject> = AsyncDisposable & {
 
 /** Starts to list and watch. Objects in the store are shared: nobody changes them. */
 export function startReflector<R extends KubeObject>(options: ReflectorOptions<R>): Reflector<R> {
-  const { client, kind, logger, clock = systemClock } = options;
+  const { client, kind, logger, clock = systemClock, transform = (object) => object } = options;
   const selectors = selectorsOf(options);
   const stop = new AbortController();
   const signal = options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
@@ -96,7 +101,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
   }
 
   async function relist(): Promise<void> {
-    const list = await listAll<R>(client, kind, { ...selectors, signal, onPage: contact });
+    const list = await listAll<R>(client, kind, { ...selectors, signal, onPage: contact, transform });
     const changes = publish(list.items);
     for (const [name, previous] of changes) deliver(name, store.get(name), previous);
     advance(list.resourceVersion);
@@ -148,7 +153,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
       contact();
       if (event.type !== 'BOOKMARK') {
         changes += 1;
-        take(event.type, event.object);
+        take(event.type, transform(event.object));
       }
       advance(event.object.metadata.resourceVersion);
       if (undelivered.size > 0) throw new KubeError('gone', 'a change was not taken: listing anew');
