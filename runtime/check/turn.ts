@@ -16,6 +16,8 @@ export function startTurn(clock: Clock, deadline: number): Turn {
  * The engine cannot be interrupted, so this is where other requests, timers and the deadline get heard.
  */
 export async function giveWay(turn: Turn): Promise<void> {
+  // An immediate that is set while sockets are read comes before timers and the next reading; its successor comes after.
+  await setImmediate();
   await setImmediate();
   turn.since = turn.clock.now();
 }
