@@ -53,7 +53,7 @@ function byTerms(): readonly Case[] {
 
 function bySize(): readonly Case[] {
   const group = 'by size of the body (8 patterns, 1,000 terms)';
-  return (['latin', 'cyrillic'] as const).flatMap((script) =>
+  return (['latin', 'cyrillic', 'log'] as const).flatMap((script) =>
     [2, 32, 128].map((size) => check(group, `${size} KiB ${script}`, usual, proseBody(script, size * kib))),
   );
 }
@@ -76,12 +76,13 @@ function windows(): readonly Case[] {
 
 /** 64 rules on the longest body against JSON.parse of it (figure 2). */
 function longest(): readonly Case[] {
-  const bounds: readonly [Script, number][] = [
-    ['latin', 16],
-    ['cyrillic', 8],
+  const bounds: readonly [Script, Partial<Case>][] = [
+    ['latin', { bound: 16 }],
+    ['cyrillic', { bound: 8 }],
+    ['log', {}],
   ];
-  return bounds.map(([script, bound]) =>
-    check('64 rules on 128 KiB', script, { patterns: 63, terms: 1_000 }, proseBody(script, 128 * kib), { bound }),
+  return bounds.map(([script, more]) =>
+    check('64 rules on 128 KiB', script, { patterns: 63, terms: 1_000 }, proseBody(script, 128 * kib), more),
   );
 }
 
@@ -126,7 +127,7 @@ function alternatives(): readonly Case[] {
   const alternation = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${termsOf(1_000).join('|')})(?![\\p{L}\\p{N}_])`, 'iu');
   const textOf = (body: Buffer): string => JSON.parse(body.toString('utf8')).body.messages[0].content as string;
   const verdict = (hit: boolean): string => (hit ? 'policy_denied' : 'policy_pass');
-  return (['latin', 'cyrillic'] as const).flatMap((script) => {
+  return (['latin', 'cyrillic', 'log'] as const).flatMap((script) => {
     const body = proseBody(script, 32 * kib);
     const tests = (...expressions: RegExp[]) => ({
       work: (bytes: Buffer) => verdict(expressions.some((expression) => expression.test(textOf(bytes)))),

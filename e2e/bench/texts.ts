@@ -1,4 +1,7 @@
-/** Prose that no rule of the bench fires on, in two alphabets. */
+/**
+ * Texts that no rule of the bench fires on: prose in two alphabets, and lines of a log, which have the digits, capitals
+ * and signs of what the patterns look for.
+ */
 const prose = {
   latin:
     'The harbour master wrote down every ship that came in before noon, what it carried, and who had paid for it. ' +
@@ -6,6 +9,9 @@ const prose = {
   cyrillic:
     'Смотритель порта записывал каждый корабль, который приходил до полудня, что он вёз и кто за это заплатил. ' +
     'Никто не спрашивал у него книгу до той зимы, когда сгорел амбар и город стал считать свою муку. ',
+  log:
+    '2026-03-14T09:26:53.589Z INFO gateway[4821]: "POST /v1/orders/71828-9 HTTP/1.1" 200 1,414 B +12 ms, ops@db-3 OK\n' +
+    '2026-03-14T09:26:54.002Z WARN worker-7 (KiB=2236, retry 3/5): key sk-1 of code1-B2 is stale; see https://wiki/K+R\n',
 } as const;
 
 export type Script = keyof typeof prose;
@@ -28,6 +34,8 @@ export function requestBody(content: string): Buffer {
 /** As requestBody of prose, so that the whole body is of about so many bytes. */
 export function proseBody(script: Script, bytes: number, mark = ''): Buffer {
   const frame = requestBody('').length;
-  const half = Math.floor((bytes - frame - Buffer.byteLength(mark)) / 2);
+  const text = prose[script];
+  const escaped = (Buffer.byteLength(JSON.stringify(text)) - 2) / Buffer.byteLength(text);
+  const half = Math.floor((bytes - frame - Buffer.byteLength(mark)) / escaped / 2) - 1;
   return requestBody(proseOf(script, half) + mark + proseOf(script, half));
 }
