@@ -233,6 +233,24 @@ describe('revisions', () => {
     expect(after.spec.guardrail).toEqual(before.spec.guardrail);
     expect(after.status.pinned.generationId).not.toBe(before.status.pinned.generationId);
   });
+
+  test('a reapply of what is older than a build leaves alone what runs on it', async () => {
+    const { items } = await json('get', 'rgen');
+    const build = items[0].spec.build;
+    const before = await json('get', 'mb', 'guarded-echo');
+    const none = await run(['reapply', '--older-than', build]);
+    expect(none.stdout).toBe(`Every application runs on the build ${build}\n`);
+    expect((await json('get', 'mb', 'guarded-echo')).metadata.generation).toBe(before.metadata.generation);
+    const all = await run(['reapply', '--older-than', 'another-build', '--wait']);
+    expect(all.stdout).toContain('ModelBinding guarded-echo is applied\n');
+    const after = await json('get', 'mb', 'guarded-echo');
+    expect(after.status.pinned.generationId).not.toBe(before.status.pinned.generationId);
+  });
+
+  test('a reapply needs a binding or a build, and not both', async () => {
+    expect((await run(['reapply'])).code).toBe(2);
+    expect((await run(['reapply', 'guarded-echo', '--older-than', 'x'])).code).toBe(2);
+  });
 });
 
 describe('delete', () => {

@@ -26,14 +26,6 @@ export function addRollback(program: Command): void {
   withWait(withPlatformOptions(command)).action(rollback);
 }
 
-export function addReapply(program: Command): void {
-  const command = program
-    .command('reapply')
-    .description('apply the same revision to a binding once more')
-    .argument('<binding>', 'name of the binding');
-  withWait(withPlatformOptions(command)).action(reapply);
-}
-
 type PolicyRef = { readonly name: string; readonly revision: number };
 
 async function rollback(name: string, options: RollbackOptions): Promise<void> {
@@ -46,24 +38,18 @@ async function rollback(name: string, options: RollbackOptions): Promise<void> {
   });
 }
 
-async function reapply(name: string, options: PlatformCommandOptions & WaitOption): Promise<void> {
-  await applyRevision(name, options, async ({ spec }) =>
-    spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef : undefined,
-  );
-}
-
 async function applyRevision(
   name: string,
   options: PlatformCommandOptions & WaitOption,
-  choose: (binding: Stored<ModelBinding>, client: KubeClient) => Promise<PolicyRef | undefined>,
+  choose: (binding: Stored<ModelBinding>, client: KubeClient) => Promise<PolicyRef>,
 ): Promise<void> {
   await using client = openResources(options.data, options.namespace);
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const policyRef = await choose(binding, client);
-  const guardrail = policyRef === undefined ? binding.spec.guardrail : { mode: 'Policy' as const, policyRef };
+  const guardrail = { mode: 'Policy' as const, policyRef };
   const spec = { ...binding.spec, guardrail, apply: uuidv7() };
   const written = await applyDesired(client, kinds.modelBinding, binding, { spec }, 'generation');
-  const what = policyRef === undefined ? 'no policy' : describeChange(binding, policyRef);
+  const what = describeChange(binding, policyRef);
   if (options.json !== true) writeText(`ModelBinding ${name} wants ${what}`);
   if (options.wait !== undefined) {
     await waitApplied(client, written, options.wait);

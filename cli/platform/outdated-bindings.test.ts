@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { outdatedBindings } from './outdated-bindings.ts';
+
+const guardrail = { mode: 'Policy', policyRef: { name: 'guard', revision: 2 } } as const;
+
+function binding(name: string, spec: object = {}, metadata: object = {}): Stored<ModelBinding> {
+  const whole = { apply: 't', contentProfile: 'p', guardrail, ...spec };
+  return { metadata: { name, ...metadata }, spec: whole } as unknown as Stored<ModelBinding>;
+}
+
+function route(name: string, workload: string | undefined, spec: object = {}): Stored<GatewayRoute> {
+  const pinned = { token: 't', contentProfile: 'p', guardrail: { mode: 'Policy', policyRevision: '2' }, workload };
+  return { metadata: { name }, spec: { ...pinned, ...spec } } as unknown as Stored<GatewayRoute>;
+}
+
+const generation = (name: string, build: string) =>
+  ({ metadata: { name }, spec: { build } }) as unknown as Stored<RuntimeGeneration>;
+const generations = [generation('g-new', 'new'), generation('g-old', 'old')];
+
+const namesOf = (bindings: readonly Stored<ModelBinding>[], routes: readonly Stored<GatewayRoute>[]) => {
+  const found = outdatedBindings('new', { bindings, routes, generations });
+  return { again: found.bindings.map(({ metadata }) => metadata.name), left: found.left };
+};
+
+describe('of all bindings', () => {
+  test('those that run on another build are applied again, in order; what runs on this one is not', () => {
+    const bindings = ['c', 'b', 'a'].map((name) => binding(name));
+    const routes = [route('c', 'g-old'), route('b', 'g-new'), route('a', 'g-old')];
+    expect(namesOf(bindings, routes)).toEqual({ again: ['a', 'c'], left: [] });
+  });
+
+  test('one whose workload is gone is applied again', () => {
+    expect(namesOf([binding('a')], [route('a', 'g-gone')]).again).toEqual(['a']);
+  });
+
+  test.each<readonly [string, Stored<ModelBinding>, Stored<GatewayRoute> | undefined]>([
+    ['has no route', binding('a'), undefined],
+    [
+      'is unguarded',
+      binding('a', { guardrail: { mode: 'None' } }),
+      route('a', undefined, { guardrail: { mode: 'None' } }),
+    ],
+    ['is being deleted', binding('a', {}, { deletionTimestamp: 'now' }), route('a', 'g-old')],
+  ])('one that %s has nothing to move', (_what, one, its) => {
+    expect(namesOf([one], its === undefined ? [] : [its])).toEqual({ again: [], left: [] });
+  });
+
+  test.each<readonly [string, object]>([
+    ['another revision', { guardrail: { ...guardrail, policyRef: { name: 'guard', revision: 3 } } }],
+    ['another profile', { contentProfile: 'q' }],
+    ['another application', { apply: 'u' }],
+    ['no guardrail', { guardrail: { mode: 'None' } }],
+  ])('one that asks for %s than it has is left alone', (_what, spec) => {
+    expect(namesOf([binding('a', spec)], [route('a', 'g-old')])).toEqual({ again: [], left: ['a'] });
+  });
+});

@@ -1,0 +1,44 @@
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+
+export type Outdated = {
+  /** Bindings whose application runs on another build. */
+  readonly bindings: readonly Stored<ModelBinding>[];
+  /** Names of those that ask for something else than what runs: to apply them would change what they enforce. */
+  readonly left: readonly string[];
+};
+
+/** The bindings whose processes are of another build than the one that is named, in the order of their names. */
+export function outdatedBindings(
+  build: string,
+  objects: {
+    readonly bindings: readonly Stored<ModelBinding>[];
+    readonly routes: readonly Stored<GatewayRoute>[];
+    readonly generations: readonly Stored<RuntimeGeneration>[];
+  },
+): Outdated {
+  const builds = new Map(objects.generations.map(({ metadata, spec }) => [metadata.name, spec.build]));
+  const routes = new Map(objects.routes.map((route) => [route.metadata.name, route.spec]));
+  const isOutdated = ({ metadata }: Stored<ModelBinding>): boolean => {
+    const workload = routes.get(metadata.name)?.workload;
+    return workload !== undefined && metadata.deletionTimestamp === undefined && builds.get(workload) !== build;
+  };
+  const outdated = objects.bindings.filter(isOutdated).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const isPinned = (binding: Stored<ModelBinding>): boolean => {
+    const route = routes.get(binding.metadata.name);
+    return route !== undefined && pins(route, binding);
+  };
+  return {
+    bindings: outdated.filter(isPinned),
+    left: outdated.filter((binding) => !isPinned(binding)).map((binding) => binding.metadata.name),
+  };
+}
+
+/** Whether the route pins what the binding asks for; the id of a policy is not known here, its application is. */
+function pins(route: GatewayRoute['spec'], { spec }: Stored<ModelBinding>): boolean {
+  if (route.token !== (spec.apply ?? '') || route.contentProfile !== spec.contentProfile) return false;
+  if (route.guardrail.mode === 'None' || spec.guardrail.mode === 'None') return false;
+  return route.guardrail.policyRevision === String(spec.guardrail.policyRef.revision);
+}
