@@ -1,0 +1,48 @@
+import { compileGroup } from '../../runtime/rules/pattern/compile-group.ts';
+import { openSet } from '../../runtime/rules/pattern/engine.ts';
+import { groupPatterns } from '../../runtime/rules/pattern/group-patterns.ts';
+import { prepare } from '../../runtime/rules/pattern/testing/prepare-pattern.ts';
+import { fastestCpuMs, medianCpuMs } from './cpu-time.ts';
+import { problemsOf } from './judge-process.ts';
+import { bundleAt, exampleTimeoutMs, patternPolicy } from './policies.ts';
+import { lookedThrough, repeated, shuffled } from './texts.ts';
+
+const maxBodyBytes = 32_768;
+
+export type GapReport = {
+  readonly groups: number;
+  /** Milliseconds of the worst text: all of them as one set, as the groups, and the slowest group. */
+  readonly oneSet: number;
+  readonly together: number;
+  readonly slowest: number;
+  readonly problems: readonly string[];
+};
+
+/** Forty rules with a bounded gap: as one set, and as they are admitted. */
+export async function judgeGapGroups(texts: number): Promise<GapReport> {
+  const patterns = Array.from({ length: 40 }, (_, index) => `ignore.{0,60}system${index}x`);
+  const rules = patterns.map((pattern) => ({ pattern, caseSensitive: true }));
+  const problems = await problemsOf(bundleAt([patternPolicy('gaps', rules, exampleTimeoutMs)], maxBodyBytes));
+  const prepared = patterns.map((pattern) => prepare(pattern));
+  const { groups } = groupPatterns(
+    prepared.map(({ analysis }) => analysis),
+    { maxBytes: maxBodyBytes, budgetMs: exampleTimeoutMs / 4 },
+  );
+  const set = openSet(patterns);
+  if ('refused' in set) throw new Error(set.refused);
+  const mixed = Array.from({ length: texts }, (_, seed) =>
+    Buffer.from(shuffled(['ignore', 'a', 'bc', 'def'], seed + 1, maxBodyBytes)),
+  );
+  const oneSet = medianCpuMs(texts, (run) => set.firing(mixed[run] ?? Buffer.alloc(0)));
+  const worst = [
+    ...mixed.map((text) => Buffer.from(lookedThrough(text.toString(), maxBodyBytes))),
+    Buffer.from(repeated('ignore', maxBodyBytes)),
+  ];
+  const times = groups.map(({ members }) => {
+    const group = compileGroup(members.flatMap((member) => prepared[member] ?? []));
+    if ('reason' in group) throw new Error(group.reason);
+    return Math.max(...worst.map((text) => fastestCpuMs(texts, () => group.firing(text))));
+  });
+  const together = times.reduce((sum, time) => sum + time, 0);
+  return { groups: groups.length, oneSet, together, slowest: Math.max(...times), problems };
+}

@@ -1,0 +1,135 @@
+import { firingCostMs, firingPlan, setAutomaton, spansCostMs } from '../../runtime/rules/pattern/pattern-cost.ts';
+import { ADMITTED_PATTERNS } from '../../runtime/rules/pattern/testdata/admitted-patterns.ts';
+import { prepare } from '../../runtime/rules/pattern/testing/prepare-pattern.ts';
+import type { FigureSize } from '../support/figure.ts';
+import { fastestCpuMs } from './cpu-time.ts';
+import { examplePolicies } from './policies.ts';
+import { repeated, walks } from './texts.ts';
+
+/** A pattern that may be admitted, and texts that could be its worst. */
+type Candidate = {
+  readonly pattern: string;
+  readonly caseSensitive: boolean;
+  readonly masks: boolean;
+  readonly units: readonly string[];
+};
+
+/** What was found: an admitted pattern, and the text on which it takes longest. */
+export type Slowest = {
+  readonly pattern: string;
+  readonly caseSensitive: boolean;
+  /** What admission counts, and what the engine took; milliseconds. */
+  readonly costMs: number;
+  readonly tookMs: number;
+  readonly text: string;
+};
+
+export type SearchBound = { readonly maxBodyBytes: number; readonly budgetMs: number };
+
+/** The forms of which the slowest come; the small size searches only them, and no walks. */
+const slowForms = 2;
+
+/** Forms with a count that is made as large as is still admitted, and units of which their worst text may be made. */
+const forms: readonly { readonly form: (count: number) => string; readonly units: readonly string[] }[] = [
+  { form: (count) => `\\bM[A-Za-z0-9_-]{${count}}\\.`, units: ['M-', 'M-M-a'] },
+  { form: (count) => `жу[а-яё ]{0,${count}}x1y`, units: ['жу', 'жу '] },
+  ...['ab', 'abc'].map((key) => ({
+    form: (count: number) => `${key}.{0,${count}}x1y`,
+    units: [key, `${key}x`, `${key}€`, `${key.repeat(3)}x1`],
+  })),
+  { form: (count) => `(?:ab|cd|ef).{0,${count}}x1y`, units: ['ab', 'abcdef'] },
+  { form: (count) => `ab[a-z]{0,${count}}>`, units: ['ab', 'abz'] },
+  { form: (count) => `\\b(?:\\d[ -]?){${count}}x`, units: ['1 ', '1-'] },
+  { form: (count) => `\\bab\\b.{0,${count}}\\bx1y\\b`, units: ['ab ', 'ab x1 '] },
+  { form: (count) => `(?i)sk.{0,${count}}x1y`, units: ['sk', 'sK'] },
+];
+const largestCount = 900;
+/** What is counted with less than this part of the budget is not among the slowest. */
+const worthTiming = 0.5;
+
+/** The admitted pattern that takes the engine longest, of generated ones and, in the full size, all published ones. */
+export function findSlowest(size: FigureSize, bound: SearchBound, say: (line: string) => void): Slowest {
+  const candidates =
+    size === 'full' ? [...generated(forms, bound), ...published()] : generated(forms.slice(0, slowForms), bound);
+  const restarts = size === 'full' ? [0, 8] : [];
+  const found = candidates.flatMap((candidate) => timed(candidate, restarts, bound) ?? []);
+  found.sort((one, other) => other.tookMs - one.tookMs);
+  for (const { pattern, costMs, tookMs } of found.slice(0, 5)) {
+    say(`  ${pattern}: counted ${costMs.toFixed(2)} ms, took ${tookMs.toFixed(2)} ms`);
+  }
+  const [slowest] = found;
+  if (slowest === undefined) throw new Error('nothing is admitted');
+  return slowest;
+}
+
+function generated(searched: typeof forms, bound: SearchBound): readonly Candidate[] {
+  return searched.flatMap(({ form, units }) => {
+    const admits = (count: number): boolean => costOf(candidateOf(form(count), units), bound) <= bound.budgetMs;
+    if (!admits(1)) return [];
+    let [low, high] = [1, largestCount];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (admits(middle)) low = middle;
+      else high = middle - 1;
+    }
+    return [candidateOf(form(low), units)];
+  });
+}
+
+function candidateOf(pattern: string, units: readonly string[]): Candidate {
+  return { pattern, caseSensitive: true, masks: false, units };
+}
+
+function published(): readonly Candidate[] {
+  const rules = ['guarded-chat', 'rule-pack']
+    .flatMap(examplePolicies)
+    .flatMap(({ definition: { request, response } }) => [...request.baseline, ...response.baseline])
+    .flatMap((rule) => (rule.kind === 'regex' ? [{ ...rule.regex, masks: rule.action.type === 'mask' }] : []));
+  const distinct = new Map(
+    [...rules, ...ADMITTED_PATTERNS].map((rule) => [`${rule.caseSensitive}${rule.pattern}`, rule]),
+  );
+  return [...distinct.values()].map(({ pattern, caseSensitive, masks }) => ({
+    pattern,
+    caseSensitive,
+    masks,
+    units: [],
+  }));
+}
+
+function costOf({ pattern, caseSensitive, masks }: Candidate, { maxBodyBytes }: SearchBound): number {
+  const { analysis } = prepare(pattern, caseSensitive);
+  return Math.max(firingCostMs([analysis], maxBodyBytes), masks ? spansCostMs(analysis, maxBodyBytes, 257) : 0);
+}
+
+/** The slower of firing and listing on the worst of its texts; nothing when it is not admitted or far from the edge. */
+function timed(candidate: Candidate, restarts: readonly number[], bound: SearchBound): Slowest | undefined {
+  const costMs = costOf(candidate, bound);
+  if (costMs > bound.budgetMs || costMs < worthTiming * bound.budgetMs) return undefined;
+  const { pattern, caseSensitive, masks, units } = candidate;
+  const compiled = prepare(pattern, caseSensitive);
+  const { firing } = compiled.analysis;
+  const automaton =
+    firingPlan(compiled.analysis) === 'probe' ? firing.probe()?.automaton : setAutomaton([compiled.analysis]);
+  const texts = [
+    ...units.map((unit) => repeated(unit, bound.maxBodyBytes)),
+    ...(automaton === undefined ? [] : walks(automaton, restarts, bound.maxBodyBytes)),
+  ];
+  if (masks) compiled.buildAhead();
+  compiled.test(Buffer.from('x'));
+  const slowest = texts
+    .map((text) => {
+      const bytes = Buffer.from(text);
+      const fires = fastestCpuMs(3, () => compiled.test(bytes));
+      return {
+        text,
+        tookMs: masks
+          ? Math.max(
+              fires,
+              fastestCpuMs(3, () => compiled.matches(bytes, 257)),
+            )
+          : fires,
+      };
+    })
+    .sort((one, other) => other.tookMs - one.tookMs)[0];
+  return slowest && { pattern, caseSensitive, costMs, ...slowest };
+}

@@ -1,0 +1,54 @@
+import type { Automaton } from '../../runtime/rules/pattern/cost/determinize.ts';
+import { longWalk, seeded } from '../../runtime/rules/pattern/testing/long-walk.ts';
+
+/** Every printable character of ASCII and a character for every first byte of UTF-8, each by itself. */
+const everyByte = `${[
+  ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(0x20 + index)),
+  ...Array.from({ length: 30 }, (_, index) => String.fromCodePoint((index + 2) * 0x40)),
+  ...Array.from({ length: 16 }, (_, index) => String.fromCodePoint(Math.max(0x800, index * 0x1000) + 0x55)),
+  ...Array.from({ length: 5 }, (_, index) => String.fromCodePoint(Math.max(0x10000, index * 0x40000))),
+]
+  .filter((character) => !/[\ud800-\udfff]/u.test(character))
+  .join(' ')} `;
+
+/** The body of a request with one message. */
+export function bodyOf(text: string): string {
+  return JSON.stringify({ body: { messages: [{ role: 'user', content: text }] } });
+}
+
+/** The longest begin of a text whose body has at most so many bytes. */
+export function fitting(text: string, maxBodyBytes: number): string {
+  const size = (characters: readonly string[]): number => Buffer.byteLength(bodyOf(characters.join('')));
+  let characters = Array.from(text);
+  for (let over = size(characters) - maxBodyBytes; over > 0; over = size(characters) - maxBodyBytes) {
+    characters = characters.slice(0, characters.length - Math.max(1, Math.floor(over / 6)));
+  }
+  return characters.join('');
+}
+
+/** A text that no pattern may skip, because it lacks no byte. */
+export function lookedThrough(text: string, maxBodyBytes: number): string {
+  return fitting(everyByte + text, maxBodyBytes);
+}
+
+export function repeated(unit: string, maxBodyBytes: number): string {
+  return lookedThrough(unit.repeat(Math.ceil(maxBodyBytes / Buffer.byteLength(unit))), maxBodyBytes);
+}
+
+/** Parts in random order, the same for the same seed. */
+export function shuffled(parts: readonly string[], seed: number, maxBodyBytes: number): string {
+  const random = seeded(seed);
+  const chosen: string[] = [];
+  for (let size = 0; size < maxBodyBytes; size += Buffer.byteLength(chosen.at(-1) ?? 'x')) {
+    chosen.push(parts[Math.floor(random() * parts.length)] ?? '');
+  }
+  return fitting(chosen.join(''), maxBodyBytes);
+}
+
+/** Texts that lead through as many transitions of the automaton as long walks can, with several lengths of a walk. */
+export function walks(automaton: Automaton, restarts: readonly number[], maxBodyBytes: number): readonly string[] {
+  const random = seeded(11);
+  return restarts.map((restart) =>
+    lookedThrough(longWalk(automaton, maxBodyBytes, restart, random).toString(), maxBodyBytes),
+  );
+}

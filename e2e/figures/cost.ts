@@ -1,0 +1,91 @@
+import { judgeAdmitted, judgesAlike, publishedBundle } from '../cost/admitted.ts';
+import { judgeGapGroups } from '../cost/gap-groups.ts';
+import { bundleAt, exampleTimeoutMs, largestTimeoutMs, patternPolicy } from '../cost/policies.ts';
+import { judgeRefused } from '../cost/refused.ts';
+import { judgeSlowestSet, type SetReport } from '../cost/slowest-set.ts';
+import type { Figure, FigureSize } from '../support/figure.ts';
+
+type Say = (line: string) => void;
+
+const sizes = {
+  full: {
+    refused: 9,
+    texts: 9,
+    judgements: 5,
+    sets: [
+      { maxBodyBytes: 32_768, timeoutMs: exampleTimeoutMs },
+      { maxBodyBytes: 131_072, timeoutMs: exampleTimeoutMs },
+      { maxBodyBytes: 32_768, timeoutMs: largestTimeoutMs },
+    ],
+  },
+  small: { refused: 3, texts: 1, judgements: 2, sets: [{ maxBodyBytes: 32_768, timeoutMs: exampleTimeoutMs }] },
+} as const;
+
+export const figure: Figure = {
+  name: 'cost',
+  title:
+    'which rules are admitted by their worst case, what they really take, and how late the slowest make the process',
+  run: async (size, say) => {
+    const refused = await judgeRefused({ patterns: sizes[size].refused, texts: sizes[size].texts }, say);
+    for (const sentence of refused.wrong) say(`WRONG: ${sentence}`);
+    const gaps = await judgeGapGroups(sizes[size].texts);
+    const gapLine =
+      `40 rules with a gap: ${gaps.oneSet.toFixed(0)} ms as one set, admitted in ${gaps.groups} groups that take ` +
+      `${gaps.together.toFixed(1)} ms together, ${gaps.slowest.toFixed(1)} ms the slowest`;
+    say(gapLine);
+    for (const problem of gaps.problems) say(problem);
+    const admitted = await judgeAdmitted(size, say);
+    for (const problem of admitted.problems) say(problem);
+    const alike = await judgesAlike(bundlesToRepeat(size), sizes[size].judgements);
+    const sets = await judgeSets(size, say);
+    // In the small size other checks run beside this one: what they take is not counted.
+    const late = sets.filter((set) => (size === 'full' ? set.p99 : set.computedP99) >= set.timeoutMs);
+    const holds =
+      refused.wrong.length === 0 &&
+      gaps.problems.length === 0 &&
+      gaps.oneSet > gaps.slowest &&
+      admitted.problems.length === 0 &&
+      alike &&
+      late.length === 0;
+    const line =
+      `${refused.patterns} slow patterns refused with timeoutMs 20 and 5000; ${gapLine}; ${admitted.rules} rules of ` +
+      `${admitted.policies} policies admitted; ${alike ? 'the same' : 'NOT the same'} bytes from ${sizes[size].judgements} ` +
+      `processes; ${sets.map(described).join('; ')}`;
+    return { holds, line };
+  },
+};
+
+/** One bundle that is refused, and in the full size the published one. */
+function bundlesToRepeat(size: FigureSize) {
+  const costly = ['[b-z].{10,50}x1y', 'a.{50}b.{50}c', 'key.{0,59}x1y'].map((pattern) => ({
+    pattern,
+    caseSensitive: true,
+  }));
+  const refused = bundleAt([patternPolicy('costly', costly, exampleTimeoutMs)], 32_768);
+  return size === 'full' ? [refused, publishedBundle(size)] : [refused];
+}
+
+async function judgeSets(size: FigureSize, say: Say): Promise<readonly SetReport[]> {
+  const reports: SetReport[] = [];
+  for (const bound of sizes[size].sets) {
+    say(`the slowest that is admitted with timeoutMs ${bound.timeoutMs} at maxBodyBytes ${bound.maxBodyBytes}:`);
+    const report = await judgeSlowestSet(size, bound, say);
+    const { idle, rounds } = report.loop;
+    say(`  the loop at rest: p99 ${idle.p99.toFixed(1)} ms, at most ${idle.max.toFixed(1)} ms`);
+    for (const { p50, p99, max, computedP99, answers } of rounds) {
+      const said = Object.entries(answers).map(([what, count]) => `${count} ${what}`);
+      say(
+        `  with checks: p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)}, at most ${max.toFixed(1)} ms, computed p99 ${computedP99.toFixed(1)} ms; ${said.join(', ')}`,
+      );
+    }
+    reports.push(report);
+  }
+  return reports;
+}
+
+function described({ maxBodyBytes, timeoutMs, rules, slowest, p99, computedP99 }: SetReport): string {
+  return (
+    `${rules} times ${slowest.pattern}, the slowest for timeoutMs ${timeoutMs} at ${maxBodyBytes} bytes (counted ` +
+    `${slowest.costMs.toFixed(1)}, took ${slowest.tookMs.toFixed(1)} ms): event-loop delay p99 ${p99.toFixed(1)} ms, of which it computed ${computedP99.toFixed(1)} ms`
+  );
+}
