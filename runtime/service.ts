@@ -23,6 +23,8 @@ const providerConnections = 512;
 const refusalMs = 10_000;
 /** Longer than the longest stage. */
 const drainMs = 6_000;
+/** Longer than the pause between two checks of a gateway with traffic; without any nobody notices a closed connection. */
+const idleMs = 1_000;
 
 export type Runtime = AsyncDisposable & {
   readonly url: string;
@@ -73,7 +75,7 @@ export async function createRuntime(
   }
 
   async function dispose(): Promise<void> {
-    await listening.drain({ graceMs: drainMs });
+    await listening.drain({ graceMs: drainMs, idleMs });
     stopping.abort();
     await resources.disposeAsync();
   }

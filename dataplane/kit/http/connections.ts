@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 
 type Exchange = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
 
@@ -12,7 +12,7 @@ export type Connections = {
   /** Whether the body of the last request of a connection has not come to its end. */
   lastIsUnread(socket: Socket): boolean;
   /** See `Listening.drain`. */
-  drain(graceMs: number): Promise<void>;
+  drain(options: { readonly graceMs: number; readonly idleMs: number }): Promise<void>;
 };
 
 /** Watches the connections of a server, so that it can end without losing a request. */
@@ -20,10 +20,16 @@ export function watchConnections(server: Server): Connections {
   const sockets = new Map<Socket, Set<Exchange>>();
   const last = new WeakMap<Socket, IncomingMessage>();
   let draining: Promise<void> | undefined;
+  /** Whether connections close as soon as they are idle. */
+  let isClosing = false;
+  let allGone: () => void = () => undefined;
 
   server.on('connection', (socket: Socket) => {
     sockets.set(socket, new Set());
-    socket.once('close', () => sockets.delete(socket));
+    socket.once('close', () => {
+      sockets.delete(socket);
+      if (sockets.size === 0) allGone();
+    });
   });
 
   function started(incoming: IncomingMessage, outgoing: ServerResponse): void {
@@ -34,14 +40,25 @@ export function watchConnections(server: Server): Connections {
     if (draining !== undefined) outgoing.shouldKeepAlive = false;
     outgoing.once('close', () => {
       exchanges?.delete(exchange);
-      if (draining !== undefined) server.closeIdleConnections();
+      if (isClosing) server.closeIdleConnections();
     });
   }
 
-  async function drain(graceMs: number): Promise<void> {
+  /** Whoever has an open connection is told with its next answer that it closes; nobody finds it closed by surprise. */
+  async function waitForLastRequests(idleMs: number): Promise<void> {
+    if (idleMs === 0 || sockets.size === 0) return;
+    const gone = new Promise<void>((resolve) => {
+      allGone = resolve;
+    });
+    await Promise.race([gone, pause(idleMs, undefined, { ref: false })]);
+  }
+
+  async function drain({ graceMs, idleMs }: { readonly graceMs: number; readonly idleMs: number }): Promise<void> {
     for (const exchanges of sockets.values()) {
       for (const { outgoing } of exchanges) outgoing.shouldKeepAlive = false;
     }
+    await waitForLastRequests(idleMs);
+    isClosing = true;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     const grace = setTimeout(() => server.closeAllConnections(), graceMs);
     // What the kernel holds already is read in this turn; who has sent nothing by then is asked to come again.
@@ -57,8 +74,8 @@ export function watchConnections(server: Server): Connections {
     started,
     inFlight: (socket) => [...(sockets.get(socket) ?? [])],
     lastIsUnread: (socket) => last.get(socket)?.complete === false,
-    drain(graceMs) {
-      draining ??= drain(graceMs);
+    drain(options) {
+      draining ??= drain(options);
       return draining;
     },
   };

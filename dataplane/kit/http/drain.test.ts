@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Pool } from 'undici';
 import { expect, test } from 'vitest';
 import { sendJson } from './json-answer.ts';
 import { type Listening, listen, type NodeHandler } from './listen.ts';
@@ -108,4 +109,54 @@ test('disposing cuts what is in flight, and draining twice is draining once', as
   await server[Symbol.asyncDispose]();
   await server.drain({ graceMs: GRACE_MS });
   expect(await client.closed()).toBe('');
+});
+
+test('with a time for idle connections each is told with its next answer, and then closes', async () => {
+  const held = holding();
+  await using server = await serve(held.handler);
+  await using idle = await rawClient(server.port);
+  idle.send(get());
+  sendJson(await held.next(), 200, {});
+  expect((await idle.answer()).headers['connection']).toBe('keep-alive');
+  const drained = server.drain({ graceMs: GRACE_MS, idleMs: GRACE_MS });
+  idle.send(get());
+  sendJson(await held.next(), 200, {});
+  expect((await idle.answer()).headers['connection']).toBe('close');
+  expect(await idle.closed()).toBe('');
+  await drained;
+  await expect(rawClient(server.port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+test('after that time an idle connection closes, and with none there is nothing to wait for', async () => {
+  const held = holding();
+  await using server = await serve(held.handler);
+  await using idle = await rawClient(server.port);
+  idle.send(get());
+  sendJson(await held.next(), 200, {});
+  await idle.answer();
+  await server.drain({ graceMs: GRACE_MS, idleMs: 20 });
+  expect(await idle.closed()).toBe('');
+  await using other = await serve(held.handler);
+  await other.drain({ graceMs: GRACE_MS, idleMs: GRACE_MS });
+});
+
+test('under load no request is lost, however many connections are open', async () => {
+  await using server = await serve((_incoming, outgoing) => sendJson(outgoing, 200, {}));
+  const pool = new Pool(server.url, { connections: 20 });
+  const answers: (string | string[] | undefined)[] = [];
+  const stop = new AbortController();
+  const load = Array.from({ length: 20 }, async () => {
+    while (!stop.signal.aborted) {
+      const answer = await pool.request({ method: 'GET', path: '/' });
+      await answer.body.dump();
+      answers.push(answer.headers['connection']);
+      if (answer.headers['connection'] === 'close') return;
+    }
+  });
+  while (answers.length < 200) await new Promise((resolve) => setTimeout(resolve, 1));
+  const drained = server.drain({ graceMs: GRACE_MS, idleMs: GRACE_MS });
+  await Promise.all(load);
+  await drained;
+  expect(answers.filter((connection) => connection === 'close')).toHaveLength(20);
+  await pool.destroy();
 });

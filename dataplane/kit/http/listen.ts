@@ -66,10 +66,11 @@ export type Listening = AsyncDisposable & {
   readonly port: number;
   /**
    * Stops accepting, answers what is in flight with `connection: close`, closes idle connections at once and the rest
-   * when it is answered, at the latest after `graceMs`. Readiness is the caller's to withdraw before.
-   * Disposing drains without grace.
+   * when it is answered, at the latest after `graceMs`. With `idleMs`, requests are taken for so long before that, or
+   * until no connection is left, each answered with `connection: close`: a client that is about to use an idle
+   * connection does not find it closed. Readiness is the caller's to withdraw before. Disposing drains without grace.
    */
-  drain(options: { readonly graceMs: number }): Promise<void>;
+  drain(options: { readonly graceMs: number; readonly idleMs?: number }): Promise<void>;
 };
 
 /**
@@ -97,8 +98,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   return {
     url,
     port,
-    drain: ({ graceMs }) => connections.drain(graceMs),
-    [Symbol.asyncDispose]: () => connections.drain(0),
+    drain: ({ graceMs, idleMs = 0 }) => connections.drain({ graceMs, idleMs }),
+    [Symbol.asyncDispose]: () => connections.drain({ graceMs: 0, idleMs: 0 }),
   };
 }
 
