@@ -1,0 +1,34 @@
+import { filesOf, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { countLateWrites, measureTakeOver } from '../kube/take-over.ts';
+import type { Figure } from '../support/figure.ts';
+
+const bounds = { crashSeconds: 17, orderlySeconds: 2 } as const;
+
+export const figure: Figure = {
+  name: 'failover',
+  title: `another process writes within ${bounds.crashSeconds} s of a crash and ${bounds.orderlySeconds} s of an orderly end; a frozen one never again`,
+  run: async (size, say) => {
+    if (missingApiServer !== undefined) return { skipped: missingApiServer };
+    const rounds = size === 'full' ? 5 : 1;
+    await using server = await openApiServer();
+    const access = { url: server.access.url, ...filesOf(server.controlPlane) };
+    const crashes: number[] = [];
+    const ends: number[] = [];
+    let late = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      crashes.push(await measureTakeOver({ client: await server.client(), access }, 'SIGKILL'));
+      ends.push(await measureTakeOver({ client: await server.client(), access }, 'SIGTERM'));
+      late += await countLateWrites({ client: await server.client(), access });
+      say(
+        `crash ${crashes.at(-1)?.toFixed(2)} s, orderly end ${ends.at(-1)?.toFixed(2)} s, ${late} late writes so far`,
+      );
+    }
+    const [crash, end] = [Math.max(...crashes), Math.max(...ends)];
+    return {
+      holds: crash <= bounds.crashSeconds && end <= bounds.orderlySeconds && late === 0,
+      line:
+        `${rounds} rounds: first write of the next leader at most ${crash.toFixed(2)} s after a crash and ` +
+        `${end.toFixed(2)} s after an orderly end; ${late} writes of a frozen leader accepted`,
+    };
+  },
+};

@@ -1,0 +1,30 @@
+import { v7 as uuidv7 } from 'uuid';
+import { idLabel, kinds } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
+import type { KubeClient } from '#kube/client';
+import { sampleBinding } from '#kube/testing/sample-resources';
+
+/** Annotations that make an object of 2 KiB, besides what servers note about its fields. */
+const annotations = Object.fromEntries(
+  Array.from({ length: 22 }, (_, index) => [`example.com/note-${index}`, `${index} ${'x'.repeat(42)}`]),
+);
+
+export function largeBinding(index: number): ModelBinding {
+  return sampleBinding(`binding-${index}`, {
+    annotations,
+    labels: { [idLabel]: uuidv7(), team: `t-${index % 7}` },
+  });
+}
+
+/** Makes bindings of about 2 KiB each. */
+export async function makeBindings(client: KubeClient, count: number): Promise<void> {
+  let next = 0;
+  async function makeSome(): Promise<void> {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      await client.create(kinds.modelBinding, largeBinding(index));
+    }
+  }
+  await Promise.all(Array.from({ length: 16 }, makeSome));
+}
