@@ -16,6 +16,8 @@ const BEGUN = 3;
 export type ProbePlan = {
   /** The leftmost-first automaton of the pattern without a search, from every start context. */
   readonly automaton: Automaton;
+  /** Its start states by number of context; -1 where no byte leads on. Worked out once, not at each place. */
+  readonly starts: readonly number[];
   /** How many bytes of it are looked at. */
   readonly depth: number;
   /** Two places to probe are at least this many bytes apart, in any text; Infinity when only the text's begin is one. */
@@ -33,13 +35,19 @@ export function probePlan(automaton: Automaton, shape: PatternShape): ProbePlan 
   const begun = distanceOf(automaton, Math.min(depth, BEGUN));
   const distance = distanceOf(automaton, depth);
   const overlap = overlapOf(automaton, depth, distance);
-  return { automaton, depth, distance, scanned: BEGUN + Math.ceil(depth / begun), overlap };
+  return {
+    automaton,
+    starts: startStates(automaton),
+    depth,
+    distance,
+    scanned: BEGUN + Math.ceil(depth / begun),
+    overlap,
+  };
 }
 
 /** The first place at or after `from` that may begin a match, or -1. */
-export function nextPlace({ automaton, depth }: ProbePlan, bytes: Uint8Array, from: number): number {
+export function nextPlace({ automaton, starts, depth }: ProbePlan, bytes: Uint8Array, from: number): number {
   const { next, classOf, classCount } = automaton;
-  const starts = startStates(automaton);
   let start = from > 0 ? (starts[CONTEXT_AFTER[bytes[from - 1] ?? 0] ?? 0] ?? -1) : (starts[0] ?? -1);
   for (let at = from; at + depth <= bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
