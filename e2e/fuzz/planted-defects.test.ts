@@ -113,7 +113,7 @@ test('a runtime that has time for nothing is no runtime without findings', async
     503,
     `{"code":"stage_timeout","message":"The stage took longer than its deadline.",${traceId}}`,
   );
-  const tally = await fuzz(whole('invalid_payload', late));
+  const tally = await fuzz(whole('"code":"invalid_payload"', late));
   expect(tally.examples).toEqual([]);
   const problems = verdictOf({ tally, crashed: false, memory: undefined, connections: 1 }, { requests, growth: 1.1 });
   expect(problems).toEqual(['too many refused for time']);

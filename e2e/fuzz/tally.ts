@@ -15,7 +15,7 @@ export type Tally = {
   malformed: number;
   malformedPassed: number;
   outsideContract: number;
-  /** Refused for time alone, which says nothing about the request: a few on a busy machine. */
+  /** Refused, or closed by the caller, before a decision: says nothing about the request. A few on a busy machine. */
   late: number;
   /** Requests behind one that ended the connection: they count for nothing. */
   unanswered: number;
@@ -111,6 +111,10 @@ function judgeSilence(tally: Tally, { batch, sent, expected, index }: Due, reply
     count(tally, 'closed');
     if (expected.malformed) tally.malformed += 1;
     countRequest(tally, sent);
+  } else if (batch.half) {
+    // Who closes before the answer is out has gone, so that no provider works for nobody. Rare, as answers are fast.
+    tally.late += 1;
+    count(tally, 'lost by closing first');
   } else {
     note(tally, 'outsideContract', `closed without the answer ${expected.told.join(' or ')}`, batch);
     countRequest(tally, sent);
