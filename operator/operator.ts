@@ -40,7 +40,7 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
     clock,
     metrics,
     meter,
-    onRequest: ({ method, status, seconds }) => meter.requested(method, status, seconds),
+    onRequest: meter.requested,
   };
   const place = await openPlace(config, tools, starting, overrides);
   const caches = starting.use(startCaches({ client: place.client, logger, clock }));

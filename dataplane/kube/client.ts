@@ -10,6 +10,7 @@ import { resourcePath } from './resource-path.ts';
 import { acceptOf, type ObjectList, servedList, servedObject } from './served-object.ts';
 import { type WatchEvent, type WatchOptions, watchOnce } from './watch.ts';
 
+export type { RequestReport } from './connection.ts';
 export type { JsonPatchOperation } from './json-patch.ts';
 export { KubeError, type KubeErrorCode } from './kube-error.ts';
 export type { ObjectList } from './served-object.ts';

@@ -33,6 +33,8 @@ export type RequestReport = {
   readonly method: KubeRequest['method'];
   /** HTTP status as text, or `error` when no answer came. */
   readonly status: string;
+  /** Host and port of the server. */
+  readonly host: string;
   readonly seconds: number;
 };
 
@@ -84,7 +86,8 @@ export function openConnection(options: ConnectionOptions): Connection {
       if (answer.statusCode === 401) options.credentials.refused?.();
       return answer;
     } finally {
-      options.onRequest?.({ method: request.method, status, seconds: (performance.now() - started) / 1000 });
+      const seconds = (performance.now() - started) / 1000;
+      options.onRequest?.({ method: request.method, status, host: base.host, seconds });
     }
   }
 

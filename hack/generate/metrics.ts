@@ -1,11 +1,20 @@
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
+import { createElectionMeter } from '#kube/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
+import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { createRuntimeMeters } from '../../runtime/metrics.ts';
 import { code, page, table } from '../reference/markdown.ts';
 
 function runtimeRows(): readonly MetricRow[] {
   const metrics = createMetrics({ service: 'runtime' });
   createRuntimeMeters(metrics);
+  return metrics.describeMetrics();
+}
+
+function operatorRows(): readonly MetricRow[] {
+  const metrics = createMetrics({ service: 'operator' });
+  createReconcileMeter(metrics);
+  createElectionMeter(metrics, 'portcullis-operator');
   return metrics.describeMetrics();
 }
 
@@ -24,6 +33,7 @@ export function generate(): ReadonlyMap<string, string> {
   const parts = [
     ...part('Runtime', runtimeRows()),
     ...part('Gateway', createGatewayMetrics().registry.describeMetrics()),
+    ...part('Operator', operatorRows()),
   ];
   const introduction =
     'Every process answers `GET /metrics` in the text format of Prometheus, the runtime with its service token. Each ' +

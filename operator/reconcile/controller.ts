@@ -29,6 +29,7 @@ export function startController(options: ControllerOptions): WorkQueue {
       const outcome = outcomeOfError(error);
       if (outcome.kind === 'raced') return outcome;
       meter.finished(name, 'error');
+      if (outcome.reason === 'Unexpected') meter.surprised(name);
       throw error;
     }
   }

@@ -1,4 +1,5 @@
 import type { Metrics } from '#kit/metrics/metrics';
+import type { RequestReport } from '#kube/client';
 import type { WorkQueueCounts } from '#kube/work-queue';
 import type { Consequence } from './outcome.ts';
 
@@ -14,99 +15,122 @@ export type ControllerName = (typeof controllerNames)[number];
 
 const results = ['success', 'error', 'requeue', 'requeue_after'] as const;
 
-const seconds = [
-  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 45, 60,
+/** Upper bounds of controller-runtime, seconds. */
+const passSeconds = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
+  2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ];
+const queueSeconds = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10, 100, 1_000];
+/** Upper bounds of client-go, seconds. */
+const requestSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
+const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 
 /** Counts what controllers do, under the names of controller-runtime, so that its dashboards and alerts fit. */
 export type ReconcileMeter = {
   finished(controller: ControllerName, result: Consequence['result']): void;
+  /** A pass ended with an error that nobody expected, which is a mistake in the code. */
+  surprised(controller: ControllerName): void;
   measured(controller: ControllerName, queuedSeconds: number, workedSeconds: number): void;
   /** Has the counts of a queue read at every scrape. */
   watch(controller: ControllerName, concurrency: number, counts: () => WorkQueueCounts): void;
-  requested(method: string, code: string, seconds: number): void;
+  requested(report: RequestReport): void;
   /** Brings the gauges up to date; called before a scrape. */
   refresh(): void;
 };
 
 export function createReconcileMeter(metrics: Metrics): ReconcileMeter {
-  const controller = { controller: controllerNames } as const;
-  const named = { name: controllerNames } as const;
-  const total = metrics.counter({
-    name: 'controller_runtime_reconcile_total',
-    help: 'Passes over objects by how they ended.',
-    labels: { ...controller, result: results },
-  });
-  const errors = metrics.counter({
-    name: 'controller_runtime_reconcile_errors_total',
-    help: 'Passes over objects that ended with an error.',
-    labels: controller,
-  });
-  const time = metrics.histogram({
-    name: 'controller_runtime_reconcile_time_seconds',
-    help: 'Duration of passes over objects.',
-    labels: controller,
-    buckets: seconds,
-  });
-  const maximum = metrics.gauge({
-    name: 'controller_runtime_max_concurrent_reconciles',
-    help: 'Passes that may run at the same time.',
-    labels: controller,
-  });
-  const active = metrics.gauge({
-    name: 'controller_runtime_active_workers',
-    help: 'Passes that run now.',
-    labels: controller,
-  });
-  const queues = createQueueMeter(metrics, named);
-  const requests = metrics.counter({
-    name: 'rest_client_requests_total',
-    help: 'Requests to the API server by method and status.',
-    labels: { method: ['GET', 'POST', 'PATCH', 'DELETE'], code: { bounded: 20 } },
-  });
-  const requestTime = metrics.histogram({
-    name: 'rest_client_request_duration_seconds',
-    help: 'Duration of requests to the API server; watches are not counted.',
-    labels: { verb: ['GET', 'POST', 'PATCH', 'DELETE'] },
-    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
-  });
+  const passes = createPassMeter(metrics);
+  const queues = createQueueMeter(metrics);
+  const requests = createRequestMeter(metrics);
   const watched = new Map<ControllerName, () => WorkQueueCounts>();
-  for (const name of controllerNames) {
-    for (const result of results) total.add({ controller: name, result }, 0);
-    errors.add({ controller: name }, 0);
-  }
-
   return {
-    finished(name, result) {
-      total.add({ controller: name, result });
-      if (result === 'error') errors.add({ controller: name });
-    },
+    finished: passes.finished,
+    surprised: passes.surprised,
     measured(name, queuedSeconds, workedSeconds) {
-      time.observe({ controller: name }, workedSeconds);
+      passes.measured(name, workedSeconds);
       queues.measured(name, queuedSeconds, workedSeconds);
     },
     watch(name, concurrency, counts) {
       watched.set(name, counts);
-      maximum.set({ controller: name }, concurrency);
+      passes.limited(name, concurrency);
     },
-    requested(method, code, duration) {
-      requests.add({ method: method as 'GET', code });
-      requestTime.observe({ verb: method as 'GET' }, duration);
-    },
+    requested: requests.requested,
     refresh() {
       for (const [name, read] of watched) {
         const counts = read();
-        active.set({ controller: name }, counts.active);
+        passes.refresh(name, counts);
         queues.refresh(name, counts);
       }
     },
   };
 }
 
-function createQueueMeter(metrics: Metrics, labels: { readonly name: typeof controllerNames }) {
+function createPassMeter(metrics: Metrics) {
+  const labels = { controller: controllerNames } as const;
+  const counter = (name: string, help: string) =>
+    metrics.counter({ name: `controller_runtime_${name}_total`, help, labels });
+  const gauge = (name: string, help: string) => metrics.gauge({ name: `controller_runtime_${name}`, help, labels });
+  const total = metrics.counter({
+    name: 'controller_runtime_reconcile_total',
+    help: 'Passes over objects by how they ended.',
+    labels: { ...labels, result: results },
+  });
+  const errors = counter('reconcile_errors', 'Passes over objects that ended with an error.');
+  const terminal = counter('terminal_reconcile_errors', 'Always 0, for dashboards: every error is tried again.');
+  const panics = counter('reconcile_panics', 'Passes over objects that ended with an error that nobody expected.');
+  const timeouts = counter('reconcile_timeouts', 'Always 0, for dashboards: what a pass waits for has its own limits.');
+  const time = metrics.histogram({
+    name: 'controller_runtime_reconcile_time_seconds',
+    help: 'Duration of passes over objects.',
+    labels,
+    buckets: passSeconds,
+  });
+  const maximum = gauge('max_concurrent_reconciles', 'Passes that may run at the same time.');
+  const active = gauge('active_workers', 'Passes that run now.');
+  for (const controller of controllerNames) {
+    for (const result of results) total.add({ controller, result }, 0);
+    for (const each of [errors, terminal, panics, timeouts]) each.add({ controller }, 0);
+    active.set({ controller }, 0);
+  }
+  return {
+    finished(controller: ControllerName, result: Consequence['result']): void {
+      total.add({ controller, result });
+      if (result === 'error') errors.add({ controller });
+    },
+    surprised: (controller: ControllerName): void => panics.add({ controller }),
+    measured: (controller: ControllerName, workedSeconds: number): void => time.observe({ controller }, workedSeconds),
+    limited: (controller: ControllerName, concurrency: number): void => maximum.set({ controller }, concurrency),
+    refresh: (controller: ControllerName, counts: WorkQueueCounts): void => active.set({ controller }, counts.active),
+  };
+}
+
+function createRequestMeter(metrics: Metrics) {
+  const requests = metrics.counter({
+    name: 'rest_client_requests_total',
+    help: 'Requests to the API server by method and status.',
+    labels: { method: methods, code: { bounded: 30 }, host: { bounded: 2 } },
+  });
+  const time = metrics.histogram({
+    name: 'rest_client_request_duration_seconds',
+    help: 'From a request to the API server to the head of its answer.',
+    labels: { verb: methods, host: { bounded: 2 } },
+    buckets: requestSeconds,
+  });
+  return {
+    requested({ method, status, host, seconds }: RequestReport): void {
+      requests.add({ method, code: status, host });
+      time.observe({ verb: method, host }, seconds);
+    },
+  };
+}
+
+function createQueueMeter(metrics: Metrics) {
+  const labels = { name: controllerNames, controller: controllerNames } as const;
+  const of = (name: ControllerName) => ({ name, controller: name });
   const gauge = (name: string, help: string) => metrics.gauge({ name, help, labels });
   const counter = (name: string, help: string) => metrics.counter({ name, help, labels });
-  const histogram = (name: string, help: string) => metrics.histogram({ name, help, labels, buckets: seconds });
+  const histogram = (name: string, help: string) => metrics.histogram({ name, help, labels, buckets: queueSeconds });
   const depth = gauge('workqueue_depth', 'Keys that wait for a worker.');
   const unfinished = gauge('workqueue_unfinished_work_seconds', 'Seconds of all passes that run now, together.');
   const longest = gauge('workqueue_longest_running_processor_seconds', 'Seconds of the longest pass that runs now.');
@@ -115,20 +139,24 @@ function createQueueMeter(metrics: Metrics, labels: { readonly name: typeof cont
   const queued = histogram('workqueue_queue_duration_seconds', 'How long keys waited for a worker.');
   const worked = histogram('workqueue_work_duration_seconds', 'How long a worker had a key.');
   const seen = new Map<ControllerName, { readonly adds: number; readonly retries: number }>();
+  for (const name of controllerNames) {
+    for (const each of [adds, retries]) each.add(of(name), 0);
+    for (const each of [depth, unfinished, longest]) each.set(of(name), 0);
+  }
 
   return {
     measured(name: ControllerName, queuedSeconds: number, workedSeconds: number): void {
-      queued.observe({ name }, queuedSeconds);
-      worked.observe({ name }, workedSeconds);
+      queued.observe(of(name), queuedSeconds);
+      worked.observe(of(name), workedSeconds);
     },
     refresh(name: ControllerName, counts: WorkQueueCounts): void {
       const before = seen.get(name) ?? { adds: 0, retries: 0 };
       seen.set(name, counts);
-      depth.set({ name }, counts.depth);
-      unfinished.set({ name }, counts.unfinishedSeconds);
-      longest.set({ name }, counts.longestSeconds);
-      adds.add({ name }, counts.adds - before.adds);
-      retries.add({ name }, counts.retries - before.retries);
+      depth.set(of(name), counts.depth);
+      unfinished.set(of(name), counts.unfinishedSeconds);
+      longest.set(of(name), counts.longestSeconds);
+      adds.add(of(name), counts.adds - before.adds);
+      retries.add(of(name), counts.retries - before.retries);
     },
   };
 }
