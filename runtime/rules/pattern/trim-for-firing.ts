@@ -2,29 +2,31 @@ import { concat, either, type PatternNode } from './pattern-tree.ts';
 
 /**
  * A pattern that matches somewhere in a text exactly when the given one does, and needs less to find out: repeats at
- * its end are cut to their smallest count, because a longer match begins with a shorter one. `sk-\w{20,}` becomes
- * `sk-\w{20}`. Where its matches end is another question, for which the pattern stays as it is.
+ * its begin and end are cut to their smallest count, because a longer match has a shorter one in it. `sk-\w{20,}`
+ * becomes `sk-\w{20}`, and `[a-z]{1,64}@` becomes `[a-z]@`. Where its matches are is another question, for which the
+ * pattern stays as it is.
  */
 export function trimForFiring(node: PatternNode): PatternNode {
+  return trimAt(trimAt(node, -1), 0);
+}
+
+/** Trims the first (0) or the last (-1) part of a sequence. */
+function trimAt(node: PatternNode, place: 0 | -1): PatternNode {
   switch (node.kind) {
     case 'repeat':
-      return node.max === node.min ? node : exactly(node, node.min);
+      if (node.min === 0) return { kind: 'empty' };
+      if (node.min === 1) return trimAt(node.item, place);
+      return node.max === node.min ? node : { ...node, max: node.min };
     case 'either':
-      return either(node.items.map(trimForFiring));
+      return either(node.items.map((item) => trimAt(item, place)));
     case 'concat': {
-      const last = node.items.at(-1);
-      if (last === undefined) return node;
-      const trimmed = trimForFiring(last);
-      return trimmed.kind === 'empty'
-        ? trimForFiring(concat(node.items.slice(0, -1)))
-        : concat(node.items.with(-1, trimmed));
+      const item = node.items.at(place);
+      if (item === undefined) return node;
+      const trimmed = trimAt(item, place);
+      if (trimmed.kind !== 'empty') return concat(node.items.with(place, trimmed));
+      return trimAt(concat(place === 0 ? node.items.slice(1) : node.items.slice(0, -1)), place);
     }
     default:
       return node;
   }
-}
-
-function exactly(node: Extract<PatternNode, { kind: 'repeat' }>, count: number): PatternNode {
-  if (count === 0) return { kind: 'empty' };
-  return count === 1 ? node.item : { ...node, min: count, max: count };
 }
