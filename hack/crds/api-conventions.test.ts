@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { group, idLabel, kinds, version } from '#crds/kinds';
 import { presentations } from '#crds/presentation';
-import { policyIdLabel, policyNameLabel } from '../../operator/revisions/resources/revision.ts';
+import { policyIdLabel, policyNameLabel } from '#crds/revision-labels';
 import { generate } from '../generate/custom-resources.ts';
 import { renderDefinition, resourceStructure } from './render-definition.ts';
 import type { StructuralSchema } from './structural-schema.ts';

@@ -1,10 +1,10 @@
 import { kinds } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import type { PolicyRevision } from '#crds/policy-revision';
+import { policyIdLabel, policyNameHash, policyNameLabel } from '#crds/revision-labels';
 import type { KubeClient } from '#kube/client';
 import { isKubeError } from '#kube/kube-error';
 import type { RevisionHead } from './decide-recording.ts';
-import { policyIdLabel, policyNameHash, policyNameLabel } from './resources/revision.ts';
 
 /** Definitions may be large: so many are held at the same time, the rest only as heads. */
 const pageSize = 20;

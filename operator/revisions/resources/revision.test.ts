@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { policyRevisionSchema } from '#crds/policy-revision';
+import { policyNameHash } from '#crds/revision-labels';
 import { policyObject, sectionOf } from '../../testing/objects.ts';
-import { makeRevision, makeRevisionContent, policyNameHash } from './revision.ts';
+import { makeRevision, makeRevisionContent } from './revision.ts';
 
 const policy = { name: 'guard', uid: 'uid-of-guard', generation: 3 };
 const id = '01990000-0000-7000-8000-000000000001';

@@ -3,16 +3,8 @@ import { type Definition, rulesInOrder } from '#contracts/policy';
 import type { GuardrailPolicySpec } from '#crds/guardrail-policy';
 import { apiVersion, kinds } from '#crds/kinds';
 import type { PolicyRevision } from '#crds/policy-revision';
+import { policyIdLabel, policyNameHash, policyNameLabel } from '#crds/revision-labels';
 import type { RevisionContent } from '../decide-recording.ts';
-
-/** Labels by which the revisions of a policy are listed; a label value holds at most 63 characters. */
-export const policyIdLabel = 'portcullis.dev/policy-id';
-export const policyNameLabel = 'portcullis.dev/policy-name-hash';
-
-/** The value of `policyNameLabel`. */
-export function policyNameHash(name: string): string {
-  return sha256Hex(name).slice(0, 40);
-}
 
 export function revisionName(policyId: string, revision: number | string): string {
   return `${policyId}-${revision}`;
