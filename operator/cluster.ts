@@ -6,6 +6,7 @@ import { createClient } from '#kube/client';
 import { type ClusterAccess, mountedAccess } from '#kube/cluster-access';
 import { loadKubeconfig } from '#kube/credentials';
 import { createElectionMeter } from '#kube/election-metrics';
+import { createEventRecorder } from '#kube/event-recorder';
 import { fenced } from '#kube/fenced-client';
 import { type LeaderElection, type LossReason, startLeaderElection } from '#kube/leader-election';
 import { createBundleConfigMaps } from './bundles/adapters/config-maps/bundle-config-maps.ts';
@@ -63,6 +64,9 @@ export async function openCluster(
     bundles,
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),
     judge: overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory }),
+    events: parts.use(
+      createEventRecorder({ client, logger, clock, controller: 'portcullis.dev/operator', instance: config.replica }),
+    ),
     leadership: leadershipBy(election),
     synced: Promise.all(watched.map((one) => one.synced)).then(() => undefined),
     silenceMs: () => Math.max(...watched.map((one) => one.silenceMs())),

@@ -3,6 +3,7 @@ import type { Logger } from '#kit/log/logger';
 import type { Metrics } from '#kit/metrics/metrics';
 import type { Clock } from '#kit/time/clock';
 import type { ClientOptions, KubeClient } from '#kube/client';
+import type { EventRecorder } from '#kube/event-recorder';
 import type { BundleStore, Judge } from './bundles/ports.ts';
 import type { Environment } from './environment/read-environment-files.ts';
 import type { GatewayReplicas } from './gateways/ports.ts';
@@ -25,6 +26,8 @@ export type Place = {
   readonly bundles: BundleStore;
   readonly judge: Judge;
   readonly checks: CheckClient;
+  /** Tells people what happened, where they can look at it. */
+  readonly events: EventRecorder;
   readonly leadership: Leadership;
   /** Resolves when the adapters know what there is. */
   readonly synced: Promise<void>;

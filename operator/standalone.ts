@@ -3,6 +3,7 @@ import { createCheckClient } from '#checks/client';
 import { openTokenFile } from '#kit/http/token-file';
 import { childEnvironment } from '#kit/process/config';
 import { createClient } from '#kube/client';
+import { silentRecorder } from '#kube/event-recorder';
 import { createBundleFiles } from './bundles/adapters/files/bundle-files.ts';
 import { createJudge } from './bundles/run-judge.ts';
 import type { StandaloneConfig } from './config.ts';
@@ -54,6 +55,7 @@ export async function openStandalone(
     environment,
     build,
     template: undefined,
+    events: silentRecorder,
     leadership: soleLeader,
     synced: Promise.resolve(),
     silenceMs: () => 0,

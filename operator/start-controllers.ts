@@ -32,15 +32,15 @@ export type ControllersOptions = {
  */
 export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { place, caches, clock, logger, meter } = options;
-  const { client, build, template, workloads, gateways, bundles, judge, checks } = place;
+  const { client, build, template, workloads, gateways, bundles, judge, checks, events } = place;
   const { approved, limits } = place.environment;
   const { maxStreamMs, progressDeadlineMs } = options.config;
   const { stores } = caches;
   const world: BindingWorld = { stores, approved, limits, build, template, canRun: workloads.canRun, history: caches };
   const claims = createWorkloadClaims();
   const needs = createNeedsFinder(client, world);
-  const ports = { client, bundles, judge, workloads, checks, logger };
-  const policies = createPolicyController({ client, stores, clock, logger });
+  const ports = { client, bundles, judge, workloads, checks, logger, events };
+  const policies = createPolicyController({ client, stores, clock, logger, events });
   const bindings = createBindingController({ ports, world, claims, clock, progressDeadlineMs, maxStreamMs });
   const generations = createGenerationController({ ...ports, world, caches, needs, claims, clock, maxStreamMs });
   const reports = createReportController({ client, stores, gateways, clock, logger });

@@ -132,7 +132,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     return {
       replicas,
       async start(name) {
-        const labels = { 'app.kubernetes.io/component': 'gateway', 'app.kubernetes.io/part-of': 'portcullis' };
+        const labels = { 'app.kubernetes.io/component': 'gateway', 'portcullis.dev/gateway': 'default' };
         const spec = { containers: [{ name: 'gateway', image: 'x' }], automountServiceAccountToken: false };
         await until('the account of the namespace is there', async () => {
           await client.create<Pod>(builtinKinds.pod, {

@@ -83,6 +83,12 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     });
     const generation = await namespace.client.get<RuntimeGeneration>(kinds.runtimeGeneration, workload);
     expect(generation).toMatchObject({ spec: { build: 'portcullis:1' }, status: { state: 'Ready', readyReplicas: 1 } });
+    await until('people are told', async () => {
+      const columns = '--output=custom-columns=:.regarding.kind,:.reason,:.reportingController';
+      const told = (await namespace.kubectl('get', 'events.events.k8s.io', columns)).replaceAll(/ +/g, ' ');
+      const ours = ['GuardrailPolicy Recorded', 'RuntimeGeneration WorkloadReady', 'ModelBinding Applied'];
+      return ours.every((event) => told.includes(`${event} portcullis.dev/operator`));
+    });
     const before = await atRest();
     await first[Symbol.asyncDispose]();
     await using second = await start();

@@ -9,8 +9,10 @@ import type { Clock } from '#kit/time/clock';
 import { applyDesired, applyStatus } from '#kube/apply';
 import type { KubeClient } from '#kube/client';
 import { setCondition } from '#kube/conditions';
+import type { EventRecorder } from '#kube/event-recorder';
 import { listAll } from '#kube/list-all';
 import type { Stores } from '../../caches.ts';
+import { transitionEvents, type Watched } from '../../events/transition-events.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import type { RevisionHead } from '../../revisions/decide-recording.ts';
 import { recordRevision } from '../../revisions/record-revision.ts';
@@ -24,17 +26,23 @@ import type { PolicySnapshot, RecordedView } from './snapshot.ts';
 /** While an earlier write of the management API is to be recorded by others. */
 const heldLookMs = 5_000;
 const maxSteps = 8;
+/** What people are told when it comes to be. */
+const watched: readonly Watched[] = [
+  { type: 'Accepted', status: 'False', as: { type: 'Warning', action: 'Accept' } },
+  { type: 'IdConflict', status: 'True', as: { type: 'Warning', action: 'Accept' } },
+];
 
 export type PolicyControllerOptions = {
   readonly client: KubeClient;
   readonly stores: Stores;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly events: Pick<EventRecorder, 'record'>;
 };
 
 /** Gives policies their id and finalizer, records their revisions and holds their deletion. */
 export function createPolicyController(options: PolicyControllerOptions) {
-  const { client, stores, clock, logger } = options;
+  const { client, stores, clock, logger, events } = options;
   /** By UID: the generation that is known to be recorded, so that it is not looked for again. */
   const recorded = new Map<string, { readonly generation: number; readonly view: RecordedView }>();
   /** By UID: the generation whose record is held, and since when. */
@@ -134,7 +142,11 @@ export function createPolicyController(options: PolicyControllerOptions) {
     const view = { number, name: objectName, definitionDigest };
     held.delete(uid);
     recorded.set(uid, { generation, view });
-    if (result.created) logger.info('revision_recorded', { policy: policy.metadata.name, revision: objectName });
+    if (result.created) {
+      logger.info('revision_recorded', { policy: policy.metadata.name, revision: objectName });
+      const note = `Revision ${number} records this state of the policy.`;
+      events.record({ regarding: policy, type: 'Normal', reason: 'Recorded', action: 'Record', note });
+    }
     return view;
   }
 
@@ -175,6 +187,9 @@ export function createPolicyController(options: PolicyControllerOptions) {
       observedGeneration: generation,
       ...(latestRevision === undefined ? {} : { latestRevision }),
     });
+    for (const note of transitionEvents(policy.status?.conditions, conditions, watched)) {
+      events.record({ regarding: policy, ...note });
+    }
     return standing.kind === 'held' ? { kind: 'waiting', afterMs: heldLookMs } : { kind: 'settled' };
   }
 

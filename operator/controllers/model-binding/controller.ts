@@ -7,12 +7,15 @@ import { createSemaphore } from '#kit/concurrency/semaphore';
 import type { Clock } from '#kit/time/clock';
 import { applyDesired, applyStatus } from '#kube/apply';
 import { KubeError } from '#kube/client';
+import type { EventRecorder } from '#kube/event-recorder';
+import type { EventNote } from '../../events/transition-events.ts';
 import { outcomeOfError, type PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { createAnsweredProviders } from './answered-providers.ts';
 import { contentDigest } from './application.ts';
 import { createAwaitedWorkloads } from './awaited-workloads.ts';
+import { bindingEvents } from './binding-events.ts';
 import { aspectsOf } from './conditions.ts';
 import { decide, desiredOf, gaveUp } from './decide.ts';
 import { type BindingWorld, gather, type Pass } from './gather.ts';
@@ -25,7 +28,7 @@ import { writeRoute } from './write-route.ts';
 const maxSteps = 32;
 
 export type BindingControllerOptions = {
-  readonly ports: Omit<TrialPorts, 'awaited' | 'answered'>;
+  readonly ports: Omit<TrialPorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
   readonly world: BindingWorld;
   readonly claims: WorkloadClaims;
   readonly clock: Clock;
@@ -105,6 +108,7 @@ export function createBindingController(options: BindingControllerOptions) {
           const before = s.route?.spec.workload;
           logger.warn('application_run_again', { binding: route.metadata.name, build: world.build, before, workload });
         }
+        if (step.why === 'roll_back') tell(pass.binding, rolledBack(route));
         return go({ ...pass, route });
       }
       case 'settle':
@@ -152,12 +156,18 @@ export function createBindingController(options: BindingControllerOptions) {
     watches.forget(uid);
   }
 
-  function writeStatus(pass: Pass, s: Snapshot, settlement: Settlement): Promise<Stored<ModelBinding>> {
+  async function writeStatus(pass: Pass, s: Snapshot, settlement: Settlement): Promise<Stored<ModelBinding>> {
     const made = makeStatus(s, settlement, aspectsOf(s, settlement), clock.date());
     // The mirror goes on naming what a deleted route pinned, until the binding itself is gone.
     const { pinned } = pass.binding.status ?? {};
     const status = s.route === undefined && s.binding.deleting && pinned !== undefined ? { ...made, pinned } : made;
-    return applyStatus(client, kinds.modelBinding, pass.binding, status);
+    const written = await applyStatus(client, kinds.modelBinding, pass.binding, status);
+    for (const note of bindingEvents(pass.binding.status, status, settlement)) tell(written, note);
+    return written;
+  }
+
+  function tell(regarding: Stored<ModelBinding>, note: EventNote): void {
+    ports.events.record({ regarding, ...note });
   }
 
   async function settle(pass: Pass, s: Snapshot, settlement: Settlement): Promise<PassOutcome> {
@@ -194,6 +204,11 @@ export function createBindingController(options: BindingControllerOptions) {
     /** Bindings that wait for a workload. */
     waitingFor: awaited.bindingsOf,
   };
+}
+
+function rolledBack({ spec }: GatewayRoute): EventNote {
+  const note = `${spec.refused?.message ?? 'a gateway replica rejects the route'}; the previous application is put back`;
+  return { type: 'Warning', reason: 'RolledBack', action: 'RollBack', note };
 }
 
 function hasWorkload({ facts }: Pass): boolean {

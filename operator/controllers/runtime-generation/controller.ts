@@ -9,9 +9,11 @@ import type { Clock } from '#kit/time/clock';
 import { applyDesired, applyStatus } from '#kube/apply';
 import { type KubeClient, KubeError } from '#kube/client';
 import { compareVersions, isVersion } from '#kube/compare-versions';
+import type { EventRecorder } from '#kube/event-recorder';
 import { listAll } from '#kube/list-all';
 import type { BundleStore } from '../../bundles/ports.ts';
 import type { Caches } from '../../caches.ts';
+import { transitionEvents, type Watched } from '../../events/transition-events.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
 import type { Workloads } from '../../workloads/ports.ts';
@@ -24,6 +26,11 @@ import type { GenerationSnapshot } from './snapshot.ts';
 import { makeGenerationStatus } from './status.ts';
 
 const maxSteps = 8;
+/** What people are told when it comes to be. */
+const watched: readonly Watched[] = [
+  { type: 'Ready', status: 'False', reason: 'WorkloadFailed', as: { type: 'Warning', action: 'Run' } },
+  { type: 'Ready', status: 'True', of: 'Ready', reason: 'WorkloadReady', as: { type: 'Normal', action: 'Run' } },
+];
 const nobody = { askers: [], replicas: 0 } as const;
 
 export type GenerationControllerOptions = {
@@ -36,6 +43,7 @@ export type GenerationControllerOptions = {
   readonly bundles: BundleStore;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly events: Pick<EventRecorder, 'record'>;
   readonly maxStreamMs: number;
 };
 
@@ -193,6 +201,9 @@ export function createGenerationController(options: GenerationControllerOptions)
   ): Promise<PassOutcome> {
     const status = makeGenerationStatus(s, standing, generation.status?.testsPassed, clock.date());
     await applyStatus(client, kinds.runtimeGeneration, generation, status);
+    for (const note of transitionEvents(generation.status?.conditions, status.conditions, watched)) {
+      options.events.record({ regarding: generation, ...note });
+    }
     if (standing.kind !== 'in_use' || !watches.isRunning(s.name)) return { kind: 'settled' };
     return { kind: 'waiting', afterMs: Math.max(1, options.maxStreamMs - watches.current(s.name)) };
   }

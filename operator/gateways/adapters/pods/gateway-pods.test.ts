@@ -10,7 +10,7 @@ import { createGatewayPods } from './gateway-pods.ts';
 import { isRunning } from './is-running.ts';
 
 const logger = createLogger({ service: 'test', level: 'error', destination: { write: () => undefined } });
-const labels = { 'app.kubernetes.io/component': 'gateway', 'app.kubernetes.io/part-of': 'portcullis' };
+const labels = { 'app.kubernetes.io/component': 'gateway', 'portcullis.dev/gateway': 'default' };
 const running: Pod['status'] = {
   phase: 'Running',
   containerStatuses: [{ name: 'gateway', ready: true, restartCount: 0, state: { running: {} } }],

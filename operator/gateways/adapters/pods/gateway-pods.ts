@@ -8,7 +8,7 @@ import type { GatewayReplicas } from '../../ports.ts';
 import { isRunning } from './is-running.ts';
 
 /** Selects the pods of all gateways. */
-const gatewaysSelector = 'app.kubernetes.io/component=gateway,app.kubernetes.io/part-of=portcullis';
+const gatewaysSelector = 'app.kubernetes.io/component=gateway,portcullis.dev/gateway';
 
 /** Gateway replicas in a cluster. */
 export type GatewayPods = GatewayReplicas & {

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { bindingEvents } from './binding-events.ts';
+import { aspectsOf } from './conditions.ts';
+import { makeStatus } from './status.ts';
+import type { Settlement } from './steps.ts';
+import { generationId, replicaOf, routeOf, snapshotOf } from './testing/snapshots.ts';
+
+function statusOf(settlement: Settlement, change: Parameters<typeof snapshotOf>[0] = {}) {
+  const s = snapshotOf({ route: routeOf(), ...change });
+  return makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0));
+}
+
+const record = { operationId: 't', contentProfile: 'p', generationId } as const;
+const told = (
+  settlement: Settlement,
+  change: Parameters<typeof snapshotOf>[0] = {},
+  before = statusOf(settlement, change),
+) => bindingEvents(before, statusOf(settlement, change), settlement).map(({ type, reason }) => `${type} ${reason}`);
+
+test('the outcome of an application is told, with what its condition says', () => {
+  const applied: Settlement = { standing: { kind: 'applied' }, outcome: { ...record, outcome: 'Applied' } };
+  expect(told(applied)).toEqual(['Normal Applied']);
+  const failed: Settlement = {
+    standing: { kind: 'failed', phase: 'generation', reason: 'policy_tests_failed', message: 'the test greets failed' },
+    outcome: { ...record, outcome: 'Failed', reason: 'policy_tests_failed' },
+  };
+  expect(told(failed)).toEqual(['Warning ApplicationFailed']);
+  const [event] = bindingEvents(undefined, statusOf(failed), failed);
+  expect(event?.note).toContain('the test greets failed');
+});
+
+test('conflicts and rejections are told when they come to be, and not again', () => {
+  const conflict: Settlement = { standing: { kind: 'not_accepted', reason: 'AliasConflict', message: 'm' } };
+  expect(told(conflict, {}, statusOf({ standing: { kind: 'applied' } }))).toEqual(['Warning AliasConflict']);
+  expect(told(conflict)).toEqual([]);
+  const rejecting = { replicas: [replicaOf('b', { rejected: 'x' })] };
+  const applied: Settlement = { standing: { kind: 'applied' } };
+  expect(told(applied, rejecting, statusOf(applied))).toEqual(['Warning RouteRejected']);
+  expect(told(applied, rejecting)).toEqual([]);
+});
+
+test('a pass in which nothing ended tells nothing', () => {
+  expect(told({ standing: { kind: 'starting', message: 'm' } })).toEqual([]);
+  expect(bindingEvents(undefined, statusOf({ standing: { kind: 'confirming', message: 'm' } }), {})).toEqual([]);
+});

@@ -1,0 +1,25 @@
+import type { ModelBinding } from '#crds/model-binding';
+import { type EventNote, transitionEvents, type Watched } from '../../events/transition-events.ts';
+import type { Settlement } from './steps.ts';
+
+const watched: readonly Watched[] = [
+  { type: 'Accepted', status: 'False', as: { type: 'Warning', action: 'Accept' } },
+  { type: 'RouteRejected', status: 'True', reason: 'RouteRejected', as: { type: 'Warning', action: 'Apply' } },
+];
+
+/** What people are told when a pass over a binding ends: its outcome, once, and what came to be wrong. */
+export function bindingEvents(
+  before: ModelBinding['status'],
+  after: ModelBinding['status'],
+  { outcome }: Pick<Settlement, 'outcome'>,
+): readonly EventNote[] {
+  const transitions = transitionEvents(before?.conditions, after?.conditions, watched);
+  if (outcome === undefined) return transitions;
+  const note = after?.conditions?.find(({ type }) => type === 'Applied')?.message ?? '';
+  return [...transitions, { ...outcomes[outcome.outcome], action: 'Apply', note }];
+}
+
+const outcomes = {
+  Applied: { type: 'Normal', reason: 'Applied' },
+  Failed: { type: 'Warning', reason: 'ApplicationFailed' },
+} as const;

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { transitionEvents, type Watched } from './transition-events.ts';
+
+const watched: readonly Watched[] = [
+  { type: 'Accepted', status: 'False', as: { type: 'Warning', action: 'Accept' } },
+  { type: 'Ready', status: 'True', of: 'X', reason: 'WorkloadReady', as: { type: 'Normal', action: 'Run' } },
+];
+const accepted = (status: 'True' | 'False', reason: string, message = 'm') => ({
+  type: 'Accepted',
+  status,
+  reason,
+  message,
+});
+const ready = (status: 'True' | 'False') => ({ type: 'Ready', status, reason: 'X', message: 'r' });
+const conflict = { type: 'Warning', action: 'Accept', reason: 'AliasConflict', note: 'm' };
+
+test.each([
+  ['a condition that appears', undefined, [accepted('False', 'AliasConflict')], [conflict]],
+  ['one that comes to it', [accepted('True', 'Accepted')], [accepted('False', 'AliasConflict')], [conflict]],
+  ['another reason', [accepted('False', 'IdConflict')], [accepted('False', 'AliasConflict')], [conflict]],
+  ['other words alone', [accepted('False', 'AliasConflict', 'old')], [accepted('False', 'AliasConflict')], []],
+  ['the same', [accepted('False', 'AliasConflict')], [accepted('False', 'AliasConflict')], []],
+  ['one that leaves it', [accepted('False', 'AliasConflict')], [accepted('True', 'Accepted')], []],
+  ['one that nobody watches', [], [{ ...accepted('False', 'X'), type: 'Other' }], []],
+  ['a reason that does not count', [], [{ ...ready('True'), reason: 'Y' }], []],
+  ['nothing', undefined, undefined, []],
+  [
+    'several, in the order of the table, with a reason of its own',
+    [],
+    [ready('True'), accepted('False', 'AliasConflict')],
+    [conflict, { type: 'Normal', action: 'Run', reason: 'WorkloadReady', note: 'r' }],
+  ],
+])('of %s', (_what, before, after, events) => expect(transitionEvents(before, after, watched)).toEqual(events));

@@ -1,0 +1,35 @@
+import type { Condition } from '#crds/metadata';
+import type { EventFact } from '#kube/event-recorder';
+
+/** An event without the object that it is about. */
+export type EventNote = Omit<EventFact, 'regarding'>;
+
+export type Watched = {
+  readonly type: Condition['type'];
+  readonly status: Condition['status'];
+  /** The reason of the condition that counts; absent: every one. */
+  readonly of?: string;
+  /** Absent: the reason of the condition. */
+  readonly reason?: string;
+  readonly as: Pick<EventNote, 'type' | 'action'>;
+};
+
+type Conditions = readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[] | undefined;
+
+/**
+ * What happened to an object between two states of its conditions, as people are told: one event for each condition
+ * that came to a watched status, or to another reason of it. The same conditions tell nothing, however often.
+ */
+export function transitionEvents(
+  before: Conditions,
+  after: Conditions,
+  watched: readonly Watched[],
+): readonly EventNote[] {
+  return watched.flatMap(({ type, status, of, reason, as }) => {
+    const now = after?.find((condition) => condition.type === type);
+    const then = before?.find((condition) => condition.type === type);
+    if (now?.status !== status || (of !== undefined && now.reason !== of)) return [];
+    if (then?.status === status && then.reason === now.reason) return [];
+    return [{ ...as, reason: reason ?? now.reason, note: now.message }];
+  });
+}
