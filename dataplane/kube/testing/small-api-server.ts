@@ -97,7 +97,9 @@ export async function startSmallApiServer(port = 0): Promise<SmallApiServer> {
       refuse(outgoing, 409, 'AlreadyExists', key);
       return;
     }
-    const metadata = { ...sent.metadata, uid: randomUUID(), creationTimestamp: new Date().toISOString() };
+    const generation = sent.apiVersion.startsWith('portcullis.dev/') ? { generation: 1 } : {};
+    const served = { uid: randomUUID(), creationTimestamp: new Date().toISOString(), ...generation };
+    const metadata = { ...sent.metadata, ...served };
     answer(outgoing, 201, put(key, { ...sent, metadata }, 'ADDED'));
   }
 
