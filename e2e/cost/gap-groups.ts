@@ -2,7 +2,7 @@ import { compileGroup } from '../../runtime/rules/pattern/compile-group.ts';
 import { openSet } from '../../runtime/rules/pattern/engine.ts';
 import { groupPatterns } from '../../runtime/rules/pattern/group-patterns.ts';
 import { prepare } from '../../runtime/rules/pattern/testing/prepare-pattern.ts';
-import { fastestCpuMs, medianCpuMs } from './cpu-time.ts';
+import { fastestMs } from './fastest.ts';
 import { problemsOf } from './judge-process.ts';
 import { bundleAt, exampleTimeoutMs, patternPolicy } from './policies.ts';
 import { lookedThrough, repeated, shuffled } from './texts.ts';
@@ -33,7 +33,7 @@ export async function judgeGapGroups(texts: number): Promise<GapReport> {
   const mixed = Array.from({ length: texts }, (_, seed) =>
     Buffer.from(shuffled(['ignore', 'a', 'bc', 'def'], seed + 1, maxBodyBytes)),
   );
-  const oneSet = medianCpuMs(texts, (run) => set.firing(mixed[run] ?? Buffer.alloc(0)));
+  const oneSet = fastestMs(texts, (run) => set.firing(mixed[run] ?? Buffer.alloc(0)));
   const worst = [
     ...mixed.map((text) => Buffer.from(lookedThrough(text.toString(), maxBodyBytes))),
     Buffer.from(repeated('ignore', maxBodyBytes)),
@@ -41,7 +41,7 @@ export async function judgeGapGroups(texts: number): Promise<GapReport> {
   const times = groups.map(({ members }) => {
     const group = compileGroup(members.flatMap((member) => prepared[member] ?? []));
     if ('reason' in group) throw new Error(group.reason);
-    return Math.max(...worst.map((text) => fastestCpuMs(texts, () => group.firing(text))));
+    return Math.max(...worst.map((text) => fastestMs(texts, () => group.firing(text))));
   });
   const together = times.reduce((sum, time) => sum + time, 0);
   return { groups: groups.length, oneSet, together, slowest: Math.max(...times), problems };

@@ -9,13 +9,8 @@ import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
-/** How late the event loop of a process was, and the part of it that the process computed; milliseconds. */
-export type LoopDelay = {
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-  readonly computedP99: number;
-};
+/** How late the event loop of a process was, in milliseconds. */
+export type LoopDelay = { readonly p50: number; readonly p99: number; readonly max: number };
 /** The same with the answers in that time. */
 export type LoadedLoop = LoopDelay & { readonly answers: Readonly<Record<string, number>> };
 
