@@ -1,0 +1,152 @@
+{{- define "portcullis.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "portcullis.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "portcullis.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "portcullis.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Labels of every object: (list context component) */}}
+{{- define "portcullis.labels" -}}
+{{- $ := index . 0 -}}
+helm.sh/chart: {{ printf "%s-%s" $.Chart.Name $.Chart.Version | replace "+" "_" }}
+app.kubernetes.io/version: {{ $.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $.Release.Service }}
+{{ include "portcullis.selectorLabels" . }}
+{{- with $.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Labels that selectors use; they never change: (list context component) */}}
+{{- define "portcullis.selectorLabels" -}}
+{{- $ := index . 0 -}}
+app.kubernetes.io/name: {{ include "portcullis.name" $ }}
+app.kubernetes.io/instance: {{ $.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+app.kubernetes.io/part-of: portcullis
+{{- end -}}
+
+{{/* Pods that may call runtimes. Every workload that was ever made admits this label: it never changes. */}}
+{{- define "portcullis.runtimeClientLabel" -}}
+portcullis.dev/runtime-client: "true"
+{{- end -}}
+
+{{- define "portcullis.image" -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "portcullis.imagePullSecrets" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "portcullis.podSecurityContext" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{- define "portcullis.securityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end -}}
+
+{{/* Where pods go: (dict "context" $ "component" name "values" values) */}}
+{{- define "portcullis.placement" -}}
+{{- with .values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- if .values.topologySpread }}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "portcullis.selectorLabels" (list .context .component) | nindent 8 }}
+    # During a rollout the pods that go do not count.
+    matchLabelKeys: [pod-template-hash]
+{{- end }}
+{{- end -}}
+
+{{/* Megabytes of heap, three quarters of the memory limit, as for runtimes; nothing where the limit is in another form. */}}
+{{- define "portcullis.heap" -}}
+{{- $limit := dig "limits" "memory" "" . | toString -}}
+{{- if regexMatch "^[0-9]+Mi$" $limit -}}
+{{- div (mul (trimSuffix "Mi" $limit | int) 3) 4 -}}
+{{- else if regexMatch "^[0-9]+Gi$" $limit -}}
+{{- mul (trimSuffix "Gi" $limit | int) 768 -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "portcullis.runtimeTokenSecret" -}}
+{{- default (printf "%s-runtime-token" (include "portcullis.fullname" .)) .Values.runtimeToken.existingSecret -}}
+{{- end -}}
+
+{{- define "portcullis.clientKeysSecret" -}}
+{{- default (printf "%s-client-keys" (include "portcullis.fullname" .)) .Values.gateway.clientKeys.existingSecret -}}
+{{- end -}}
+
+{{- define "portcullis.environmentName" -}}
+{{- printf "%s-environment" (include "portcullis.fullname" .) -}}
+{{- end -}}
+
+{{/* Where the gateway is, for pods of the cluster. */}}
+{{- define "portcullis.gatewayUrl" -}}
+{{- printf "http://%s-gateway.%s.svc:%v" (include "portcullis.fullname" .) .Release.Namespace .Values.gateway.service.port -}}
+{{- end -}}
+
+{{/* Credentials of providers, mounted by name and never read from the API. */}}
+{{- define "portcullis.credentialsVolume" -}}
+- name: credentials
+  {{- if .Values.providerCredentials.existingSecret }}
+  secret: { secretName: {{ .Values.providerCredentials.existingSecret }}, defaultMode: 0440 }
+  {{- else }}
+  emptyDir: { sizeLimit: 1Mi }
+  {{- end }}
+{{- end -}}
+
+{{/* An object that is of the whole cluster stays when the release goes: (list context text) */}}
+{{- define "portcullis.kept" -}}
+{{- $ := index . 0 -}}
+{{- range $document := regexSplit "(?m)^---\\s*$" (index . 1) -1 }}
+{{- with fromYaml $document }}
+{{- $_ := set .metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") (default dict .metadata.annotations)) }}
+{{- $_ := set .metadata "labels" (merge (default dict .metadata.labels) (include "portcullis.labels" (list $ "definitions") | fromYaml)) }}
+---
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "portcullis.example" -}}
+{{- if and .Values.example.enabled .Values.echo.enabled -}}true{{- end -}}
+{{- end -}}

@@ -1,0 +1,25 @@
+// The program of the chart that applies examples/guarded-chat in the namespace of its pod, where it is absent.
+import { join } from 'node:path';
+import { kinds } from '#crds/kinds';
+import type { ModelBindingSpec } from '#crds/model-binding';
+import { createClient } from '#kube/client';
+import { mountedAccess } from '#kube/cluster-access';
+import { readResources } from '../manifests/read-resources.ts';
+import { readSources } from '../manifests/read-sources.ts';
+import { writeText } from '../output/write.ts';
+import { checkout } from '../platform/data-directory.ts';
+import { type ApplyExamplesConfig, readApplyExamplesConfig } from './config.ts';
+import { createAbsent } from './create-absent.ts';
+import { runOnce } from './run-once.ts';
+
+async function applyExamples({ api, namespace, gateway, patienceMs }: ApplyExamplesConfig): Promise<void> {
+  const manifests = readResources(await readSources(join(checkout, 'examples', 'guarded-chat')), { namespace });
+  await using client = createClient({ ...mountedAccess(api), namespace });
+  const placed = manifests.map(({ kind, resource }) => {
+    if (kind.kind !== kinds.modelBinding.kind) return { kind, resource };
+    return { kind, resource: { ...resource, spec: { ...(resource.spec as ModelBindingSpec), gateway } } };
+  });
+  await createAbsent(client, placed, { patienceMs, say: writeText });
+}
+
+await runOnce('example', () => applyExamples(readApplyExamplesConfig()));

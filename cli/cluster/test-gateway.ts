@@ -1,0 +1,31 @@
+// The program of helm test: calls the gateway as a client does, with texts that pass, are masked and are denied.
+import { readFileSync } from 'node:fs';
+import { CliError } from '../cli-error.ts';
+import { writeText } from '../output/write.ts';
+import { askModel, type ModelAnswer } from './ask-model.ts';
+import { readTestGatewayConfig, type TestGatewayConfig } from './config.ts';
+import { exampleCases } from './example-cases.ts';
+import { runOnce } from './run-once.ts';
+import { waitForAnswer } from './wait-for-answer.ts';
+
+async function testGateway({ url, clientKeysFile, expectsExample, patienceMs }: TestGatewayConfig): Promise<void> {
+  const key = clientKeysFile === undefined ? undefined : firstWord(readFileSync(clientKeysFile, 'utf8'));
+  const deadline = performance.now() + patienceMs;
+  await waitForAnswer('GET /v1/models', () => askModel({ url, key, path: '/v1/models' }), deadline);
+  writeText('passed: the gateway lists its models');
+  if (!expectsExample) return;
+  for (const { title, content, stream, judge } of exampleCases) {
+    const ask = (): Promise<ModelAnswer> => askModel({ url, key, path: '/v1/chat/completions', content, stream });
+    const answer = await waitForAnswer(title, ask, deadline);
+    const problem = judge(answer);
+    if (problem !== undefined) throw new CliError('tests_failed', `${title}: ${problem}`);
+    writeText(`passed: ${title}`);
+  }
+}
+
+/** Of a file with a key and a name on each line. */
+function firstWord(text: string): string {
+  return text.trim().split(/\s/, 1)[0] ?? '';
+}
+
+await runOnce('test', () => testGateway(readTestGatewayConfig()));

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { root } from '../../hack/check/run-tool.ts';
+import { goModules } from '../../hack/cluster/build/go-modules.ts';
+import { sourceKey } from '../../hack/cluster/build/module-key.ts';
+import { cacheFolder } from '../../hack/cluster/places.ts';
+
+export const chartFolder = join(root, 'charts', 'portcullis');
+
+const program = findProgram();
+
+/** Why no chart is rendered; undefined where Helm is there. Nothing is built by a test. */
+export const missingHelm: string | undefined =
+  program === undefined ? "Helm is not built here: 'npm run cluster -- build' builds it" : undefined;
+
+function findProgram(): string | undefined {
+  const module = goModules.find(({ programs }) => programs['helm'] !== undefined);
+  if (module === undefined) return undefined;
+  const built = globSync(join(cacheFolder(), 'programs', module.name, `${sourceKey(module)}-*`, 'helm'));
+  return built.find((path) => existsSync(path));
+}
+
+/** The title of a suite that needs Helm, with the reason where it is skipped. */
+export function withHelm(title: string): string {
+  return missingHelm === undefined ? title : `${title} (${missingHelm})`;
+}
+
+export type HelmResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** Runs Helm without the plugins, repositories and settings of whoever runs the test. */
+export async function helm(args: readonly string[], kubeconfig?: string): Promise<HelmResult> {
+  if (program === undefined) throw new TypeError('a suite that needs Helm is skipped without it');
+  const home = join(tmpdir(), 'portcullis-helm');
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HELM_CACHE_HOME: join(home, 'cache'),
+    HELM_CONFIG_HOME: join(home, 'config'),
+    HELM_DATA_HOME: join(home, 'data'),
+    KUBECONFIG: kubeconfig ?? join(home, 'none'),
+  };
+  const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  return { code: code ?? 1, stdout, stderr };
+}
+
+/** As helm, for a command that has to succeed. @returns standard output */
+export async function helmOk(args: readonly string[], kubeconfig?: string): Promise<string> {
+  const { code, stdout, stderr } = await helm(args, kubeconfig);
+  if (code !== 0) throw new Error(`helm ${args.join(' ')} ended with ${code}: ${stderr.trim()}`);
+  return stdout;
+}

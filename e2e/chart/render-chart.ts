@@ -1,0 +1,52 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { chartFolder, helmOk } from './helm.ts';
+
+export const release = 'guardrails';
+export const namespace = 'safety';
+
+type Labels = Readonly<Record<string, string>>;
+/** What the tests look at of a rendered object; the API server judges the rest. */
+export type Rendered = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Labels;
+    readonly annotations?: Labels;
+  };
+  readonly [member: string]: unknown;
+};
+
+/** Names of the values files that the chart is held to. */
+export const valuesFiles: readonly string[] = readdirSync(join(chartFolder, 'ci')).toSorted();
+
+export function valuesPath(name: string): string {
+  return join(chartFolder, 'ci', name);
+}
+
+const rendered = new Map<string, Promise<readonly Rendered[]>>();
+
+/** The objects that Helm makes of the chart and a values file, hooks too; rendered once. */
+export function renderFile(name: string): Promise<readonly Rendered[]> {
+  const known = rendered.get(name) ?? renderChart(['--values', valuesPath(name)]);
+  rendered.set(name, known);
+  return known;
+}
+
+/** The objects that Helm makes of the chart and further arguments. */
+export async function renderChart(args: readonly string[]): Promise<readonly Rendered[]> {
+  const text = await helmOk(['template', release, chartFolder, '--namespace', namespace, ...args]);
+  return parseAllDocuments(text, { version: '1.1', uniqueKeys: true }).flatMap((document) => {
+    if (document.errors.length > 0) throw new Error(`what is rendered is no YAML: ${document.errors[0]?.message}`);
+    const value = document.toJS() as Rendered | null;
+    return value === null ? [] : [value];
+  });
+}
+
+/** Path of a file as kubectl and Helm take it. */
+export function ofKind(objects: readonly Rendered[], ...kinds: readonly string[]): readonly Rendered[] {
+  return objects.filter(({ kind }) => kinds.includes(kind));
+}

@@ -1,0 +1,50 @@
+import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml';
+
+/** One value of values.yaml: its path from the root, its default, and what its comment says of it. */
+export type ChartValue = {
+  readonly path: readonly string[];
+  readonly default: unknown;
+  readonly comment: string;
+  /** Whether it is a group of values that follow. */
+  readonly isGroup: boolean;
+};
+
+/** Keys below which the chart names nothing: what stands there is one default as a whole. */
+const whole = new Set(['resources', 'labels']);
+
+/** The values of values.yaml in their order; a comment stands above its key. */
+export function readValues(text: string): readonly ChartValue[] {
+  const document = parseDocument(text);
+  if (!isMap(document.contents)) throw new TypeError('values.yaml holds a map');
+  // The first comment of the file speaks of the file; that of the first key follows it after an empty line.
+  return valuesOf(document.contents, []);
+}
+
+function valuesOf(map: YAMLMap, above: readonly string[]): readonly ChartValue[] {
+  return map.items.flatMap((pair, index) => {
+    const key = isScalar(pair.key) ? String(pair.key.value) : '';
+    const path = [...above, key];
+    const comment = commentOf(pair, index === 0 ? map : undefined);
+    const value = pair.value;
+    const isGroup = isMap(value) && value.items.length > 0 && !whole.has(key);
+    const own = {
+      path,
+      comment,
+      isGroup,
+      default: isGroup ? undefined : (pair.toJSON() as Record<string, unknown>)[key],
+    };
+    return isGroup ? [own, ...valuesOf(value, path)] : [own];
+  });
+}
+
+/** The comment above the first key of a map belongs to the map. */
+function commentOf(pair: Pair, map: YAMLMap | undefined): string {
+  const before = isScalar(pair.key) ? pair.key.commentBefore : undefined;
+  const text = before ?? map?.commentBefore ?? '';
+  const paragraphs = text.split(/\n\s*\n/);
+  return (paragraphs.at(-1) ?? '')
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ')
+    .trim();
+}

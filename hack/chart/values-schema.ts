@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { bundleLimitsSchema } from '#contracts/bundle';
+import { providersFileSchema } from '#contracts/providers';
+import { servedPoliciesSchema } from '../../operator/environment/served-policies.ts';
+import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
+
+/** A part of an object of the Kubernetes API, which judges what stands in it. */
+const apiObject = z.record(z.string(), z.unknown());
+const apiObjects = z.array(apiObject);
+
+/** Names of objects and hosts: what the API server takes. */
+const dnsName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const secretName = z.union([z.literal(''), z.string().max(253).regex(dnsName)]);
+const namePart = z.union([z.literal(''), z.string().max(40).regex(dnsLabel)]);
+
+/** Keys that the chart, Helm and the operator set themselves. */
+const taken = /^(app\.kubernetes\.io|helm\.sh|portcullis\.dev)\//;
+const labelKey = z
+  .string()
+  .max(317)
+  .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/)
+  .refine((key) => !taken.test(key))
+  .meta({ not: { pattern: taken.source } });
+const labelValue = z.string().regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/);
+const labels = z.record(labelKey, labelValue);
+const annotations = z.record(z.string().min(1).max(317), z.string());
+
+const { resources, imagePullPolicy, imagePullSecrets, maxUnavailable, preStopSeconds, terminationGraceSeconds } =
+  workloadTemplateSchema.shape;
+const percentOrNumber = maxUnavailable.unwrap();
+const podResources = resources.unwrap();
+
+/** What decides where pods go and what they are called, the same for every component. */
+const placement = {
+  resources: podResources,
+  podAnnotations: annotations,
+  nodeSelector: z.record(z.string(), z.string()),
+  tolerations: apiObjects,
+  affinity: apiObject,
+  topologySpread: z.boolean(),
+  priorityClassName: secretName,
+};
+const replicas = z.int().min(1).max(64);
+const budget = z.strictObject({ enabled: z.boolean(), maxUnavailable: percentOrNumber });
+const existingSecret = z.strictObject({ existingSecret: secretName });
+const install = z.strictObject({ install: z.boolean() });
+const enabled = z.strictObject({ enabled: z.boolean() });
+const port = z.int().min(1).max(65_535);
+
+const image = z.strictObject({
+  repository: z
+    .string()
+    .min(1)
+    .max(256)
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9.:/_-]*$/),
+  tag: z.union([z.literal(''), z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/)]),
+  digest: z.union([z.literal(''), z.string().regex(/^sha256:[0-9a-f]{64}$/)]),
+  pullPolicy: imagePullPolicy.unwrap(),
+});
+
+const operator = z.strictObject({
+  replicas,
+  progressDeadlineSeconds: z.int().min(1).max(86_400),
+  ...placement,
+  podDisruptionBudget: budget,
+});
+
+const gateway = z.strictObject({
+  name: z.string().min(1).max(63).regex(dnsLabel),
+  replicas,
+  logLevel: z.enum(['debug', 'info', 'warn', 'error']),
+  clientAuth: z.enum(['keys', 'open']),
+  clientKeys: existingSecret,
+  maxStreamSeconds: z.int().min(1).max(86_400),
+  streamIdleSeconds: z.int().min(1).max(3_600),
+  preStopSeconds: z.int().min(0).max(86_400),
+  egress: apiObjects,
+  service: z.strictObject({ type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), port, annotations }),
+  ...placement,
+  podDisruptionBudget: budget,
+});
+
+const runtime = z.strictObject({
+  ...placement,
+  labels,
+  maxUnavailable: percentOrNumber,
+  preStopSeconds: preStopSeconds.unwrap(),
+  terminationGraceSeconds: terminationGraceSeconds.unwrap(),
+  egress: apiObjects,
+});
+
+/**
+ * The values of the chart, as they are once those of the user stand over the defaults: every key is there. What the
+ * operator reads itself has the operator's own schemas.
+ */
+export const valuesSchema = z.strictObject({
+  nameOverride: namePart,
+  fullnameOverride: namePart,
+  commonLabels: labels,
+  extraObjects: apiObjects,
+  image,
+  imagePullSecrets: imagePullSecrets.unwrap(),
+  crds: install,
+  admissionPolicies: install,
+  userRoles: install,
+  providers: providersFileSchema.shape.providers,
+  providerCredentials: existingSecret,
+  limits: bundleLimitsSchema.partial(),
+  servedPolicies: servedPoliciesSchema.shape.policies,
+  runtimeToken: existingSecret,
+  operator,
+  gateway,
+  runtime,
+  echo: z.strictObject({ enabled: z.boolean(), resources: podResources }),
+  example: enabled,
+  networkPolicy: z.strictObject({
+    enabled: z.boolean(),
+    gatewayFrom: apiObjects,
+    runtimeFrom: apiObjects,
+    monitoringFrom: apiObjects,
+    apiServerPorts: z.array(port).min(1).max(16),
+  }),
+  serviceMonitor: z.strictObject({
+    enabled: z.boolean(),
+    interval: z.string().regex(/^[1-9][0-9]*(s|m)$/),
+    labels: z.record(z.string(), labelValue),
+  }),
+  prometheusRule: z.strictObject({
+    enabled: z.boolean(),
+    labels: z.record(z.string(), labelValue),
+    runbookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ }).max(512)]),
+  }),
+  dashboard: z.strictObject({ enabled: z.boolean(), labels: z.record(z.string(), labelValue), annotations }),
+  /** What a chart above this one hands to all of its parts. */
+  global: apiObject.optional(),
+});
