@@ -10,6 +10,8 @@ const maxSockets = 48;
 const maxStreams = 32;
 /** API servers keep idle sockets for longer than this, so none is used that its server is about to close. */
 const idleSocketMs = 30_000;
+/** Who sends, for the audit log of the server. */
+const userAgent = 'portcullis';
 /** A body with a refusal is read up to here; it is a Status object. */
 const maxRefusalBytes = 1_048_576;
 /** The longest answer that is taken; the server pages lists well below it. */
@@ -76,6 +78,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         path: prefix + request.path + queryText(request.query),
         headers: {
           accept: request.accept ?? 'application/json',
+          'user-agent': userAgent,
           ...(authorization === undefined ? {} : { authorization }),
           ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
         },

@@ -50,10 +50,13 @@ export function servedObject<R extends KubeObject>(value: unknown, kind: Kind): 
   return withoutManagedFields(value);
 }
 
-/** Takes metadata.managedFields away, which nobody here reads and which doubles the size of an object. */
+/**
+ * Takes metadata.managedFields away, which nobody here reads and which doubles the size of an object. The metadata are
+ * made anew: an object that lost a member is held as a hash table, and takes a seventh more memory.
+ */
 export function withoutManagedFields<R extends KubeObject>(object: Stored<R>): Stored<R> {
-  delete (object.metadata as { managedFields?: unknown }).managedFields;
-  return object;
+  const { managedFields: _unread, ...metadata } = object.metadata;
+  return Object.assign(object, { metadata });
 }
 
 export type ObjectList<R extends KubeObject> = {
