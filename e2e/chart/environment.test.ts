@@ -1,0 +1,91 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type ClusterEnvironment, readClusterEnvironment } from '../../operator/environment/read-environment-files.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { missingHelm, withHelm } from './helm.ts';
+import { podsOf } from './pods-of.ts';
+import { ofKind, type Rendered, renderFile, valuesFiles } from './render-chart.ts';
+
+/** What the operator reads of the rendered ConfigMap, by its own code. */
+async function environmentOf(objects: readonly Rendered[]): Promise<ClusterEnvironment> {
+  const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-environment'));
+  using folder = temporaryFolder();
+  for (const [name, text] of Object.entries(map?.['data'] as Record<string, string>)) {
+    writeFileSync(join(folder.path, name), text);
+  }
+  const file = (name: string): string => join(folder.path, name);
+  return await readClusterEnvironment({
+    providers: file('providers.yaml'),
+    limits: file('limits.yaml'),
+    served: file('served-policies.yaml'),
+    template: file('workload.yaml'),
+  });
+}
+
+describe.skipIf(missingHelm !== undefined)(withHelm('the environment'), () => {
+  test.each(valuesFiles)(
+    'of %s is one that the operator reads, with the image and the token of the release',
+    async (file) => {
+      const objects = await renderFile(file);
+      const { template } = await environmentOf(objects);
+      const pods = podsOf(objects);
+      const gateway = pods.find(({ labels }) => labels['app.kubernetes.io/component'] === 'gateway');
+      expect(template.image).toBe(gateway?.spec.containers[0]?.image);
+      const token = gateway?.spec.volumes?.find(({ name }) => name === 'runtime-token')?.secret;
+      expect(template.tokenSecret).toBe(token?.secretName);
+      const accounts = ofKind(objects, 'ServiceAccount').map(({ metadata }) => metadata.name);
+      expect(accounts).toContain(template.serviceAccountName);
+    },
+  );
+
+  test.each(valuesFiles)('of %s admits operator and gateways to runtimes, and no other pod', async (file) => {
+    const objects = await renderFile(file);
+    const { allowFrom } = (await environmentOf(objects)).template;
+    const admitted = podsOf(objects).filter(({ labels }) =>
+      Object.entries(allowFrom).every(([key, value]) => labels[key] === value),
+    );
+    const components = admitted.map(({ labels }) => labels['app.kubernetes.io/component']);
+    expect(components.toSorted()).toEqual(['gateway', 'operator']);
+    // Workloads are never changed: every chart to come has to go on with this label.
+    expect(allowFrom).toEqual({ 'portcullis.dev/runtime-client': 'true' });
+  });
+
+  test('of the defaults approves the offline model under the address of its Service', async () => {
+    const objects = await renderFile('default-values.yaml');
+    const { approved, served } = await environmentOf(objects);
+    const endpoint = 'http://guardrails-portcullis-echo.safety.svc/v1';
+    expect(approved).toEqual([{ name: 'echo', kind: 'model', endpoint, enabled: true }]);
+    expect(served).toEqual([]);
+    const service = ofKind(objects, 'Service').find(({ metadata }) => metadata.name === 'guardrails-portcullis-echo');
+    expect(service?.['spec']).toMatchObject({ ports: [{ port: 80 }] });
+  });
+
+  test('takes everything of the values over', async () => {
+    const { approved, limits, served, template } = await environmentOf(await renderFile('production-values.yaml'));
+    expect(approved.map(({ name, kind }) => `${kind} ${name}`)).toEqual([
+      'model main-model',
+      'model local-model',
+      'detector pii',
+      'classifier judge',
+    ]);
+    expect(limits).toMatchObject({ maxBodyBytes: 131_072, maxConcurrency: 16, maxMessages: 64 });
+    expect(served).toMatchObject([{ name: 'tickets', policyRef: { name: 'ticket-policy', revision: 3 }, replicas: 2 }]);
+    expect(template).toMatchObject({
+      labels: { 'cost-centre': 'guardrails', team: 'safety' },
+      annotations: { 'example.com/owner': 'safety' },
+      imagePullSecrets: [{ name: 'pull' }],
+      providerSecret: 'provider-credentials',
+      maxUnavailable: '50%',
+      preStopSeconds: 10,
+      terminationGraceSeconds: 45,
+      ingress: [{ podSelector: { matchLabels: { app: 'tickets' } } }, { namespaceSelector: expect.anything() }],
+      egress: [{ to: [{ ipBlock: { cidr: '198.51.100.0/24' } }] }],
+    });
+  });
+
+  test('leaves runtimes open where policies of networks are off', async () => {
+    expect((await environmentOf(await renderFile('least-values.yaml'))).template.networkPolicy).toBe(false);
+    expect((await environmentOf(await renderFile('default-values.yaml'))).template.networkPolicy).toBe(true);
+  });
+});

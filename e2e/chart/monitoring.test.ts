@@ -1,0 +1,222 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
+import { createElectionMeter } from '#kube/election-metrics';
+import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
+import { root } from '../../hack/check/run-tool.ts';
+import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
+import { createRuntimeMeters } from '../../runtime/metrics.ts';
+import { chartFolder, missingHelm, withHelm } from './helm.ts';
+import { ofKind, type Rendered, renderFile } from './render-chart.ts';
+
+type Alert = {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+};
+type RuleSpec = { readonly spec: { readonly groups: readonly { readonly rules: readonly Alert[] }[] } };
+type MonitorSpec = {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly endpoints: readonly { readonly port: string; readonly path: string }[];
+  };
+};
+type Panel = { readonly type: string; readonly title: string; readonly targets?: readonly { readonly expr: string }[] };
+type Dashboard = {
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly { readonly query: string | { readonly query: string } }[] };
+};
+
+/** What the process declares, and what the platform adds by itself. */
+async function seriesOf(service: string): Promise<{ rows: readonly MetricRow[]; names: ReadonlySet<string> }> {
+  const metrics = createMetrics({ service });
+  if (service === 'gateway') return describeRegistry(createGatewayMetrics().registry);
+  if (service === 'runtime') createRuntimeMeters(metrics);
+  else {
+    createReconcileMeter(metrics);
+    createElectionMeter(metrics, 'portcullis-operator');
+  }
+  return describeRegistry(metrics);
+}
+
+async function describeRegistry(metrics: ReturnType<typeof createMetrics>) {
+  const text = await metrics.exposition();
+  const names = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
+    type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+  );
+  return { rows: metrics.describeMetrics(), names: new Set(names) };
+}
+
+const services = new Map(
+  await Promise.all(['operator', 'gateway', 'runtime'].map(async (one) => [one, await seriesOf(one)] as const)),
+);
+/** Labels that a scrape adds: of the target, and of the pod by the PodMonitor. */
+const targetLabels = ['namespace', 'pod', 'portcullis_dev_workload'];
+
+type Selector = {
+  readonly name: string;
+  readonly matchers: readonly (readonly [label: string, sign: string, value: string])[];
+};
+
+function selectorsOf(expression: string): readonly Selector[] {
+  return [...expression.matchAll(/([a-zA-Z_:][a-zA-Z0-9_:]*)\{([^}]*)\}/g)].map(([, name = '', text = '']) => ({
+    name,
+    matchers: [...text.matchAll(/(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g)].map(
+      ([, label = '', sign = '', value = '']) => [label, sign, value] as const,
+    ),
+  }));
+}
+
+/** What is wrong with a selector: a metric, a label or a value that there is not. */
+function problemsOf({ name, matchers }: Selector): readonly string[] {
+  const named = matchers.find(([label]) => label === 'service')?.[2] ?? '[a-z]+';
+  const of = [...services].filter(([service]) => new RegExp(`^(${named})$`).test(service)).map(([, series]) => series);
+  const holders = of.filter(({ names }) => names.has(name));
+  if (holders.length === 0) return [`${name} is no metric of ${named}`];
+  const row = holders.flatMap(({ rows }) => rows).find((one) => one.name === name.replace(/_(bucket|sum|count)$/, ''));
+  return matchers.flatMap(([label, sign, value]) => {
+    if (label === 'service' || targetLabels.includes(label)) return [];
+    const known = row?.labels.find((one) => one.name === label);
+    if (known === undefined) return [`${name} has no label ${label}`];
+    if (known.values.startsWith('at most') || value.startsWith('$')) return [];
+    const values = known.values.split(', ');
+    const wanted = sign === '=' || sign === '!=' ? [value] : value.split('|');
+    return wanted.filter((one) => !values.includes(one)).map((one) => `${label} of ${name} is never ${one}`);
+  });
+}
+
+/** Words of an expression that are no metric: functions, operators, and labels by which it groups. */
+function groupsOf(expression: string): readonly string[] {
+  return [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) =>
+    list.split(',').map((one) => one.trim()),
+  );
+}
+
+function judge(expression: string): readonly string[] {
+  const selectors = selectorsOf(expression);
+  if (selectors.length === 0) return [`${expression} selects nothing`];
+  const labels = selectors.flatMap(({ name }) =>
+    [...services.values()].flatMap(({ rows }) =>
+      rows.filter((row) => row.name === name.replace(/_(bucket|sum|count)$/, '')).flatMap((row) => row.labels),
+    ),
+  );
+  const known = ['le', 'service', ...targetLabels, ...labels.map(({ name }) => name)];
+  const strange = groupsOf(expression).filter((label) => !known.includes(label));
+  return [...selectors.flatMap(problemsOf), ...strange.map((label) => `${label} is a label of none of the metrics`)];
+}
+
+test('a metric, a label and a value that there are not are found', () => {
+  expect(judge('rate(portcullis_gateway_requests_total{service="gateway", outcome="denied"}[5m])')).toEqual([]);
+  expect(judge('portcullis_gateway_request_total{service="gateway"}')).toHaveLength(1);
+  expect(judge('portcullis_gateway_requests_total{service="runtime"}')).toHaveLength(1);
+  expect(judge('portcullis_gateway_requests_total{outcome="deny"}')).toHaveLength(1);
+  expect(judge('portcullis_gateway_requests_total{result="denied"}')).toHaveLength(1);
+  expect(judge('sum by (model) (portcullis_gateway_requests_total{outcome="denied"})')).toHaveLength(1);
+});
+
+describe('the dashboard', () => {
+  const dashboard = JSON.parse(readFileSync(join(chartFolder, 'files', 'dashboard.json'), 'utf8')) as Dashboard;
+  const panels = dashboard.panels.filter(({ type }) => type !== 'row');
+
+  test.each(panels.map((panel) => [panel.title, panel] as const))(
+    '%s asks for what there is',
+    (_title, { targets = [] }) => {
+      expect(targets.length).toBeGreaterThan(0);
+      for (const { expr } of targets) expect(judge(expr), expr).toEqual([]);
+    },
+  );
+
+  test('offers namespaces and models that there are', () => {
+    const queries = dashboard.templating.list.map(({ query }) => (typeof query === 'string' ? query : query.query));
+    const asked = queries.filter((query) => query.startsWith('label_values'));
+    expect(asked).toHaveLength(2);
+    for (const query of asked) expect(selectorsOf(query).flatMap(problemsOf), query).toEqual([]);
+  });
+});
+
+describe.skipIf(missingHelm !== undefined)(withHelm('what watches the release'), () => {
+  let objects: readonly Rendered[];
+  let alerts: readonly Alert[];
+  beforeAll(async () => {
+    objects = await renderFile('production-values.yaml');
+    const [rule] = ofKind(objects, 'PrometheusRule') as readonly (Rendered & RuleSpec)[];
+    const { groups } = rule!.spec;
+    alerts = groups.flatMap(({ rules }) => rules);
+  });
+
+  test('alerts on what there is, in the namespace of the release alone', () => {
+    expect(alerts.length).toBeGreaterThan(10);
+    expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
+    for (const { alert, expr } of alerts) {
+      expect(judge(expr), alert).toEqual([]);
+      for (const { matchers } of selectorsOf(expr)) {
+        expect(matchers, alert).toContainEqual(['namespace', '=', 'safety']);
+        expect(
+          matchers.map(([label]) => label),
+          alert,
+        ).toContain('service');
+      }
+    }
+  });
+
+  test('says in words what is the matter, naming labels that the expression keeps', () => {
+    for (const { alert, expr, labels, annotations } of alerts) {
+      expect(['warning', 'critical'], alert).toContain(labels['severity']);
+      const words = `${annotations['summary']} ${annotations['description']}`;
+      expect(words.length, alert).toBeGreaterThan(60);
+      const named = [...words.matchAll(/\{\{ \$labels\.(\w+) \}\}/g)].map(([, label]) => label ?? '');
+      expect(
+        named.filter((label) => !groupsOf(expr).includes(label)),
+        alert,
+      ).toEqual([]);
+      expect(words.replaceAll(/\{\{ \$labels\.\w+ \}\}/g, ''), alert).not.toMatch(/[{}]/);
+    }
+  });
+
+  test('has a page for every alert, and no page without one', () => {
+    const pages = alerts.map(({ annotations }) => annotations['runbook'] ?? '');
+    for (const [index, page] of pages.entries()) {
+      expect(existsSync(join(root, page)), page).toBe(true);
+      expect(readFileSync(join(root, page), 'utf8')).toContain(`# ${alerts[index]?.alert}\n`);
+      const { runbook_url: url } = alerts[index]?.annotations ?? {};
+      expect(url).toBe(page.replace('docs/runbooks', 'https://docs.example.com/runbooks'));
+    }
+    const files = readdirSync(join(root, 'docs', 'runbooks')).filter((name) => name !== 'README.md');
+    expect(files.map((name) => `docs/runbooks/${name}`).toSorted()).toEqual(pages.toSorted());
+  });
+
+  test('scrapes Services and pods that there are, runtimes with their token', () => {
+    const [monitor] = ofKind(objects, 'ServiceMonitor') as readonly (Rendered & MonitorSpec)[];
+    const { selector, endpoints } = monitor!.spec;
+    const chosen = ofKind(objects, 'Service').filter(({ metadata }) =>
+      Object.entries(selector.matchLabels).every(([key, value]) => metadata.labels?.[key] === value),
+    );
+    expect(chosen.map(({ metadata }) => metadata.name)).toEqual([
+      'guardrails-portcullis-gateway-admin',
+      'guardrails-portcullis-operator',
+    ]);
+    for (const { spec } of chosen as unknown as { spec: { ports: { name: string }[] } }[]) {
+      expect(spec.ports.map(({ name }) => name)).toContain(endpoints[0]?.port);
+    }
+    const [pods] = ofKind(objects, 'PodMonitor');
+    expect(pods?.['spec']).toMatchObject({
+      selector: { matchLabels: { 'app.kubernetes.io/name': 'portcullis-runtime' } },
+      podMetricsEndpoints: [{ port: 'http', authorization: { credentials: { name: 'runtime-token', key: 'token' } } }],
+    });
+  });
+
+  test('brings the dashboard as it is, and nothing of all that unless it is asked for', async () => {
+    const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-dashboard'));
+    const text = (map as unknown as { readonly data: Readonly<Record<string, string>> }).data['portcullis.json'];
+    expect(JSON.parse(text ?? '')).toEqual(
+      JSON.parse(readFileSync(join(chartFolder, 'files', 'dashboard.json'), 'utf8')),
+    );
+    expect(map?.metadata.labels).toMatchObject({ grafana_dashboard: '1' });
+    const plain = await renderFile('default-values.yaml');
+    expect(ofKind(plain, 'ServiceMonitor', 'PodMonitor', 'PrometheusRule')).toEqual([]);
+    expect(plain.some(({ metadata }) => metadata.name.endsWith('-dashboard'))).toBe(false);
+  });
+});

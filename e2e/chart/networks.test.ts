@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { missingHelm, withHelm } from './helm.ts';
+import { type Pod, podsOf } from './pods-of.ts';
+import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
+
+type Labels = Readonly<Record<string, string>>;
+type Peer = { readonly podSelector?: { readonly matchLabels?: Labels }; readonly namespaceSelector?: unknown };
+type Rule = {
+  readonly from?: readonly Peer[];
+  readonly to?: readonly Peer[];
+  readonly ports?: readonly { readonly port: string | number; readonly protocol: string }[];
+};
+type Policy = Rendered & {
+  readonly spec: {
+    readonly podSelector: { readonly matchLabels: Labels };
+    readonly policyTypes: readonly string[];
+    readonly ingress?: readonly Rule[];
+    readonly egress?: readonly Rule[];
+  };
+};
+
+const componentOf = ({ labels }: Pod): string => labels['app.kubernetes.io/component'] ?? '';
+const matches = (wanted: Labels = {}, { labels }: Pick<Pod, 'labels'>): boolean =>
+  Object.entries(wanted).every(([key, value]) => labels[key] === value);
+const policiesOf = (objects: readonly Rendered[]): readonly Policy[] =>
+  ofKind(objects, 'NetworkPolicy') as readonly Policy[];
+const portsOf = (rules: readonly Rule[]): readonly (string | number)[] =>
+  [...new Set(rules.flatMap(({ ports = [] }) => ports.map(({ port }) => port)))].toSorted();
+
+/** A pod of a workload, as the operator labels it. */
+const runtime = {
+  labels: {
+    'app.kubernetes.io/name': 'portcullis-runtime',
+    'app.kubernetes.io/component': 'runtime',
+    'app.kubernetes.io/part-of': 'portcullis',
+    'app.kubernetes.io/managed-by': 'portcullis-operator',
+  },
+};
+
+/** Whether the policies let pods of one component call a port of another. */
+function mayCall(objects: readonly Rendered[], from: string, to: string, port: string): boolean {
+  const pods = podsOf(objects);
+  const [caller, called] = [from, to].map((component) => pods.find((pod) => componentOf(pod) === component));
+  if (caller === undefined || called === undefined) throw new Error(`there is no pod of ${from} or ${to}`);
+  const number = called.spec.containers
+    .flatMap((one) => one.ports ?? [])
+    .find(({ name }) => name === port)?.containerPort;
+  const names = (rule: Rule): boolean => (rule.ports ?? []).some((one) => one.port === port || one.port === number);
+  const reaches = (peers: readonly Peer[] | undefined, pod: Pod): boolean =>
+    peers === undefined ||
+    peers.some(({ podSelector, namespaceSelector }) =>
+      podSelector === undefined ? namespaceSelector !== undefined : matches(podSelector.matchLabels, pod),
+    );
+  const of = (pod: Pod) => policiesOf(objects).filter(({ spec }) => matches(spec.podSelector.matchLabels, pod));
+  const leaves = of(caller).flatMap(({ spec }) => spec.egress ?? []);
+  const enters = of(called).flatMap(({ spec }) => spec.ingress ?? []);
+  return (
+    leaves.some((rule) => names(rule) && reaches(rule.to, called)) &&
+    enters.some((rule) => names(rule) && reaches(rule.from, caller))
+  );
+}
+
+const isolated = valuesFiles.filter((file) => !file.startsWith('least'));
+
+describe.skipIf(missingHelm !== undefined)(withHelm('networks'), () => {
+  test.each(isolated)('%s: every pod is isolated both ways, and no pod of a workload is by the chart', async (file) => {
+    const objects = await renderFile(file);
+    const policies = policiesOf(objects);
+    for (const { spec, metadata } of policies) expect(spec.policyTypes, metadata.name).toEqual(['Ingress', 'Egress']);
+    const closing = policies.filter(({ spec }) => spec.ingress === undefined && spec.egress === undefined);
+    expect(closing).toHaveLength(1);
+    for (const pod of podsOf(objects)) {
+      expect(matches(closing[0]?.spec.podSelector.matchLabels, pod), pod.name).toBe(true);
+      expect(
+        policies.filter(({ spec }) => matches(spec.podSelector.matchLabels, pod)),
+        pod.name,
+      ).toHaveLength(2);
+    }
+    for (const { spec, metadata } of policies)
+      expect(matches(spec.podSelector.matchLabels, runtime), metadata.name).toBe(false);
+  });
+
+  test.each(isolated)(
+    '%s: operator and gateways reach runtimes; the job of the example and the test do not',
+    async (file) => {
+      const objects = await renderFile(file);
+      const reaching = policiesOf(objects).filter(({ spec }) =>
+        (spec.egress ?? []).some(({ to = [] }) =>
+          to.some(({ podSelector }) => podSelector !== undefined && matches(podSelector.matchLabels, runtime)),
+        ),
+      );
+      const components = reaching.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']);
+      expect(components.toSorted()).toEqual(['gateway', 'operator']);
+    },
+  );
+
+  test('the way of a request is open, and no other one', async () => {
+    const objects = await renderFile('default-values.yaml');
+    const open = (from: string, to: string, port: string): boolean => mayCall(objects, from, to, port);
+    expect(open('test', 'gateway', 'http')).toBe(true);
+    expect(open('gateway', 'echo', 'http')).toBe(true);
+    expect(open('test', 'echo', 'http')).toBe(false);
+    expect(open('operator', 'echo', 'http')).toBe(false);
+    expect(open('operator', 'gateway', 'http')).toBe(false);
+    expect(open('gateway', 'operator', 'admin')).toBe(false);
+    expect(open('example', 'gateway', 'http')).toBe(false);
+    expect(open('echo', 'gateway', 'http')).toBe(false);
+  });
+
+  test('callers that are named leave the test its way, and close the gateway to others', async () => {
+    const objects = await renderFile('production-values.yaml');
+    expect(mayCall(objects, 'test', 'gateway', 'http')).toBe(true);
+    const gateway = policiesOf(objects).find(({ metadata }) => metadata.name.endsWith('-gateway'));
+    const [clients] = gateway?.spec.ingress ?? [];
+    expect(clients?.from?.[0]).toEqual({ namespaceSelector: { matchLabels: { access: 'models' } } });
+    const open = policiesOf(await renderFile('default-values.yaml')).find(({ metadata }) =>
+      metadata.name.endsWith('-gateway'),
+    );
+    expect(open?.spec.ingress?.[0]?.from).toBeUndefined();
+  });
+
+  test('without rules of their own, gateways reach the ports of models, and the operator those of detectors', async () => {
+    const provider = (index: number, kind: string, endpoint: string): readonly string[] =>
+      [`name=p${index}`, `kind=${kind}`, `endpoint=${endpoint}`].map((one) => `--set=providers[${index}].${one}`);
+    const objects = await renderChart([
+      ...provider(0, 'model', 'https://a.example/v1'),
+      '--set=providers[0].enabled=true',
+      ...provider(1, 'model', 'http://b.example:11434/v1'),
+      '--set=providers[1].enabled=true',
+      ...provider(2, 'detector', 'http://c.example/check'),
+      '--set=providers[2].credential=c',
+    ]);
+    const egressOf = (component: string) =>
+      portsOf(policiesOf(objects).find(({ metadata }) => metadata.name.endsWith(`-${component}`))?.spec.egress ?? []);
+    expect(egressOf('gateway')).toEqual([11434, 443, 53, 6443, 8000, 'http']);
+    expect(egressOf('operator')).toEqual([443, 53, 6443, 80, 8000]);
+  });
+
+  test('where they are off there is none', async () => {
+    expect(policiesOf(await renderFile('least-values.yaml'))).toEqual([]);
+  });
+});

@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments, stringify } from 'yaml';
+import { listFiles } from '../../hack/boundaries/list-files.ts';
+import { root } from '../../hack/check/run-tool.ts';
+import { missingHelm, withHelm } from './helm.ts';
+import { podsOf } from './pods-of.ts';
+import { ofKind, type Rendered, release, renderChart, renderFile, valuesFiles } from './render-chart.ts';
+
+type Labels = Readonly<Record<string, string>>;
+type Selecting = { readonly spec: { readonly selector: Labels & { readonly matchLabels?: Labels } } };
+
+const clusterKinds = [
+  'CustomResourceDefinition',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionPolicyBinding',
+  'ClusterRole',
+];
+/** What the values bring themselves. */
+const isExtra = ({ metadata }: Rendered): boolean => metadata.name.endsWith('-extra');
+const keyOf = ({ kind, metadata }: Rendered): string => `${kind} ${metadata.name}`;
+
+describe.skipIf(missingHelm !== undefined).each(valuesFiles)(withHelm('the objects of %s'), (file) => {
+  test('are each there once, and carry the labels of the release', async () => {
+    const objects = (await renderFile(file)).filter((object) => !isExtra(object));
+    expect(new Set(objects.map(keyOf)).size).toBe(objects.length);
+    for (const object of objects) {
+      expect(object.metadata.labels, keyOf(object)).toMatchObject({
+        'app.kubernetes.io/name': 'portcullis',
+        'app.kubernetes.io/instance': release,
+        'app.kubernetes.io/component': expect.stringMatching(/^[a-z]+$/),
+        'app.kubernetes.io/part-of': 'portcullis',
+        'app.kubernetes.io/version': '0.1.0',
+        'app.kubernetes.io/managed-by': 'Helm',
+        'helm.sh/chart': 'portcullis-0.1.0',
+        ...(file.startsWith('production') ? { team: 'safety' } : {}),
+      });
+      if (!clusterKinds.includes(object.kind))
+        expect(object.metadata.name, keyOf(object)).toMatch(/^(guard|guardrails-portcullis)(-|$)/);
+    }
+  });
+
+  test('select by labels that never change', async () => {
+    const objects = await renderFile(file);
+    for (const object of ofKind(objects, 'Deployment', 'Service', 'PodDisruptionBudget')) {
+      const { selector } = (object as unknown as Selecting).spec;
+      // A selector of another form makes every upgrade fail: a change here needs another chart.
+      expect(selector.matchLabels ?? selector, keyOf(object)).toEqual({
+        'app.kubernetes.io/name': 'portcullis',
+        'app.kubernetes.io/instance': release,
+        'app.kubernetes.io/component': object.metadata.labels?.['app.kubernetes.io/component'],
+        'app.kubernetes.io/part-of': 'portcullis',
+      });
+    }
+  });
+
+  test('of several replicas have a budget and are spread', async () => {
+    const objects = await renderFile(file);
+    const budgets = ofKind(objects, 'PodDisruptionBudget').map(({ metadata }) => metadata.name);
+    for (const deployment of ofKind(objects, 'Deployment')) {
+      const { replicas, template } = deployment['spec'] as { replicas: number; template: { spec: object } };
+      expect(budgets.includes(deployment.metadata.name), deployment.metadata.name).toBe(replicas > 1);
+      const spread = { topologySpreadConstraints: [{ topologyKey: 'kubernetes.io/hostname', maxSkew: 1 }] };
+      if (replicas > 1) expect(template.spec, deployment.metadata.name).toMatchObject(spread);
+    }
+  });
+
+  test('show ports that pods have', async () => {
+    const objects = await renderFile(file);
+    for (const service of ofKind(objects, 'Service')) {
+      const { selector, ports } = service['spec'] as { selector: Labels; ports: readonly { targetPort: string }[] };
+      const chosen = podsOf(objects).filter(({ labels }) =>
+        Object.entries(selector).every(([key, value]) => labels[key] === value),
+      );
+      expect(chosen.length, service.metadata.name).toBe(1);
+      const named = chosen
+        .flatMap(({ spec }) => spec.containers.flatMap((one) => one.ports ?? []))
+        .map(({ name }) => name);
+      for (const { targetPort } of ports) expect(named, service.metadata.name).toContain(targetPort);
+    }
+  });
+
+  test('of the whole cluster stay when the release goes, and say what their files say', async () => {
+    const objects = await renderFile(file);
+    const found = ofKind(objects, ...clusterKinds);
+    const sources = ['crds', 'admission', 'roles'].flatMap(definitionsIn);
+    expect(found.map(keyOf).toSorted()).toEqual(file.startsWith('second') ? [] : sources.map(keyOf).toSorted());
+    for (const object of found) {
+      expect(object.metadata.annotations, keyOf(object)).toMatchObject({ 'helm.sh/resource-policy': 'keep' });
+      const { metadata: _ours, ...content } = object;
+      const { metadata: _theirs, ...expected } = sources.find((source) => keyOf(source) === keyOf(object)) ?? object;
+      expect(content, keyOf(object)).toEqual(expected);
+    }
+  });
+
+  test('that are secret are made only where none is named', async () => {
+    const secrets = ofKind(await renderFile(file), 'Secret');
+    const components = secrets.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']).toSorted();
+    const expected = file.startsWith('production')
+      ? []
+      : file.startsWith('least')
+        ? ['runtime']
+        : ['gateway', 'runtime'];
+    expect(components).toEqual(expected);
+    for (const { metadata, data } of secrets) {
+      const [text = ''] = Object.values(data as Labels).map((value) => Buffer.from(value, 'base64').toString());
+      expect(text, metadata.name).toMatch(/^[A-Za-z0-9]{43}( first\n)?$/);
+      expect(metadata.annotations?.['helm.sh/resource-policy']).toBe(text.includes(' ') ? undefined : 'keep');
+    }
+  });
+
+  test('of the example are made once, after the installation, and go when they have succeeded', async () => {
+    const objects = await renderFile(file);
+    const hooks = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined);
+    const expected = ['Job', 'Pod', 'Role', 'RoleBinding', 'ServiceAccount'];
+    const hasExample = file.startsWith('default') || file.startsWith('second');
+    expect(hooks.map(({ kind }) => kind).toSorted()).toEqual(hasExample ? expected : ['Pod']);
+    for (const { kind, metadata } of hooks) {
+      const { 'helm.sh/hook': hook, 'helm.sh/hook-delete-policy': policy } = metadata.annotations ?? {};
+      expect({ hook, policy }, kind).toEqual(
+        kind === 'Pod'
+          ? { hook: 'test', policy: 'before-hook-creation' }
+          : { hook: 'post-install', policy: 'before-hook-creation,hook-succeeded' },
+      );
+    }
+  });
+});
+
+function definitionsIn(folder: string): readonly Rendered[] {
+  return listFiles(root, `crds${folder === 'crds' ? '' : `/${folder}`}`)
+    .filter((path) => path.endsWith('.yaml') && path.split('/').length === (folder === 'crds' ? 2 : 3))
+    .flatMap((path) => parseAllDocuments(readFileSync(join(root, path), 'utf8')))
+    .map((document) => document.toJS() as Rendered);
+}
+
+describe.skipIf(missingHelm !== undefined)(withHelm('names and texts'), () => {
+  const golden = [
+    ['default-values.yaml', 'Deployment', 'guardrails-portcullis-operator'],
+    ['default-values.yaml', 'Job', 'guardrails-portcullis-example'],
+    ['default-values.yaml', 'ConfigMap', 'guardrails-portcullis-environment'],
+    ['production-values.yaml', 'Deployment', 'guardrails-portcullis-gateway'],
+    ['production-values.yaml', 'ConfigMap', 'guardrails-portcullis-environment'],
+    ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-gateway'],
+    ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-operator'],
+  ] as const;
+
+  test.each(golden)('of %s: the %s %s has its golden file', async (file, kind, name) => {
+    const object = ofKind(await renderFile(file), kind).find(({ metadata }) => metadata.name === name);
+    const title = `${file.replace('-values.yaml', '')}-${name.replace('guardrails-portcullis-', '')}-${kind.toLowerCase()}.yaml`;
+    await expect(stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).toMatchFileSnapshot(
+      `testdata/${title}`,
+    );
+  });
+
+  test('a release whose name says it has no prefix twice; the longest names fit', async () => {
+    const names = async (...args: readonly string[]): Promise<readonly string[]> =>
+      (await renderChart(args)).filter(({ kind }) => !clusterKinds.includes(kind)).map(({ metadata }) => metadata.name);
+    expect(await names('--set=fullnameOverride=portcullis')).toContain('portcullis-gateway');
+    const longest = await names(`--set=fullnameOverride=${'a'.repeat(40)}`);
+    expect(Math.max(...longest.map((name) => name.length))).toBeLessThanOrEqual(63);
+  });
+
+  test('further objects are rendered as templates', async () => {
+    const extra = (await renderFile('production-values.yaml')).find(isExtra);
+    expect(extra).toMatchObject({
+      metadata: { name: 'guardrails-extra' },
+      data: { gateway: 'http://guardrails-portcullis-gateway.safety.svc:8080' },
+    });
+  });
+});

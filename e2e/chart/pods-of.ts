@@ -1,0 +1,79 @@
+import type { Rendered } from './render-chart.ts';
+
+type Labels = Readonly<Record<string, string>>;
+type Probe = { readonly httpGet: { readonly port: string; readonly path: string } };
+type Variable = { readonly name: string; readonly value?: string };
+type Mount = { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean };
+type Volume = {
+  readonly name: string;
+  readonly secret?: { readonly secretName: string; readonly defaultMode?: number };
+  readonly configMap?: { readonly name: string };
+};
+
+export type Container = {
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly env: readonly Variable[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly securityContext: unknown;
+  readonly resources: unknown;
+  readonly startupProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly lifecycle?: { readonly preStop?: { readonly sleep: { readonly seconds: number } } };
+  readonly volumeMounts?: readonly Mount[];
+};
+
+export type PodSpec = {
+  readonly containers: readonly Container[];
+  readonly volumes?: readonly Volume[];
+  readonly securityContext: unknown;
+  readonly serviceAccountName?: string;
+  readonly automountServiceAccountToken?: boolean;
+  readonly enableServiceLinks?: boolean;
+  readonly terminationGracePeriodSeconds?: number;
+};
+
+/** A pod that an object of the chart is, or makes. */
+export type Pod = {
+  /** Of the object that makes it. */
+  readonly name: string;
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  readonly spec: PodSpec;
+  /** Whether it runs for as long as the release is there. */
+  readonly isLasting: boolean;
+};
+
+type Template = {
+  readonly metadata?: { readonly labels?: Labels; readonly annotations?: Labels };
+  readonly spec: PodSpec;
+};
+
+/** The pods of rendered objects; a kind that makes pods and is not known here is an error. */
+export function podsOf(objects: readonly Rendered[]): readonly Pod[] {
+  return objects.flatMap((object) => {
+    const { kind, metadata } = object;
+    const template = templateOf(object);
+    if (template === undefined) return [];
+    const { labels = {}, annotations = {} } = template.metadata ?? {};
+    return [{ name: metadata.name, labels, annotations, spec: template.spec, isLasting: kind === 'Deployment' }];
+  });
+}
+
+function templateOf({ kind, metadata, spec }: Rendered): Template | undefined {
+  switch (kind) {
+    case 'Pod':
+      return { metadata, spec: spec as PodSpec };
+    case 'Deployment':
+    case 'Job':
+      return (spec as { readonly template: Template }).template;
+    case 'DaemonSet':
+    case 'StatefulSet':
+    case 'CronJob':
+    case 'ReplicaSet':
+      throw new TypeError(`the pods of a ${kind} are not looked at`);
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,198 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { settings as cliSettings } from '../../cli/cluster/config.ts';
+import { settings as echoSettings } from '../../dataplane/echo/config.ts';
+import { settings as gatewaySettings } from '../../dataplane/gateway/config.ts';
+import { describeSettings, type Settings } from '../../dataplane/kit/env/read-environment.ts';
+import { settings as operatorSettings } from '../../operator/config.ts';
+import { missingHelm, withHelm } from './helm.ts';
+import { type Container, type Pod, podsOf } from './pods-of.ts';
+import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
+
+/** What the restricted profile of the Pod Security Standards takes, and a root that cannot be written to. */
+const containerContext = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
+const podContext = {
+  runAsNonRoot: true,
+  runAsUser: 65_532,
+  runAsGroup: 65_532,
+  fsGroup: 65_532,
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+const volumeKinds = ['configMap', 'secret', 'emptyDir'];
+
+/** The settings of the program that a container runs, and those of it that are for another way to run. */
+const programs: Readonly<Record<string, { readonly settings: Settings; readonly other: RegExp }>> = {
+  'operator/main.ts': { settings: operatorSettings, other: /^PORTCULLIS_(DATA_DIR|API_LISTEN)$/ },
+  'dataplane/gateway/main.ts': { settings: gatewaySettings, other: /^$/ },
+  'dataplane/echo/main.ts': { settings: echoSettings, other: /^$/ },
+  'cli/cluster/apply-examples.ts': { settings: cliSettings, other: /^$/ },
+  'cli/cluster/test-gateway.ts': { settings: cliSettings, other: /^$/ },
+};
+
+const namesOf = (objects: readonly Rendered[], kind: string): readonly string[] =>
+  ofKind(objects, kind).map(({ metadata }) => metadata.name);
+
+describe.skipIf(missingHelm !== undefined).each(valuesFiles)(withHelm('the pods of %s'), (file) => {
+  let objects: readonly Rendered[];
+  let pods: readonly Pod[];
+  beforeAll(async () => {
+    objects = await renderFile(file);
+    pods = podsOf(objects);
+  });
+  const eachContainer = (look: (container: Container, pod: Pod) => void): void => {
+    for (const pod of pods) for (const container of pod.spec.containers) look(container, pod);
+  };
+
+  test('are those of the components', () => {
+    const components = pods.map(({ labels }) => labels['app.kubernetes.io/component']);
+    const hasEcho = file.startsWith('default') || file.startsWith('second');
+    expect(components.toSorted()).toEqual(
+      hasEcho ? ['echo', 'example', 'gateway', 'operator', 'test'] : ['gateway', 'operator', 'test'],
+    );
+  });
+
+  test('are restricted, with a root that cannot be written to', () => {
+    for (const { spec, name } of pods) {
+      expect(spec.securityContext, name).toEqual(podContext);
+      for (const member of ['hostNetwork', 'hostPID', 'hostIPC', 'initContainers', 'ephemeralContainers']) {
+        expect(spec, name).not.toHaveProperty(member);
+      }
+      for (const volume of spec.volumes ?? []) {
+        expect(volumeKinds, `${name} ${volume.name}`).toContain(Object.keys(volume).find((key) => key !== 'name'));
+      }
+    }
+    eachContainer((container, { name }) => {
+      expect(container.securityContext, name).toEqual(containerContext);
+      for (const port of container.ports ?? []) expect(port, name).not.toHaveProperty('hostPort');
+    });
+  });
+
+  test('say what they need and how they are, and get no token or variable that they did not ask for', () => {
+    for (const { spec, name, isLasting } of pods) {
+      expect(spec.enableServiceLinks, name).toBe(false);
+      const needsToken = /-(operator|gateway|example)$/.test(name);
+      expect(spec.automountServiceAccountToken, name).toBe(needsToken);
+      expect(spec.serviceAccountName !== undefined, name).toBe(needsToken);
+      for (const container of spec.containers) {
+        expect(container.resources, name).toMatchObject({
+          requests: { cpu: expect.any(String), memory: expect.any(String) },
+          limits: { memory: expect.any(String) },
+        });
+        const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+        expect(probes.filter((probe) => probe !== undefined).length, name).toBe(isLasting ? 3 : 0);
+      }
+    }
+  });
+
+  test('run one image, with settings that their programs know, none missing', () => {
+    const images = new Set(pods.flatMap(({ spec }) => spec.containers.map(({ image }) => image)));
+    expect(images.size).toBe(1);
+    eachContainer(({ command, env }, { name }) => {
+      const [node, path = ''] = command;
+      expect(node).toBe('node');
+      const program = programs[path];
+      if (program === undefined) throw new Error(`${name} runs ${path}, which is no program of ours`);
+      const rows = describeSettings(program.settings);
+      const given = env.map((variable) => variable.name).filter((variable) => variable !== 'NODE_OPTIONS');
+      expect(
+        given.filter((variable) => !rows.some((row) => row.name === variable)),
+        name,
+      ).toEqual([]);
+      const required = rows.filter((row) => row.required && !program.other.test(row.name)).map((row) => row.name);
+      expect(
+        required.filter((variable) => !given.includes(variable)),
+        name,
+      ).toEqual([]);
+    });
+  });
+
+  test('mount and name only what is there: of the release, or a Secret that the values name', () => {
+    const given = new Set(['provider-credentials', 'runtime-token', 'client-keys']);
+    for (const { spec, name } of pods) {
+      if (spec.serviceAccountName !== undefined) {
+        expect(namesOf(objects, 'ServiceAccount'), name).toContain(spec.serviceAccountName);
+      }
+      for (const { secret, configMap, ...volume } of spec.volumes ?? []) {
+        if (configMap !== undefined) expect(namesOf(objects, 'ConfigMap'), name).toContain(configMap.name);
+        if (secret === undefined) continue;
+        const isOurs = namesOf(objects, 'Secret').includes(secret.secretName);
+        expect(isOurs || given.has(secret.secretName), `${name}: ${secret.secretName}`).toBe(true);
+        expect(secret.defaultMode, `${name}: ${volume.name}`).toBe(0o440);
+      }
+    }
+    eachContainer(({ volumeMounts = [], ports = [], ...container }, { spec, name }) => {
+      const volumes = (spec.volumes ?? []).map((volume) => volume.name);
+      expect(volumeMounts.map((mount) => mount.name).toSorted(), name).toEqual(volumes.toSorted());
+      expect(
+        volumeMounts.every(({ readOnly }) => readOnly === true),
+        name,
+      ).toBe(true);
+      const paths = volumeMounts.map((mount) => mount.mountPath);
+      for (const { value } of container.env) {
+        if (value?.startsWith('/etc/portcullis/') !== true) continue;
+        expect(
+          paths.some((path) => value.startsWith(path)),
+          `${name}: ${value}`,
+        ).toBe(true);
+      }
+      const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+      const probed = probes.flatMap((probe) => (probe === undefined ? [] : [probe.httpGet.port]));
+      const named = ports.map((port) => port.name);
+      expect(
+        probed.filter((port) => !named.includes(port)),
+        name,
+      ).toEqual([]);
+    });
+  });
+
+  test('have the time to end that they ask for', () => {
+    for (const { spec, name, isLasting } of pods) {
+      if (!isLasting) continue;
+      for (const { lifecycle } of spec.containers) {
+        const sleep = lifecycle?.preStop?.sleep.seconds ?? 0;
+        // A process of ours ends within 30 s, or is ended by its own watchdog.
+        expect(spec.terminationGracePeriodSeconds, name).toBeGreaterThanOrEqual(sleep + 30);
+        if (lifecycle !== undefined) expect(sleep, name).toBeGreaterThan(0);
+      }
+    }
+  });
+});
+
+describe.skipIf(missingHelm !== undefined)(withHelm('values of pods'), () => {
+  const podOf = async (component: string, ...args: readonly string[]): Promise<Pod> => {
+    const found = podsOf(await renderChart(args)).find(
+      (pod) => pod.labels['app.kubernetes.io/component'] === component,
+    );
+    if (found === undefined) throw new Error(`there is no pod of ${component}`);
+    return found;
+  };
+  const imageOf = async (...args: readonly string[]) => (await podOf('gateway', ...args)).spec.containers[0]?.image;
+
+  test('a digest is taken in the place of a tag', async () => {
+    const digest = `sha256:${'a'.repeat(64)}`;
+    expect(await imageOf()).toBe('localhost/portcullis:0.1.0');
+    expect(await imageOf('--set=image.tag=dev')).toBe('localhost/portcullis:dev');
+    expect(await imageOf('--set=image.tag=dev', `--set=image.digest=${digest}`)).toBe(`localhost/portcullis@${digest}`);
+  });
+
+  test.each([
+    ['256Mi', '--max-old-space-size=192'],
+    ['2Gi', '--max-old-space-size=1536'],
+    ['1500M', undefined],
+  ])('a memory limit of %s leaves the heap %s', async (limit, expected) => {
+    const pod = await podOf('operator', `--set=operator.resources.limits.memory=${limit}`);
+    expect(pod.spec.containers[0]?.env.find(({ name }) => name === 'NODE_OPTIONS')?.value).toBe(expected);
+  });
+
+  test('the operator starts again when what it reads at its start changes, and not otherwise', async () => {
+    const note = async (...args: readonly string[]) =>
+      (await podOf('operator', ...args)).annotations['checksum/environment'];
+    const first = await note();
+    expect(first).toMatch(/^[0-9a-f]{64}$/);
+    expect(await note('--set=gateway.logLevel=debug')).toBe(first);
+    expect(await note('--set=limits.maxMatches=7')).not.toBe(first);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { missingHelm, withHelm } from './helm.ts';
+import { ofKind, type Rendered, renderFile, valuesFiles } from './render-chart.ts';
+
+type Rule = {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+};
+type Binding = Rendered & {
+  readonly roleRef: { readonly kind: string; readonly name: string };
+  readonly subjects: readonly { readonly kind: string; readonly name: string; readonly namespace: string }[];
+};
+
+/**
+ * Every right that a process of ours has, as `group/resource: verbs`. Whoever adds one here says in the review which
+ * call needs it.
+ */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  operator: [
+    '/configmaps: create delete get list patch watch',
+    '/pods: get list watch',
+    '/services: create delete get list patch watch',
+    'apps/deployments: create delete get list patch watch',
+    'coordination.k8s.io/leases portcullis-operator: get list patch watch',
+    'coordination.k8s.io/leases: create',
+    'events.k8s.io/events: create patch',
+    'networking.k8s.io/networkpolicies: create delete get list patch watch',
+    'policy/poddisruptionbudgets: create delete get list patch watch',
+    'portcullis.dev/gatewayreports: delete get list watch',
+    'portcullis.dev/gatewayroutes: create delete get list patch watch',
+    'portcullis.dev/guardrailpolicies/status: patch',
+    'portcullis.dev/guardrailpolicies: get list patch watch',
+    'portcullis.dev/modelbindings/status: patch',
+    'portcullis.dev/modelbindings: get list patch watch',
+    'portcullis.dev/policyrevisions: create get list watch',
+    'portcullis.dev/runtimegenerations/status: patch',
+    'portcullis.dev/runtimegenerations: create delete get list patch watch',
+  ],
+  gateway: ['portcullis.dev/gatewayreports: create get patch', 'portcullis.dev/gatewayroutes: list watch'],
+  example: ['portcullis.dev/guardrailpolicies: create get', 'portcullis.dev/modelbindings: create get'],
+};
+
+function rightsOf(role: Rendered): readonly string[] {
+  return (role['rules'] as readonly Rule[])
+    .flatMap(({ apiGroups, resources, resourceNames = [], verbs }) =>
+      apiGroups.flatMap((group) =>
+        resources.map((resource) => {
+          const names = resourceNames.length === 0 ? '' : ` ${resourceNames.join(' ')}`;
+          return `${group}/${resource}${names}: ${[...verbs].sort().join(' ')}`;
+        }),
+      ),
+    )
+    .toSorted();
+}
+
+const componentOf = ({ metadata }: Rendered): string => metadata.labels?.['app.kubernetes.io/component'] ?? '';
+
+describe.skipIf(missingHelm !== undefined).each(valuesFiles)(withHelm('the rights of %s'), (file) => {
+  test('are exactly those of the list, each in a Role of its component', async () => {
+    const roles = ofKind(await renderFile(file), 'Role');
+    expect(new Set(roles.map(componentOf)).size).toBe(roles.length);
+    for (const role of roles) expect(rightsOf(role), role.metadata.name).toEqual(allowed[componentOf(role)]);
+    expect(roles.map(componentOf)).toEqual(expect.arrayContaining(['operator', 'gateway']));
+  });
+
+  test('of processes are in the namespace alone; every Role is bound to the account of its component, and to no other', async () => {
+    const objects = await renderFile(file);
+    expect(ofKind(objects, 'ClusterRoleBinding')).toEqual([]);
+    const bindings = ofKind(objects, 'RoleBinding') as readonly Binding[];
+    expect(bindings.map(({ roleRef }) => roleRef.name).toSorted()).toEqual(
+      ofKind(objects, 'Role')
+        .map(({ metadata }) => metadata.name)
+        .toSorted(),
+    );
+    for (const { roleRef, subjects, metadata } of bindings) {
+      expect(roleRef, metadata.name).toMatchObject({ kind: 'Role', name: metadata.name });
+      expect(subjects).toEqual([{ kind: 'ServiceAccount', name: metadata.name, namespace: 'safety' }]);
+    }
+  });
+
+  test('of people name no secret, no wildcard and no group but ours', async () => {
+    const roles = ofKind(await renderFile(file), 'Role', 'ClusterRole');
+    for (const role of roles) {
+      const text = JSON.stringify(role['rules']);
+      expect(text, role.metadata.name).not.toMatch(/\*|secrets|pods\/exec|impersonate|escalate|"bind"/);
+    }
+    for (const role of ofKind(roles, 'ClusterRole')) {
+      for (const { apiGroups } of role['rules'] as readonly Rule[]) expect(apiGroups).toEqual(['portcullis.dev']);
+      expect(role).not.toHaveProperty('aggregationRule');
+    }
+  });
+
+  test('of an account come with no token of themselves', async () => {
+    const accounts = ofKind(await renderFile(file), 'ServiceAccount');
+    expect(accounts.map(componentOf)).toEqual(expect.arrayContaining(['operator', 'gateway', 'runtime']));
+    for (const account of accounts) expect(account['automountServiceAccountToken'], account.metadata.name).toBe(false);
+  });
+});

@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type ChartValue, readValues } from '../../hack/chart/read-values.ts';
+import { chartFolder, helm, missingHelm, withHelm } from './helm.ts';
+import { valuesFiles, valuesPath } from './render-chart.ts';
+
+type Json = { readonly [member: string]: unknown };
+type Schema = Json & {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: unknown;
+};
+
+const text = readFileSync(join(chartFolder, 'values.yaml'), 'utf8');
+const schema = JSON.parse(readFileSync(join(chartFolder, 'values.schema.json'), 'utf8')) as Schema;
+const validate = new Ajv({ strict: false, validateFormats: false, allErrors: true }).compile(schema);
+
+/** Values of a user over the defaults, as Helm puts them. */
+function merged(base: unknown, over: unknown): unknown {
+  const isMap = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isMap(base) || !isMap(over)) return over;
+  const keys = new Set([...Object.keys(base), ...Object.keys(over)]);
+  return Object.fromEntries(
+    [...keys].map((key) => [key, key in over ? merged(base[key], over[key]) : base[key]] as const),
+  );
+}
+
+/** `a.b` set to a value, over the defaults. */
+function withValue(path: string, value: unknown): unknown {
+  const over = path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+  return merged(parse(text), over);
+}
+
+const accepts = (path: string, value: unknown): boolean => validate(withValue(path, value));
+
+/** Every map of the schema that names its keys. */
+function groups(
+  at: Schema,
+  path: readonly string[] = [],
+): readonly { path: readonly string[]; keys: readonly string[] }[] {
+  if (at.properties === undefined) return [];
+  const below = Object.entries(at.properties).flatMap(([key, part]) => groups(part, [...path, key]));
+  return [{ path, keys: Object.keys(at.properties) }, ...below];
+}
+
+const digest = `sha256:${'0'.repeat(64)}`;
+const model = { name: 'a', kind: 'model', endpoint: 'https://a.example/v1', enabled: true };
+const served = { name: 'a', policyRef: { name: 'p', revision: 1 }, contentProfile: 'c', replicas: 1 };
+
+/** For each limit what stands on either side of it. */
+const edges: readonly (readonly [path: string, good: readonly unknown[], bad: readonly unknown[]])[] = [
+  ['nameOverride', ['', 'a', 'a'.repeat(40)], ['a'.repeat(41), 'A', '-a']],
+  ['fullnameOverride', ['', 'a'.repeat(40)], ['a'.repeat(41), 'a.b']],
+  [
+    'commonLabels',
+    [{ team: 'a', 'example.com/team': '' }],
+    [{ 'app.kubernetes.io/name': 'a' }, { 'helm.sh/chart': 'a' }, { 'portcullis.dev/x': 'a' }, { a: 'ä' }],
+  ],
+  ['image.repository', ['a', 'host.example:5000/a/b'], ['', '/a', `a@${digest}`, 'a'.repeat(257)]],
+  ['image.tag', ['', 'dev', 'a'.repeat(128)], ['.a', 'a'.repeat(129), 'a b', 1]],
+  ['image.digest', ['', digest], ['sha256:0', digest.toUpperCase(), `${digest}0`]],
+  ['image.pullPolicy', ['Always', 'IfNotPresent', 'Never'], ['always', '']],
+  ['imagePullSecrets', [[], [{ name: 'a' }]], [['a'], [{ name: 'A' }], [{}]]],
+  ['crds.install', [true, false], ['true', null]],
+  [
+    'providers',
+    [[], [model]],
+    [
+      [{ ...model, kind: 'chat' }],
+      [{ ...model, endpoint: 'ftp://a' }],
+      [{ ...model, secret: 'x' }],
+      [{ name: 'a', kind: 'model', enabled: true }],
+    ],
+  ],
+  ['providerCredentials.existingSecret', ['', 'a.b', 'a'.repeat(253)], ['A', 'a'.repeat(254)]],
+  [
+    'limits',
+    [{}, { maxBodyBytes: 256 }, { maxBodyBytes: 131_072 }, { maxConcurrency: 256 }],
+    [{ maxBodyBytes: 255 }, { maxBodyBytes: 131_073 }, { queueSize: 1 }, { other: 1 }],
+  ],
+  [
+    'servedPolicies',
+    [[], [served], [{ ...served, replicas: 64 }]],
+    [[{ ...served, replicas: 65 }], [{ ...served, name: 'a'.repeat(41) }], [{ ...served, policyRef: { name: 'p' } }]],
+  ],
+  ['operator.replicas', [1, 64], [0, 65, 1.5, '2']],
+  ['operator.progressDeadlineSeconds', [1, 86_400], [0, 86_401]],
+  ['operator.podDisruptionBudget.maxUnavailable', [1, 64, '1%', '100%'], [0, 65, '101%', 'all']],
+  [
+    'operator.resources',
+    [{}, { limits: { memory: '1Gi' } }, { requests: { cpu: '0.5' } }],
+    [{ limits: { memory: 'much' } }, { limit: {} }],
+  ],
+  ['gateway.name', ['a', 'a'.repeat(63)], ['', 'a'.repeat(64), 'A', 'a.b']],
+  ['gateway.replicas', [1, 64], [0, 65]],
+  ['gateway.logLevel', ['debug', 'error'], ['trace', 'INFO']],
+  ['gateway.clientAuth', ['keys', 'open'], ['none', '']],
+  ['gateway.maxStreamSeconds', [1, 86_400], [0, 86_401]],
+  ['gateway.streamIdleSeconds', [1, 3_600], [0, 3_601]],
+  ['gateway.preStopSeconds', [0, 86_400], [-1, 86_401]],
+  ['gateway.service.type', ['ClusterIP', 'NodePort', 'LoadBalancer'], ['ExternalName', '']],
+  ['gateway.service.port', [1, 65_535], [0, 65_536, '80']],
+  ['gateway.tolerations', [[], [{ operator: 'Exists' }]], [{}, ['a']]],
+  ['gateway.topologySpread', [true, false], ['yes', 1]],
+  ['runtime.labels', [{ a: 'b' }], [{ 'portcullis.dev/workload': 'b' }, { a: 1 }]],
+  ['runtime.preStopSeconds', [0, 600], [-1, 601]],
+  ['runtime.terminationGraceSeconds', [1, 3_600], [0, 3_601]],
+  ['networkPolicy.apiServerPorts', [[1], [65_535]], [[], [0], [65_536], 443]],
+  ['networkPolicy.gatewayFrom', [[], [{ podSelector: {} }]], [{}, ['a']]],
+  ['serviceMonitor.interval', ['15s', '1m'], ['0s', '15', '1h', '']],
+  ['prometheusRule.runbookUrl', ['', 'https://a.example/b'], ['a', 'file:///a']],
+  ['dashboard.labels', [{}, { grafana_dashboard: '1' }], [{ a: 1 }]],
+  ['global', [{}, { anything: 1 }], ['a']],
+];
+
+test('the defaults and every values file keep to the schema', () => {
+  expect(validate(parse(text)), JSON.stringify(validate.errors)).toBe(true);
+  for (const file of valuesFiles) {
+    const values = merged(parse(text), parse(readFileSync(valuesPath(file), 'utf8')));
+    expect(validate(values), `${file}: ${JSON.stringify(validate.errors)}`).toBe(true);
+  }
+});
+
+test.each(edges)('%s is taken up to its limits and refused beyond', (path, good, bad) => {
+  for (const value of good) expect(accepts(path, value), JSON.stringify(value)).toBe(true);
+  for (const value of bad) expect(accepts(path, value), JSON.stringify(value)).toBe(false);
+});
+
+describe('what is not named is refused', () => {
+  const known = groups(schema).filter(({ path }) => path[0] !== 'limits');
+
+  test.each(known.map((one) => [one.path.join('.') || 'the root', one] as const))('in %s', (_title, { path }) => {
+    const over = [...path, 'replica'].reduceRight<unknown>((inner, key) => ({ [key]: inner }), 1);
+    expect(validate(merged(parse(text), over))).toBe(false);
+  });
+
+  test('all of them were looked at', () => {
+    expect(known.length).toBeGreaterThan(20);
+    expect(known.map(({ path }) => path.join('.'))).toContain('gateway.podDisruptionBudget');
+  });
+});
+
+describe('values.yaml', () => {
+  const values = readValues(text);
+  const pathOf = ({ path }: ChartValue): string => path.join('.');
+
+  test('names every key of the schema, and has no other', () => {
+    const inSchema = groups(schema)
+      .flatMap(({ path, keys }) => keys.map((key) => [...path, key].join('.')))
+      .filter((path) => !/^(global|limits\..*|.*\.resources\.(requests|limits))$/.test(path));
+    const inFile = values.map(pathOf);
+    expect(inFile.toSorted()).toEqual(inSchema.toSorted());
+  });
+
+  test('says of every value what it is for', () => {
+    for (const one of values.filter(({ isGroup }) => !isGroup)) {
+      const key = one.path.at(-1);
+      expect(one.comment, pathOf(one)).toMatch(new RegExp(`^${key}[ ,]`));
+    }
+  });
+});
+
+describe.skipIf(missingHelm !== undefined)(withHelm('Helm'), () => {
+  const render = (...args: readonly string[]) => helm(['template', 'r', chartFolder, ...args]);
+
+  test.each([
+    ['--set=gateway.replicas=0', /gateway.*replicas|minimum/is],
+    ['--set=gateway.replica=2', /replica/],
+    ['--set=operator=null', /operator/],
+    ['--set=commonLabels.app\\.kubernetes\\.io/name=x', /invalid propertyName 'app.kubernetes.io.name'/],
+  ])('refuses %s by the schema', async (argument, sentence) => {
+    const { code, stderr } = await render(argument);
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/values don't meet the specifications of the schema/);
+    expect(stderr).toMatch(sentence);
+  });
+
+  const provider = (name: string, index = 0): readonly string[] =>
+    [`name=${name}`, 'kind=model', 'endpoint=http://a', 'enabled=true'].map(
+      (one) => `--set=providers[${index}].${one}`,
+    );
+  const policy = (name: string, index = 0): readonly string[] =>
+    [`name=${name}`, 'policyRef.name=p', 'policyRef.revision=1', 'contentProfile=c'].map(
+      (one) => `--set=servedPolicies[${index}].${one}`,
+    );
+
+  test.each([
+    ['a provider named echo beside the offline model', provider('echo'), provider('other'), /echo is there twice/],
+    [
+      'a provider that is there twice',
+      [...provider('a'), ...provider('a', 1)],
+      [...provider('a'), ...provider('b', 1)],
+      /a is there twice/,
+    ],
+    [
+      'a served policy that is there twice',
+      [...policy('a'), ...policy('a', 1)],
+      [...policy('a'), ...policy('b', 1)],
+      /a is there twice/,
+    ],
+    ['too little time to end', ['--set=runtime.preStopSeconds=23'], ['--set=runtime.preStopSeconds=22'], /at least 31/],
+  ])('refuses %s in words, and not its neighbour', async (_title, bad, good, sentence) => {
+    const refused = await render(...bad);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toMatch(sentence);
+    expect(await render(...good)).toMatchObject({ code: 0 });
+  });
+
+  test('refuses a Kubernetes that is too old', async () => {
+    expect((await render('--kube-version=1.32.9')).stderr).toMatch(/incompatible with Kubernetes/);
+    expect(await render('--kube-version=1.33.0')).toMatchObject({ code: 0 });
+  });
+});
