@@ -119,16 +119,27 @@ test('one object has a bounded number of new events, others are not touched by i
 
 test('what waits is bounded', async () => {
   const { server, recorder } = await open();
-  let open_ = (): void => {};
-  const gate = new Promise<void>((resolve) => {
-    open_ = resolve;
-  });
-  server.fate = () => gate.then(() => 'served');
+  const gate = Promise.withResolvers<void>();
+  server.fate = () => gate.promise.then(() => 'served');
   for (let at = 0; at < 600; at += 1) recorder.record(fact(`object-${at}`));
   // One is on its way, five hundred wait.
   expect(recorder.counts().limited).toBe(99);
-  open_();
+  gate.resolve();
   await until('all are written', () => recorder.counts().written === 501);
+});
+
+test('a thousand series are remembered, and the one that was seen longest ago is begun anew', async () => {
+  const { recorder, written, events } = await open();
+  for (let at = 0; at < 1_001; at += 1) {
+    recorder.record(fact(`object-${at}`));
+    if (at % 400 === 0 || at === 1_000) await written(at + 1);
+  }
+  recorder.record(fact('object-1'));
+  await written(1_002);
+  expect(events()).toHaveLength(1_001);
+  recorder.record(fact('object-0'));
+  await written(1_003);
+  expect(events()).toHaveLength(1_002);
 });
 
 test('a note is cut at 1,024 bytes, between characters', async () => {
