@@ -1,3 +1,4 @@
+import { checkedText } from '../../runtime/rules/pattern/checked-text.ts';
 import { compileGroup } from '../../runtime/rules/pattern/compile-group.ts';
 import { openSet } from '../../runtime/rules/pattern/engine.ts';
 import { groupPatterns } from '../../runtime/rules/pattern/group-patterns.ts';
@@ -41,7 +42,7 @@ export async function judgeGapGroups(texts: number): Promise<GapReport> {
   const times = groups.map(({ members }) => {
     const group = compileGroup(members.flatMap((member) => prepared[member] ?? []));
     if ('reason' in group) throw new Error(group.reason);
-    return Math.max(...worst.map((text) => fastestMs(texts, () => group.firing(text))));
+    return Math.max(...worst.map((text) => fastestMs(texts, () => group.firing(checkedText(text)))));
   });
   const together = times.reduce((sum, time) => sum + time, 0);
   return { groups: groups.length, oneSet, together, slowest: Math.max(...times), problems };

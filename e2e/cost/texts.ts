@@ -26,9 +26,10 @@ export function fitting(text: string, maxBodyBytes: number): string {
   return characters.join('');
 }
 
-/** A text that no pattern may skip, because it lacks no byte. */
+/** A text that no pattern may skip, whole or in part: it lacks no byte at its begin and at its end. */
 export function lookedThrough(text: string, maxBodyBytes: number): string {
-  return fitting(everyByte + text, maxBodyBytes);
+  const own = Buffer.byteLength(bodyOf(everyByte)) - Buffer.byteLength(bodyOf(''));
+  return fitting(everyByte + text, maxBodyBytes - own) + everyByte;
 }
 
 export function repeated(unit: string, maxBodyBytes: number): string {

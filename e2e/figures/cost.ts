@@ -45,8 +45,9 @@ export const figure: Figure = {
       admitted.problems.length === 0 &&
       alike &&
       late.length === 0;
+    const but = refused.admitted.length === 0 ? '' : `, but for ${refused.admitted.join(' and ')}`;
     const line =
-      `${refused.patterns} slow patterns refused with timeoutMs 20 and 5000; ${gapLine}; ${admitted.rules} rules of ` +
+      `${refused.patterns} slow patterns refused with timeoutMs 20 and 5000, in rules that deny and that mask${but}; ${gapLine}; ${admitted.rules} rules of ` +
       `${admitted.policies} policies admitted; ${alike ? 'the same' : 'NOT the same'} bytes from ${sizes[size].judgements} ` +
       `processes; ${sets.map(described).join('; ')}`;
     return { holds, line };
