@@ -96,8 +96,10 @@ imagePullSecrets: [{ name: pull }]
 tolerations: [{ key: gpu, operator: Exists }]
 maxUnavailable: 25%
 egress: [{ to: [{ ipBlock: { cidr: 10.0.0.0/8 } }], ports: [{ port: 443 }] }]
+allowFrom: { portcullis.dev/runtime-client: "true" }
 `);
     expect(template.resources.limits).toEqual({ memory: '512Mi' });
+    expect(template.allowFrom).toEqual({ 'portcullis.dev/runtime-client': 'true' });
     expect(template.egress).toHaveLength(1);
   });
 });

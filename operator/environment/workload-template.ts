@@ -4,10 +4,13 @@ import { nameSchema } from '#crds/metadata';
 const labelKey = z
   .string()
   .max(317)
-  .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/, 'must be a label key')
-  .refine((key) => !key.startsWith('portcullis.dev/'), 'keys of portcullis.dev/ belong to the operator');
+  .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/, 'must be a label key');
+const ownKey = labelKey.refine(
+  (key) => !key.startsWith('portcullis.dev/'),
+  'keys of portcullis.dev/ belong to the operator',
+);
 const labelValue = z.string().regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/, 'must be a label value');
-const labels = z.record(labelKey, labelValue);
+const labels = z.record(ownKey, labelValue);
 const quantity = z
   .string()
   .regex(/^\d+(\.\d+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei|[eE]-?\d+)?$/, 'must be a quantity, such as 250m or 256Mi');
@@ -60,7 +63,8 @@ export const workloadTemplateSchema = z
       .describe('preStopSeconds is how long a pod that is to end goes on serving, until nobody finds it any more.'),
     terminationGraceSeconds: z.int().min(1).max(3_600).default(30),
     networkPolicy: z.boolean().default(true).describe('networkPolicy false leaves the pods open to the whole cluster.'),
-    allowFrom: labels
+    allowFrom: z
+      .record(labelKey, labelValue)
       .default({ 'app.kubernetes.io/part-of': 'portcullis' })
       .describe('allowFrom are the labels of the pods, in the same namespace, that may call a runtime.'),
     ingress: z
