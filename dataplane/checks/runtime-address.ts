@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 
 /** What a runtime answered, whole; or how far the attempt came. `lost` and `broken` tell apart what may be tried again. */
@@ -66,24 +66,54 @@ export function openRuntimeAddress(origin: string, maxInFlight: number, now: () 
   };
 }
 
-async function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Attempt> {
-  let began = false;
-  try {
-    const { path, headers, body } = call;
-    const answer = await pool.request({ method: 'POST', path, headers, body, signal });
-    began = true;
-    const parts: Buffer[] = [];
-    let length = 0;
-    for await (const part of answer.body as AsyncIterable<Buffer>) {
-      length += part.length;
-      if (length > call.maxAnswerBytes) return { kind: 'too_long' };
-      parts.push(part);
-    }
-    return { kind: 'answer', status: answer.statusCode, bytes: Buffer.concat(parts, length) };
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    return { kind: !began && isLost(error) ? 'lost' : 'broken' };
+/**
+ * Sends one call and collects its answer. The low-level form of the package: a check is small and often made, and the
+ * stream that its other forms make of an answer costs more than the answer.
+ */
+function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Attempt> {
+  signal.throwIfAborted();
+  const { path, headers, body, maxAnswerBytes } = call;
+  const { promise, resolve, reject } = Promise.withResolvers<Attempt>();
+  const parts: Buffer[] = [];
+  let length = 0;
+  let status: number | undefined;
+  let sending: Dispatcher.DispatchController | undefined;
+
+  function onAbort(): void {
+    reject(signal.reason);
+    sending?.abort(signal.reason);
   }
+  function settle(outcome: Attempt): void {
+    signal.removeEventListener('abort', onAbort);
+    resolve(outcome);
+  }
+
+  signal.addEventListener('abort', onAbort, { once: true });
+  pool.dispatch(
+    { method: 'POST', path, headers, body },
+    {
+      onRequestStart(controller) {
+        sending = controller;
+        if (signal.aborted) controller.abort(signal.reason);
+      },
+      onResponseStart(_controller, statusCode) {
+        if (statusCode >= 200) status = statusCode;
+      },
+      onResponseData(controller, part) {
+        length += part.length;
+        if (length <= maxAnswerBytes) return void parts.push(part);
+        settle({ kind: 'too_long' });
+        controller.abort(new Error('the answer is too long'));
+      },
+      onResponseEnd() {
+        settle(status === undefined ? { kind: 'broken' } : { kind: 'answer', status, bytes: Buffer.concat(parts) });
+      },
+      onResponseError(_controller, error) {
+        settle({ kind: status === undefined && isLost(error) ? 'lost' : 'broken' });
+      },
+    },
+  );
+  return promise;
 }
 
 function isLost(error: unknown): boolean {
