@@ -16,6 +16,7 @@ import { readClusterEnvironment } from './environment/read-environment-files.ts'
 import { createGatewayPods } from './gateways/adapters/pods/gateway-pods.ts';
 import type { Leadership } from './leadership.ts';
 import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
+import { createServedServices } from './served/adapters/services/served-services.ts';
 import { createDeployments } from './workloads/adapters/deployments/deployments.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -51,7 +52,9 @@ export async function openCluster(
   const deployments = parts.use(createDeployments({ client, template, clock, logger, meter }));
   const bundles = parts.use(createBundleConfigMaps({ client, clock, logger }));
   const gateways = parts.use(createGatewayPods({ client, clock, logger }));
-  const watched = [deployments, bundles, gateways];
+  const { port } = template;
+  const served = parts.use(createServedServices({ client, entries: environment.served, port, clock, logger }));
+  const watched = [deployments, bundles, gateways, served];
   const secretsDirectory = config.secretsDirectory;
   return {
     apiUrl: access.url,
@@ -62,6 +65,7 @@ export async function openCluster(
     workloads: deployments,
     gateways,
     bundles,
+    served,
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),
     judge: overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory }),
     events: parts.use(

@@ -9,6 +9,7 @@ import type { Environment } from './environment/read-environment-files.ts';
 import type { GatewayReplicas } from './gateways/ports.ts';
 import type { Leadership, LeadershipLostError } from './leadership.ts';
 import type { ReconcileMeter } from './reconcile/reconcile-metrics.ts';
+import type { ServedPolicies } from './served/ports.ts';
 import type { Workloads } from './workloads/ports.ts';
 
 /** What one way to run brings: the resources, and an adapter for each port. Whoever opened the parts closes them. */
@@ -24,6 +25,7 @@ export type Place = {
   readonly workloads: Workloads;
   readonly gateways: GatewayReplicas;
   readonly bundles: BundleStore;
+  readonly served: ServedPolicies;
   readonly judge: Judge;
   readonly checks: CheckClient;
   /** Tells people what happened, where they can look at it. */

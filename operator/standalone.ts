@@ -13,6 +13,7 @@ import { startFolderApi } from './folder-api/start-folder-api.ts';
 import { createGatewayProcesses } from './gateways/adapters/processes/gateway-processes.ts';
 import { soleLeader } from './leadership.ts';
 import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
+import { nothingServed } from './served/ports.ts';
 import { buildVersion } from './workloads/adapters/processes/build-version.ts';
 import { createProcesses } from './workloads/adapters/processes/processes.ts';
 
@@ -55,6 +56,7 @@ export async function openStandalone(
     environment,
     build,
     template: undefined,
+    served: parts.use(nothingServed),
     events: silentRecorder,
     leadership: soleLeader,
     synced: Promise.resolve(),

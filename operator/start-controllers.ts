@@ -9,6 +9,7 @@ import { createBindingController } from './controllers/model-binding/controller.
 import type { BindingWorld } from './controllers/model-binding/gather.ts';
 import { createGenerationController } from './controllers/runtime-generation/controller.ts';
 import { createNeedsFinder } from './controllers/runtime-generation/needed-workloads.ts';
+import { createServedController } from './controllers/served-policy/controller.ts';
 import type { Place } from './place.ts';
 import { startController } from './reconcile/controller.ts';
 import type { PassOutcome } from './reconcile/outcome.ts';
@@ -32,17 +33,27 @@ export type ControllersOptions = {
  */
 export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { place, caches, clock, logger, meter } = options;
-  const { client, build, template, workloads, gateways, bundles, judge, checks, events } = place;
+  const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = place;
   const { approved, limits } = place.environment;
   const { maxStreamMs, progressDeadlineMs } = options.config;
   const { stores } = caches;
   const world: BindingWorld = { stores, approved, limits, build, template, canRun: workloads.canRun, history: caches };
   const claims = createWorkloadClaims();
-  const needs = createNeedsFinder(client, world);
   const ports = { client, bundles, judge, workloads, checks, logger, events };
-  const policies = createPolicyController({ client, stores, clock, logger, events });
+  const policies = createPolicyController({ client, stores, clock, logger, events, served });
   const bindings = createBindingController({ ports, world, claims, clock, progressDeadlineMs, maxStreamMs });
-  const generations = createGenerationController({ ...ports, world, caches, needs, claims, clock, maxStreamMs });
+  const addresses = createServedController({ ports, world, served, claims, clock, maxStreamMs });
+  const needs = createNeedsFinder(client, world, { entries: served.entries, hasFailed: addresses.hasFailed });
+  const generations = createGenerationController({
+    ...ports,
+    world,
+    caches,
+    served,
+    needs,
+    claims,
+    clock,
+    maxStreamMs,
+  });
   const reports = createReportController({ client, stores, gateways, clock, logger });
 
   const parts = new AsyncDisposableStack();
@@ -56,6 +67,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     bindings: start('modelbinding', 8, bindings.reconcile),
     generations: start('runtimegeneration', 4, generations.reconcile),
     reports: start('gatewayreport', 1, reports.reconcile),
+    served: start('servedpolicy', 2, addresses.reconcile),
   };
   workloads.onChange((name) => queues.generations.add(name));
   gateways.onChange((name) => queues.reports.add(name));
@@ -66,7 +78,18 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
       for (const binding of bindings.waitingFor(metadata.name)) queues.bindings.add(binding);
     }
   });
-  caches.connect(createTriggers(queues, stores, bindings.waitingFor));
+  const { waitingFor } = bindings;
+  const triggers = createTriggers({
+    queues,
+    stores,
+    waitingFor,
+    served: { ...served, waitingFor: addresses.waitingFor },
+  });
+  caches.connect(triggers);
+  served.onChange(triggers.served);
+  for (const name of new Set([...served.entries.map((entry) => entry.name), ...served.pins().keys()])) {
+    triggers.served(name);
+  }
   generations.sweep();
   return parts;
 }

@@ -6,9 +6,10 @@ import type { ModelBinding } from '#crds/model-binding';
 import type { WorkQueue } from '#kube/work-queue';
 import { aliasKey, type Listeners, type Stores } from './caches.ts';
 import { readPrevious } from './controllers/model-binding/previous.ts';
+import type { ServedPolicies } from './served/ports.ts';
 
 export type Queues = Readonly<
-  Record<'policies' | 'bindings' | 'generations' | 'reports', Pick<WorkQueue, 'add' | 'addAfter'>>
+  Record<'policies' | 'bindings' | 'generations' | 'reports' | 'served', Pick<WorkQueue, 'add' | 'addAfter'>>
 >;
 
 /** Changes that come so close to each other are looked at together when a workload is asked whether it is needed. */
@@ -18,12 +19,17 @@ const gatherMs = 20;
  * Which passes a change asks for. Asking too often costs a look at the cache; asking too seldom leaves something
  * undone for ever, for nothing looks again by itself.
  */
-export function createTriggers(
-  queues: Queues,
-  stores: Stores,
+export function createTriggers(options: {
+  readonly queues: Queues;
+  readonly stores: Stores;
   /** Bindings that wait for a workload that no route names yet. */
-  waitingFor: (workload: string) => readonly string[],
-): Listeners {
+  readonly waitingFor: (workload: string) => readonly string[];
+  readonly served: Pick<ServedPolicies, 'entries' | 'pins'> & {
+    /** Served policies that wait for a workload that no address leads to yet. */
+    waitingFor(workload: string): readonly string[];
+  };
+}): Triggers {
+  const { queues, stores, waitingFor, served } = options;
   const addAll = (queue: keyof Queues, objects: readonly AnyObject[]): void => {
     for (const { metadata } of objects) queues[queue].add(metadata.name);
   };
@@ -42,6 +48,7 @@ export function createTriggers(
       queues.policies.add(name, { priority: isEdit(current, previous) ? 'high' : 'low' });
       for (const id of [current, previous].map(idOf)) policiesOfId(id);
       addAll('bindings', stores.bindings.by('policy', name));
+      for (const entry of served.entries) if (entry.policyRef.name === name) queues.served.add(entry.name);
     },
     bindings(name, current, previous) {
       queues.bindings.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
@@ -59,6 +66,8 @@ export function createTriggers(
       queues.generations.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
       addAll('bindings', stores.routes.by('workload', name));
       for (const binding of waitingFor(name)) queues.bindings.add(binding);
+      for (const entry of served.waitingFor(name)) queues.served.add(entry);
+      for (const [entry, pin] of served.pins()) if (pin.workload === name) queues.served.add(entry);
     },
     routes(name, current, previous) {
       queues.bindings.add(name);
@@ -74,8 +83,18 @@ export function createTriggers(
       addAll('bindings', stores.bindings.list().filter(isConcerned));
       generations();
     },
+    served(name) {
+      queues.served.add(name);
+      const policyRef = served.entries.find((entry) => entry.name === name)?.policyRef;
+      if (policyRef !== undefined) queues.policies.add(policyRef.name);
+      policiesOfId(served.pins().get(name)?.policyId);
+      generations();
+    },
   };
 }
+
+/** Besides the objects: the address of a served policy changed, or its entry is looked at for the first time. */
+export type Triggers = Listeners & { readonly served: (entry: string) => void };
 
 type AnyObject = { readonly metadata: Stored<GuardrailPolicy>['metadata'] };
 

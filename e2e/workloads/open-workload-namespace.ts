@@ -4,6 +4,7 @@ import { builtinKinds } from '#kube/builtin-kinds';
 import type { Pod } from '#kube/builtin-types';
 import type { KubeClient } from '#kube/client';
 import type { ApiServer } from '../kube/open-api-server.ts';
+import { until } from '../support/until.ts';
 
 /** A namespace of a real API server that takes restricted pods only; the test is its only kubelet. */
 export type WorkloadNamespace = {
@@ -11,9 +12,14 @@ export type WorkloadNamespace = {
   kubectl(...args: readonly string[]): Promise<string>;
   /** Writes that the API server took from us, by the audit log: `verb resource/name`. */
   writes(): readonly string[];
+  /** Waits until nothing but leases and reports is written, and returns what was written until then. */
+  atRest(): Promise<readonly string[]>;
   /** Every pod of the workload runs, and is ready or not. @returns how many there are */
   setPods(workload: string, isReady: boolean, container?: object): Promise<number>;
 };
+
+/** What is written while nothing happens. */
+const ticking = /leases|gatewayreports/;
 
 export async function openWorkloadNamespace(server: ApiServer): Promise<WorkloadNamespace> {
   const client = await server.client();
@@ -23,6 +29,14 @@ export async function openWorkloadNamespace(server: ApiServer): Promise<Workload
     client,
     kubectl: (...args) => server.kubectl(`--namespace=${namespace}`, ...args),
     writes: () => readWrites(server.controlPlane.auditLogFile, namespace),
+    atRest: () =>
+      until('nothing is written', async () => {
+        const read = () =>
+          readWrites(server.controlPlane.auditLogFile, namespace).filter((line) => !ticking.test(line));
+        const before = read();
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        return read().length === before.length ? before : undefined;
+      }),
     async setPods(workload, isReady, container = { state: { running: {} } }) {
       const labelSelector = `portcullis.dev/workload=${workload}`;
       const { items } = await client.list<Pod>(builtinKinds.pod, { labelSelector });

@@ -20,6 +20,7 @@ export const servedPoliciesSchema = z.strictObject({
         policyRef: z.strictObject({ name: nameSchema, revision: z.int().min(1) }),
         contentProfile: z.string().min(1).max(128),
         replicas: z.int().min(1).max(64).default(1),
+        apply: z.string().max(128).optional().describe('apply is a free token: a new value runs the revision anew.'),
       }),
     )
     .max(256),

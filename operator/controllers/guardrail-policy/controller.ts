@@ -17,6 +17,7 @@ import type { PassOutcome } from '../../reconcile/outcome.ts';
 import type { RevisionHead } from '../../revisions/decide-recording.ts';
 import { recordRevision } from '../../revisions/record-revision.ts';
 import { listRevisionHeads, newestIdOfName } from '../../revisions/revision-heads.ts';
+import type { ServedPolicies } from '../../served/ports.ts';
 import { readPrevious } from '../model-binding/previous.ts';
 import { isApplied } from '../model-binding/ring.ts';
 import { policyConditions } from './conditions.ts';
@@ -38,6 +39,8 @@ export type PolicyControllerOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Pick<EventRecorder, 'record'>;
+  /** Policies that are served directly: each entry refers to its policy. */
+  readonly served: Pick<ServedPolicies, 'entries' | 'readPins'>;
 };
 
 /** Gives policies their id and finalizer, records their revisions and holds their deletion. */
@@ -161,7 +164,13 @@ export function createPolicyController(options: PolicyControllerOptions) {
     const byName = new Map(bindings.items.map((binding) => [binding.metadata.name, binding]));
     const serves = (route: Stored<GatewayRoute>): boolean =>
       servedPolicies(route, byName.get(route.metadata.name)).some((served) => served === id);
+    const pins = await options.served.readPins();
+    const addresses = [
+      ...options.served.entries.filter(({ policyRef }) => policyRef.name === name).map((entry) => entry.name),
+      ...[...pins].filter(([, pin]) => pin.policyId === id).map(([entry]) => entry),
+    ];
     return [
+      ...[...new Set(addresses)].map((entry) => `served policy ${entry}`),
       ...bindings.items.filter(refers).map((binding) => `binding ${binding.metadata.name}`),
       ...routes.items.filter(serves).map((route) => `route ${route.metadata.name}`),
     ].toSorted();

@@ -19,7 +19,7 @@ import { bindingEvents } from './binding-events.ts';
 import { aspectsOf } from './conditions.ts';
 import { decide, desiredOf, gaveUp } from './decide.ts';
 import { type BindingWorld, gather, type Pass } from './gather.ts';
-import { runStep, type TrialPorts } from './run-step.ts';
+import { runStep, type TrialPorts, type TrialStep } from './run-step.ts';
 import type { Snapshot } from './snapshot.ts';
 import { makeStatus } from './status.ts';
 import type { Settlement, Standing, Step } from './steps.ts';
@@ -119,8 +119,21 @@ export function createBindingController(options: BindingControllerOptions) {
       case 'ensure_workload':
       case 'run_tests':
       case 'ask_providers':
-        return go(await runStep({ ...ports, awaited, answered }, world, pass, step, signal));
+        return go({ ...pass, ...(await tryOut(pass, step, signal)) });
     }
+  }
+
+  async function tryOut(
+    pass: Pass,
+    step: TrialStep,
+    signal: AbortSignal,
+  ): Promise<Pick<Pass, 'facts' | 'generations'>> {
+    const { metadata, spec } = pass.binding;
+    const { facts, generations } = pass;
+    const subject = { name: metadata.name, uid: metadata.uid, token: spec.apply ?? '', replicas: spec.replicas };
+    const trial = { subject, facts, generations };
+    const found = await runStep({ ...ports, awaited, answered }, world, trial, step, signal);
+    return { facts: found.facts, generations: found.generations };
   }
 
   function adopt(binding: Stored<ModelBinding>): Promise<Stored<ModelBinding>> {

@@ -25,8 +25,11 @@ export type Progress =
       readonly workload: string | undefined;
     };
 
+/** What tells how far an application got. */
+export type ProgressSnapshot = Pick<Snapshot, 'policy' | 'upstream' | 'route' | 'facts' | 'limits'>;
+
 type PolicyContent = Extract<Application['content'], { mode: 'Policy' }>;
-type Check = (s: Snapshot, target: Target, content: PolicyContent) => Progress | undefined;
+type Check = (s: ProgressSnapshot, target: Target, content: PolicyContent) => Progress | undefined;
 
 /** In the order in which they are judged: what cannot become true any more comes before what may. */
 const checks: readonly Check[] = [
@@ -42,7 +45,7 @@ const checks: readonly Check[] = [
   testsPass,
 ];
 
-export function progressOf(s: Snapshot, target: Target, application: Application): Progress {
+export function progressOf(s: ProgressSnapshot, target: Target, application: Application): Progress {
   const { content } = application;
   if (content.mode === 'None') {
     const refused = upstreamIsApproved(s, target);
@@ -55,7 +58,7 @@ export function progressOf(s: Snapshot, target: Target, application: Application
   return guarded(s, target, content);
 }
 
-function policyIsOpen(s: Snapshot, target: Target, content: PolicyContent): Progress | undefined {
+function policyIsOpen(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress | undefined {
   if (target === 'pinned' || s.policy.kind === 'absent') return undefined;
   const { archived, deleting } = s.policy;
   if (!archived && !deleting) return undefined;
@@ -65,7 +68,7 @@ function policyIsOpen(s: Snapshot, target: Target, content: PolicyContent): Prog
   return failed('references', 'policy_archived', `the policy is ${state}: it cannot be newly applied`);
 }
 
-function profileIsKnown(_s: Snapshot, _target: Target, content: PolicyContent): Progress | undefined {
+function profileIsKnown(_s: ProgressSnapshot, _target: Target, content: PolicyContent): Progress | undefined {
   if (isContentProfile(content.contentProfile)) return undefined;
   return failed(
     'references',
@@ -74,7 +77,7 @@ function profileIsKnown(_s: Snapshot, _target: Target, content: PolicyContent): 
   );
 }
 
-function upstreamIsApproved(s: Snapshot, target: Target): Progress | undefined {
+function upstreamIsApproved(s: ProgressSnapshot, target: Target): Progress | undefined {
   if (target === 'pinned' || s.upstream.kind === 'approved') return undefined;
   return failed(
     'references',
@@ -83,7 +86,7 @@ function upstreamIsApproved(s: Snapshot, target: Target): Progress | undefined {
   );
 }
 
-function policyIsThere(s: Snapshot, target: Target): Progress | undefined {
+function policyIsThere(s: ProgressSnapshot, target: Target): Progress | undefined {
   if (target === 'pinned') return undefined;
   if (s.policy.kind === 'absent') return unresolved('PolicyNotFound', 'the policy of spec.guardrail does not exist');
   if (s.policy.idConflict) {
@@ -93,7 +96,7 @@ function policyIsThere(s: Snapshot, target: Target): Progress | undefined {
   return undefined;
 }
 
-function revisionIsRecorded(s: Snapshot, target: Target, content: PolicyContent): Progress | undefined {
+function revisionIsRecorded(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress | undefined {
   const { revision } = s.facts[target];
   if (revision === undefined) {
     const name = `${content.policyId}-${content.policyRevision}`;
@@ -103,7 +106,7 @@ function revisionIsRecorded(s: Snapshot, target: Target, content: PolicyContent)
   return unresolved('PolicyRevisionUnknown', `the policy has no revision ${content.policyRevision}`);
 }
 
-function bundleIsBuilt(s: Snapshot, target: Target, content: PolicyContent): Progress | undefined {
+function bundleIsBuilt(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress | undefined {
   const { bundle } = s.facts[target];
   if (bundle === undefined) {
     return { kind: 'step', step: { kind: 'build_bundle', target, contentProfile: content.contentProfile } };
@@ -113,7 +116,7 @@ function bundleIsBuilt(s: Snapshot, target: Target, content: PolicyContent): Pro
   return failed(phase, bundle.reason, bundle.message);
 }
 
-function bundleIsAdmitted(s: Snapshot, target: Target): Progress | undefined {
+function bundleIsAdmitted(s: ProgressSnapshot, target: Target): Progress | undefined {
   const { revision, judgement } = s.facts[target];
   if (judgement === undefined) return { kind: 'step', step: { kind: 'judge', target } };
   if (judgement.kind === 'accepted') return undefined;
@@ -121,7 +124,7 @@ function bundleIsAdmitted(s: Snapshot, target: Target): Progress | undefined {
   return failed('generation', judgement.reason, `${policy}${judgement.message}`);
 }
 
-function workloadIsReady(s: Snapshot, target: Target): Progress | undefined {
+function workloadIsReady(s: ProgressSnapshot, target: Target): Progress | undefined {
   const { workload } = s.facts[target];
   if (workload === undefined) return { kind: 'step', step: { kind: 'ensure_workload', target } };
   if (workload.ready && workload.addresses.length > 0) return undefined;
@@ -129,7 +132,7 @@ function workloadIsReady(s: Snapshot, target: Target): Progress | undefined {
   return { kind: 'waiting', phase: 'generation', message };
 }
 
-function testsPass(s: Snapshot, target: Target, content: PolicyContent): Progress | undefined {
+function testsPass(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress | undefined {
   const { revision, tests } = s.facts[target];
   if (!isFound(revision) || revision.tests.length === 0) return undefined;
   if (tests === undefined) {
@@ -138,7 +141,7 @@ function testsPass(s: Snapshot, target: Target, content: PolicyContent): Progres
   return tests.kind === 'passed' ? undefined : failed('generation', 'policy_tests_failed', tests.message);
 }
 
-function providersAnswer(s: Snapshot, target: Target): Progress | undefined {
+function providersAnswer(s: ProgressSnapshot, target: Target): Progress | undefined {
   const { revision, providers } = s.facts[target];
   if (target === 'pinned' || !isFound(revision) || !callsProviders(revision)) return undefined;
   if (providers === undefined) return { kind: 'step', step: { kind: 'ask_providers', target } };
@@ -152,7 +155,7 @@ function callsProviders(revision: PolicyRevisionSpec): boolean {
     .some((rule) => isEnforced(rule) && providerOf(rule) !== undefined);
 }
 
-function guarded(s: Snapshot, target: Target, content: PolicyContent): Progress {
+function guarded(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress {
   const { revision, bundle, judgement, workload } = s.facts[target];
   if (!isFound(revision) || bundle?.kind !== 'built' || judgement?.kind !== 'accepted' || workload === undefined) {
     throw new TypeError('an application is ready only when all of its facts are there');

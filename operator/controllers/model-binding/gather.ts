@@ -109,7 +109,7 @@ export function holdingOf({ spec }: Pick<GatewayRoute, 'spec'>): Holding {
   return { bindingName: spec.binding.name, bindingId: spec.binding.id, gateway: spec.gateway, alias: spec.alias };
 }
 
-function policyOf(stores: Stores, name: string | undefined): PolicyView {
+export function policyOf(stores: Pick<Stores, 'policies'>, name: string | undefined): PolicyView {
   const policy = name === undefined ? undefined : stores.policies.get(name);
   return policy === undefined ? { kind: 'absent' } : policyView(policy);
 }

@@ -15,7 +15,7 @@ import { prepareWorkload } from '../../workloads/prepare-workload.ts';
 import { workloadName } from '../../workloads/workload-name.ts';
 import type { AnsweredProviders } from './answered-providers.ts';
 import type { AwaitedWorkloads } from './awaited-workloads.ts';
-import { type BindingWorld, type Pass, workloadView } from './gather.ts';
+import { type BindingWorld, workloadView } from './gather.ts';
 import { recordPassedTests, testsDigest } from './passed-tests.ts';
 import { deadlinesOf } from './resources/route.ts';
 import type { Target, TargetFacts } from './snapshot.ts';
@@ -34,79 +34,93 @@ export type TrialPorts = {
 
 export type TrialStep = Extract<Step, { readonly target: Target }>;
 
-/** Finds out one fact about an application, or has its workload run; returns the pass that knows it. */
+/** An application that is looked into. */
+export type Trial = {
+  /** Who asks for it. */
+  readonly subject: {
+    readonly name: string;
+    readonly uid: string;
+    readonly token: string;
+    readonly replicas: number;
+  };
+  readonly facts: Readonly<Record<Target, TargetFacts>>;
+  /** The workload objects as they were read live. */
+  readonly generations: Readonly<Partial<Record<Target, Stored<RuntimeGeneration>>>>;
+};
+
+/** Finds out one fact about an application, or has its workload run; returns the trial that knows it. */
 export async function runStep(
   ports: TrialPorts,
   world: BindingWorld,
-  pass: Pass,
+  trial: Trial,
   step: TrialStep,
   signal: AbortSignal,
-): Promise<Pass> {
+): Promise<Trial> {
   const { target } = step;
   switch (step.kind) {
     case 'read_revision': {
       const revision = await ports.client.get<PolicyRevision>(kinds.policyRevision, step.name);
-      return learn(pass, target, { revision: revision?.spec ?? 'absent' });
+      return learn(trial, target, { revision: revision?.spec ?? 'absent' });
     }
     case 'build_bundle': {
       const { limits, approved } = world;
       const { contentProfile } = step;
-      const bundle = buildBundle({ revision: revisionOf(pass, target), contentProfile, limits, approved });
-      return learn(pass, target, { bundle });
+      const bundle = buildBundle({ revision: revisionOf(trial, target), contentProfile, limits, approved });
+      return learn(trial, target, { bundle });
     }
     case 'judge': {
-      const judgement = await ports.judge.judge(builtOf(pass, target), signal);
-      const binding = pass.binding.metadata.name;
+      const judgement = await ports.judge.judge(builtOf(trial, target), signal);
+      const { name: binding } = trial.subject;
       const warnings = judgement.kind === 'accepted' ? judgement.warnings : [];
       for (const warning of warnings) ports.logger.warn('bundle_warning', { binding, warning });
-      return learn(pass, target, { judgement });
+      return learn(trial, target, { judgement });
     }
     case 'ensure_workload':
-      return ensureWorkload(ports, world, pass, target);
+      return ensureWorkload(ports, world, trial, target);
     case 'run_tests':
-      return runTests(ports, world, pass, step, signal);
+      return runTests(ports, world, trial, step, signal);
     case 'ask_providers': {
-      const { name, uid } = pass.binding.metadata;
-      const { digest } = builtOf(pass, target);
-      const application = JSON.stringify([uid, pass.binding.spec.apply ?? '', digest]);
-      if (ports.answered.has(name, application)) return learn(pass, target, { providers: { kind: 'passed' } });
-      const silent = await askProviders(ports.judge, builtOf(pass, target).bundle, signal);
+      const { name, uid, token } = trial.subject;
+      const { digest } = builtOf(trial, target);
+      const application = JSON.stringify([uid, token, digest]);
+      if (ports.answered.has(name, application)) return learn(trial, target, { providers: { kind: 'passed' } });
+      const silent = await askProviders(ports.judge, builtOf(trial, target).bundle, signal);
       const providers =
         silent.length === 0 ? ({ kind: 'passed' } as const) : ({ kind: 'failed', message: silent.join('; ') } as const);
       if (silent.length === 0) ports.answered.note(name, application);
-      return learn(pass, target, { providers });
+      return learn(trial, target, { providers });
     }
   }
 }
 
-async function ensureWorkload(ports: TrialPorts, world: BindingWorld, pass: Pass, target: Target): Promise<Pass> {
-  const { bundle, bytes, digest } = builtOf(pass, target);
-  const { replicas } = pass.binding.spec;
+async function ensureWorkload(ports: TrialPorts, world: BindingWorld, trial: Trial, target: Target): Promise<Trial> {
+  const { bundle, bytes, digest } = builtOf(trial, target);
+  const { replicas, name: subject } = trial.subject;
   const { build, template } = world;
   const name = workloadName({ digest, build, template }, bundle.providers);
-  ports.awaited.expect(pass.binding.metadata.name, name);
+  ports.awaited.expect(subject, name);
   const generation = await prepareWorkload(ports, { bundle, bytes, digest, build, template, replicas });
   const workload = workloadView(world.canRun, generation.metadata.name, generation);
   return {
-    ...learn(pass, target, { workload }),
-    generations: { ...pass.generations, [target]: generation },
+    ...learn(trial, target, { workload }),
+    generations: { ...trial.generations, [target]: generation },
   };
 }
 
 async function runTests(
   ports: TrialPorts,
   world: BindingWorld,
-  pass: Pass,
+  trial: Trial,
   step: Extract<TrialStep, { kind: 'run_tests' }>,
   signal: AbortSignal,
-): Promise<Pass> {
+): Promise<Trial> {
   const { target, contentProfile } = step;
-  const revision = revisionOf(pass, target);
-  const generation = generationOf(pass, target);
+  const revision = revisionOf(trial, target);
+  const generation = generationOf(trial, target);
   const digest = testsDigest(revision.tests);
-  if (generation.status?.testsPassed?.includes(digest)) return learn(pass, target, { tests: { kind: 'passed' } });
+  if (generation.status?.testsPassed?.includes(digest)) return learn(trial, target, { tests: { kind: 'passed' } });
   const deadlines = deadlinesOf(revision.definition);
-  const built = builtOf(pass, target);
+  const built = builtOf(trial, target);
   const run = await runPolicyTests(ports, {
     tests: revision.tests,
     bundle: built.bundle,
@@ -126,36 +140,36 @@ async function runTests(
     case 'broken':
       throw new BrokenError('WorkloadUnavailable', run.message);
     case 'failed':
-      return learn(pass, target, { tests: run });
+      return learn(trial, target, { tests: run });
     case 'passed': {
-      const fields = { binding: pass.binding.metadata.name, workload: generation.metadata.name };
+      const fields = { binding: trial.subject.name, workload: generation.metadata.name };
       ports.logger.info('policy_tests_passed', { ...fields, tests: revision.tests.length });
       for (const difference of run.differences)
         ports.logger.warn('provider_verdict_differs', { ...fields, difference });
       await recordPassedTests(ports.client, generation, digest);
-      return learn(pass, target, { tests: { kind: 'passed' } });
+      return learn(trial, target, { tests: { kind: 'passed' } });
     }
   }
 }
 
-function learn(pass: Pass, target: Target, facts: TargetFacts): Pass {
-  return { ...pass, facts: { ...pass.facts, [target]: { ...pass.facts[target], ...facts } } };
+function learn(trial: Trial, target: Target, facts: TargetFacts): Trial {
+  return { ...trial, facts: { ...trial.facts, [target]: { ...trial.facts[target], ...facts } } };
 }
 
-function revisionOf(pass: Pass, target: Target) {
-  const { revision } = pass.facts[target];
+function revisionOf(trial: Trial, target: Target) {
+  const { revision } = trial.facts[target];
   if (revision === undefined || revision === 'absent') throw new TypeError('the revision was not read');
   return revision;
 }
 
-function builtOf(pass: Pass, target: Target) {
-  const { bundle } = pass.facts[target];
+function builtOf(trial: Trial, target: Target) {
+  const { bundle } = trial.facts[target];
   if (bundle?.kind !== 'built') throw new TypeError('the bundle was not built');
   return bundle;
 }
 
-function generationOf(pass: Pass, target: Target): Stored<RuntimeGeneration> {
-  const generation = pass.generations[target];
+function generationOf(trial: Trial, target: Target): Stored<RuntimeGeneration> {
+  const generation = trial.generations[target];
   if (generation === undefined) throw new TypeError('the workload was not prepared');
   return generation;
 }

@@ -16,6 +16,7 @@ import type { Caches } from '../../caches.ts';
 import { transitionEvents, type Watched } from '../../events/transition-events.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
+import type { ServedPolicies } from '../../served/ports.ts';
 import type { Workloads } from '../../workloads/ports.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import type { BindingWorld } from '../model-binding/gather.ts';
@@ -39,6 +40,7 @@ export type GenerationControllerOptions = {
   readonly world: BindingWorld;
   readonly needs: NeedsFinder;
   readonly workloads: Workloads;
+  readonly served: Pick<ServedPolicies, 'pins' | 'readPins' | 'changes'>;
   readonly claims: Pick<WorkloadClaims, 'isClaimed'>;
   readonly bundles: BundleStore;
   readonly clock: Clock;
@@ -49,7 +51,7 @@ export type GenerationControllerOptions = {
 
 /** Has the processes of a workload run while it is needed, and takes them away when nobody uses them any more. */
 export function createGenerationController(options: GenerationControllerOptions) {
-  const { client, caches, needs, workloads, clock, logger } = options;
+  const { client, caches, needs, workloads, served, clock, logger } = options;
   const { stores } = caches;
   const watches = createStopwatches(clock);
   let sweeping: Promise<void> = Promise.resolve();
@@ -71,7 +73,9 @@ export function createGenerationController(options: GenerationControllerOptions)
           run(generation);
           break;
         case 'restore_bundle':
-          bundle = (await restoreBundle(options, options.world, name, generation.spec)) ? 'stored' : 'unrecoverable';
+          bundle = (await restoreBundle(options, { ...options.world, pins: served.pins() }, name, generation.spec))
+            ? 'stored'
+            : 'unrecoverable';
           break;
         case 'mark':
           generation = await writeSpec(generation, { state: 'Draining' });
@@ -91,9 +95,9 @@ export function createGenerationController(options: GenerationControllerOptions)
 
   /** What is needed as far as the caches tell; found once for every state of them. */
   async function needsNow(): Promise<Needs> {
-    const changes = caches.changes();
+    const changes = caches.changes() + served.changes();
     if (known?.changes === changes) return known.needs;
-    const found = await needs.find(stores.routes.list(), stores.bindings.list());
+    const found = await needs.find(stores.routes.list(), stores.bindings.list(), served.pins());
     known = { changes, needs: found };
     return found;
   }
@@ -164,11 +168,12 @@ export function createGenerationController(options: GenerationControllerOptions)
     const routes = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
     const bindings = await listAll<ModelBinding>(client, kinds.modelBinding);
     const { name, uid, resourceVersion } = generation.metadata;
-    const need = (await needs.find(routes.items, bindings.items)).get(name);
+    const need = (await needs.find(routes.items, bindings.items, await served.readPins())).get(name);
     // A route is being written that names it; after that it is listed, or not needed after all.
     if (options.claims.isClaimed(name)) throw new KubeError('conflict', 'the workload is claimed');
     if (need !== undefined) return writeSpec(generation, { state: 'Active', replicas: need.replicas });
     await client.delete(kinds.runtimeGeneration, name, { uid, resourceVersion });
+    workloads.remove(name);
     logger.info('workload_removed', { workload: name });
     sweep();
     return undefined;

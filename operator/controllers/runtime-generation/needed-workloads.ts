@@ -3,6 +3,8 @@ import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
 import type { KubeClient } from '#kube/client';
 import type { BuiltBundle } from '../../bundles/build-bundle.ts';
+import type { ServedPolicy } from '../../environment/served-policies.ts';
+import type { ServedPin, ServedPolicies } from '../../served/ports.ts';
 import { workloadName } from '../../workloads/workload-name.ts';
 import {
   answers,
@@ -13,9 +15,10 @@ import {
   pinnedApplication,
 } from '../model-binding/application.ts';
 import { buildContent } from '../model-binding/build-content.ts';
-import { type BindingWorld, policyView } from '../model-binding/gather.ts';
+import { type BindingWorld, policyOf, policyView } from '../model-binding/gather.ts';
 import { readPrevious } from '../model-binding/previous.ts';
 import { isApplied } from '../model-binding/ring.ts';
+import { servedApplication } from '../served-policy/decide.ts';
 import type { Need } from './snapshot.ts';
 
 /** Names of workloads by content that are remembered; the content is immutable and so is the name. */
@@ -25,15 +28,24 @@ const remembered = 4_096;
 export type Needs = ReadonlyMap<string, Need>;
 
 export type NeedsFinder = {
-  /** What these routes and bindings need together. */
-  find(routes: readonly Stored<GatewayRoute>[], bindings: readonly Stored<ModelBinding>[]): Promise<Needs>;
+  /** What these routes, bindings and addresses need together, and what the listed entries ask for. */
+  find(
+    routes: readonly Stored<GatewayRoute>[],
+    bindings: readonly Stored<ModelBinding>[],
+    pins: ReadonlyMap<string, ServedPin>,
+  ): Promise<Needs>;
 };
 
 /**
  * A workload is needed by every route that names it, by the route whose application is on trial for the one to go back
- * to, and by every binding whose desired application has no outcome yet (DESIGN section 6.3).
+ * to, by every binding whose desired application has no outcome yet, and by every policy that is served directly, with
+ * what its address led to before (DESIGN section 6.3).
  */
-export function createNeedsFinder(client: Pick<KubeClient, 'get'>, world: BindingWorld): NeedsFinder {
+export function createNeedsFinder(
+  client: Pick<KubeClient, 'get'>,
+  world: BindingWorld,
+  served: Pick<ServedPolicies, 'entries'> & { hasFailed(entry: ServedPolicy): boolean },
+): NeedsFinder {
   const names = new Map<string, string>();
 
   async function nameOf(content: Content): Promise<string | undefined> {
@@ -95,8 +107,22 @@ export function createNeedsFinder(client: Pick<KubeClient, 'get'>, world: Bindin
     return view?.kind === 'found' ? view.id : undefined;
   }
 
+  /** What an entry asks for and its address does not lead to yet. */
+  async function desiredOf(entry: ServedPolicy, pin: ServedPin | undefined): Promise<string | undefined> {
+    const policy = policyOf(world.stores, entry.policyRef.name);
+    const { token, content } = servedApplication(entry, { policy });
+    if (content.mode !== 'Policy' || served.hasFailed(entry)) return undefined;
+    const isPinned =
+      pin?.token === token &&
+      pin.policyId === content.policyId &&
+      pin.policyRevision === content.policyRevision &&
+      pin.contentProfile === content.contentProfile &&
+      world.stores.generations.get(pin.workload) !== undefined;
+    return isPinned ? undefined : nameOf(content);
+  }
+
   return {
-    async find(routes, bindings) {
+    async find(routes, bindings, pins) {
       const byName = new Map(routes.map((route) => [route.metadata.name, route]));
       const needs = new Map<string, Need>();
       const add = (name: string, asker: string, replicas: number): void => {
@@ -113,6 +139,13 @@ export function createNeedsFinder(client: Pick<KubeClient, 'get'>, world: Bindin
       for (const route of byName.values()) {
         for (const needed of await routeNeeds(route, undefined))
           if (needed !== undefined) add(needed, route.metadata.name, 1);
+      }
+      for (const name of new Set([...pins.keys(), ...served.entries.map((entry) => entry.name)])) {
+        const entry = served.entries.find((one) => one.name === name);
+        const pin = pins.get(name);
+        const desired = entry === undefined ? undefined : await desiredOf(entry, pin);
+        const asked = [pin?.workload, ...(pin?.previous ?? []), desired].filter((one) => one !== undefined);
+        for (const workload of asked) add(workload, `served policy ${name}`, entry?.replicas ?? 1);
       }
       return needs;
     },

@@ -2,6 +2,7 @@ import type { RuntimeGeneration } from '#crds/runtime-generation';
 import type { Logger } from '#kit/log/logger';
 import type { KubeClient } from '#kube/client';
 import type { BundleStore } from '../../bundles/ports.ts';
+import type { ServedPin } from '../../served/ports.ts';
 import { type Content, pinnedApplication } from '../model-binding/application.ts';
 import { buildContent } from '../model-binding/build-content.ts';
 import type { BindingWorld } from '../model-binding/gather.ts';
@@ -20,11 +21,11 @@ export type RestorePorts = {
  */
 export async function restoreBundle(
   ports: RestorePorts,
-  world: BindingWorld,
+  world: BindingWorld & { readonly pins: ReadonlyMap<string, ServedPin> },
   name: string,
   { digest }: Pick<RuntimeGeneration['spec'], 'digest'>,
 ): Promise<boolean> {
-  for (const content of contentsOf(world, name)) {
+  for (const content of [...contentsOf(world, name), ...servedContents(world.pins, name)]) {
     const built = await buildContent(ports.client, world, content);
     if (built?.digest !== digest) continue;
     // The workload is there and names the bundle: nobody sweeps it away.
@@ -33,6 +34,17 @@ export async function restoreBundle(
     return true;
   }
   return false;
+}
+
+function servedContents(pins: ReadonlyMap<string, ServedPin>, workload: string): readonly Content[] {
+  return [...pins.values()]
+    .filter((pin) => pin.workload === workload)
+    .map(({ policyId, policyRevision, contentProfile }) => ({
+      mode: 'Policy',
+      policyId,
+      policyRevision,
+      contentProfile,
+    }));
 }
 
 /** What the routes of a workload pin, or would go back to. */

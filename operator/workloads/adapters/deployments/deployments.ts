@@ -17,6 +17,8 @@ import { watchObjects } from './watched-objects.ts';
 const concurrency = 4;
 /** What of a refusal of the API server is shown. */
 const maxRefusal = 300;
+/** Objects go with their RuntimeGeneration; that it is gone is seen a moment before they are made again. */
+const goneMs = 1_000;
 /** Manifests of which is remembered whether they can be read. */
 const remembered = 16_384;
 
@@ -64,10 +66,11 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
   const watched = watchObjects({ client, logger, clock, onChange: look });
 
   /** Something about a workload changed: it may have to be mended, and it may have to be told. */
-  function look(name: string): void {
+  function look(name: string, isGone: boolean): void {
     const asked = running.get(name);
     if (asked === undefined) return;
-    queue.add(name);
+    if (isGone) queue.addAfter(name, goneMs);
+    else queue.add(name);
     tell(name, asked);
   }
 

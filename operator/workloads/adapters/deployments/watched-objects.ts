@@ -7,8 +7,8 @@ import type { Deployment, NetworkPolicy, Pod, PodDisruptionBudget, Service } fro
 import type { KubeClient } from '#kube/client';
 import type { KubeObject } from '#kube/kube-object';
 import { type Reflector, startReflector } from '#kube/reflector';
+import { workloadLabel, workloadsSelector } from '../../resources/workload-labels.ts';
 import { workloadKinds } from './desired-objects.ts';
-import { workloadLabel, workloadsSelector } from './resources/workload-labels.ts';
 
 /** What a cluster holds of all workloads, as watches tell. */
 export type WatchedObjects = AsyncDisposable & {
@@ -27,8 +27,8 @@ export function watchObjects(options: {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Called with the name of the workload that an object belongs to. */
-  readonly onChange: (workload: string) => void;
+  /** Called with the name of the workload that an object belongs to, and whether the object is gone. */
+  readonly onChange: (workload: string, isGone: boolean) => void;
 }): WatchedObjects {
   const { clock, onChange, ...rest } = options;
   const byWorkload = ({ metadata }: KubeObject): string[] => {
@@ -44,7 +44,7 @@ export function watchObjects(options: {
       indexes: { workload: byWorkload },
       onChange(_name, current, previous) {
         for (const name of new Set([current, previous].flatMap((one) => (one === undefined ? [] : byWorkload(one))))) {
-          onChange(name);
+          onChange(name, current === undefined);
         }
       },
     });

@@ -1,7 +1,7 @@
 import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
 import type { WorkloadIdentity } from '../../../ports.ts';
+import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 import { makePodTemplate } from './pod-template.ts';
-import { podLabels, workloadLabels } from './workload-labels.ts';
 
 /** The Deployment of a workload, without its number of replicas, which alone may change. */
 export function makeDeployment(identity: WorkloadIdentity, template: WorkloadTemplate) {

@@ -1,6 +1,6 @@
 import type { BundleProvider } from '#contracts/bundle';
 import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
-import { podLabels, workloadLabels } from './workload-labels.ts';
+import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 
 /**
  * Who may call the pods of a workload, and whom they may call: gateways and the operator on one port; nobody, but for

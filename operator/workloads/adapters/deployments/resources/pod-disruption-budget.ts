@@ -1,5 +1,5 @@
 import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
-import { podLabels, workloadLabels } from './workload-labels.ts';
+import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 
 /** Keeps a drain of nodes from taking all pods of a workload at once. */
 export function makePodDisruptionBudget(name: string, template: WorkloadTemplate) {

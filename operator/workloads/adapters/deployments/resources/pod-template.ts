@@ -1,8 +1,8 @@
 import { bundleKey, bundleMapName, digestAnnotation } from '../../../../bundles/resources/bundle-config-map.ts';
 import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
 import type { WorkloadIdentity } from '../../../ports.ts';
+import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 import { heapMebibytes } from '../memory-size.ts';
-import { podLabels, workloadLabels } from './workload-labels.ts';
 
 /** The user of the runtime in every image of it; one without any right on the node. */
 const user = 65_532;

@@ -1,5 +1,5 @@
 import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
-import { podLabels, workloadLabels } from './workload-labels.ts';
+import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 
 /** The Service of a workload: the one address that a route names. */
 export function makeService(name: string, template: WorkloadTemplate) {

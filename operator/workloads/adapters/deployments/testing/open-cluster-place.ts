@@ -9,9 +9,9 @@ import { until } from '../../../../../e2e/support/until.ts';
 import { workloadTemplateSchema } from '../../../../environment/workload-template.ts';
 import { createReconcileMeter } from '../../../../reconcile/reconcile-metrics.ts';
 import type { WorkloadRequest } from '../../../ports.ts';
+import { workloadLabel } from '../../../resources/workload-labels.ts';
 import type { WorkloadsPlace } from '../../../testing/workloads-suite.ts';
 import { createDeployments, type Deployments } from '../deployments.ts';
-import { workloadLabel } from '../resources/workload-labels.ts';
 
 export const testTemplate = workloadTemplateSchema.parse({ image: 'portcullis:1', tokenSecret: 'token' });
 

@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { currentProfile } from '#contracts/profiles';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { ConfigMap, Service } from '#kube/builtin-types';
+import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
+import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { until } from '../support/until.ts';
+import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
+import { startClusterOperator } from './start-cluster-operator.ts';
+
+const name = 'portcullis-served-text';
+
+describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are served directly'), () => {
+  let server: ApiServer;
+  let namespace: WorkloadNamespace;
+  let folder: string;
+  beforeAll(async () => {
+    server = await openApiServer({ controllers: true, audit: true });
+  }, 180_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    namespace = await openWorkloadNamespace(server);
+    folder = await mkdtemp(join(tmpdir(), 'portcullis-served-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const listing = (revision: number): string =>
+    `policies: [{ name: text, policyRef: { name: guard, revision: ${revision} }, contentProfile: ${currentProfile} }]`;
+  const start = (revision: number | undefined, maxStreamMs = 900_000) =>
+    startClusterOperator(server, namespace, folder, {
+      maxStreamMs,
+      files: { 'served-policies.yaml': revision === undefined ? 'policies: []' : listing(revision) },
+    });
+  const workloads = async () => (await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration)).items;
+  const published = async () => (await namespace.client.get<ConfigMap>(builtinKinds.configMap, name))?.data;
+
+  async function leadsTo(revision: number, isReady = true): Promise<string> {
+    return until(`the address leads to revision ${revision}`, async () => {
+      if (isReady) for (const { metadata } of await workloads()) await namespace.setPods(metadata.name, true);
+      const service = await namespace.client.get<Service>(builtinKinds.service, name);
+      const data = await published();
+      return data?.['policyRevision'] === String(revision)
+        ? service?.spec.selector?.['portcullis.dev/workload']
+        : undefined;
+    });
+  }
+
+  async function recordSecond(): Promise<void> {
+    const guard = await namespace.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
+    await namespace.client.patch(kinds.guardrailPolicy, 'guard', [
+      { op: 'replace', path: '/spec', value: { ...guard?.spec, definition: definitionOf('second') } },
+    ]);
+    await until('it is recorded', async () => {
+      const policy = await namespace.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
+      return policy?.status?.latestRevision?.number === 2;
+    });
+  }
+
+  test('have an address that stays and leads to what is ready; what it led to drains by time', async () => {
+    const first = await start(1);
+    await namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
+    const one = await leadsTo(1);
+    const told = await published();
+    expect(told).toMatchObject({
+      address: `http://${name}.${namespace.client.namespace}.svc:8000`,
+      workloadAddress: `http://${one}.${namespace.client.namespace}.svc:8000`,
+      bundleDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      contentProfile: currentProfile,
+    });
+    await recordSecond();
+    await first[Symbol.asyncDispose]();
+
+    const second = await start(2, 4_000);
+    await until('the next one starts', async () => (await workloads()).length === 2);
+    // Its pods are not ready: nothing moves.
+    expect(await leadsTo(1, false)).toBe(one);
+    const two = await leadsTo(2);
+    expect(two).not.toBe(one);
+    expect((await published())?.['address']).toBe(told?.['address']);
+    expect((await workloads()).map(({ metadata }) => metadata.name)).toContain(one);
+    await until('the first one is gone', async () =>
+      (await workloads()).every(({ metadata }) => metadata.name === two),
+    );
+    const before = await namespace.atRest();
+    expect(await namespace.atRest()).toEqual(before);
+
+    await namespace.kubectl('delete', 'configmap', name);
+    await until('it is published again', published);
+    await second[Symbol.asyncDispose]();
+    await using last = await start(undefined);
+    await until('nothing is left', async () => {
+      const left = await namespace.kubectl(
+        'get',
+        'service,configmap',
+        '--selector=portcullis.dev/served',
+        '--output=name',
+      );
+      return left === '' && (await workloads()).length === 0;
+    });
+    expect(last.events).toContain('leading');
+  });
+
+  test('hold the deletion of their policy', async () => {
+    await using _operator = await start(1);
+    await namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
+    await leadsTo(1);
+    await namespace.kubectl('delete', 'guardrailpolicy', 'guard', '--wait=false');
+    await until('it says what holds it', async () => {
+      const policy = await namespace.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
+      return policy?.status?.conditions?.some(({ message }) => message.includes('served policy text'));
+    });
+    expect(await leadsTo(1)).toBeDefined();
+  });
+});

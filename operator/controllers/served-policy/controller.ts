@@ -1,0 +1,151 @@
+import { kinds } from '#crds/kinds';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { Clock } from '#kit/time/clock';
+import { KubeError } from '#kube/client';
+import type { EventRecorder } from '#kube/event-recorder';
+import type { ServedPolicy } from '../../environment/served-policies.ts';
+import type { PassOutcome } from '../../reconcile/outcome.ts';
+import { createStopwatches } from '../../reconcile/stopwatches.ts';
+import type { ServedPin, ServedPolicies } from '../../served/ports.ts';
+import { keepWorkload } from '../../workloads/prepare-workload.ts';
+import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
+import { createAnsweredProviders } from '../model-binding/answered-providers.ts';
+import { contentDigest } from '../model-binding/application.ts';
+import { createAwaitedWorkloads } from '../model-binding/awaited-workloads.ts';
+import { type BindingWorld, policyOf, workloadView } from '../model-binding/gather.ts';
+import { runStep, type Trial, type TrialPorts } from '../model-binding/run-step.ts';
+import { decideServed, type ServedSnapshot, type ServedStanding, servedApplication } from './decide.ts';
+
+const maxSteps = 16;
+
+export type ServedControllerOptions = {
+  readonly ports: Omit<TrialPorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
+  readonly world: BindingWorld;
+  readonly served: ServedPolicies;
+  readonly claims: WorkloadClaims;
+  readonly clock: Clock;
+  readonly maxStreamMs: number;
+};
+
+/** There is no upstream: whoever asks has the text. */
+const noUpstream = { kind: 'approved', provider: '', endpoint: '', credential: undefined, enabled: true } as const;
+
+/** Takes a policy that is served directly from its entry to an address that leads to its processes. */
+export function createServedController(options: ServedControllerOptions) {
+  const { ports, world, served, claims, clock, maxStreamMs } = options;
+  const { client, logger } = ports;
+  const awaited = createAwaitedWorkloads();
+  const answered = createAnsweredProviders();
+  const watches = createStopwatches(clock);
+  /** By entry: the application that failed, and why. */
+  const failures = new Map<string, { readonly application: string; readonly message: string }>();
+
+  async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
+    const entry = served.entries.find((one) => one.name === name);
+    let trial: Trial = {
+      subject: { name, uid: name, token: entry?.apply ?? '', replicas: entry?.replicas ?? 1 },
+      facts: { desired: {}, pinned: {} },
+      generations: {},
+    };
+    for (let step = 0; step < maxSteps; step++) {
+      const s = gather(name, entry, trial);
+      const decided = decideServed(s);
+      switch (decided.kind) {
+        case 'withdraw':
+          await withdraw(name);
+          return { kind: 'settled' };
+        case 'try':
+          trial = await runStep({ ...ports, awaited, answered }, world, trial, decided.step, signal);
+          break;
+        case 'move':
+          await move(name, decided.pin, s.pin, trial.subject.replicas);
+          return settle(name, s, decided.pin, { kind: 'served' });
+        case 'settle':
+          if (decided.pin !== undefined) await served.point(name, decided.pin, s.pin);
+          return settle(name, s, decided.pin, decided.standing);
+      }
+    }
+    throw new TypeError('a served policy settles in a few steps');
+  }
+
+  function gather(name: string, entry: ServedPolicy | undefined, trial: Trial): ServedSnapshot {
+    const pin = served.pins().get(name);
+    const policy = policyOf(world.stores, entry?.policyRef.name);
+    const application = entry === undefined ? '' : applicationKey(entry, { policy });
+    const failure = failures.get(name);
+    const { canRun, stores } = world;
+    return {
+      entry,
+      pin,
+      pinned: pin === undefined ? undefined : workloadView(canRun, pin.workload, stores.generations.get(pin.workload)),
+      drained: (pin?.previous ?? []).filter((one) => watches.elapsed(`${name} ${one}`, 'previous') >= maxStreamMs),
+      failure: failure?.application === application ? failure.message : undefined,
+      policy,
+      upstream: noUpstream,
+      route: undefined,
+      limits: world.limits,
+      facts: trial.facts,
+    };
+  }
+
+  /** The workload is there and not marked for removal when the address moves; who is paused meanwhile moves nothing. */
+  async function move(name: string, pin: ServedPin, seen: ServedPin | undefined, replicas: number): Promise<void> {
+    using _claim = claims.claim(pin.workload);
+    const generation = await client.get<RuntimeGeneration>(kinds.runtimeGeneration, pin.workload);
+    if (generation === undefined) throw new KubeError('conflict', 'the workload is gone');
+    await keepWorkload(client, generation, replicas);
+    if (!(await served.point(name, pin, seen))) return;
+    const { workload, policyId, policyRevision } = pin;
+    logger.info('served_policy_moved', { served: name, workload, policyId, policyRevision });
+    tell(
+      name,
+      'Normal',
+      'ServedPolicyMoved',
+      `The address of the served policy ${name} leads to revision ${policyRevision}.`,
+    );
+  }
+
+  async function withdraw(name: string): Promise<void> {
+    awaited.forget(name);
+    failures.delete(name);
+    await served.withdraw(name);
+  }
+
+  function settle(name: string, s: ServedSnapshot, pin: ServedPin | undefined, standing: ServedStanding): PassOutcome {
+    const { entry } = s;
+    if (standing.kind !== 'waiting') {
+      awaited.forget(name);
+      answered.forget(name);
+    }
+    if (standing.kind === 'failed' && s.failure === undefined && entry !== undefined) {
+      failures.set(name, { application: applicationKey(entry, s), message: standing.message });
+      logger.warn('served_policy_failed', { served: name, reason: standing.message });
+      tell(name, 'Warning', 'ServedPolicyFailed', `The served policy ${name}: ${standing.message}`);
+    }
+    for (const one of s.pin?.previous ?? []) if (pin?.previous.includes(one) !== true) watches.forget(`${name} ${one}`);
+    const left = (pin?.previous ?? []).map((one) => maxStreamMs - watches.elapsed(`${name} ${one}`, 'previous'));
+    return left.length === 0 ? { kind: 'settled' } : { kind: 'waiting', afterMs: Math.max(1, Math.min(...left)) };
+  }
+
+  /** An entry is no object of its own: its policy is what people look at. */
+  function tell(name: string, type: 'Normal' | 'Warning', reason: string, note: string): void {
+    const entry = served.entries.find((one) => one.name === name);
+    const regarding = entry === undefined ? undefined : world.stores.policies.get(entry.policyRef.name);
+    if (regarding !== undefined) ports.events.record({ regarding, type, reason, action: 'Serve', note });
+  }
+
+  return {
+    reconcile,
+    /** Entries that wait for a workload. */
+    waitingFor: awaited.bindingsOf,
+    hasFailed: (entry: ServedPolicy): boolean => {
+      const policy = policyOf(world.stores, entry.policyRef.name);
+      return failures.get(entry.name)?.application === applicationKey(entry, { policy });
+    },
+  };
+}
+
+function applicationKey(entry: ServedPolicy, s: Pick<ServedSnapshot, 'policy'>): string {
+  const { token, content } = servedApplication(entry, s);
+  return `${token} ${contentDigest(content)}`;
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { defaultBundleLimits } from '#contracts/bundle';
+import { currentProfile } from '#contracts/profiles';
+import type { ServedPin } from '../../served/ports.ts';
+import { factsOf, policyId, revisionOf, workloadOf } from '../model-binding/testing/snapshots.ts';
+import { decideServed, type ServedSnapshot } from './decide.ts';
+
+const entry = { name: 'text', policyRef: { name: 'guard', revision: 2 }, contentProfile: currentProfile, replicas: 1 };
+const pin: ServedPin = {
+  workload: 'g-2',
+  previous: [],
+  policyId,
+  policyRevision: '2',
+  contentProfile: currentProfile,
+  digest: 'd',
+  token: '',
+};
+const old: ServedPin = { ...pin, workload: 'g-1', policyRevision: '1' };
+const policy = { kind: 'found', id: policyId, archived: false, deleting: false, idConflict: false } as const;
+
+function snapshot(change: Partial<ServedSnapshot> = {}): ServedSnapshot {
+  return {
+    entry,
+    pin: undefined,
+    pinned: undefined,
+    drained: [],
+    failure: undefined,
+    policy,
+    upstream: { kind: 'approved', provider: '', endpoint: '', credential: undefined, enabled: true },
+    route: undefined,
+    limits: defaultBundleLimits,
+    facts: { desired: {}, pinned: {} },
+    ...change,
+  };
+}
+
+const known = { desired: factsOf(2), pinned: {} };
+const waiting = { desired: factsOf(2, { workload: workloadOf('g-2', { ready: false }) }), pinned: {} };
+const served = { kind: 'settle', standing: { kind: 'served' } };
+
+describe('a policy that is served directly', () => {
+  test.each<readonly [string, Partial<ServedSnapshot>, object]>([
+    ['is looked into first', {}, { kind: 'try', step: { kind: 'read_revision', target: 'desired' } }],
+    [
+      'gets its address when its processes are ready',
+      { facts: known },
+      { kind: 'move', pin: { workload: 'g-2', previous: [] } },
+    ],
+    [
+      'has none before',
+      { facts: waiting },
+      {
+        kind: 'settle',
+        pin: undefined,
+        standing: { kind: 'waiting', message: 'the processes of workload g-2 are starting' },
+      },
+    ],
+    [
+      'keeps the address of before meanwhile',
+      { pin: old, facts: waiting },
+      { kind: 'settle', pin: old, standing: { kind: 'waiting' } },
+    ],
+    [
+      'moves, and remembers where it led',
+      { pin: old, facts: known },
+      { kind: 'move', pin: { workload: 'g-2', previous: ['g-1'] } },
+    ],
+    [
+      'remembers all that have not drained',
+      { pin: { ...old, previous: ['g-0', 'g-x'] }, drained: ['g-x'], facts: known },
+      { kind: 'move', pin: { previous: ['g-1', 'g-0'] } },
+    ],
+    ['is served', { pin, pinned: workloadOf('g-2') }, { ...served, pin }],
+    [
+      'is served while its policy cannot be found',
+      { pin, pinned: workloadOf('g-2'), policy: { kind: 'absent' } },
+      served,
+    ],
+    [
+      'lets go of what drained',
+      { pin: { ...pin, previous: ['g-1', 'g-0'] }, pinned: workloadOf('g-2'), drained: ['g-0'] },
+      { ...served, pin: { previous: ['g-1'] } },
+    ],
+    [
+      'is run again when its workload is gone',
+      { pin, pinned: workloadOf('g-2', { runnable: false }) },
+      { kind: 'try', step: { kind: 'read_revision', target: 'pinned' } },
+    ],
+    [
+      'is run anew for a new token',
+      { entry: { ...entry, apply: 'x' }, pin, facts: known },
+      { kind: 'move', pin: { token: 'x' } },
+    ],
+    [
+      'of another policy of the name is another one',
+      { pin: { ...pin, policyId: 'other' }, facts: known },
+      { kind: 'move' },
+    ],
+    ['that is listed no more loses its address', { entry: undefined, pin }, { kind: 'withdraw' }],
+    [
+      'whose policy is archived is not applied',
+      { policy: { ...policy, archived: true } },
+      { standing: { kind: 'failed' } },
+    ],
+    [
+      'that is served stays so when its policy is archived',
+      { pin, pinned: workloadOf('g-2'), policy: { ...policy, archived: true } },
+      served,
+    ],
+    [
+      'that failed is not tried again',
+      { failure: 'the test failed', pin: old },
+      { kind: 'settle', pin: old, standing: { kind: 'failed', message: 'the test failed' } },
+    ],
+  ])('%s', (_what, change, step) => expect(decideServed(snapshot(change))).toMatchObject(step));
+
+  test('does not lead to what failed its tests', () => {
+    const tests = { kind: 'failed', message: 'the test greets failed' } as const;
+    const failing = { name: 'greets', stage: 'request' as const, messages: [], expect: 'Pass' as const };
+    const revision = revisionOf(2, { tests: [failing] });
+    const facts = { desired: factsOf(2, { revision, tests }), pinned: {} };
+    expect(decideServed(snapshot({ pin: old, facts }))).toMatchObject({
+      kind: 'settle',
+      pin: old,
+      standing: { kind: 'failed', message: expect.stringContaining('the test greets failed') },
+    });
+  });
+
+  test('remembers at most eight workloads of before', () => {
+    const previous = Array.from({ length: 8 }, (_one, index) => `g-p${index}`);
+    const step = decideServed(snapshot({ pin: { ...old, previous }, facts: known }));
+    expect(step.kind === 'move' ? step.pin.previous : []).toEqual(['g-1', ...previous.slice(0, 7)]);
+  });
+});

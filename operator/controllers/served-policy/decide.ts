@@ -1,0 +1,105 @@
+import type { ServedPolicy } from '../../environment/served-policies.ts';
+import type { ServedPin } from '../../served/ports.ts';
+import type { Application } from '../model-binding/application.ts';
+import { type ProgressSnapshot, progressOf } from '../model-binding/decide-progress.ts';
+import type { TrialStep } from '../model-binding/run-step.ts';
+import type { Target, WorkloadView } from '../model-binding/snapshot.ts';
+
+/** How many workloads of before an address remembers; a move beyond that lets go of the oldest. */
+const maxPrevious = 8;
+
+export type ServedSnapshot = ProgressSnapshot & {
+  /** Absent: the entry is listed no more. */
+  readonly entry: ServedPolicy | undefined;
+  /** What the address leads to; absent where there is none yet. */
+  readonly pin: ServedPin | undefined;
+  /** The workload that the address leads to. */
+  readonly pinned: WorkloadView | undefined;
+  /** Workloads of before that nobody uses any more. */
+  readonly drained: readonly string[];
+  /** Why this very application failed earlier. */
+  readonly failure: string | undefined;
+};
+
+export type ServedStanding =
+  | { readonly kind: 'served' }
+  | { readonly kind: 'waiting'; readonly message: string }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export type ServedStep =
+  | { readonly kind: 'withdraw' }
+  /** The address leads to another workload from now on. */
+  | { readonly kind: 'move'; readonly pin: ServedPin }
+  | { readonly kind: 'try'; readonly step: TrialStep }
+  /** What the address leads to stays, apart from what drained. */
+  | { readonly kind: 'settle'; readonly pin: ServedPin | undefined; readonly standing: ServedStanding };
+
+/** The next step of a policy that is served directly: its address moves only to what is ready and passed its tests. */
+export function decideServed(s: ServedSnapshot): ServedStep {
+  const { entry, pin } = s;
+  if (entry === undefined) return { kind: 'withdraw' };
+  if (pin === undefined || !isPinned(entry, pin, s)) return advance(s, entry, 'desired');
+  return s.pinned?.runnable === true ? settle(s, { kind: 'served' }) : advance(s, entry, 'pinned');
+}
+
+/** What the entry asks for; the id of a policy that cannot be found is unknown. */
+export function servedApplication(entry: ServedPolicy, s: Pick<ServedSnapshot, 'policy'>): Application {
+  const policyId = s.policy.kind === 'found' ? s.policy.id : undefined;
+  const { contentProfile, policyRef, apply = '' } = entry;
+  return {
+    token: apply,
+    content: { mode: 'Policy', policyId, policyRevision: String(policyRef.revision), contentProfile },
+  };
+}
+
+/** Whether the address leads to what the entry asks for; an unknown id of a policy is no other one. */
+function isPinned(entry: ServedPolicy, pin: ServedPin, s: ServedSnapshot): boolean {
+  const { policy } = s;
+  if (policy.kind === 'found' && policy.id !== undefined && policy.id !== pin.policyId) return false;
+  return (
+    pin.policyRevision === String(entry.policyRef.revision) &&
+    pin.contentProfile === entry.contentProfile &&
+    pin.token === (entry.apply ?? '')
+  );
+}
+
+function advance(s: ServedSnapshot, entry: ServedPolicy, target: Target): ServedStep {
+  if (s.failure !== undefined) return settle(s, { kind: 'failed', message: s.failure });
+  const application = target === 'pinned' && s.pin !== undefined ? pinApplication(s.pin) : servedApplication(entry, s);
+  const progress = progressOf(s, target, application);
+  switch (progress.kind) {
+    case 'step':
+      return { kind: 'try', step: progress.step as TrialStep };
+    case 'waiting':
+      return settle(s, { kind: 'waiting', message: progress.message });
+    case 'failed':
+      return settle(s, { kind: 'failed', message: progress.message });
+    case 'ready': {
+      const { guardrail, workload } = progress;
+      if (guardrail.mode === 'None' || workload === undefined) throw new TypeError('a served policy has a workload');
+      const { policyId, policyRevision, digest } = guardrail;
+      const { token, content } = application;
+      const { contentProfile } = content;
+      return {
+        kind: 'move',
+        pin: { workload, previous: previousOf(s, workload), policyId, policyRevision, contentProfile, digest, token },
+      };
+    }
+  }
+}
+
+function pinApplication({ token, policyId, policyRevision, contentProfile }: ServedPin): Application {
+  return { token, content: { mode: 'Policy', policyId, policyRevision, contentProfile } };
+}
+
+function previousOf({ pin, drained }: ServedSnapshot, next: string): string[] {
+  if (pin === undefined) return [];
+  const before = [pin.workload, ...pin.previous].filter((name) => name !== next && !drained.includes(name));
+  return [...new Set(before)].slice(0, maxPrevious);
+}
+
+function settle(s: ServedSnapshot, standing: ServedStanding): ServedStep {
+  if (s.pin === undefined) return { kind: 'settle', pin: undefined, standing };
+  const previous = s.pin.previous.filter((name) => !s.drained.includes(name));
+  return { kind: 'settle', pin: { ...s.pin, previous }, standing };
+}

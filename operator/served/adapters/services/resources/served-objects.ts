@@ -1,0 +1,73 @@
+import type { ConfigMap, Service } from '#kube/builtin-types';
+import { podLabels } from '../../../../workloads/resources/workload-labels.ts';
+import type { ServedPin } from '../../../ports.ts';
+
+/** Label that holds the name of the entry. */
+export const servedLabel = 'portcullis.dev/served';
+/** Annotation of the Service that holds what it leads to, as JSON. */
+export const pinAnnotation = 'portcullis.dev/served-pin';
+
+const common = {
+  'app.kubernetes.io/name': 'portcullis-served',
+  'app.kubernetes.io/part-of': 'portcullis',
+  'app.kubernetes.io/managed-by': 'portcullis-operator',
+} as const;
+
+/** Selects the Services and ConfigMaps of all entries. */
+export const servedSelector = [
+  `app.kubernetes.io/name=${common['app.kubernetes.io/name']}`,
+  `app.kubernetes.io/managed-by=${common['app.kubernetes.io/managed-by']}`,
+].join(',');
+
+/** The name of both objects of an entry. */
+export function servedName(entry: string): string {
+  return `portcullis-served-${entry}`;
+}
+
+function labelsOf(entry: string): Readonly<Record<string, string>> {
+  return { ...common, [servedLabel]: entry };
+}
+
+/** The Service of an entry: its address stays, its selector follows the application. */
+export function makeServedService(entry: string, pin: ServedPin, port: number): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: servedName(entry),
+      labels: labelsOf(entry),
+      annotations: { [pinAnnotation]: JSON.stringify(pin) },
+    },
+    spec: {
+      type: 'ClusterIP',
+      selector: podLabels(pin.workload),
+      ports: [{ name: 'http', port, targetPort: 'http', protocol: 'TCP' }],
+    },
+  };
+}
+
+/**
+ * What a service that checks text needs to know. `address` stays; `workloadAddress` is that of this very application
+ * and goes on answering for a while after the next one, so that who holds these values is never refused for them.
+ */
+export function makeServedConfigMap(
+  entry: string,
+  pin: ServedPin,
+  place: { namespace: string; port: number },
+): ConfigMap {
+  const { workload, policyId, policyRevision, digest, contentProfile } = pin;
+  const addressOf = (service: string): string => `http://${service}.${place.namespace}.svc:${place.port}`;
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: servedName(entry), labels: labelsOf(entry) },
+    data: {
+      address: addressOf(servedName(entry)),
+      workloadAddress: addressOf(workload),
+      policyId,
+      policyRevision,
+      bundleDigest: digest,
+      contentProfile,
+    },
+  };
+}

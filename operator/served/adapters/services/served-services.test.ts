@@ -1,0 +1,138 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { stringify } from 'yaml';
+import { createLogger } from '#kit/log/logger';
+import { systemClock } from '#kit/time/clock';
+import { createClient } from '#kube/client';
+import { startSmallApiServer } from '#kube/testing/small-api-server';
+import { until } from '../../../../e2e/support/until.ts';
+import type { ServedPin } from '../../ports.ts';
+import { makeServedConfigMap, makeServedService } from './resources/served-objects.ts';
+import { createServedServices } from './served-services.ts';
+
+const logger = createLogger({ service: 'test', level: 'error', destination: { write: () => undefined } });
+const entry = { name: 'text', policyRef: { name: 'guard', revision: 1 }, contentProfile: 'p', replicas: 1 };
+const pin: ServedPin = {
+  workload: 'g-1',
+  previous: [],
+  policyId: 'id',
+  policyRevision: '1',
+  contentProfile: 'p',
+  digest: 'd'.repeat(64),
+  token: '',
+};
+const next: ServedPin = { ...pin, workload: 'g-2', previous: ['g-1'], policyRevision: '2' };
+const name = 'portcullis-served-text';
+
+async function open() {
+  const server = await startSmallApiServer();
+  const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
+  const served = createServedServices({ client, entries: [entry], port: 8_000, clock: systemClock, logger });
+  await served.synced;
+  onTestFinished(async () => {
+    await served[Symbol.asyncDispose]();
+    await client[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+  const data = () => server.object('configmaps', name)?.['data'];
+  const selector = () => (server.object('services', name)?.['spec'] as { selector?: object } | undefined)?.selector;
+  const writes = () => server.seen.filter((line) => !line.startsWith('GET')).length;
+  return { server, served, data, selector, writes };
+}
+
+test('the objects of an entry are those of their golden files', async () => {
+  await expect(stringify(makeServedService('text', next, 8_000))).toMatchFileSnapshot('../../testdata/service.yaml');
+  await expect(stringify(makeServedConfigMap('text', next, { namespace: 'team', port: 8_000 }))).toMatchFileSnapshot(
+    '../../testdata/config-map.yaml',
+  );
+});
+
+describe('an address', () => {
+  test('leads to the workload, is published, and is known to the next operator', async () => {
+    const { served, data, selector, writes } = await open();
+    expect(await served.point('text', pin, undefined)).toBe(true);
+    expect(selector()).toEqual({ 'portcullis.dev/workload': 'g-1' });
+    expect(data()).toEqual({
+      address: 'http://portcullis-served-text.team.svc:8000',
+      workloadAddress: 'http://g-1.team.svc:8000',
+      policyId: 'id',
+      policyRevision: '1',
+      bundleDigest: 'd'.repeat(64),
+      contentProfile: 'p',
+    });
+    await until('it is seen', () => served.pins().has('text'));
+    expect(served.pins().get('text')).toEqual(pin);
+    expect(await served.readPins()).toEqual(new Map([['text', pin]]));
+    const before = writes();
+    expect(await served.point('text', pin, pin)).toBe(false);
+    expect(writes()).toBe(before);
+  });
+
+  test('moves with what it publishes', async () => {
+    const { served, data, selector } = await open();
+    await served.point('text', pin, undefined);
+    expect(await served.point('text', next, pin)).toBe(true);
+    expect(selector()).toEqual({ 'portcullis.dev/workload': 'g-2' });
+    expect(data()).toMatchObject({ policyRevision: '2', workloadAddress: 'http://g-2.team.svc:8000' });
+  });
+
+  test('that was moved by somebody else meanwhile is not moved back', async () => {
+    const { served, selector } = await open();
+    await served.point('text', pin, undefined);
+    await served.point('text', next, pin);
+    await expect(served.point('text', pin, pin)).rejects.toMatchObject({ code: 'conflict' });
+    expect(selector()).toEqual({ 'portcullis.dev/workload': 'g-2' });
+  });
+
+  test('that a person changed leads there again, and what is published says so', async () => {
+    const { server, served, data, selector } = await open();
+    await served.point('text', pin, undefined);
+    const told: string[] = [];
+    served.onChange((one) => told.push(one));
+    server.change('services', name, (object) => Object.assign(object['spec'] as object, { selector: { app: 'x' } }));
+    server.remove('configmaps', name);
+    await until('both are told', () => told.length >= 2);
+    expect(await served.point('text', pin, pin)).toBe(false);
+    expect(selector()).toMatchObject({ 'portcullis.dev/workload': 'g-1' });
+    expect(data()).toMatchObject({ policyRevision: '1' });
+  });
+
+  test('of a name that belongs to somebody else is refused', async () => {
+    const { server, served } = await open();
+    await served.point('text', pin, undefined);
+    server.change('services', name, (object) => {
+      object.metadata['labels'] = {};
+      object.metadata['annotations'] = {};
+    });
+    await expect(served.point('text', pin, pin)).rejects.toMatchObject({
+      code: 'Refused',
+      message: expect.stringContaining('belongs to somebody else'),
+    });
+  });
+
+  test('that is withdrawn is gone with what it published', async () => {
+    const { server, served } = await open();
+    await served.point('text', pin, undefined);
+    await until('it is seen', () => served.pins().has('text'));
+    await served.withdraw('text');
+    await served.withdraw('unknown');
+    expect(server.object('services', name)).toBeUndefined();
+    expect(server.object('configmaps', name)).toBeUndefined();
+  });
+
+  test('whose second write did not arrive is completed by the next try', async () => {
+    const { server, served, data, selector } = await open();
+    await served.point('text', pin, undefined);
+    const fates = ['cut', 'served'] as const;
+    let write = fates.length;
+    server.fate = ({ method }) => {
+      if (method === 'GET') return 'served';
+      write -= 1;
+      return fates[write] ?? 'served';
+    };
+    await expect(served.point('text', next, pin)).rejects.toMatchObject({ code: 'network' });
+    expect(selector()).toEqual({ 'portcullis.dev/workload': 'g-2' });
+    expect(data()).toMatchObject({ policyRevision: '1' });
+    expect(await served.point('text', next, next)).toBe(false);
+    expect(data()).toMatchObject({ policyRevision: '2' });
+  });
+});
