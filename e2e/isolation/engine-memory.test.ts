@@ -73,9 +73,9 @@ describe('the automaton of a pattern that outgrows its memory while texts are re
     }
 
     const before = await check(1);
-    const filled = await check(100);
+    const filled = await check(80);
     // 3,000 states for each text: what follows would take three times as much if nothing bounded it.
-    const after = await check(300);
+    const after = await check(240);
     expect(filled - before).toBeGreaterThan(8 * mebibyte);
     expect(after - before).toBeLessThan(64 * mebibyte);
     expect(after - filled).toBeLessThan((filled - before) / 2);

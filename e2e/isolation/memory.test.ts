@@ -109,7 +109,7 @@ async function levelAfter(storm: Storm, of = runtime): Promise<Level> {
       if (level.live < least.live) least = level;
       return still < 3 ? undefined : { ...level, live: least.live };
     },
-    { everyMs: 200 },
+    { everyMs: 120 },
   );
 }
 
