@@ -11,7 +11,10 @@ import { waitForAnswer } from './wait-for-answer.ts';
 async function testGateway({ url, clientKeysFile, expectsExample, patienceMs }: TestGatewayConfig): Promise<void> {
   const key = clientKeysFile === undefined ? undefined : firstWord(readFileSync(clientKeysFile, 'utf8'));
   const deadline = performance.now() + patienceMs;
-  await waitForAnswer('GET /v1/models', () => askModel({ url, key, path: '/v1/models' }), deadline);
+  const models = await waitForAnswer('GET /v1/models', () => askModel({ url, key, path: '/v1/models' }), deadline);
+  if (models.status !== 200) {
+    throw new CliError('tests_failed', `GET /v1/models: status ${models.status} ${models.code ?? ''}`);
+  }
   writeText('passed: the gateway lists its models');
   if (!expectsExample) return;
   for (const { title, content, stream, judge } of exampleCases) {

@@ -1,0 +1,159 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
+import { startSmallApiServer } from '../../dataplane/kube/testing/small-api-server.ts';
+import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { type ProgramEnd, runProgram } from './run-program.ts';
+
+describe('the program of helm test', () => {
+  let platform: Platform;
+  beforeAll(async () => {
+    platform = await startPlatform();
+  }, 120_000);
+  afterAll(() => platform?.[Symbol.asyncDispose]());
+
+  const ask = (more: Readonly<Record<string, string>> = {}): Promise<ProgramEnd> =>
+    runProgram('cli/cluster/test-gateway.ts', {
+      PORTCULLIS_GATEWAY_URL: platform.status().addresses.gateway,
+      PORTCULLIS_CLIENT_KEYS_FILE: platform.status().clientKeyFile,
+      ...more,
+    });
+
+  test('sees texts pass, in a stream too, masked and denied', async () => {
+    expect(await ask()).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: [
+        'passed: the gateway lists its models',
+        'passed: an ordinary question passes',
+        'passed: an ordinary question passes in a stream',
+        'passed: an e-mail address is masked',
+        'passed: a forbidden subject is denied',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  test('without the example asks for the models alone', async () => {
+    const { code, stdout } = await ask({ PORTCULLIS_EXAMPLE: 'false' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'passed: the gateway lists its models\n' });
+  });
+
+  test('fails with another key, and without one', async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'clients');
+    writeFileSync(file, 'another-key first\n');
+    const url = { PORTCULLIS_GATEWAY_URL: platform.status().addresses.gateway };
+    const ends = [
+      await ask({ PORTCULLIS_CLIENT_KEYS_FILE: file }),
+      await runProgram('cli/cluster/test-gateway.ts', url),
+    ];
+    for (const { code, stderr } of ends) {
+      expect(code).toBe(5);
+      expect(stderr).toBe('test: GET /v1/models: status 401 unauthenticated\n');
+    }
+  });
+
+  test('fails where the model is not guarded, and says which text came through, without it', async () => {
+    const { client } = platform;
+    const binding = await client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
+    await client.patch(kinds.modelBinding, 'guarded-echo', [
+      { op: 'test', path: '/metadata/resourceVersion', value: binding?.metadata.resourceVersion },
+      { op: 'replace', path: '/spec/guardrail', value: { mode: 'None' } },
+    ]);
+    const end = await until('the model is unguarded', async () => {
+      const one = await ask();
+      return one.code === 0 ? undefined : one;
+    });
+    expect(end).toMatchObject({
+      code: 5,
+      stderr: 'test: an e-mail address is masked: the answer is another one than expected\n',
+    });
+  });
+
+  test('gives up where nobody answers', async () => {
+    const { code, stderr } = await ask({
+      PORTCULLIS_GATEWAY_URL: 'http://127.0.0.1:1',
+      PORTCULLIS_PATIENCE_SECONDS: '1',
+    });
+    expect(code).toBe(12);
+    expect(stderr).toMatch(/no answer; the conditions of the binding/);
+  });
+
+  test('names a setting that is wrong', async () => {
+    const { code, stderr } = await ask({ PORTCULLIS_CLIENT_KEYS_FILE: '/no/such/file' });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^test: PORTCULLIS_CLIENT_KEYS_FILE/);
+  });
+});
+
+describe('the program that applies the example', () => {
+  const certificate = '-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n';
+
+  async function apply(url: string, more: Readonly<Record<string, string>> = {}): Promise<ProgramEnd> {
+    using folder = temporaryFolder();
+    const [tokenFile, caFile] = [join(folder.path, 'token'), join(folder.path, 'ca.crt')];
+    writeFileSync(tokenFile, 'a-token');
+    writeFileSync(caFile, certificate);
+    return await runProgram('cli/cluster/apply-examples.ts', {
+      PORTCULLIS_API_URL: url,
+      PORTCULLIS_API_TOKEN_FILE: tokenFile,
+      PORTCULLIS_API_CA_FILE: caFile,
+      PORTCULLIS_NAMESPACE: 'safety',
+      ...more,
+    });
+  }
+
+  test('creates a policy and then a model behind the gateway that is named', async () => {
+    await using server = await startSmallApiServer();
+    const { code, stdout } = await apply(server.url, { PORTCULLIS_GATEWAY: 'second' });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'GuardrailPolicy guarded-chat created\nModelBinding guarded-echo created\n',
+    });
+    expect(server.seen.filter((line) => line.startsWith('POST'))).toEqual([
+      'POST /apis/portcullis.dev/v1alpha1/namespaces/safety/guardrailpolicies',
+      'POST /apis/portcullis.dev/v1alpha1/namespaces/safety/modelbindings',
+    ]);
+    const binding = server.object('modelbindings', 'guarded-echo') as unknown as ModelBinding;
+    expect(binding.spec).toMatchObject({
+      gateway: 'second',
+      model: { alias: 'guarded-echo', provider: 'echo' },
+      guardrail: { mode: 'Policy', policyRef: { name: 'guarded-chat', revision: 1 } },
+    });
+  });
+
+  test('leaves what is there as somebody changed it', async () => {
+    await using server = await startSmallApiServer();
+    await apply(server.url);
+    server.change('guardrailpolicies', 'guarded-chat', (object) => {
+      object['spec'] = { displayName: 'Ours now' };
+    });
+    const { code, stdout } = await apply(server.url);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'GuardrailPolicy guarded-chat was there\nModelBinding guarded-echo was there\n',
+    });
+    const policy = server.object('guardrailpolicies', 'guarded-chat') as unknown as GuardrailPolicy;
+    expect(policy.spec.displayName).toBe('Ours now');
+  });
+
+  test('waits for a server that does not answer yet, and gives up in the end', async () => {
+    await using server = await startSmallApiServer();
+    let cut = 0;
+    server.fate = () => {
+      cut += 1;
+      return cut <= 2 ? 'cut' : 'served';
+    };
+    expect(await apply(server.url)).toMatchObject({ code: 0 });
+    server.fate = () => 'cut';
+    const { code, stderr } = await apply(server.url, { PORTCULLIS_PATIENCE_SECONDS: '1' });
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/^example: /);
+  });
+});
