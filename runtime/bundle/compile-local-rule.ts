@@ -1,6 +1,7 @@
 import type { BundleLimits } from '#contracts/bundle';
 import type { Rule } from '#contracts/policy';
 import type { CompiledRule, Effect, Span } from '../rules/compiled-section.ts';
+import type { CheckedText } from '../rules/pattern/checked-text.ts';
 import { compileLiterals } from '../rules/pattern/compile-literals.ts';
 import { type CompiledPattern, compilePattern } from '../rules/pattern/compile-pattern.ts';
 import { compileTokens } from '../rules/pattern/compile-tokens.ts';
@@ -35,7 +36,7 @@ function compileStopList(rule: Extract<LocalRule, { kind: 'stop_list' }>, limits
     kind: 'terms',
     test: (text) => compiled.test(text),
     testMs: costMs,
-    effect: effectOf(rule, (text, limit) => compiled.matches(text, limit)),
+    effect: effectOf(rule, ({ bytes }, limit) => compiled.matches(bytes, limit)),
     listingMs: rule.action.type === 'mask' ? costMs : undefined,
     warning: undefined,
   };
@@ -57,7 +58,7 @@ function compileRegex(
   return {
     kind: 'pattern',
     pattern,
-    effect: effectOf(rule, (text, limit) => pattern.matches(text, limit)),
+    effect: effectOf(rule, (text, limit) => pattern.spans(text, limit)),
     listingMs: masks ? spansCostMs(pattern.analysis, limits.maxBodyBytes, limits.maxMatches + 1) : undefined,
     warning: usesAnyByte ? 'it uses \\C, which can match a part of a character' : undefined,
   };
@@ -65,7 +66,7 @@ function compileRegex(
 
 function effectOf(
   { action }: LocalRule,
-  find: (text: Buffer, limit: number) => readonly Span[],
+  find: (text: CheckedText, limit: number) => readonly Span[],
 ): Exclude<Effect, { kind: 'ask' }> {
   return action.type === 'deny' ? { kind: 'deny' } : { kind: 'mask', replacement: action.replacement, find };
 }

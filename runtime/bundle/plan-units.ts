@@ -73,8 +73,8 @@ function groupUnit(
   return {
     places,
     timeoutMs: Math.min(...rules.map(({ timeoutMs }) => timeoutMs)),
-    firing({ bytes, byteString }) {
-      const members = group.firing(bytes, byteString);
+    firing(text) {
+      const members = group.firing(text);
       return members.length === 0 ? none : members.map((member) => places[member] ?? outOfGroup());
     },
   };

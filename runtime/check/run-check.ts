@@ -41,7 +41,7 @@ export async function runCheck(check: Check, ports: CheckPorts): Promise<Decisio
   const run: Run = {
     ...check,
     ports,
-    texts: check.messages.map((message) => checkedText(message.content)),
+    texts: check.messages.map((message) => checkedText(Buffer.from(message.content, 'utf8'))),
     question: { stage: check.section.stage, messages: check.messages },
     turn: startTurn(ports.clock, check.deadline),
     masked: [],
@@ -124,7 +124,7 @@ async function replace(run: Run): Promise<Decision> {
     if (mustGiveWay(run.turn, run.ports.clock.now())) await giveWay(run.turn);
     if (run.ports.clock.now() >= run.deadline) return failed('stage_timeout');
     ids.add(rule.id);
-    const fault = collect(collection, rule, match, text.bytes);
+    const fault = collect(collection, rule, match, text);
     if (fault !== undefined) return fault;
   }
   const contents = run.messages.map((message) => message.content);

@@ -21,7 +21,7 @@ export type Effect =
       readonly kind: 'mask';
       readonly replacement: string;
       /** At most `limit` matches in a text, from left to right, never empty, never overlapping. Throws when the engine fails. */
-      readonly find: (text: Buffer, limit: number) => readonly Span[];
+      readonly find: (text: CheckedText, limit: number) => readonly Span[];
     }
   | {
       readonly kind: 'ask';

@@ -2,6 +2,7 @@ import { applyMasks } from './apply-masks.ts';
 import type { CompiledRule } from './compiled-section.ts';
 import { type Failed, failed, type Masked } from './decision.ts';
 import { mergeMasks, type Replacement } from './merge-masks.ts';
+import type { CheckedText } from './pattern/checked-text.ts';
 
 type Place = { readonly place: number; readonly text: number };
 
@@ -25,11 +26,11 @@ export function collectMatches(
   collection: Collection,
   rule: CompiledRule,
   { text }: Place,
-  bytes: Buffer,
+  checked: CheckedText,
 ): Failed | undefined {
   if (rule.effect.kind !== 'mask') throw new TypeError('only a mask rule replaces');
   const { find, replacement } = rule.effect;
-  const spans = find(bytes, collection.left + 1);
+  const spans = find(checked, collection.left + 1);
   if (spans.length === 0) return failed('engine_failure', rule.id);
   if (spans.length > collection.left) return failed('match_limit', rule.id);
   collection.left -= spans.length;

@@ -1,9 +1,9 @@
-import { byteStringOf } from './checked-text.ts';
+import type { CheckedText } from './checked-text.ts';
 import type { PatternAnalysis } from './cost/analyse-pattern.ts';
 import { coverTransitions } from './cost/cover-transitions.ts';
 import { nextPlace, type ProbePlan } from './cost/probe-plan.ts';
 import { type EnginePattern, openPattern, openSet } from './engine.ts';
-import { hasOneOf, necessaryBytes } from './necessary-bytes.ts';
+import { necessaryBytes, windowOf } from './necessary-bytes.ts';
 import { firingPlan, setAutomaton } from './pattern-cost.ts';
 import type { PatternFault, PatternTree } from './pattern-tree.ts';
 import { printPattern } from './print-pattern.ts';
@@ -17,11 +17,8 @@ export type PreparedPattern = {
 
 /** Several patterns judged by one pass over the text. */
 export type CompiledGroup = {
-  /**
-   * Indexes into the group, ascending, of the patterns that match; throws EngineError, never answers "none" instead.
-   * `byteString` is byteStringOf(bytes), for callers who have it.
-   */
-  firing(bytes: Buffer, byteString?: string): readonly number[];
+  /** Indexes into the group, ascending, of the patterns that match; throws EngineError, never answers "none" instead. */
+  firing(text: CheckedText): readonly number[];
 };
 
 /**
@@ -32,9 +29,12 @@ export function compileGroup(patterns: readonly PreparedPattern[]): CompiledGrou
   const search = openSearch(patterns);
   if ('reason' in search) return search;
   const needed = necessaryBytes(patterns.map(({ analysis }) => analysis.firing.node));
-  if (needed === undefined) return { firing: search };
+  if (needed === undefined) return { firing: ({ bytes }) => search(bytes) };
   return {
-    firing: (bytes, byteString = byteStringOf(bytes)) => (hasOneOf(byteString, needed) ? search(bytes) : none),
+    firing(text) {
+      const window = windowOf(text, needed);
+      return window === undefined ? none : search(text.bytes.subarray(window.start, window.end));
+    },
   };
 }
 

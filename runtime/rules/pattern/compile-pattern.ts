@@ -1,8 +1,10 @@
+import { type CheckedText, checkedText } from './checked-text.ts';
 import { type CompiledGroup, compileGroup, type PreparedPattern } from './compile-group.ts';
 import { analysePattern } from './cost/analyse-pattern.ts';
 import { coverTransitions } from './cost/cover-transitions.ts';
 import { nextPlace, type ProbePlan } from './cost/probe-plan.ts';
 import { type EnginePattern, openPattern } from './engine.ts';
+import { type NecessaryBytes, necessaryBytes, windowOf } from './necessary-bytes.ts';
 import { parsePattern } from './parse-pattern.ts';
 import { listsByProbes } from './pattern-cost.ts';
 import type { PatternShape } from './pattern-shape.ts';
@@ -20,7 +22,9 @@ export type CompiledPattern = PreparedPattern & {
    * The engine's own leftmost matches from left to right, never overlapping, at most `limit`. Zero-width matches count,
    * each place once.
    */
-  matches(bytes: Buffer, limit: number): Span[];
+  matches(text: Buffer, limit: number): readonly Span[];
+  /** The same, for who has the text in both forms. */
+  spans(text: CheckedText, limit: number): readonly Span[];
   /** Makes the engine build what `matches` needs, so that no checked text has to pay for it: call it once at load. */
   buildAhead(): void;
 };
@@ -41,19 +45,22 @@ export function compilePattern(source: PatternSource): CompiledPattern | Pattern
   const prepared: PreparedPattern = { tree, analysis, engine };
   let alone: CompiledGroup | undefined;
   let listing: Listing | undefined;
+
+  function spans(text: CheckedText, limit: number): readonly Span[] {
+    listing ??= listingOf(prepared);
+    const { list, needed } = listing;
+    return needed === undefined ? list(text.bytes, limit) : listInWindow(list, needed, text, limit);
+  }
+
   return {
     ...prepared,
     shape: analysis.shape,
     test(bytes) {
       alone ??= groupOf(prepared);
-      return alone.firing(bytes).length > 0;
+      return alone.firing(checkedText(bytes)).length > 0;
     },
-    matches(bytes, limit) {
-      listing ??= listingOf(prepared);
-      return listing.plan === undefined
-        ? listBySearch(listing.find, bytes, limit)
-        : listByProbes(engine, listing.plan, bytes, limit);
-    },
+    matches: (bytes, limit) => spans(checkedText(bytes), limit),
+    spans,
     buildAhead() {
       listing ??= listingOf(prepared);
       const { plan } = listing;
@@ -82,12 +89,36 @@ function listByProbes(engine: EnginePattern, plan: ProbePlan, bytes: Buffer, lim
 
 type Find = EnginePattern['find'];
 /** How the matches of a pattern are listed: by probes where there is a plan, else by searching. */
-type Listing = { readonly plan: ProbePlan | undefined; readonly find: Find };
+type Listing = {
+  readonly plan: ProbePlan | undefined;
+  readonly list: (bytes: Buffer, limit: number) => readonly Span[];
+  readonly needed: NecessaryBytes | undefined;
+};
 
 /** Weighing the two ways costs as much as listing a short text, so it is done once. */
 function listingOf(pattern: PreparedPattern): Listing {
-  const { analysis } = pattern;
-  return { plan: listsByProbes(analysis) ? analysis.listing.probe() : undefined, find: findOf(pattern) };
+  const { analysis, engine, tree } = pattern;
+  const plan = listsByProbes(analysis) ? analysis.listing.probe() : undefined;
+  const find = findOf(pattern);
+  return {
+    plan,
+    list: (bytes, limit) =>
+      plan === undefined ? listBySearch(find, bytes, limit) : listByProbes(engine, plan, bytes, limit),
+    needed: necessaryBytes([tree.node]),
+  };
+}
+
+function listInWindow(
+  list: Listing['list'],
+  needed: NecessaryBytes,
+  text: CheckedText,
+  limit: number,
+): readonly Span[] {
+  const window = windowOf(text, needed);
+  if (window === undefined) return [];
+  const { start: offset, end } = window;
+  const found = list(text.bytes.subarray(offset, end), limit);
+  return offset === 0 ? found : found.map((span) => ({ start: span.start + offset, end: span.end + offset }));
 }
 
 /**

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { byteStringOf } from './checked-text.ts';
-import { openPattern } from './engine.ts';
-import { hasOneOf, necessaryBytes } from './necessary-bytes.ts';
-import { parsePattern } from './parse-pattern.ts';
+import { checkedText } from './checked-text.ts';
+import { compilePattern } from './compile-pattern.ts';
+import type { EnginePattern } from './engine.ts';
+import { necessaryBytes, windowOf } from './necessary-bytes.ts';
+import type { Span } from './span.ts';
 import { matchableText, patternText } from './testing/pattern-arbitrary.ts';
 import { prepare } from './testing/prepare-pattern.ts';
 
 const needed = (pattern: string, caseSensitive = true): string | undefined =>
-  necessaryBytes([prepare(pattern, caseSensitive).tree.node])?.join('');
+  necessaryBytes([prepare(pattern, caseSensitive).tree.node])?.characters.join('');
 
 describe('the bytes that a match needs', () => {
   test.each([
@@ -34,37 +35,81 @@ describe('the bytes that a match needs', () => {
 
   test('of several patterns are those of any of them', () => {
     const nodes = (...patterns: string[]) => patterns.map((pattern) => prepare(pattern).tree.node);
-    expect(necessaryBytes(nodes('a@', 'b#', '@'))?.toSorted()).toEqual(['#', '@']);
+    expect(necessaryBytes(nodes('a@', 'b#', '@'))?.characters.toSorted()).toEqual(['#', '@']);
     expect(necessaryBytes(nodes('a@', 'b*'))).toBeUndefined();
   });
 });
 
-test('a text in which the engine finds a pattern has one of its necessary bytes', () => {
-  let found = 0;
-  fc.assert(
-    fc.property(
-      patternText,
-      fc.array(matchableText, { maxLength: 8 }),
-      fc.boolean(),
-      (pattern, texts, caseSensitive) => {
-        const tree = parsePattern({ pattern, caseSensitive });
-        if ('reason' in tree) return;
-        const engine = openPattern(tree.engineSource, caseSensitive);
-        const characters = necessaryBytes([tree.node]);
-        if ('refused' in engine || characters === undefined) return;
+describe('the part of a text that matches are in', () => {
+  const windowIn = (pattern: string, text: string): string | undefined => {
+    const needed = necessaryBytes([prepare(pattern).tree.node]);
+    if (needed === undefined) throw new Error('nothing is necessary');
+    const checked = checkedText(Buffer.from(text));
+    const window = windowOf(checked, needed);
+    return window && checked.bytes.toString('utf8', window.start, window.end);
+  };
+
+  test.each([
+    ['[a-z]{1,2}@[a-z]{1,3}', 'abcdef@ghijkl', 'def@ghij'],
+    ['[a-z]{1,2}@[a-z]{1,3}', 'abcdef@ghijkl@mnopqr', 'def@ghijkl@mnop'],
+    ['[a-z]*@[a-z]', 'abcdef@ghijkl', 'abcdef@gh'],
+    ['[a-z]@[a-z]*', 'abcdef@ghijkl', 'ef@ghijkl'],
+    ['[a-z]*@[a-z]*', 'abcdef@ghijkl', 'abcdef@ghijkl'],
+    ['(?:a@b){2}', 'xxa@ba@bxx', 'xa@ba@bxx'],
+    ['(?:я|@@)#', 'жжжж#жж', 'жж#ж'],
+    ['@', 'abc', undefined],
+    ['\\d', 'abcdef1ghi', 'abcdef1ghi'],
+  ])('%s in %s: %s', (pattern, text, expected) => {
+    expect(windowIn(pattern, text)).toBe(expected);
+  });
+
+  test.each([
+    ['\\b[a-z]@', 'xxb@ b@'],
+    ['\\B[a-z]@', 'xxb@ b@'],
+    ['^[a-z]@', 'xxb@'],
+    ['(?m)^[a-z]@', 'xxb@\nb@'],
+    ['@[a-z]\\b', '@bxx @b'],
+    ['@[a-z]\\B', '@bxx @b'],
+    ['@[a-z]$', '@bxx'],
+    ['(?m)@[a-z]$', '@bxx @b\nx'],
+    ['я\\b', 'xxяzz xxя'],
+    ['\\bя', 'xxяzz яxx'],
+    ['(?:ab@){1,3}', 'xxab@ab@ab@ab@xx'],
+    ['[a-z]+@', 'abc@def@@'],
+    ['@.{0,3}#', '@a@b##@abcd#'],
+  ])('keeps what is around a match: %s in %s', (pattern, text) => {
+    const { engine, matches } = prepare(pattern);
+    for (const filler of ['', 'zzzzzzzz', 'яяяя', '    ', '\n\n\n\n']) {
+      const bytes = Buffer.from(filler + text + filler);
+      expect(matches(bytes, 100)).toEqual(allMatches(engine, bytes));
+    }
+  });
+
+  test('holds every match of the engine, and the same ones', () => {
+    let found = 0;
+    const filler = fc.constantFrom('', 'zzzzzzzz', 'яяяяяяяя', '        ', '\n\n\n\n');
+    const padded = fc.tuple(filler, matchableText, filler).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(patternText, fc.array(padded, { maxLength: 8 }), fc.boolean(), (pattern, texts, caseSensitive) => {
+        const compiled = compilePattern({ pattern, caseSensitive });
+        if ('reason' in compiled || compiled.shape.canMatchEmpty) return;
         for (const text of texts) {
           const bytes = Buffer.from(text);
-          if (engine.find(bytes, 0) === undefined) continue;
-          found += 1;
-          expect({ pattern, text, has: hasOneOf(byteStringOf(bytes), characters) }).toEqual({
-            pattern,
-            text,
-            has: true,
-          });
+          const expected = allMatches(compiled.engine, bytes);
+          found += expected.length;
+          expect({ pattern, text, spans: compiled.matches(bytes, 100) }).toEqual({ pattern, text, spans: expected });
+          expect(compiled.test(bytes)).toBe(expected.length > 0);
         }
-      },
-    ),
-    { numRuns: 6_000 },
-  );
-  expect(found).toBeGreaterThan(300);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(found).toBeGreaterThan(300);
+  });
 });
+
+/** Matches that are never empty, straight from the engine. */
+function allMatches(engine: EnginePattern, bytes: Buffer): Span[] {
+  const spans: Span[] = [];
+  for (let span = engine.find(bytes, 0); span !== undefined; span = engine.find(bytes, span.end)) spans.push(span);
+  return spans;
+}

@@ -1,8 +1,26 @@
+import type { CheckedText } from './checked-text.ts';
+import { shapeOf } from './pattern-shape.ts';
 import type { PatternNode } from './pattern-tree.ts';
+import type { Span } from './span.ts';
 import { MAX_RUNE, type RuneSet, runeSet } from './unicode/rune-set.ts';
+
+/** Bytes of which every match of some patterns has one, and how far a match reaches to both sides of it. */
+export type NecessaryBytes = {
+  /** As characters of a byte string (see CheckedText); the most frequent come first. */
+  readonly characters: readonly string[];
+  /** How many bytes a match has before and after such a byte at most; may be Infinity. */
+  readonly before: number;
+  readonly after: number;
+};
 
 /** A set of bytes, written as a RuneSet of numbers up to 255. */
 type ByteSet = RuneSet;
+type Necessary = { readonly set: ByteSet; readonly before: number; readonly after: number };
+
+/** Looking for more bytes than this one after another is not sure to be worth it. */
+const MOST = 32;
+/** As many bytes are looked for from both ends of a text. */
+const MOST_FOR_WINDOW = 4;
 
 /**
  * How often a byte of usual text is this one, roughly: of several bytes that a match needs the rarest tell most texts
@@ -22,47 +40,94 @@ const LENGTHS = [
   { low: 0x10000, high: MAX_RUNE, lead: 0xf0, shift: 18 },
 ] as const;
 
-/** Looking for more bytes than this one after another is not sure to be worth it. */
-const MOST = 32;
-
-/**
- * Characters of a byte string (see CheckedText) of which every match of any of the patterns has one: a text without any
- * of them has no match. Undefined when nothing like this is known. The most frequent come first.
- */
-export function necessaryBytes(nodes: readonly PatternNode[]): readonly string[] | undefined {
-  const sets = nodes.map(rarestOf);
-  if (!sets.every((set) => set !== undefined)) return undefined;
-  const bytes = bytesOf(runeSet(sets.flat()));
+/** What every match of any of the patterns needs; undefined when nothing like this is known. */
+export function necessaryBytes(nodes: readonly PatternNode[]): NecessaryBytes | undefined {
+  const joint = joined(nodes.map(rarestOf));
+  if (joint === undefined) return undefined;
+  const { set, before, after } = joint;
+  const bytes = bytesOf(set);
   if (bytes.length > MOST) return undefined;
   const byFrequency = bytes.toSorted((left, right) => (FREQUENCY[right] ?? 0) - (FREQUENCY[left] ?? 0));
-  return byFrequency.map((byte) => String.fromCharCode(byte));
+  return { characters: byFrequency.map((byte) => String.fromCharCode(byte)), before, after };
 }
 
-export function hasOneOf(byteString: string, characters: readonly string[]): boolean {
-  for (const character of characters) if (byteString.includes(character)) return true;
-  return false;
+/**
+ * The part of a text in which all matches are, with at least one more byte on each side that is not the text's end, so
+ * that assertions hold in it where they hold in the text; undefined when there can be no match.
+ */
+export function windowOf({ bytes, byteString }: CheckedText, needed: NecessaryBytes): Span | undefined {
+  const { characters, before, after } = needed;
+  if (characters.length > MOST_FOR_WINDOW || Math.min(before, after) === Number.POSITIVE_INFINITY) {
+    const any = characters.some((character) => byteString.includes(character));
+    return any ? { start: 0, end: bytes.length } : undefined;
+  }
+  let first = bytes.length;
+  let last = -1;
+  for (const character of characters) {
+    const at = byteString.indexOf(character);
+    if (at < 0) continue;
+    first = Math.min(first, at);
+    last = Math.max(last, bytes.lastIndexOf(character.charCodeAt(0)));
+  }
+  if (last < 0) return undefined;
+  let start = Math.max(0, first - before - 1);
+  let end = Math.min(bytes.length, last + after + 2);
+  while (start > 0 && isInside(bytes[start])) start -= 1;
+  while (end < bytes.length && isInside(bytes[end])) end += 1;
+  return { start, end };
 }
 
-/** The rarest set of bytes of which every match has one; undefined when a match may do without any certain byte. */
-function rarestOf(node: PatternNode): ByteSet | undefined {
+/** Whether a byte of UTF-8 is a later one of its character. */
+function isInside(byte: number | undefined): boolean {
+  return ((byte ?? 0) & 0xc0) === 0x80;
+}
+
+/** The rarest bytes of which every match has one; undefined when a match may do without any certain byte. */
+function rarestOf(node: PatternNode): Necessary | undefined {
   switch (node.kind) {
     case 'empty':
     case 'any-byte':
     case 'assertion':
       return undefined;
     case 'runes':
-      return firstBytes(node.set);
-    case 'repeat':
-      return node.min === 0 ? undefined : rarestOf(node.item);
-    case 'concat': {
-      const sets = node.items.map(rarestOf).filter((set) => set !== undefined);
-      return sets.toSorted((left, right) => frequencyOf(left) - frequencyOf(right))[0];
+      return { set: firstBytes(node.set), before: 0, after: shapeOf(node).maxBytes - 1 };
+    case 'repeat': {
+      const item = node.min === 0 ? undefined : rarestOf(node.item);
+      const others = shapeOf({ ...node, min: 0, max: node.max - 1 }).maxBytes;
+      return item && { ...item, after: item.after + others };
     }
-    case 'either': {
-      const sets = node.items.map(rarestOf);
-      return sets.every((set) => set !== undefined) ? runeSet(sets.flat()) : undefined;
-    }
+    case 'concat':
+      return rarestPart(node.items);
+    case 'either':
+      return joined(node.items.map(rarestOf));
   }
+}
+
+function rarestPart(items: readonly PatternNode[]): Necessary | undefined {
+  const lengths = items.map((item) => shapeOf(item).maxBytes);
+  const ends = lengths.toReversed();
+  const parts = items.flatMap((item, at) => {
+    const own = rarestOf(item);
+    if (own === undefined) return [];
+    const before = own.before + sumOf(lengths.slice(0, at));
+    return [{ set: own.set, before, after: own.after + sumOf(ends.slice(0, items.length - 1 - at)) }];
+  });
+  return parts.toSorted((left, right) => frequencyOf(left.set) - frequencyOf(right.set))[0];
+}
+
+function sumOf(lengths: readonly number[]): number {
+  return lengths.reduce((sum, length) => sum + length, 0);
+}
+
+/** What is necessary for one of several. */
+function joined(some: readonly (Necessary | undefined)[]): Necessary | undefined {
+  const all = some.filter((one) => one !== undefined);
+  if (all.length < some.length) return undefined;
+  return {
+    set: runeSet(all.flatMap(({ set }) => set)),
+    before: Math.max(0, ...all.map(({ before }) => before)),
+    after: Math.max(0, ...all.map(({ after }) => after)),
+  };
 }
 
 function firstBytes(set: RuneSet): ByteSet {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { checkedText } from './checked-text.ts';
 import { compileGroup } from './compile-group.ts';
 import { groupPatterns } from './group-patterns.ts';
 import { firingCostMs, firingPlan, spansCostMs, termListCostMs } from './pattern-cost.ts';
@@ -106,10 +107,10 @@ describe('a group', () => {
     const members = [prepare('foo'), prepare('BAR', false), prepare('\\d{3}$'), prepare('ba[rz]+')];
     const group = compileGroup(members);
     if ('reason' in group) throw new Error(group.reason);
-    expect(group.firing(Buffer.from('foo bar 12'))).toEqual([0, 1, 3]);
-    expect(group.firing(Buffer.from('FOO Bar 123'))).toEqual([1, 2]);
-    expect(group.firing(Buffer.alloc(0))).toEqual([]);
+    expect(group.firing(checkedText(Buffer.from('foo bar 12')))).toEqual([0, 1, 3]);
+    expect(group.firing(checkedText(Buffer.from('FOO Bar 123')))).toEqual([1, 2]);
+    expect(group.firing(checkedText(Buffer.alloc(0)))).toEqual([]);
     const none = compileGroup([]);
-    expect('reason' in none ? none : none.firing(Buffer.from('x'))).toEqual([]);
+    expect('reason' in none ? none : none.firing(checkedText(Buffer.from('x')))).toEqual([]);
   });
 });

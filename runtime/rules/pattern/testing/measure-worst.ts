@@ -1,3 +1,4 @@
+import { checkedText } from '../checked-text.ts';
 import { compileGroup } from '../compile-group.ts';
 import { groupPatterns } from '../group-patterns.ts';
 import { firingPlan, setAutomaton } from '../pattern-cost.ts';
@@ -36,7 +37,7 @@ for (const { members, costMs } of groups) {
     : setAutomaton(own.map(({ analysis }) => analysis));
   if ('reason' in group || automaton === undefined) throw new Error('a group of the pack is refused');
   const walks = RESTARTS.map((restart) => longWalk(automaton, SIZE, restart, random));
-  const slowest = Math.max(...walks.map((text) => fastestMs(() => group.firing(text))));
+  const slowest = Math.max(...walks.map((text) => fastestMs(() => group.firing(checkedText(text)))));
   const names = members.map((member) => ADMITTED_PATTERNS[member]?.name).join(', ');
   const figures = `cost ${costMs.toFixed(2)}, took ${slowest.toFixed(2)} ms`;
   process.stdout.write(`${probes ? 'probe' : 'set  '} ${figures}: ${names}\n`);
