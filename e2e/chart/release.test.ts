@@ -1,0 +1,237 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { type ControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
+import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { missingApiServer } from '../kube/open-api-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { chartFolder, helm, helmOk, missingHelm } from './helm.ts';
+import { ofKind, renderChart, renderFile, valuesFiles, valuesPath } from './render-chart.ts';
+import { runProgram } from './run-program.ts';
+
+const missing = missingHelm ?? missingApiServer;
+const name = 'guardrails';
+const namespace = 'safety';
+
+/** Definitions of the Prometheus operator, without its schemas. */
+const monitoringKinds = ['ServiceMonitor', 'PodMonitor', 'PrometheusRule'].map((kind) => {
+  const singular = kind.toLowerCase();
+  const plural = `${singular}s`;
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.monitoring.coreos.com` },
+    spec: {
+      group: 'monitoring.coreos.com',
+      scope: 'Namespaced',
+      names: { kind, plural, singular, listKind: `${kind}List` },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+});
+
+describe.skipIf(missing !== undefined)(missing === undefined ? 'a release' : `a release (${missing})`, () => {
+  let server: ControlPlane;
+  const admin = (...args: readonly string[]): Promise<string> => kubectlOk(server.kubeconfigFile, args);
+  const within = (...args: readonly string[]): Promise<string> => admin(`--namespace=${namespace}`, ...args);
+  const run = (...args: readonly string[]) => helm(args, server.kubeconfigFile);
+  const runOk = (...args: readonly string[]) => helmOk(args, server.kubeconfigFile);
+  /** Nobody runs pods here: neither the hooks are waited for nor anything else. */
+  const install = (release: string, place: string, ...args: readonly string[]) =>
+    run('install', release, chartFolder, `--namespace=${place}`, '--no-hooks', ...args);
+  const secretsOf = (place = namespace) =>
+    admin(
+      `--namespace=${place}`,
+      'get',
+      'secrets',
+      '--selector=app.kubernetes.io/part-of=portcullis',
+      '--output=jsonpath={range .items[*]}{.metadata.name}={.data}{"\\n"}{end}',
+    );
+
+  beforeAll(async () => {
+    server = await startControlPlane();
+    await kubectlOk(
+      server.kubeconfigFile,
+      ['apply', '--server-side', '--filename=-'],
+      stringify({ apiVersion: 'v1', kind: 'List', items: monitoringKinds }),
+    );
+    for (const place of [namespace, 'second', 'third']) {
+      await admin('create', 'namespace', place);
+      // The controller that makes it does not run.
+      await admin(`--namespace=${place}`, 'create', 'serviceaccount', 'default');
+      await admin('label', 'namespace', place, 'pod-security.kubernetes.io/warn=restricted');
+    }
+  }, 180_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  test.each(valuesFiles)(
+    'of %s: every object is one that the API server takes as it is, its pods restricted',
+    async (file) => {
+      const objects = await renderFile(file);
+      const list = stringify({ apiVersion: 'v1', kind: 'List', items: objects }, { aliasDuplicateObjects: false });
+      const args = [
+        'apply',
+        '--server-side',
+        '--dry-run=server',
+        '--validate=strict',
+        `--namespace=${namespace}`,
+        '--filename=-',
+      ];
+      const { code, stdout, stderr } = await kubectl(server.kubeconfigFile, args, list);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout.trim().split('\n')).toHaveLength(objects.length);
+    },
+  );
+
+  test('whose pods are not restricted is warned of, so that the absence of a warning says something', async () => {
+    const [deployment] = ofKind(await renderFile('default-values.yaml'), 'Deployment');
+    const text = stringify(deployment).replace('runAsNonRoot: true', 'runAsNonRoot: false');
+    const args = ['apply', '--server-side', '--dry-run=server', `--namespace=${namespace}`, '--filename=-'];
+    expect((await kubectl(server.kubeconfigFile, args, text)).stderr).toMatch(/would violate PodSecurity "restricted/);
+  });
+
+  test('lives: definitions and example, another release, upgrade, rollback, removal, return', async () => {
+    // The example is applied before there are definitions, as a hook that is faster than they are.
+    const rights = (await renderChart(['--show-only=templates/example/rbac.yaml'])).map((object) => stringify(object));
+    await kubectlOk(server.kubeconfigFile, ['apply', `--namespace=${namespace}`, '--filename=-'], rights.join('---\n'));
+    using folder = temporaryFolder();
+    const tokenFile = join(folder.path, 'token');
+    writeFileSync(tokenFile, await within('create', 'token', `${name}-portcullis-example`));
+    const applyExample = () =>
+      runProgram('cli/cluster/apply-examples.ts', {
+        PORTCULLIS_API_URL: server.url,
+        PORTCULLIS_API_TOKEN_FILE: tokenFile,
+        PORTCULLIS_API_CA_FILE: server.caFile,
+        PORTCULLIS_NAMESPACE: namespace,
+      });
+    const early = applyExample();
+    expect(await install(name, namespace)).toMatchObject({ code: 0 });
+    expect(await early).toMatchObject({
+      code: 0,
+      stdout: 'GuardrailPolicy guarded-chat created\nModelBinding guarded-echo created\n',
+    });
+    expect(await applyExample()).toMatchObject({
+      code: 0,
+      stdout: 'GuardrailPolicy guarded-chat was there\nModelBinding guarded-echo was there\n',
+    });
+    const secrets = await secretsOf();
+    expect(secrets.trim().split('\n')).toHaveLength(2);
+
+    const inOne = await install('other', namespace, '--values', valuesPath('second-release-values.yaml'));
+    expect(inOne.code).not.toBe(0);
+    expect(inOne.stderr).toMatch(/the release guardrails is an installation of Portcullis in the namespace safety/);
+    const taken = await install('other', 'second');
+    expect(taken.code).not.toBe(0);
+    expect(taken.stderr).toMatch(/invalid ownership metadata/);
+    const second = await install('other', 'second', '--values', valuesPath('second-release-values.yaml'));
+    expect(second).toMatchObject({ code: 0 });
+    expect(await secretsOf('second')).not.toContain(secrets.split('{')[1]);
+
+    const levels = () =>
+      within(
+        'get',
+        'deployment',
+        `${name}-portcullis-gateway`,
+        '--output=jsonpath={.spec.template.spec.containers[0].env[?(@.name=="PORTCULLIS_LOG_LEVEL")].value}',
+      );
+    const change = ['upgrade', name, chartFolder, `--namespace=${namespace}`, '--no-hooks'];
+    await runOk(...change, '--set=gateway.logLevel=debug', '--set=runtime.resources.limits.memory=600Mi');
+    expect(await levels()).toBe('debug');
+    expect(await secretsOf()).toBe(secrets);
+    expect(await within('get', 'configmap', `${name}-portcullis-environment`, '--output=jsonpath={.data}')).toContain(
+      '600Mi',
+    );
+    await runOk('rollback', name, '1', `--namespace=${namespace}`, '--no-hooks');
+    expect(await levels()).toBe('info');
+    expect(await secretsOf()).toBe(secrets);
+    const wrong = await run(...change, '--set=gateway.logLevel=loud');
+    expect(wrong.code).not.toBe(0);
+    expect(await levels()).toBe('info');
+
+    await runOk('uninstall', name, `--namespace=${namespace}`, '--no-hooks');
+    expect(await within('get', 'deployments,services,networkpolicies,poddisruptionbudgets', '--output=name')).toBe('');
+    expect(await within('get', 'guardrailpolicies,modelbindings', '--output=name')).toBe(
+      'guardrailpolicy.portcullis.dev/guarded-chat\nmodelbinding.portcullis.dev/guarded-echo\n',
+    );
+    const ofCluster = [
+      'customresourcedefinitions,validatingadmissionpolicies,validatingadmissionpolicybindings,clusterroles',
+    ];
+    const kept = (await admin('get', ...ofCluster, '--selector=app.kubernetes.io/part-of=portcullis', '--output=name'))
+      .trim()
+      .split('\n');
+    const rendered = (await renderFile('default-values.yaml')).filter(
+      ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
+    );
+    expect(kept).toHaveLength(rendered.length - 1);
+    const left = await secretsOf();
+    expect(left.trim().split('\n')).toHaveLength(1);
+    expect(secrets).toContain(left.trim());
+
+    // Who comes back finds definitions, policies and the token of workloads that still run.
+    expect(await install(name, namespace)).toMatchObject({ code: 0 });
+    expect(await secretsOf()).toContain(left.trim());
+    expect(await within('get', 'guardrailpolicies,modelbindings', '--output=name')).toContain('guarded-chat');
+  }, 240_000);
+
+  test('gives its accounts no secret, nothing beyond the namespace, and no right on rights', async () => {
+    const may = async (component: string, verb: string, resource: string, place = namespace): Promise<string> => {
+      const account = `system:serviceaccount:${namespace}:${name}-portcullis-${component}`;
+      return (
+        await kubectl(server.kubeconfigFile, [
+          'auth',
+          'can-i',
+          verb,
+          resource,
+          `--as=${account}`,
+          `--namespace=${place}`,
+        ])
+      ).stdout.trim();
+    };
+    for (const component of ['operator', 'gateway', 'example', 'runtime']) {
+      for (const [verb, resource] of [
+        ['get', 'secrets'],
+        ['list', 'secrets'],
+        ['create', 'pods/exec'],
+        ['create', 'serviceaccounts/token'],
+        ['create', 'rolebindings.rbac.authorization.k8s.io'],
+        ['update', 'roles.rbac.authorization.k8s.io'],
+        ['list', 'namespaces'],
+      ] as const) {
+        expect(await may(component, verb, resource), `${component} ${verb} ${resource}`).toBe('no');
+      }
+    }
+    expect(await may('operator', 'patch', 'modelbindings.portcullis.dev')).toBe('yes');
+    expect(await may('operator', 'patch', 'modelbindings.portcullis.dev', 'third')).toBe('no');
+    expect(await may('gateway', 'patch', 'gatewayroutes.portcullis.dev')).toBe('no');
+    expect(await may('gateway', 'list', 'gatewayroutes.portcullis.dev')).toBe('yes');
+  }, 120_000);
+
+  test('says what comes next, with commands for its own names', async () => {
+    const notes = async (file: string) =>
+      (
+        await runOk(
+          'install',
+          'here',
+          chartFolder,
+          '--namespace=third',
+          '--dry-run=client',
+          `--values=${valuesPath(file)}`,
+        )
+      ).split('NOTES:\n')[1] ?? '';
+    const plain = await notes('second-release-values.yaml');
+    expect(plain).toContain('kubectl --namespace third port-forward service/guard-gateway 8080:80');
+    expect(plain).toContain('get secret guard-client-keys');
+    expect(plain).toContain('modelbinding/guarded-echo');
+    const open = await notes('least-values.yaml');
+    expect(open).toContain('everybody who reaches the gateway may call models');
+    expect(open).not.toMatch(/client-keys|Bearer/);
+    const production = await notes('production-values.yaml');
+    expect(production).toContain('http://here-portcullis-gateway.third.svc:8080/v1');
+    for (const text of [plain, open, production]) expect(text).not.toMatch(/<no value>|\{\{ |%!/);
+    expect(readFileSync(join(chartFolder, 'templates', 'NOTES.txt'), 'utf8')).toContain(
+      'docs/install-on-kubernetes.md',
+    );
+  });
+});
