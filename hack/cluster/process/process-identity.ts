@@ -9,8 +9,9 @@ function linuxIdentity(pid: number): string | undefined {
     // The command in parentheses may hold spaces and parentheses itself.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state] = fields;
-    const startedAt = fields[19];
-    if (state === 'Z' || state === 'X') return undefined;
+    const [threads, , startedAt] = fields.slice(17);
+    // Of a killed program the first thread may end before others, which hold its sockets until they end, too.
+    if (state === 'X' || (state === 'Z' && Number(threads) <= 1)) return undefined;
     return `${readFileSync(bootIdFile, 'utf8').trim()}/${startedAt}`;
   } catch {
     return undefined;
