@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { Resource } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { builtinKinds } from '#kube/builtin-kinds';
+import { listAll } from '#kube/list-all';
+import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
+import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { until } from '../support/until.ts';
+import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
+import { startClusterOperator, startGatewayPod } from './start-cluster-operator.ts';
+
+/** What a backup holds, in the order in which it is restored: revisions first. */
+const backedUp = [
+  kinds.policyRevision,
+  kinds.guardrailPolicy,
+  kinds.modelBinding,
+  kinds.runtimeGeneration,
+  kinds.gatewayRoute,
+] as const;
+
+describe.skipIf(missingApiServer !== undefined)(onApiServer('a restore'), () => {
+  let server: ApiServer;
+  let folder: string;
+  beforeAll(async () => {
+    server = await openApiServer({ controllers: true, audit: true });
+  }, 180_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'portcullis-restore-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  async function applied(namespace: WorkloadNamespace, report: () => Promise<void>) {
+    await until('the route leads to this namespace', async () => {
+      const { items } = await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration);
+      for (const { metadata } of items) await namespace.setPods(metadata.name, true);
+      const route = await namespace.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
+      const guardrail = route?.spec.guardrail;
+      return guardrail?.mode === 'Policy' && guardrail.addresses[0]?.includes(namespace.client.namespace);
+    });
+    return until('it is applied', async () => {
+      await report();
+      const binding = await namespace.client.get<ModelBinding>(kinds.modelBinding, 'chat');
+      const condition = binding?.status?.conditions?.find(({ type }) => type === 'Applied');
+      return condition?.status === 'True' ? binding : undefined;
+    });
+  }
+
+  test('of another cluster’s resources goes on with what was applied: the same application, revision and workload', async () => {
+    const before = await openWorkloadNamespace(server);
+    const first = await startClusterOperator(server, before, folder);
+    const replica = await startGatewayPod(before, folder, 'gateway-1');
+    await before.client.create(kinds.guardrailPolicy, policyObject('guard'));
+    await before.client.create(kinds.modelBinding, bindingObject('chat'));
+    await applied(before, () => replica.report('take'));
+    await before.atRest();
+    await first[Symbol.asyncDispose]();
+
+    const after = await openWorkloadNamespace(server);
+    for (const kind of backedUp) {
+      for (const { apiVersion, metadata, spec } of (await listAll<Resource>(before.client, kind)).items) {
+        const { name, labels, annotations, finalizers } = metadata;
+        const kept = { name, labels, annotations, finalizers };
+        await after.client.create(kind, { apiVersion, kind: kind.kind, metadata: kept as never, spec });
+      }
+    }
+    const restored = await after.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
+    await using second = await startClusterOperator(server, after, folder);
+    const next = await startGatewayPod(after, folder, 'gateway-1');
+    const binding = await applied(after, () => next.report('take'));
+    expect(second.events).not.toContain('application_run_again');
+
+    const route = await after.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
+    expect(route?.spec.generationId).toBe(restored?.spec.generationId);
+    expect(route?.spec.workload).toBe(restored?.spec.workload);
+    expect(route?.spec.binding.uid).toBe(binding.metadata.uid);
+    expect(route?.metadata.ownerReferences).toMatchObject([
+      { kind: 'ModelBinding', name: 'chat', uid: binding.metadata.uid },
+    ]);
+    expect(binding.status?.applications?.[0]).toMatchObject({
+      outcome: 'Applied',
+      generationId: restored?.spec.generationId,
+    });
+    const policy = await after.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
+    expect(policy?.status?.latestRevision?.number).toBe(1);
+    expect((await after.client.list(kinds.policyRevision)).items).toHaveLength(1);
+    expect((await after.client.list(kinds.runtimeGeneration)).items).toHaveLength(1);
+    const maps = await after.client.list(builtinKinds.configMapMetadata, {
+      labelSelector: 'app.kubernetes.io/name=portcullis-bundle',
+    });
+    expect(maps.items).toHaveLength(1);
+    expect(second.events).toContain('bundle_restored');
+  });
+});
