@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { allowedRights } from './allowed-rights.ts';
 import { missingHelm, withHelm } from './helm.ts';
 import { ofKind, type Rendered, renderFile, valuesFiles } from './render-chart.ts';
 
@@ -11,35 +12,6 @@ type Rule = {
 type Binding = Rendered & {
   readonly roleRef: { readonly kind: string; readonly name: string };
   readonly subjects: readonly { readonly kind: string; readonly name: string; readonly namespace: string }[];
-};
-
-/**
- * Every right that a process of ours has, as `group/resource: verbs`. Whoever adds one here says in the review which
- * call needs it.
- */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  operator: [
-    '/configmaps: create delete get list patch watch',
-    '/pods: get list watch',
-    '/services: create delete get list patch watch',
-    'apps/deployments: create delete get list patch watch',
-    'coordination.k8s.io/leases portcullis-operator: get list patch watch',
-    'coordination.k8s.io/leases: create',
-    'events.k8s.io/events: create patch',
-    'networking.k8s.io/networkpolicies: create delete get list patch watch',
-    'policy/poddisruptionbudgets: create delete get list patch watch',
-    'portcullis.dev/gatewayreports: delete get list watch',
-    'portcullis.dev/gatewayroutes: create delete get list patch watch',
-    'portcullis.dev/guardrailpolicies/status: patch',
-    'portcullis.dev/guardrailpolicies: get list patch watch',
-    'portcullis.dev/modelbindings/status: patch',
-    'portcullis.dev/modelbindings: get list patch watch',
-    'portcullis.dev/policyrevisions: create get list watch',
-    'portcullis.dev/runtimegenerations/status: patch',
-    'portcullis.dev/runtimegenerations: create delete get list patch watch',
-  ],
-  gateway: ['portcullis.dev/gatewayreports: create get patch', 'portcullis.dev/gatewayroutes: list watch'],
-  example: ['portcullis.dev/guardrailpolicies: create get', 'portcullis.dev/modelbindings: create get'],
 };
 
 function rightsOf(role: Rendered): readonly string[] {
@@ -61,7 +33,7 @@ describe.skipIf(missingHelm !== undefined).each(valuesFiles)(withHelm('the right
   test('are exactly those of the list, each in a Role of its component', async () => {
     const roles = ofKind(await renderFile(file), 'Role');
     expect(new Set(roles.map(componentOf)).size).toBe(roles.length);
-    for (const role of roles) expect(rightsOf(role), role.metadata.name).toEqual(allowed[componentOf(role)]);
+    for (const role of roles) expect(rightsOf(role), role.metadata.name).toEqual(allowedRights[componentOf(role)]);
     expect(roles.map(componentOf)).toEqual(expect.arrayContaining(['operator', 'gateway']));
   });
 

@@ -1,0 +1,34 @@
+/**
+ * Every right that a process of ours has, by component, as `group/resource names: verbs`. Whoever adds one here says in
+ * the review which call needs it.
+ */
+export const allowedRights: Readonly<Record<string, readonly string[]>> = {
+  operator: [
+    '/configmaps: create delete get list patch watch',
+    '/pods: get list watch',
+    '/services: create delete get list patch watch',
+    'apps/deployments: create delete get list patch watch',
+    'coordination.k8s.io/leases portcullis-operator: get list patch watch',
+    'coordination.k8s.io/leases: create',
+    'events.k8s.io/events: create patch',
+    'networking.k8s.io/networkpolicies: create delete get list patch watch',
+    'policy/poddisruptionbudgets: create delete get list patch watch',
+    'portcullis.dev/gatewayreports: delete get list watch',
+    'portcullis.dev/gatewayroutes: create delete get list patch watch',
+    'portcullis.dev/guardrailpolicies/status: patch',
+    'portcullis.dev/guardrailpolicies: get list patch watch',
+    'portcullis.dev/modelbindings/status: patch',
+    'portcullis.dev/modelbindings: get list patch watch',
+    'portcullis.dev/policyrevisions: create get list watch',
+    'portcullis.dev/runtimegenerations/status: patch',
+    'portcullis.dev/runtimegenerations: create delete get list patch watch',
+  ],
+  gateway: ['portcullis.dev/gatewayreports: create get patch', 'portcullis.dev/gatewayroutes: list watch'],
+  example: ['portcullis.dev/guardrailpolicies: create get', 'portcullis.dev/modelbindings: create get'],
+};
+
+/** The resources of a component, as `group/resource`. */
+export function allowedResources(component: string): readonly string[] {
+  const names = (allowedRights[component] ?? []).map((line) => line.split(':')[0]?.split(' ')[0] ?? '');
+  return [...new Set(names)].toSorted();
+}

@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { kinds } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { createLogger } from '#kit/log/logger';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { Pod } from '#kube/builtin-types';
+import { createGatewayService } from '../../dataplane/gateway/service.ts';
+import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
+import { type ApiServer, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { until } from '../support/until.ts';
+import { openWorkloadNamespace, type WorkloadNamespace } from '../workloads/open-workload-namespace.ts';
+import { startClusterOperator, startGatewayPod } from '../workloads/start-cluster-operator.ts';
+import { allowedResources } from './allowed-rights.ts';
+import { missingHelm } from './helm.ts';
+import { release, renderChart } from './render-chart.ts';
+
+const missing = missingHelm ?? missingApiServer;
+const title = 'processes with the rights of the chart alone';
+
+type Entry = {
+  readonly stage: string;
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly objectRef?: { readonly apiGroup?: string; readonly resource: string; readonly subresource?: string };
+  readonly responseStatus?: { readonly code: number };
+};
+
+const isRefused = (request: string): boolean => / 40[13]$/.test(request);
+
+describe.skipIf(missing !== undefined)(missing === undefined ? title : `${title} (${missing})`, () => {
+  let server: ApiServer;
+  let namespace: WorkloadNamespace;
+  let folder: string;
+  beforeAll(async () => {
+    server = await openApiServer({ controllers: true, audit: true });
+  }, 180_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    namespace = await openWorkloadNamespace(server);
+    folder = await mkdtemp(join(tmpdir(), 'portcullis-rights-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** What the user asked the API server for, as `verb group/resource code`, each once. */
+  function requestsOf(username: string): readonly string[] {
+    const entries = readFileSync(server.controlPlane.auditLogFile, 'utf8')
+      .split('\n')
+      .filter((line) => line.endsWith('}'))
+      .map((line) => JSON.parse(line) as Entry)
+      .filter(({ stage, user }) => stage === 'ResponseComplete' && user.username === username);
+    const texts = entries.map(({ verb, objectRef, responseStatus }) => {
+      const { apiGroup = '', resource = '', subresource } = objectRef ?? { resource: '' };
+      return `${verb} ${apiGroup}/${resource}${subresource === undefined ? '' : `/${subresource}`} ${responseStatus?.code ?? 0}`;
+    });
+    return [...new Set(texts)].toSorted();
+  }
+
+  /** Applies account, Role and RoleBinding of a component. @returns the name of the user that its pods are */
+  async function grantRights(component: string): Promise<string> {
+    const place = namespace.client.namespace;
+    const objects = await renderChart([`--namespace=${place}`, `--show-only=templates/${component}/rbac.yaml`]);
+    const text = objects.map((object) => stringify(object)).join('---\n');
+    await kubectlOk(server.controlPlane.kubeconfigFile, ['apply', `--namespace=${place}`, '--filename=-'], text);
+    return `system:serviceaccount:${place}:${release}-portcullis-${component}`;
+  }
+
+  /** A certificate in the place of a token. */
+  function kubeconfigOf(user: string): string {
+    const place = namespace.client.namespace;
+    const groups = ['system:serviceaccounts', `system:serviceaccounts:${place}`, 'system:authenticated'];
+    return server.controlPlane.kubeconfigFor(user, groups);
+  }
+
+  async function becomeReady(): Promise<void> {
+    for (const { metadata } of (await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration)).items) {
+      await namespace.setPods(metadata.name, true);
+    }
+  }
+
+  test('an operator applies, scales, replaces and removes, is refused nothing and needs every resource', async () => {
+    const user = await grantRights('operator');
+    const kubeconfig = kubeconfigOf(user);
+    const { client } = namespace;
+    const patch = (text: string) =>
+      namespace.kubectl('patch', 'modelbinding', 'chat', '--type=merge', `--patch=${text}`);
+    const routeWith = (token: string) =>
+      until(`the route of ${token || 'the first application'}`, async () => {
+        await becomeReady();
+        const route = await client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
+        return route !== undefined && (route.spec.token ?? '') === token ? route : undefined;
+      });
+    await using operator = await startClusterOperator(server, namespace, folder, {
+      api: { kind: 'kubeconfig', file: kubeconfig },
+    });
+    await until('it leads', () => operator.events.includes('leading'));
+    const replica = await startGatewayPod(namespace, folder, 'gateway-1');
+    await client.create(kinds.guardrailPolicy, policyObject('guard'));
+    await client.create(kinds.modelBinding, bindingObject('chat'));
+    const first = await routeWith('');
+    await replica.report('take');
+    await until('it is applied', async () => {
+      const binding = await client.get<ModelBinding>(kinds.modelBinding, 'chat');
+      return binding?.status?.conditions?.some(({ type, status }) => type === 'Applied' && status === 'True');
+    });
+    for (const [replicas, budgets] of [
+      [2, 1],
+      [1, 0],
+    ] as const) {
+      await patch(`{"spec":{"replicas":${replicas}}}`);
+      await until(`${budgets} budgets`, async () => {
+        await becomeReady();
+        const names = await namespace.kubectl('get', 'poddisruptionbudgets', '--output=name');
+        return names.split('\n').filter((line) => line !== '').length === budgets;
+      });
+    }
+    for (const kind of ['deployment', 'service', 'networkpolicy']) {
+      const change = '{"metadata":{"labels":{"app.kubernetes.io/part-of":"somebody-else"}}}';
+      await namespace.kubectl('patch', kind, first.spec.workload ?? '', '--type=merge', `--patch=${change}`);
+      await until(`the ${kind} is ours again`, async () => {
+        const label = '--output=jsonpath={.metadata.labels.app\\.kubernetes\\.io/part-of}';
+        return (await namespace.kubectl('get', kind, first.spec.workload ?? '', label)) === 'portcullis';
+      });
+    }
+    await patch('{"spec":{"guardrail":{"mode":"None","policyRef":null}}}');
+    await until('it is unguarded', async () => {
+      const route = await client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
+      return route?.spec.guardrail.mode === 'None';
+    });
+    await replica.report('take');
+    await until('its workload is gone', async () => {
+      const names = await namespace.kubectl('get', 'deployments,services,networkpolicies,configmaps', '--output=name');
+      return !names.includes(first.spec.workload ?? 'none');
+    });
+    await namespace.kubectl('delete', 'modelbinding', 'chat', '--wait=false');
+    await namespace.kubectl('delete', 'guardrailpolicy', 'guard', '--wait=false');
+    await until('both are gone', async () => {
+      await replica.report('take');
+      return (await namespace.kubectl('get', 'modelbindings,guardrailpolicies', '--output=name')) === '';
+    });
+
+    const requests = requestsOf(user);
+    expect(requests.filter(isRefused)).toEqual([]);
+    const used = new Set(requests.map((line) => line.split(' ')[1]));
+    expect(allowedResources('operator').filter((resource) => !used.has(resource))).toEqual([]);
+  }, 180_000);
+
+  test('a gateway reads routes and writes the report of its own pod, and no other one', async () => {
+    const user = await grantRights('gateway');
+    const account = user.split(':').at(-1) ?? '';
+    const token = async (name: string): Promise<string> => {
+      const securityContext = {
+        allowPrivilegeEscalation: false,
+        capabilities: { drop: ['ALL'] },
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      };
+      const spec = { serviceAccountName: account, containers: [{ name: 'gateway', image: 'x', securityContext }] };
+      await namespace.client.create<Pod>(builtinKinds.pod, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
+      const bound = ['--bound-object-kind=Pod', `--bound-object-name=${name}`];
+      const file = join(folder, `${name}.token`);
+      await writeFile(file, await namespace.kubectl('create', 'token', account, ...bound));
+      return file;
+    };
+    const { url, caFile } = server.controlPlane;
+    const [own, other] = [await token('gateway-1'), await token('gateway-2')];
+    const uid = await namespace.kubectl('get', 'pod', 'gateway-1', '--output=jsonpath={.metadata.uid}');
+    const runtimeTokenFile = join(folder, 'runtime.token');
+    await writeFile(runtimeTokenFile, 'a-token');
+    const address = { host: '127.0.0.1', port: 0 };
+    const gateway = (tokenFile: string) =>
+      createGatewayService(
+        {
+          api: { url: new URL(url), tokenFile, caFile, namespace: namespace.client.namespace },
+          gateway: 'default',
+          replica: 'gateway-1',
+          podUid: uid,
+          listen: address,
+          adminListen: address,
+          clients: { auth: 'open' },
+          maxRequestMs: 60_000,
+          streamIdleMs: 60_000,
+          logLevel: 'error',
+        },
+        { runtimeTokenFile, credentialsDirectory: folder },
+        { logger: createLogger({ service: 'gateway', level: 'error', destination: { write: () => undefined } }) },
+      );
+    {
+      await using first = await gateway(own);
+      await until('it is ready', async () => (await fetch(new URL('/readyz', first.adminUrl))).status === 200);
+      const owner = '--output=jsonpath={.metadata.ownerReferences[0].kind}/{.metadata.ownerReferences[0].name}';
+      expect(await namespace.kubectl('get', 'gatewayreport', 'gateway-1', owner)).toBe('Pod/gateway-1');
+      expect(requestsOf(user).filter(isRefused)).toEqual([]);
+    }
+    const reported = '--output=jsonpath={.spec.bootId}';
+    const before = await namespace.kubectl('get', 'gatewayreport', 'gateway-1', reported);
+    await using impostor = await gateway(other);
+    await until('it is refused', () =>
+      requestsOf(user).some((line) => /^patch portcullis.dev.gatewayreports 403$/.test(line)),
+    );
+    expect((await fetch(new URL('/readyz', impostor.adminUrl))).status).toBe(503);
+    expect(await namespace.kubectl('get', 'gatewayreport', 'gateway-1', reported)).toBe(before);
+  }, 120_000);
+});
