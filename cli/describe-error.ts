@@ -1,5 +1,6 @@
 import { FileWriteError } from '#kit/files/write-atomic';
 import { TokenFileError } from '#kit/http/token-file';
+import { KubeconfigError } from '#kube/credentials';
 import { KubeError, type KubeErrorCode } from '#kube/kube-error';
 import { CliError } from './cli-error.ts';
 import type { ExitName } from './exit-codes.ts';
@@ -21,14 +22,35 @@ const kubeExits: Readonly<Record<KubeErrorCode, ExitName>> = {
   storage_full: 'failed',
 };
 
+/** What the system says of a file, for the sentences of which a person can make something. */
+const fileFaults: Readonly<Record<string, string>> = {
+  EROFS: 'it is on a disk that can only be read: choose another place',
+  EACCES: 'that is not permitted: look at its owner and permissions',
+  EPERM: 'that is not permitted: look at its owner and permissions',
+  ENOSPC: 'no space is left: free some and repeat the command',
+  EDQUOT: 'no space is left to you: free some and repeat the command',
+  ENOTDIR: 'a part of its path is no folder',
+  EISDIR: 'it is a folder',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'its name is too long',
+};
+
 /** The sentence and the exit of whatever a command threw. */
 export function describeError(error: unknown): { exit: ExitName; message: string } {
   if (error instanceof CliError) return { exit: error.exit, message: error.message };
   if (error instanceof KubeError) return { exit: kubeExits[error.code], message: kubeSentence(error) };
+  if (error instanceof KubeconfigError) return { exit: 'usage', message: `${error.message}.` };
   if (error instanceof FileWriteError || error instanceof TokenFileError || error instanceof StartFailure) {
     return { exit: 'failed', message: error.message };
   }
-  return { exit: 'failed', message: `Unexpected failure: ${unexpected(error)}` };
+  return { exit: 'failed', message: fileSentence(error) ?? `Unexpected failure: ${unexpected(error)}` };
+}
+
+/** Undefined for what is no refusal of a file by the system. */
+function fileSentence(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return undefined;
+  const fault = fileFaults[String(error.code)];
+  return fault === undefined ? undefined : `${String(error.path)} cannot be used (${String(error.code)}): ${fault}.`;
 }
 
 /** One line; where the error came from is shown when PORTCULLIS_DEBUG is set. */
@@ -39,8 +61,32 @@ function unexpected(error: unknown): string {
 }
 
 function kubeSentence({ code, message, details }: KubeError): string {
-  if (code === 'network') return 'The platform does not answer: look at its logs, or start it again.';
-  const causes = details.causes ?? [];
-  if (causes.length === 0) return message;
-  return causes.map(({ field, message: problem }) => (field === '' ? problem : `${field} ${problem}`)).join('; ');
+  switch (code) {
+    case 'network':
+      return `The platform does not answer (${message}): look at its logs, or start it again.`;
+    case 'precondition_failed':
+    case 'conflict':
+      return `Somebody changed the resource meanwhile: look at it, and repeat the command. (${message})`;
+    case 'forbidden':
+      return `${message}. Ask for a role that may, such as portcullis-viewer or portcullis-editor.`;
+    case 'unauthenticated':
+      return `The credentials are not taken: ${message}.`;
+    case 'not_found':
+      if (details.absent !== undefined) return message;
+      return 'The server does not know the resources of Portcullis: install the chart first, or choose another context.';
+    case 'already_exists':
+    case 'invalid':
+    case 'gone':
+    case 'too_large_resource_version':
+    case 'too_many_requests':
+    case 'unavailable':
+    case 'storage_full':
+      return causesOf(details) ?? message;
+  }
+}
+
+/** Every problem of an object, each with its field. */
+function causesOf({ causes = [] }: KubeError['details']): string | undefined {
+  if (causes.length === 0) return undefined;
+  return causes.map(({ field, message }) => (field === '' ? message : `${field} ${message}`)).join('; ');
 }

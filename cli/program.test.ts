@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { exitCodes } from './exit-codes.ts';
 import { checkout } from './platform/data-directory.ts';
 import { runCli, temporaryFolder } from './testing/run-cli.ts';
@@ -39,7 +39,7 @@ describe('the command line', () => {
     [['nonsense'], 2, "unknown command 'nonsense'"],
     [['get'], 2, "missing required argument 'kind'"],
     [['get', 'gp', '--nonsense'], 2, "unknown option '--nonsense'"],
-    [['get', 'gp', '-o', 'xml'], 2, 'Allowed choices are yaml, json, wide'],
+    [['get', 'gp', '-o', 'xml'], 2, 'Allowed choices are json, yaml, wide'],
     [['up', '--port', '65536'], 2, 'It must be a whole number from 0 to 65535'],
     [['up', '--gateways', '0'], 2, 'It must be a whole number from 1 to 8'],
     [['rollback', 'b', '--to-revision', '0'], 2, 'from 1 on'],
@@ -56,10 +56,26 @@ describe('the command line', () => {
     expect({ code: end.code, stdout: end.stdout }).toEqual({ code, stdout: '' });
   });
 
-  test('writes an error as JSON where JSON is asked for', async () => {
-    const { code, stderr } = await runCli(['status', '--json']);
-    expect(code).toBe(4);
-    expect(JSON.parse(stderr)).toEqual({ error: { code: 'not_running', message: expect.any(String) } });
+  test.each([
+    [['status', '--json'], 4, 'not_running', /does not exist/],
+    [['status', '-o', 'json'], 4, 'not_running', /does not exist/],
+    [['status', '--output=json'], 4, 'not_running', /does not exist/],
+    [['get', '--json'], 2, 'usage', /^missing required argument 'kind'$/],
+    [['get', 'gp', '--json', '--nonsense'], 2, 'usage', /^unknown option '--nonsense'$/],
+    [['--json'], 2, 'usage', /^unknown option '--json'$/],
+    [['policy', '-o', 'json'], 2, 'usage', /-o|command/],
+    [['up', '--port', '65536', '--json'], 2, 'usage', /from 0 to 65535/],
+  ] as const)('%j ends with %i and one JSON object', async (args, code, name, message) => {
+    const end = await runCli(args);
+    expect(JSON.parse(end.stderr)).toEqual({ error: { code: name, message: expect.stringMatching(message) } });
+    expect({ code: end.code, stdout: end.stdout }).toEqual({ code, stdout: '' });
+  });
+
+  test('says which version it is', async () => {
+    const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+    for (const flag of ['--version', '-V']) {
+      expect(await runCli([flag])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    }
   });
 
   test('tells a folder that is no data directory from one on which nothing runs', async () => {
@@ -82,6 +98,26 @@ describe('the command line', () => {
     expect(end.stderr).toContain('holds other files and no data of a platform');
   });
 
+  test('refuses at once to start where no folder can be made', async () => {
+    const end = await runCli(['up', '--data', '/proc/portcullis/data']);
+    expect(end).toMatchObject({ code: 2, stdout: '' });
+    expect(end.stderr).toContain(
+      'The data directory /proc/portcullis/data cannot be created (ENOENT): choose another one',
+    );
+  });
+
+  test('refuses at once to start on a disk that can only be read', async (context) => {
+    using folder = temporaryFolder();
+    folder.write('lock', '');
+    const mount = `mount --bind ${folder.path} ${folder.path} && mount -o remount,ro,bind ${folder.path}`;
+    const isolated = (command: string) => spawnSync('unshare', ['-rm', 'sh', '-c', command], { encoding: 'utf8' });
+    if (isolated(mount).status !== 0) return context.skip('this machine lets nobody mount a folder for one process');
+    const up = `${process.execPath} ${join(checkout, 'cli/main.ts')} up --data ${folder.path}`;
+    const end = isolated(`${mount} && ${up}`);
+    expect(end).toMatchObject({ status: 2, stdout: '' });
+    expect(end.stderr).toContain(`The data directory ${folder.path} cannot be written (EROFS): choose another one`);
+  });
+
   test('the entry finds its Node from any folder and through a link', () => {
     using folder = temporaryFolder();
     mkdirSync(join(folder.path, 'bin'));
@@ -93,26 +129,47 @@ describe('the command line', () => {
 });
 
 describe('completion', () => {
+  const environment = { ...process.env, PATH: `${join(checkout, 'cli')}:${process.env['PATH']}` };
+  let script: string;
+  beforeAll(() => {
+    script = execFileSync('portcullis', ['completion', 'bash'], { encoding: 'utf8', env: environment });
+  });
   const complete = (...words: readonly string[]): readonly string[] => {
-    const script = execFileSync(process.execPath, [join(checkout, 'cli/main.ts'), 'completion', 'bash'], {
-      encoding: 'utf8',
-    });
     const list = words.map((word) => `'${word}'`).join(' ');
     const probe = `${script}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _portcullis; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    return execFileSync('bash', ['-c', probe], { encoding: 'utf8' }).trim().split('\n');
+    return execFileSync('bash', ['-c', probe], { encoding: 'utf8', env: environment }).trim().split('\n');
   };
 
-  test('offers commands, subcommands, kinds and options', () => {
+  test('offers commands, subcommands, kinds, options and their values', () => {
     expect(complete('portcullis', 'st')).toEqual(['status']);
+    expect(complete('portcullis', 'help', 'rollb')).toEqual(['rollback']);
     expect(complete('portcullis', 'bundle', 'b')).toEqual(['build']);
     expect(complete('portcullis', 'get', 'model')).toEqual(['modelbindings']);
+    expect(complete('portcullis', 'delete', 'g')).toEqual(['guardrailpolicies']);
     expect(complete('portcullis', 'bundle', 'build', '--pol')).toEqual(['--policy', '--policy-id']);
     expect(complete('portcullis', 'get', 'modelbindings', '--out')).toEqual(['--output']);
+    expect(complete('portcullis', 'get', '-o', 'y')).toEqual(['yaml']);
+    expect(complete('portcullis', 'get', 'modelbindings', '--output', '')).toEqual(['json', 'yaml', 'wide']);
+    expect(complete('portcullis', 'check', '--stage', 're')).toEqual(['request', 'response']);
+  });
+
+  test('offers files and folders where they are asked for, and no option twice', () => {
+    using folder = temporaryFolder();
+    mkdirSync(join(folder.path, 'policies'));
+    const file = folder.write('policy.yaml', '');
+    expect(complete('portcullis', 'apply', '-f', `${folder.path}/pol`)).toEqual([join(folder.path, 'policies'), file]);
+    expect(complete('portcullis', 'up', '--data', `${folder.path}/pol`)).toEqual([join(folder.path, 'policies')]);
+    expect(complete('portcullis', 'policy', 'test', `${folder.path}/policy.`)).toEqual([file]);
+    expect(complete('portcullis', 'get', 'gp', '--json', '--js')).toEqual(['']);
+  });
+
+  test('knows no name without a platform, and says so by silence', () => {
+    expect(complete('portcullis', 'rollback', 'g')).toEqual(['']);
   });
 
   test.each(['zsh', 'fish'])('is there for %s', async (shell) => {
     const { code, stdout } = await runCli(['completion', shell]);
     expect(code).toBe(0);
-    expect(stdout).toContain('portcullis');
+    expect(stdout).toContain('__complete');
   });
 });

@@ -1,11 +1,14 @@
-import { Command, CommanderError } from 'commander';
+import type { Command } from 'commander';
+import { createProgram, runProgram } from './base-program.ts';
 import { addApply } from './commands/apply.ts';
+import { addApplyRevision } from './commands/apply-revision.ts';
 import { addBundleBuild } from './commands/bundle-build.ts';
 import { addChat } from './commands/chat.ts';
 import { addCheck } from './commands/check.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDelete } from './commands/delete.ts';
 import { addDescribe } from './commands/describe.ts';
+import { addDiff } from './commands/diff.ts';
 import { addEnv } from './commands/env.ts';
 import { addGet } from './commands/get.ts';
 import { addHistory } from './commands/history.ts';
@@ -14,11 +17,15 @@ import { addReapply } from './commands/reapply.ts';
 import { addRollback } from './commands/rollback.ts';
 import { addRuntime } from './commands/runtime.ts';
 import { addStatus } from './commands/status.ts';
+import { addTest } from './commands/test.ts';
 import { addUp } from './commands/up.ts';
-import { describeError } from './describe-error.ts';
-import { exitCodes } from './exit-codes.ts';
+import { addWhy } from './commands/why.ts';
+import { standaloneSource } from './platform/standalone-source.ts';
+import type { ResourceSource } from './resource-source.ts';
 
-const commands = [
+type Add = (program: Command, source: ResourceSource) => void;
+
+const commands: readonly Add[] = [
   addUp,
   addStatus,
   addEnv,
@@ -27,9 +34,13 @@ const commands = [
   addGet,
   addDescribe,
   addDelete,
+  addWhy,
   addHistory,
+  addDiff,
+  addApplyRevision,
   addRollback,
   addReapply,
+  addTest,
   addCheck,
   addPolicyTest,
   addBundleBuild,
@@ -37,35 +48,13 @@ const commands = [
   addCompletion,
 ];
 
-/** The whole command line with all of its subcommands. */
-export function createProgram(): Command {
-  const program = new Command('portcullis')
-    .description('Guardrails in front of models: start the platform, apply policies, talk to guarded models.')
-    .showHelpAfterError('Add --help to see how it is used.')
-    .helpCommand('help [command]', 'show how a command is used')
-    .addHelpText('after', exitCodeHelp())
-    .exitOverride();
-  for (const add of commands) add(program);
-  return program;
-}
+const text = {
+  name: standaloneSource.program,
+  description: 'Guardrails in front of models: start the platform, apply policies, talk to guarded models.',
+};
 
-/** Runs one command line. @returns the exit code of the process */
-export async function runCommandLine(args: readonly string[]): Promise<number> {
-  try {
-    await createProgram().parseAsync(args, { from: 'user' });
-    return exitCodes.ok.code;
-  } catch (error) {
-    // The parser has written its own sentence, or the help that was asked for.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok.code : exitCodes.usage.code;
-    const { exit, message } = describeError(error);
-    const asJson = args.includes('--json');
-    const text = asJson ? JSON.stringify({ error: { code: exit, message } }) : `portcullis: ${message}`;
-    process.stderr.write(`${text}\n`);
-    return exitCodes[exit].code;
-  }
-}
-
-function exitCodeHelp(): string {
-  const rows = Object.entries(exitCodes).map(([name, { code, meaning }]) => `  ${code}\t${name}: ${meaning}`);
-  return `\nExit codes:\n${rows.join('\n')}`;
+/** Runs one command line of the standalone platform. @returns the exit code of the process */
+export function runCommandLine(args: readonly string[]): Promise<number> {
+  const adds = commands.map((add) => (program: Command) => add(program, standaloneSource));
+  return runProgram(() => createProgram(text, adds), args, standaloneSource);
 }

@@ -31,5 +31,7 @@ export const kinds = {
 export const idLabel = `${group}/id`;
 /** Annotation by which a watched folder knows what it applied: SHA-256 of the YAML document. */
 export const appliedHashAnnotation = `${group}/applied-hash`;
+/** Annotation of a restored object: its creationTimestamp before the backup. */
+export const createdAnnotation = `${group}/created`;
 /** Finalizer of the operator on policies and bindings. */
 export const operatorFinalizer = `${group}/operator`;

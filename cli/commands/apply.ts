@@ -4,45 +4,51 @@ import type { Resource, Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
 import { type Applied, applyManifest } from '#kube/apply-manifest';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
-import { type ReadManifest, readResources } from '../manifests/read-resources.ts';
+import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
 import { readSources } from '../manifests/read-sources.ts';
-import { writeJson, writeText } from '../output/write.ts';
-import { openResources } from '../platform/running-platform.ts';
+import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';
+import { writeJson, writeText, writeYaml } from '../output/write.ts';
 import { waitApplied } from '../platform/wait-applied.ts';
-import { type PlatformCommandOptions, withPlatformOptions } from './platform-options.ts';
+import type { ResourceSource } from '../resource-source.ts';
+import { type ResourceCommandOptions, withResourceOptions } from './resource-options.ts';
 import { type WaitOption, withWait } from './wait-option.ts';
 
-type ApplyOptions = PlatformCommandOptions & WaitOption & { readonly filename: string };
+type ApplyOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly filename: string };
 
-export function addApply(program: Command): void {
+export function addApply(program: Command, source: ResourceSource): void {
   const command = program
     .command('apply')
     .description('create resources, or make them like the files; a binding without a revision gets the newest one')
     .requiredOption('-f, --filename <path>', 'a file, a folder, or - for standard input');
-  withWait(withPlatformOptions(command)).action(apply);
+  withWait(withOutput(withResourceOptions(command, source))).action((options: ApplyOptions) => apply(source, options));
 }
 
 /** Everything is read and judged before the first write; policies go first, so that bindings find their revisions. */
-async function apply(options: ApplyOptions): Promise<void> {
+async function apply(source: ResourceSource, options: ApplyOptions): Promise<void> {
+  const format = formatOf(options);
+  const say = (text: string): void => {
+    if (isForPeople(format)) writeText(text);
+  };
   const filler = createRevisionFiller();
-  const manifests = readResources(await readSources(options.filename), {
-    namespace: options.namespace,
-    complete: filler.complete,
-  });
-  await using client = openResources(options.data, options.namespace);
+  // What is wrong with the files is said without a server.
+  const manifests = readResources(await readSources(options.filename), { complete: filler.complete });
+  await using resources = await source.open(options);
+  const { client } = resources;
+  refuseOtherNamespaces(manifests, client.namespace);
   const results: Applied[] = [];
   for (const { kind, resource } of policiesFirst(manifests)) {
     const wanted = { kind, resource: await filler.fill(resource, client) };
     const result = await applyManifest(client, wanted, { token: 'when_changed' });
     results.push(result);
-    if (options.json !== true) writeText(`${kind.kind} ${resource.metadata.name} ${result.action}`);
+    say(`${kind.kind} ${resource.metadata.name} ${result.action}`);
   }
   for (const { object } of results) {
     if (options.wait === undefined || !isBinding(object)) continue;
     await waitApplied(client, object, options.wait);
-    if (options.json !== true) writeText(`${object.kind} ${object.metadata.name} is applied`);
+    say(`${object.kind} ${object.metadata.name} is applied`);
   }
-  if (options.json === true) writeJson(results);
+  if (format === 'json') writeJson(results);
+  if (format === 'yaml') writeYaml(results);
 }
 
 function policiesFirst(manifests: readonly ReadManifest[]): readonly ReadManifest[] {

@@ -4,10 +4,10 @@ import { contentProfiles } from '#contracts/profiles';
 import { writeAtomic } from '#kit/files/write-atomic';
 import { CliError } from '../cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
+import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';
 import { judgePolicy } from '../policy/judge-policy.ts';
 import { readPolicy } from '../policy/read-policy.ts';
-import { withJson } from './platform-options.ts';
 
 type BuildOptions = {
   readonly policy: string;

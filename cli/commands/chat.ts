@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { type Answer, type AnswerFault, readBuffered, readStream } from '../chat/read-answer.ts';
 import { CliError } from '../cli-error.ts';
 import type { ExitName } from '../exit-codes.ts';
+import { withJson } from '../output/format.ts';
 import { writeJson } from '../output/write.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
 import { readClientKey } from './env.ts';
-import { withJson } from './platform-options.ts';
 
 type ChatOptions = {
   readonly data?: string;

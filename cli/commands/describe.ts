@@ -1,27 +1,31 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { conditionSchema, type Resource, type Stored } from '#crds/metadata';
-import { tableOf, writeJson, writeText, yamlOf } from '../output/write.ts';
-import { openResources } from '../platform/running-platform.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { tableOf, yamlOf } from '../output/write.ts';
 import { readResource } from '../read-resource.ts';
 import { resourceKind } from '../resource-kind.ts';
-import { type PlatformCommandOptions, withPlatformOptions } from './platform-options.ts';
+import type { ResourceSource } from '../resource-source.ts';
+import { type ResourceCommandOptions, withResourceOptions } from './resource-options.ts';
 
-export function addDescribe(program: Command): void {
+type DescribeOptions = ResourceCommandOptions & OutputOptions;
+
+export function addDescribe(program: Command, source: ResourceSource): void {
   const command = program
     .command('describe')
     .description('show one resource with its conditions in words')
     .argument('<kind>', 'such as guardrailpolicy, modelbinding, gp or mb')
     .argument('<name>', 'name of the resource');
-  withPlatformOptions(command).action(describe);
+  withOutput(withResourceOptions(command, source)).action((word: string, name: string, options: DescribeOptions) =>
+    describe(source, word, name, options),
+  );
 }
 
-async function describe(word: string, name: string, options: PlatformCommandOptions): Promise<void> {
+async function describe(source: ResourceSource, word: string, name: string, options: DescribeOptions): Promise<void> {
   const kind = resourceKind(word);
-  await using client = openResources(options.data, options.namespace);
-  const found = await readResource(client, kind, name);
-  if (options.json === true) return writeJson(found);
-  writeText(description(found));
+  await using resources = await source.open(options);
+  const found = await readResource(resources.client, kind, name);
+  writeResult(formatOf(options), found, () => description(found));
 }
 
 const statusSchema = z.looseObject({ conditions: z.array(conditionSchema).optional() });

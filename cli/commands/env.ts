@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
+import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
-import { withJson } from './platform-options.ts';
 
 type EnvOptions = { readonly data?: string; readonly json?: boolean };
 

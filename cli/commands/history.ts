@@ -4,51 +4,68 @@ import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
 import type { PolicyRevision } from '#crds/policy-revision';
 import { listAll } from '#kube/list-all';
-import { CliError } from '../cli-error.ts';
-import { tableOf, writeJson, writeText } from '../output/write.ts';
-import { openResources } from '../platform/running-platform.ts';
-import { type PlatformCommandOptions, withPlatformOptions } from './platform-options.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { tableOf } from '../output/write.ts';
+import type { ResourceSource } from '../resource-source.ts';
+import { readRevisions, recordedAt, withoutDefinition } from '../revisions/read-revisions.ts';
+import { type ResourceCommandOptions, withResourceOptions } from './resource-options.ts';
 
-export function addHistory(program: Command): void {
+type HistoryOptions = ResourceCommandOptions & OutputOptions;
+
+export function addHistory(program: Command, source: ResourceSource): void {
   const command = program
     .command('history')
     .description('list the revisions of a policy, newest first, and the bindings that each one guards')
     .argument('<policy>', 'name of the policy');
-  withPlatformOptions(command).action(history);
+  withOutput(withResourceOptions(command, source)).action((policy: string, options: HistoryOptions) =>
+    history(source, policy, options),
+  );
 }
 
-async function history(policy: string, options: PlatformCommandOptions): Promise<void> {
-  await using client = openResources(options.data, options.namespace);
-  const { items } = await listAll<PolicyRevision>(client, kinds.policyRevision);
-  const own = items.filter(({ spec }) => spec.policy.name === policy);
-  if (own.length === 0) {
-    throw new CliError('not_found', `There is no revision of a policy named ${policy} in ${options.namespace}.`);
-  }
+async function history(source: ResourceSource, policy: string, options: HistoryOptions): Promise<void> {
+  await using resources = await source.open(options);
+  const { client } = resources;
+  const revisions = await readRevisions(client, policy, withoutDefinition);
   const bindings = (await listAll<ModelBinding>(client, kinds.modelBinding)).items;
-  const rows = own.toSorted((a, b) => b.spec.number - a.spec.number).map((revision) => rowOf(revision, bindings));
-  if (options.json === true) return writeJson(rows);
-  const header = ['REVISION', 'RECORDED', 'RULES', 'TESTS', 'DEFINITION', 'GUARDS'];
-  const cells = rows.map((row) => [
+  const rows = revisions.map((revision) => rowOf(revision, bindings));
+  writeResult(formatOf(options), rows, (isWide) =>
+    tableOf([headerOf(isWide), ...rows.map((row) => cells(row, isWide))]),
+  );
+}
+
+type Row = ReturnType<typeof rowOf>;
+
+function rowOf(revision: Stored<PolicyRevision>, bindings: readonly Stored<ModelBinding>[]) {
+  const { spec, metadata } = revision;
+  const guards = bindings.filter(
+    ({ status }) => status?.pinned?.policyId === spec.policyId && status.pinned.policyRevision === String(spec.number),
+  );
+  return {
+    revision: spec.number,
+    recorded: recordedAt(revision),
+    rules: spec.ruleCount,
+    tests: spec.tests.length,
+    definitionDigest: spec.definitionDigest,
+    guards: guards.map(({ metadata: { name } }) => name),
+    name: metadata.name,
+    lifecycle: spec.lifecycle,
+    displayName: spec.displayName,
+  };
+}
+
+function headerOf(isWide: boolean): readonly string[] {
+  const shown = ['REVISION', 'RECORDED', 'RULES', 'TESTS', 'DEFINITION', 'GUARDS'];
+  return isWide ? [...shown, 'LIFECYCLE', 'NAME', 'DISPLAY NAME'] : shown;
+}
+
+function cells(row: Row, isWide: boolean): readonly string[] {
+  const shown = [
     String(row.revision),
     row.recorded,
     String(row.rules),
     String(row.tests),
     row.definitionDigest.slice(0, 12),
     row.guards.join(',') || '-',
-  ]);
-  writeText(tableOf([header, ...cells]));
-}
-
-function rowOf({ spec, metadata }: Stored<PolicyRevision>, bindings: readonly Stored<ModelBinding>[]) {
-  const guards = bindings.filter(
-    ({ status }) => status?.pinned?.policyId === spec.policyId && status.pinned.policyRevision === String(spec.number),
-  );
-  return {
-    revision: spec.number,
-    recorded: metadata.creationTimestamp,
-    rules: spec.ruleCount,
-    tests: spec.tests.length,
-    definitionDigest: spec.definitionDigest,
-    guards: guards.map(({ metadata: { name } }) => name),
-  };
+  ];
+  return isWide ? [...shown, row.lifecycle, row.name, row.displayName] : shown;
 }

@@ -1,39 +1,64 @@
 import type { Command } from 'commander';
-import { tableOf, writeJson, writeText } from '../output/write.ts';
+import { describeError } from '../describe-error.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { tableOf } from '../output/write.ts';
 import { readApplyProblems } from '../platform/apply-problems.ts';
-import { runningPlatform } from '../platform/running-platform.ts';
-import { withJson } from './platform-options.ts';
+import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
+import { openPlatform } from '../platform/standalone-source.ts';
+import type { PlatformStatus } from '../platform/status-file.ts';
+import type { ResourceSource, SourceOptions } from '../resource-source.ts';
+import { readStanding } from '../standing/read-standing.ts';
+import { standingText } from '../standing/standing-text.ts';
+import { type StandingView, viewOfStanding } from '../standing/standing-view.ts';
+import { withResourceOptions } from './resource-options.ts';
 
-type StatusOptions = { readonly data?: string; readonly json?: boolean };
+type StatusOptions = SourceOptions & OutputOptions;
+/** What is served, or why that cannot be said. */
+type Served = { readonly standing: StandingView } | { readonly unknown: string };
 
-export function addStatus(program: Command): void {
+export function addStatus(program: Command, source: ResourceSource): void {
   const command = program
     .command('status')
-    .description('say whether the platform runs, whether it is ready, and where it serves')
-    .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
-  withJson(command).action(status);
+    .description('say whether the platform runs, whether it is ready, where it serves, and how bindings stand');
+  withOutput(withResourceOptions(command, source)).action(status);
 }
 
-function status(options: StatusOptions): void {
-  const { status: found, data } = runningPlatform(options.data);
-  const notApplied = readApplyProblems(data);
-  if (options.json === true) {
-    writeJson({ ...found, notApplied });
-    return;
+async function status(options: StatusOptions): Promise<void> {
+  const platform = runningPlatform(options.data);
+  const notApplied = readApplyProblems(platform.data);
+  const served = await servedBy(platform, options);
+  const format = formatOf(options);
+  writeResult(format, { ...platform.status, notApplied, ...served }, (isWide) =>
+    [
+      textOf(platform.status),
+      ...(notApplied.length === 0 ? [] : [`Not applied:\n${notApplied.map((problem) => `  ${problem}`).join('\n')}`]),
+      'standing' in served ? `\n${standingText(served.standing, isWide)}` : `\n${served.unknown}`,
+    ].join('\n'),
+  );
+}
+
+/** An operator that does not answer is said, and hides nothing of what is known without it. */
+async function servedBy(platform: RunningPlatform, options: StatusOptions): Promise<Served> {
+  try {
+    await using resources = openPlatform(platform, options);
+    return { standing: viewOfStanding(await readStanding(resources)) };
+  } catch (error) {
+    return { unknown: describeError(error).message };
   }
-  const processes = found.processes.map(({ name, pid, ready, restarts }) => [
-    `  ${name}`,
-    `process ${pid}`,
-    ready ? 'serves' : 'does not serve',
-    restarts === 0 ? '' : `started again ${restarts} times`,
-  ]);
+}
+
+function textOf({ ready, addresses, clientKeyFile, dataDirectory, processes }: PlatformStatus): string {
   const facts = tableOf([
-    ['Ready:', found.ready ? 'yes' : 'no'],
-    ['Gateway:', found.addresses.gateways.join(' ')],
-    ['Client key file:', found.clientKeyFile],
-    ['Data directory:', found.dataDirectory],
+    ['Ready:', ready ? 'yes' : 'no'],
+    ['Gateway:', addresses.gateways.join(' ')],
+    ['Client key file:', clientKeyFile],
+    ['Data directory:', dataDirectory],
   ]);
-  const problems =
-    notApplied.length === 0 ? '' : `\nNot applied:\n${notApplied.map((problem) => `  ${problem}`).join('\n')}`;
-  writeText(`${facts}\nProcesses:\n${tableOf(processes)}${problems}`);
+  const rows = processes.map((one) => [
+    `  ${one.name}`,
+    `process ${one.pid}`,
+    one.ready ? 'serves' : 'does not serve',
+    one.restarts === 0 ? '' : `started again ${one.restarts} times`,
+  ]);
+  return `${facts}\nProcesses:\n${tableOf(rows)}`;
 }

@@ -28,23 +28,35 @@ export function readResources(sources: readonly Source[], options: ReadResources
     problems.push(...read.problems.map((problem) => problemSentence(name, problem)));
     resources.push(...read.resources.map((manifest) => ({ ...manifest, source: name })));
   }
-  problems.push(...foreignNamespaces(resources, namespace), ...repeated(resources));
-  if (problems.length > maxProblems) {
-    problems.splice(maxProblems, Number.POSITIVE_INFINITY, `and ${problems.length - maxProblems} more problems`);
-  }
-  if (problems.length > 0) throw new CliError('usage', problems.join('\n'));
+  const foreign = namespace === undefined ? [] : foreignNamespaces(resources, namespace);
+  refuse([...problems, ...foreign, ...repeated(resources)]);
   if (resources.length === 0) {
     throw new CliError('usage', `${sources.map(({ name }) => name).join(', ')}: there is no document to apply.`);
   }
   return resources;
 }
 
-function foreignNamespaces(resources: readonly ReadManifest[], namespace: string | undefined): readonly string[] {
+/**
+ * Resources go into the namespace that was asked for, whatever else a text says.
+ * @throws CliError usage with every text and document that says otherwise
+ */
+export function refuseOtherNamespaces(resources: readonly ReadManifest[], namespace: string): void {
+  refuse(foreignNamespaces(resources, namespace));
+}
+
+function foreignNamespaces(resources: readonly ReadManifest[], namespace: string): readonly string[] {
   return resources.flatMap(({ source, document, resource: { metadata } }) =>
-    metadata.namespace === undefined || namespace === undefined || metadata.namespace === namespace
+    metadata.namespace === undefined || metadata.namespace === namespace
       ? []
       : [`${source}: document ${document}: metadata.namespace is not ${namespace}, the namespace of --namespace`],
   );
+}
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  const shown = problems.slice(0, maxProblems);
+  const rest = problems.length > maxProblems ? [`and ${problems.length - maxProblems} more problems`] : [];
+  throw new CliError('usage', [...shown, ...rest].join('\n'));
 }
 
 /** Two texts cannot both say what one resource is. */

@@ -17,6 +17,7 @@ export type DataDirectory = {
   readonly tokens: string;
   readonly secrets: string;
   readonly providers: string;
+  readonly limits: string;
   readonly bundles: string;
   readonly run: string;
   readonly logs: string;
@@ -42,6 +43,7 @@ export function dataDirectory(
     clientKeys: join(tokens, 'client.keys'),
     secrets: join(root, 'secrets'),
     providers: join(root, 'providers.yaml'),
+    limits: join(root, 'limits.yaml'),
     bundles: join(root, 'bundles'),
     run: join(root, 'run'),
     logs: join(root, 'logs'),

@@ -1,6 +1,4 @@
 import { existsSync } from 'node:fs';
-import { openTokenFile } from '#kit/http/token-file';
-import { createClient, type KubeClient } from '#kube/client';
 import { CliError } from '../cli-error.ts';
 import { type DataDirectory, dataDirectory } from './data-directory.ts';
 import { isLocked } from './lock.ts';
@@ -28,10 +26,4 @@ export function runningPlatform(asked: string | undefined): RunningPlatform {
     throw new CliError('not_running', `The platform on ${data.root} is still starting: try again in a moment.`);
   }
   return { data, status };
-}
-
-/** A client of the resources of the platform that runs on a data directory. */
-export function openResources(asked: string | undefined, namespace: string): KubeClient & AsyncDisposable {
-  const { data, status } = runningPlatform(asked);
-  return createClient({ url: status.addresses.api, tokenFile: openTokenFile(data.apiToken), namespace });
 }

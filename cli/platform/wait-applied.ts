@@ -5,7 +5,9 @@ import type { ModelBinding } from '#crds/model-binding';
 import type { KubeClient } from '#kube/client';
 import { CliError } from '../cli-error.ts';
 
-const lookEveryMs = 100;
+/** Between two looks; longer when it takes long, which an API server is thankful for. */
+const shortestPauseMs = 100;
+const longestPauseMs = 1_000;
 
 /**
  * Waits until a binding as it was written is applied.
@@ -15,7 +17,7 @@ const lookEveryMs = 100;
 export async function waitApplied(client: KubeClient, written: Stored<ModelBinding>, seconds: number): Promise<void> {
   const { name, generation, uid } = written.metadata;
   const end = performance.now() + seconds * 1_000;
-  for (;;) {
+  for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 1.2, longestPauseMs)) {
     const current = await client.get<ModelBinding>(kinds.modelBinding, name);
     if (current === undefined || current.metadata.uid !== uid || current.metadata.generation !== generation) {
       throw new CliError('conflict', `The ModelBinding ${name} was changed by somebody else before it was applied.`);
@@ -28,7 +30,7 @@ export async function waitApplied(client: KubeClient, written: Stored<ModelBindi
     if (performance.now() > end) {
       throw new CliError('timeout', `The ModelBinding ${name} was not applied within ${seconds} s: ${outcome.message}`);
     }
-    await delay(lookEveryMs);
+    await delay(pauseMs);
   }
 }
 

@@ -34,6 +34,6 @@ export function readPolicy(path: string): PolicyInFile {
 }
 
 /** The id of the label, else one that follows from namespace and name. */
-function policyId({ metadata }: GuardrailPolicy): string {
+export function policyId({ metadata }: GuardrailPolicy): string {
   return metadata.labels?.[idLabel] ?? uuidv5(`${metadata.namespace ?? 'default'}/${metadata.name}`, derivedIds);
 }

@@ -1,6 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { writeAtomic } from '#kit/files/write-atomic';
 import { CliError } from '../cli-error.ts';
 import { checkout, type DataDirectory } from '../platform/data-directory.ts';
@@ -10,12 +20,26 @@ const exampleFiles = ['policy.yaml', 'binding.yaml'] as const;
 
 /** Creates the folder itself, for its owner only; what is in it may be there already. */
 export function createRoot(data: DataDirectory): void {
+  orRefuse(data, 'created', () => createFolder(data.root));
+  orRefuse(data, 'written', () => accessSync(data.root, constants.W_OK | constants.X_OK));
+}
+
+function orRefuse(data: DataDirectory, what: 'created' | 'written', act: () => void): void {
   try {
-    mkdirSync(data.root, { recursive: true, mode: 0o700 });
+    act();
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-    throw new CliError('usage', `The data directory ${data.root} cannot be created (${code}).`, { cause });
+    const sentence = `The data directory ${data.root} cannot be ${what} (${code}): choose another one with --data.`;
+    throw new CliError('usage', sentence, { cause });
   }
+}
+
+/** One folder after the other: in a file system that makes none, such as /proc, Node's recursive way never ends. */
+function createFolder(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) createFolder(parent);
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /** Refuses a folder that holds something else, so that a wrong `--data` never mixes with other files. */

@@ -31,7 +31,7 @@ const fences: readonly Fence[] = [
     folders: ['runtime', 'dataplane/gateway', 'cli'],
   },
   {
-    entries: /^cli\/main\.ts$/,
+    entries: /^cli\/(kubectl\/)?main\.ts$/,
     reason: 'the command line starts processes and does not contain them',
     packages: ['re2'],
     folders: ['runtime', 'operator', 'dataplane/gateway', 'dataplane/echo'],

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { apiVersion } from '#crds/kinds';
+import type { Resource } from '#crds/metadata';
+import { schemaOf } from '#crds/schemas';
+import { fieldProblems } from '#kube/field-problems';
+import { CliError } from '../cli-error.ts';
+import { backupKinds } from './backup-object.ts';
+
+const format = 1;
+/** As many problems as one message lists. */
+const maxProblems = 20;
+
+export type Backup = {
+  /** The namespace that was backed up. */
+  readonly namespace: string;
+  readonly takenAt: string;
+  readonly objects: readonly Resource[];
+};
+
+const headerSchema = z.object({
+  apiVersion: z.literal('v1'),
+  kind: z.literal('List'),
+  backup: z.object({
+    format: z.literal(format),
+    namespace: z.string(),
+    takenAt: z.string(),
+    objects: z.int().min(0),
+  }),
+});
+
+/**
+ * A backup as a file: a list as kubectl knows it, with each object in a line of its own, so that no whole of it has to
+ * be one string.
+ */
+export function writeBackup({ namespace, takenAt, objects }: Backup): Buffer {
+  const header = { apiVersion: 'v1', kind: 'List', backup: { format, namespace, takenAt, objects: objects.length } };
+  const lines = objects.map((object, at) => `${JSON.stringify(object)}${at === objects.length - 1 ? '' : ','}\n`);
+  const opening = `${JSON.stringify(header).slice(0, -1)},"items":[\n`;
+  return Buffer.concat([opening, ...lines, ']}\n'].map((line) => Buffer.from(line)));
+}
+
+/**
+ * Reads a backup and judges every object of it.
+ * @throws CliError usage that names file, line and field
+ */
+export function readBackup(path: string, bytes: Buffer): Backup {
+  const lines = linesOf(bytes);
+  const header = readHeader(path, lines[0] ?? '');
+  if (lines.at(-1) !== ']}') {
+    throw new CliError('usage', `${path}: the end of the backup is missing: it was cut off, take another one.`);
+  }
+  const problems: string[] = [];
+  const objects: Resource[] = [];
+  for (const [at, line] of lines.slice(1, -1).entries()) {
+    const read = readObject(line);
+    if (read.kind === 'object') objects.push(read.object);
+    else problems.push(...read.problems.map((problem) => `${path}: line ${at + 2}: ${problem}`));
+  }
+  const { namespace, takenAt, objects: count } = header.backup;
+  if (problems.length === 0 && objects.length !== count) {
+    problems.push(`${path}: it holds ${objects.length} objects, and ${count} were written: lines are missing.`);
+  }
+  if (problems.length > 0) throw new CliError('usage', problems.slice(0, maxProblems).join('\n'));
+  return { namespace, takenAt, objects };
+}
+
+function readHeader(path: string, line: string): z.infer<typeof headerSchema> {
+  const read = headerSchema.safeParse(parseJson(`${line}]}`));
+  if (read.success) return read.data;
+  throw new CliError('usage', `${path} is not a backup, or one of another version: give the file that backup wrote.`);
+}
+
+type ObjectReading =
+  | { readonly kind: 'object'; readonly object: Resource }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] };
+
+function readObject(line: string): ObjectReading {
+  const value = parseJson(line.replace(/,$/, '')) as Partial<Resource> | undefined;
+  const kind = backupKinds.find((one) => one.kind === value?.kind && value.apiVersion === apiVersion);
+  if (kind === undefined) return { kind: 'problems', problems: ['this is no object of a backup'] };
+  const read = schemaOf(kind).safeParse(value);
+  if (read.success) return { kind: 'object', object: value as Resource };
+  const problems = fieldProblems(read.error, value).map(({ field, message }) => `${field} ${message}`);
+  return { kind: 'problems', problems };
+}
+
+function linesOf(bytes: Buffer): readonly string[] {
+  const lines: string[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf(10, from);
+    const to = end === -1 ? bytes.length : end;
+    lines.push(bytes.toString('utf8', from, to));
+    from = to + 1;
+  }
+  return lines;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kind } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import type { ModelBindingStatus } from '#crds/model-binding';
+import { preconditionTests } from '#kube/apply';
+import type { KubeClient } from '#kube/client';
+import { isKubeError } from '#kube/kube-error';
+import { CliError } from '../cli-error.ts';
+import { isSame, nameOf } from './plan-restore.ts';
+
+/** Objects that are written at the same time. */
+const width = 8;
+const maxAttempts = 5;
+const pauseMs = 500;
+/** How often progress is told within a kind. */
+const tellEvery = 500;
+
+export type Restored = {
+  /** Whether the records of applications could be brought back, which takes the right to write a status. */
+  readonly withRecords: boolean;
+};
+
+/**
+ * Brings objects of one kind back, each as the backup says: with its records, and going where it was going. What an
+ * earlier, interrupted restore did is found done.
+ * @throws CliError conflict where somebody else made an object of the name, KubeError
+ */
+export async function restoreObjects(
+  client: KubeClient,
+  kind: Kind,
+  objects: readonly Resource[],
+  say: (sentence: string) => void,
+): Promise<Restored> {
+  const waiting = [...objects];
+  let done = 0;
+  let withRecords = true;
+  async function work(): Promise<void> {
+    for (let object = waiting.shift(); object !== undefined; object = waiting.shift()) {
+      withRecords = (await restoreOne(client, kind, object)) && withRecords;
+      done += 1;
+      if (done % tellEvery === 0) say(`${kind.kind}: ${done} of ${objects.length}`);
+    }
+  }
+  await Promise.all(Array.from({ length: width }, work));
+  return { withRecords };
+}
+
+/** @returns whether its records are back */
+async function restoreOne(client: KubeClient, kind: Kind, object: Resource): Promise<boolean> {
+  const { deletionTimestamp, ...metadata } = object.metadata;
+  const { status, ...rest } = object;
+  const created = await createOrFind(client, kind, { ...rest, metadata });
+  const withRecords = status === undefined || (await restoreRecords(client, kind, created, status));
+  if (deletionTimestamp === undefined || created.metadata.deletionTimestamp !== undefined) return withRecords;
+  await client.delete(kind, metadata.name, { uid: created.metadata.uid });
+  return withRecords;
+}
+
+/** Whether a try whose answer was lost did it is seen by what is there. */
+async function createOrFind(client: KubeClient, kind: Kind, object: Resource): Promise<Stored<Resource>> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await client.create(kind, object);
+    } catch (error) {
+      if (isKubeError(error, 'already_exists')) {
+        const found = await client.get(kind, object.metadata.name);
+        if (found !== undefined && isSame(object, found)) return found;
+        throw new CliError('conflict', `Somebody else made ${nameOf(object)} meanwhile.`, { cause: error });
+      }
+      const mayPass = isKubeError(error, 'network', 'unavailable', 'too_many_requests');
+      if (!mayPass || attempt === maxAttempts) throw error;
+    }
+    await delay(pauseMs * attempt);
+  }
+}
+
+async function restoreRecords(
+  client: KubeClient,
+  kind: Kind,
+  created: Stored<Resource>,
+  status: unknown,
+): Promise<boolean> {
+  if ((created.status as ModelBindingStatus | undefined)?.applications !== undefined) return true;
+  const operations = [
+    ...preconditionTests(created, 'generation'),
+    { op: 'add', path: '/status', value: status } as const,
+  ];
+  try {
+    await client.patchStatus(kind, created.metadata.name, operations);
+    return true;
+  } catch (error) {
+    if (isKubeError(error, 'forbidden')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,66 @@
+import type { Stored } from '#crds/metadata';
+import type { Guardrail, ModelBinding } from '#crds/model-binding';
+import type { KubeClient } from '#kube/client';
+import { isKubeError } from '#kube/kube-error';
+import { CliError } from '../cli-error.ts';
+import type { WaitOption } from '../commands/wait-option.ts';
+import { describeError } from '../describe-error.ts';
+import { formatOf, isForPeople, type OutputOptions } from '../output/format.ts';
+import { writeJson, writeText, writeYaml } from '../output/write.ts';
+import { waitApplied } from '../platform/wait-applied.ts';
+import { wants, writeApplication } from './write-application.ts';
+
+export type Wanted = { readonly binding: Stored<ModelBinding>; readonly guardrail: Guardrail };
+
+/**
+ * Asks for applications and, where that is wanted, waits until each is in force. One that cannot be had does not keep
+ * the others from theirs; the first of those decides how the command ends.
+ */
+export async function applyToBindings(
+  client: KubeClient,
+  wanted: readonly Wanted[],
+  options: OutputOptions & WaitOption,
+): Promise<void> {
+  const format = formatOf(options);
+  const say = (text: string): void => {
+    if (isForPeople(format)) writeText(text);
+  };
+  const failures: unknown[] = [];
+  const written: Stored<ModelBinding>[] = [];
+  for (const { binding, guardrail } of wanted) {
+    await attempt(failures, async () => {
+      written.push(await writeApplication(client, binding, guardrail));
+      say(`ModelBinding ${binding.metadata.name} wants ${wants(binding, guardrail)}`);
+    });
+  }
+  for (const binding of written) {
+    const { wait } = options;
+    if (wait === undefined) break;
+    await attempt(failures, async () => {
+      await waitApplied(client, binding, wait);
+      say(`ModelBinding ${binding.metadata.name} is applied`);
+    });
+  }
+  if (failures.length > 0) throw together(failures);
+  const value = wanted.length === 1 ? written[0] : written;
+  if (format === 'json') writeJson(value);
+  if (format === 'yaml') writeYaml(value);
+}
+
+async function attempt(failures: unknown[], act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    // What the server does to one it does to all.
+    if (isKubeError(error, 'network', 'unauthenticated', 'forbidden', 'unavailable')) throw error;
+    failures.push(error);
+  }
+}
+
+function together(failures: readonly unknown[]): unknown {
+  const [first, ...others] = failures;
+  if (others.length === 0) return first;
+  const described = failures.map(describeError);
+  const message = described.map((failure) => failure.message).join('\n');
+  return new CliError(described[0]?.exit ?? 'failed', message, { cause: first });
+}

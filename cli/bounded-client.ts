@@ -1,0 +1,28 @@
+import type { Kind } from '#crds/kinds';
+import { withTimeout } from '#kit/concurrency/abort';
+import type { ClientOptions, KubeClient, ListOptions } from '#kube/client';
+import { createClient } from '#kube/client';
+import { KubeError } from '#kube/kube-error';
+import type { KubeObject } from '#kube/kube-object';
+
+/** A client for people, who wait: no request takes longer than they said, a list no more than a read. */
+export function createBoundedClient(options: ClientOptions, seconds: number): KubeClient & AsyncDisposable {
+  const requestTimeoutMs = seconds * 1_000;
+  const client = createClient({ ...options, requestTimeoutMs });
+
+  async function list<R extends KubeObject>(kind: Kind, list: ListOptions = {}) {
+    using deadline = withTimeout(list.signal, requestTimeoutMs);
+    try {
+      return await client.list<R>(kind, { ...list, signal: deadline.signal });
+    } catch (error) {
+      if (!deadline.timedOut()) throw error;
+      throw new KubeError(
+        'network',
+        `GET to the API server: no whole answer within ${seconds} s`,
+        {},
+        { cause: error },
+      );
+    }
+  }
+  return { ...client, list };
+}

@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import { applyToBindings } from '../bindings/apply-to-bindings.ts';
+import { CliError } from '../cli-error.ts';
+import { newestRevision } from '../manifests/omitted-revision.ts';
+import { type OutputOptions, withOutput } from '../output/format.ts';
+import { readResource } from '../read-resource.ts';
+import type { ResourceSource } from '../resource-source.ts';
+import { readRevision } from '../revisions/read-revisions.ts';
+import { parseRevisionNumber } from '../revisions/revision-number.ts';
+import { type ResourceCommandOptions, withResourceOptions } from './resource-options.ts';
+import { type WaitOption, withWait } from './wait-option.ts';
+
+type ApplyRevisionOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly policy?: string };
+
+export function addApplyRevision(program: Command, source: ResourceSource): void {
+  const command = program
+    .command('apply-revision')
+    .description('apply a revision of a policy to a binding')
+    .argument('<binding>', 'name of the binding')
+    .argument('[revision]', 'number of the revision (default: the newest one)', parseRevisionNumber)
+    .option('--policy <name>', 'the policy (default: the one that guards the binding)');
+  withWait(withOutput(withResourceOptions(command, source))).action(
+    (name: string, revision: number | undefined, options: ApplyRevisionOptions) =>
+      applyRevision(source, name, revision, options),
+  );
+}
+
+async function applyRevision(
+  source: ResourceSource,
+  name: string,
+  asked: number | undefined,
+  options: ApplyRevisionOptions,
+): Promise<void> {
+  await using resources = await source.open(options);
+  const { client } = resources;
+  const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
+  const policy = options.policy ?? policyOf(binding);
+  const revision = asked ?? (await newestRevision(client, policy));
+  await readRevision(client, policy, revision);
+  const guardrail = { mode: 'Policy', policyRef: { name: policy, revision } } as const;
+  await applyToBindings(client, [{ binding, guardrail }], options);
+}
+
+function policyOf({ metadata, spec }: Stored<ModelBinding>): string {
+  if (spec.guardrail.mode === 'Policy') return spec.guardrail.policyRef.name;
+  throw new CliError('usage', `The ModelBinding ${metadata.name} has no policy: name one with --policy.`);
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import type { Stored } from '#crds/metadata';
+import type { PolicyRevision } from '#crds/policy-revision';
+import type { KubeClient } from '#kube/client';
+import { CliError } from '../cli-error.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import type { ResourceSource } from '../resource-source.ts';
+import { readRevision, readRevisions, recordedAt, withoutDefinition } from '../revisions/read-revisions.ts';
+import { parseRevisionNumber } from '../revisions/revision-number.ts';
+import { revisionText } from '../revisions/revision-text.ts';
+import { unifiedDiff } from '../revisions/unified-diff.ts';
+import { type ResourceCommandOptions, withResourceOptions } from './resource-options.ts';
+
+type DiffOptions = ResourceCommandOptions & OutputOptions;
+
+export function addDiff(program: Command, source: ResourceSource): void {
+  const command = program
+    .command('diff')
+    .description('show what changed between two revisions of a policy, as YAML')
+    .argument('<policy>', 'name of the policy')
+    .argument('[revision]', 'number of the one (default: the second newest)', parseRevisionNumber)
+    .argument('[other]', 'number of the other (default: the newest)', parseRevisionNumber);
+  withOutput(withResourceOptions(command, source)).action(
+    (policy: string, from: number | undefined, to: number | undefined, options: DiffOptions) =>
+      showDiff(source, { policy, from, to }, options),
+  );
+}
+
+type Asked = { readonly policy: string; readonly from: number | undefined; readonly to: number | undefined };
+
+async function showDiff(source: ResourceSource, asked: Asked, options: DiffOptions): Promise<void> {
+  await using resources = await source.open(options);
+  const { client } = resources;
+  const { policy } = asked;
+  const { from, to } = await numbersOf(client, asked);
+  const before = await readRevision(client, policy, from);
+  const after = await readRevision(client, policy, to);
+  const diff = unifiedDiff(sideOf(before), sideOf(after));
+  const nothing = `Revision ${from} and revision ${to} of ${policy} say the same.`;
+  writeResult(formatOf(options), { policy, from, to, isSame: diff === '', diff }, () => (diff === '' ? nothing : diff));
+}
+
+async function numbersOf(client: KubeClient, { policy, from, to }: Asked): Promise<{ from: number; to: number }> {
+  if (from !== undefined && to !== undefined) return { from, to };
+  const [newest, second] = (await readRevisions(client, policy, withoutDefinition)).map(({ spec }) => spec.number);
+  const before = from ?? second;
+  if (newest !== undefined && before !== undefined) return { from: before, to: newest };
+  throw new CliError('usage', `The policy ${policy} has one revision only: there is nothing to compare it with.`);
+}
+
+function sideOf(revision: Stored<PolicyRevision>): { readonly label: string; readonly text: string } {
+  const { policy, number } = revision.spec;
+  return { label: `${policy.name} revision ${number}\t${recordedAt(revision)}`, text: revisionText(revision.spec) };
+}

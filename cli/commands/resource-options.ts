@@ -1,0 +1,23 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ResourceSource, SourceOptions } from '../resource-source.ts';
+
+/** Options of every command that speaks to a server of resources. */
+export type ResourceCommandOptions = SourceOptions;
+
+const defaultSeconds = 10;
+
+export function withResourceOptions(command: Command, source: ResourceSource): Command {
+  return source
+    .addOptions(command)
+    .addOption(
+      new Option('--request-timeout <seconds>', 'how long one request may take')
+        .argParser(readSeconds)
+        .default(defaultSeconds),
+    );
+}
+
+function readSeconds(text: string): number {
+  const seconds = Number(/^(\d{1,4})s?$/.exec(text)?.[1] ?? 0);
+  if (seconds < 1) throw new InvalidArgumentError('It must be a whole number of seconds from 1 to 9999.');
+  return seconds;
+}

@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import { CliError } from '../cli-error.ts';
+import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
+import { type OutputOptions, withJson } from '../output/format.ts';
+import { type PolicyInFile, policyId, readPolicies } from '../policy/read-policy.ts';
+import { testPolicies } from '../policy/test-policies.ts';
+import { readResource } from '../read-resource.ts';
+import type { JudgedEnvironment, OpenedResources, ResourceSource } from '../resource-source.ts';
+import { readRevision } from '../revisions/read-revisions.ts';
+import { parseRevisionNumber } from '../revisions/revision-number.ts';
+import { type PolicyFileOptions, withPolicyFileOptions } from './policy-file-options.ts';
+import { type ResourceCommandOptions, withResourceOptions } from './resource-options.ts';
+
+type TestOptions = ResourceCommandOptions &
+  OutputOptions &
+  PolicyFileOptions & { readonly filename?: string; readonly revision?: number };
+
+export function addTest(program: Command, source: ResourceSource): void {
+  const command = program
+    .command('test')
+    .description('judge a policy here and run its tests: one of the platform, in its environment, or those of a file')
+    .argument('[policy]', 'name of a policy')
+    .option('-f, --filename <file>', 'file with GuardrailPolicies; no server is asked')
+    .option('--revision <n>', 'a recorded revision of the policy (default: as it stands)', parseRevisionNumber);
+  withJson(withPolicyFileOptions(withResourceOptions(command, source))).action(
+    (policy: string | undefined, options: TestOptions) => test(source, policy, options),
+  );
+}
+
+async function test(source: ResourceSource, policy: string | undefined, options: TestOptions): Promise<void> {
+  const { filename, revision } = options;
+  if ((policy === undefined) === (filename === undefined)) {
+    throw new CliError('usage', 'Name one policy, or a file with --filename.');
+  }
+  if (filename !== undefined) {
+    if (revision !== undefined)
+      throw new CliError('usage', 'A policy in a file has no revisions: leave --revision out.');
+    return testPolicies(readPolicies(filename), environmentOfFiles(options), { ...options, what: filename });
+  }
+  await using resources = await source.open(options);
+  const found = await readPolicyOf(resources, policy ?? '', revision);
+  const environment = await environmentOf(resources, options);
+  await testPolicies([found], environment, { ...options, what: found.source });
+}
+
+/** A policy as it stands, or as one of its revisions recorded it. */
+async function readPolicyOf(
+  { client }: OpenedResources,
+  name: string,
+  revision: number | undefined,
+): Promise<PolicyInFile> {
+  if (revision === undefined) {
+    const policy = await readResource<GuardrailPolicy>(client, kinds.guardrailPolicy, name);
+    return { source: `GuardrailPolicy ${name}`, policy, id: policyId(policy) };
+  }
+  const { spec } = await readRevision(client, name, revision);
+  const { displayName, description, lifecycle, tests } = spec;
+  const definition = JSON.parse(spec.definition) as GuardrailPolicy['spec']['definition'];
+  const policy: GuardrailPolicy = {
+    apiVersion: 'portcullis.dev/v1alpha1',
+    kind: 'GuardrailPolicy',
+    metadata: { name },
+    spec: { displayName, description, lifecycle, definition, tests },
+  };
+  return { source: `GuardrailPolicy ${name}, revision ${revision}`, policy, id: spec.policyId };
+}
+
+function environmentOfFiles({ providers, limits }: PolicyFileOptions): JudgedEnvironment {
+  return { approved: readProviders(providers), limits: readLimits(limits) };
+}
+
+/** That of the platform; a file that is given stands in the place of its part. */
+async function environmentOf(resources: OpenedResources, options: PolicyFileOptions): Promise<JudgedEnvironment> {
+  const { providers, limits } = options;
+  if (providers !== undefined && limits !== undefined) return environmentOfFiles(options);
+  const found = await resources.environment();
+  return {
+    approved: providers === undefined ? found.approved : readProviders(providers),
+    limits: limits === undefined ? found.limits : readLimits(limits),
+  };
+}

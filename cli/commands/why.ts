@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { tableOf } from '../output/write.ts';
+import type { ResourceSource } from '../resource-source.ts';
+import { type Explanation, explainBinding } from '../why/explain-binding.ts';
+import { gatherFacts } from '../why/gather-facts.ts';
+import type { Link } from '../why/links.ts';
+import { type ResourceCommandOptions, withResourceOptions } from './resource-options.ts';
+
+type WhyOptions = ResourceCommandOptions & OutputOptions;
+
+export function addWhy(program: Command, source: ResourceSource): void {
+  const command = program
+    .command('why')
+    .description('say why a binding is not applied, and what to do')
+    .argument('<binding>', 'name of the binding');
+  withOutput(withResourceOptions(command, source)).action((name: string, options: WhyOptions) =>
+    why(source, name, options),
+  );
+}
+
+async function why(source: ResourceSource, name: string, options: WhyOptions): Promise<void> {
+  await using resources = await source.open(options);
+  const explanation = explainBinding(await gatherFacts(resources, name), source.program);
+  writeResult(formatOf(options), explanation, () => textOf(explanation));
+}
+
+const marks: Readonly<Record<Link['state'], string>> = { well: 'ok', open: 'waits', fault: 'FAULT', aside: '-' };
+
+function textOf({ summary, whatToDo, serves, chain }: Explanation): string {
+  const rows = chain.map(({ state, part, reason = '-', message }) => [`  ${marks[state]}`, part, reason, message]);
+  return [
+    summary,
+    ...(whatToDo === undefined ? [] : [`What to do: ${whatToDo}`]),
+    `Served now: ${serves}.`,
+    '',
+    tableOf(rows),
+  ].join('\n');
+}

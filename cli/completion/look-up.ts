@@ -1,0 +1,67 @@
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { type Kind, kinds } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { KubeClient } from '#kube/client';
+import { listAll } from '#kube/list-all';
+import { resourceKind } from '../resource-kind.ts';
+import type { ResourceSource } from '../resource-source.ts';
+import { readRevisions, withoutDefinition } from '../revisions/read-revisions.ts';
+import type { LookUp } from './complete-words.ts';
+import type { Position } from './read-line.ts';
+
+/** A person waits for the answer with a finger on the key. */
+const seconds = 2;
+
+type Find = (client: KubeClient, position: Position) => Promise<readonly string[]>;
+
+/** By the placeholder of an argument or option: what the server knows. */
+const finders: Readonly<Record<string, Find>> = {
+  binding: (client) => namesOf(client, kinds.modelBinding),
+  policy: (client) => namesOf(client, kinds.guardrailPolicy),
+  name: (client, { open, operands }) =>
+    namesOf(client, open?.long === '--policy' ? kinds.guardrailPolicy : resourceKind(operands[0] ?? '')),
+  model: async (client) => {
+    const { items } = await listAll<ModelBinding>(client, kinds.modelBinding);
+    return items.map(({ spec }) => spec.model.alias);
+  },
+  build: async (client) => {
+    const { items } = await listAll<RuntimeGeneration>(client, kinds.runtimeGeneration);
+    return [...new Set(items.map(({ spec }) => spec.build))];
+  },
+  n: numbersOf,
+  revision: numbersOf,
+  other: numbersOf,
+};
+
+/** Looks names up at the server that the command line means; whatever goes wrong, there are none. */
+export function createLookUp(source: ResourceSource): LookUp {
+  return async (placeholder, position) => {
+    const find = Object.hasOwn(finders, placeholder) ? finders[placeholder] : undefined;
+    if (find === undefined || position.open?.long === '--namespace') return [];
+    try {
+      await using resources = await source.open({ ...position.options, requestTimeout: seconds });
+      return await find(resources.client, position);
+    } catch {
+      return [];
+    }
+  };
+}
+
+async function namesOf(client: KubeClient, kind: Kind): Promise<readonly string[]> {
+  return (await listAll(client, kind)).items.map(({ metadata }) => metadata.name);
+}
+
+/** The revisions of the policy that the words before mean: the policy itself, or the one of the binding. */
+async function numbersOf(client: KubeClient, { operands, options }: Position): Promise<readonly string[]> {
+  const [named = ''] = operands;
+  const policy = options['policy'] ?? (await policyOf(client, named));
+  return (await readRevisions(client, policy, withoutDefinition)).map(({ spec }) => String(spec.number));
+}
+
+async function policyOf(client: KubeClient, named: string): Promise<string> {
+  if ((await client.get<GuardrailPolicy>(kinds.guardrailPolicy, named)) !== undefined) return named;
+  const binding = await client.get<ModelBinding>(kinds.modelBinding, named);
+  const guardrail = binding?.spec.guardrail;
+  return guardrail?.mode === 'Policy' ? guardrail.policyRef.name : named;
+}

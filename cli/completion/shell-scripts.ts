@@ -1,0 +1,46 @@
+/** The word behind which a command line that is being completed stands. */
+export const completeWord = '__complete';
+
+export const shells = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof shells)[number];
+
+/** Lines as kubectl and other programs answer: a word in each, and last `:` with what else a shell is to offer. */
+export const directives = { none: ':4', any: ':0', folders: ':16' } as const;
+
+const { any, folders } = directives;
+
+/** What a shell evaluates so that it asks the command line for words. */
+export const shellScripts: Readonly<Record<Shell, string>> = {
+  bash: `_portcullis() {
+  local current=\${COMP_WORDS[COMP_CWORD]} words
+  words=$("\${COMP_WORDS[0]}" ${completeWord} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null) || return
+  COMPREPLY=($(compgen -W "$(printf '%s\\n' "$words" | grep -v '^:')" -- "$current"))
+  case $words in
+    *${any}) [[ \${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- "$current")) ;;
+    *${folders}) [[ \${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -d -- "$current")) ;;
+  esac
+}
+complete -F _portcullis portcullis`,
+  zsh: `_portcullis() {
+  local -a lines
+  lines=("\${(@f)$("\${words[1]}" ${completeWord} "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  compadd -- \${lines:#:*}
+  case \${lines[-1]} in
+    ${any}) _files ;;
+    ${folders}) _files -/ ;;
+  esac
+}
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+compdef _portcullis portcullis`,
+  fish: `function __portcullis_complete
+  set -l lines (portcullis ${completeWord} (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
+  string match -v ':*' -- $lines
+  switch "$lines[-1]"
+    case '${any}'
+      __fish_complete_path (commandline -ct)
+    case '${folders}'
+      __fish_complete_directories (commandline -ct)
+  end
+end
+complete -c portcullis -f -a '(__portcullis_complete)'`,
+};

@@ -1,0 +1,58 @@
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { ConfigMap } from '#kube/builtin-types';
+import type { KubeClient } from '#kube/client';
+import { loadKubeconfig } from '#kube/credentials';
+import { createBoundedClient } from '../bounded-client.ts';
+import { CliError } from '../cli-error.ts';
+import { readLimitsText, readProvidersText } from '../manifests/read-environment-files.ts';
+import type { JudgedEnvironment, OpenedResources, ResourceSource, SourceOptions } from '../resource-source.ts';
+import { observeCluster } from './observe-cluster.ts';
+
+const environmentSelector = 'app.kubernetes.io/part-of=portcullis,app.kubernetes.io/component=operator';
+const providersKey = 'providers.yaml';
+const limitsKey = 'limits.yaml';
+
+/** A namespace of a cluster, reached as kubectl reaches it. */
+export const clusterSource: ResourceSource = {
+  program: 'kubectl portcullis',
+  addOptions: (command) =>
+    command
+      .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, else the one of the home folder)')
+      .option('--context <name>', 'context of the kubeconfig (default: the current one)')
+      .option('-n, --namespace <name>', 'namespace of the resources (default: that of the context)'),
+  open: openCluster,
+};
+
+async function openCluster(options: SourceOptions): Promise<OpenedResources> {
+  const { kubeconfig: file, context, requestTimeout } = options;
+  const { namespace: own, ...access } = await loadKubeconfig({ file, context });
+  const namespace = options.namespace ?? own ?? 'default';
+  const client = createBoundedClient({ ...access, namespace }, requestTimeout);
+  return {
+    client,
+    surroundings: () => observeCluster(client, new Date()),
+    environment: () => readEnvironment(client),
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  };
+}
+
+/** The approved providers and limits of the installation, out of the ConfigMap that its operator mounts. */
+async function readEnvironment(client: KubeClient): Promise<JudgedEnvironment> {
+  const { items } = await client.list<ConfigMap>(builtinKinds.configMap, { labelSelector: environmentSelector });
+  const [found, ...others] = items.filter(({ data }) => data?.[providersKey] !== undefined);
+  if (found === undefined || others.length > 0) {
+    const count = found === undefined ? 'no ConfigMap' : `${others.length + 1} ConfigMaps`;
+    throw new CliError(
+      found === undefined ? 'not_found' : 'usage',
+      `There is ${count} with the environment of the operator in the namespace ${client.namespace}: give --providers and --limits.`,
+    );
+  }
+  const textOf = (key: string) => ({
+    name: `ConfigMap ${found.metadata.name}, ${key}`,
+    bytes: Buffer.from(found.data?.[key] ?? ''),
+  });
+  return {
+    approved: readProvidersText(textOf(providersKey)),
+    limits: readLimitsText(textOf(limitsKey)),
+  };
+}

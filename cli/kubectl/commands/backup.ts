@@ -1,0 +1,46 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { writeAtomic } from '#kit/files/write-atomic';
+import type { Backup } from '../../backup/backup-file.ts';
+import { writeBackup } from '../../backup/backup-file.ts';
+import { backupKinds } from '../../backup/backup-object.ts';
+import { takeBackup } from '../../backup/take-backup.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../../commands/resource-options.ts';
+import { writeText } from '../../output/write.ts';
+import type { ResourceSource } from '../../resource-source.ts';
+
+type BackupOptions = ResourceCommandOptions & { readonly output?: string };
+
+export function addBackup(program: Command, source: ResourceSource): void {
+  const command = program
+    .command('backup')
+    .description('write policies with their history, bindings, and what they have in force, into one file')
+    .option('-o, --output <file>', 'the file; it can be read by its owner alone (default: standard output)');
+  withResourceOptions(command, source).action((options: BackupOptions) => backUp(source, options));
+}
+
+async function backUp(source: ResourceSource, options: BackupOptions): Promise<void> {
+  await using resources = await source.open(options);
+  const backup = await takeBackup(resources.client, new Date());
+  const bytes = writeBackup(backup);
+  const { output } = options;
+  if (output === undefined || output === '-') {
+    await writeOut(bytes);
+    process.stderr.write(`${summaryOf(backup)}\n`);
+    return;
+  }
+  await writeAtomic(resolve(output), bytes, { mode: 0o600 });
+  writeText(`${summaryOf(backup)}, in ${output}`);
+}
+
+function writeOut(bytes: Buffer): Promise<void> {
+  return new Promise((done) => process.stdout.write(bytes, () => done()));
+}
+
+function summaryOf({ namespace, objects }: Backup): string {
+  const counts = backupKinds.map(({ kind, plural }) => {
+    const count = objects.filter((object) => object.kind === kind).length;
+    return `${count} ${plural}`;
+  });
+  return `Backed up the namespace ${namespace}: ${counts.join(', ')}`;
+}

@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import type { Kind } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import type { KubeClient } from '#kube/client';
+import { listAll } from '#kube/list-all';
+import { type Backup, readBackup } from '../../backup/backup-file.ts';
+import { backupKinds } from '../../backup/backup-object.ts';
+import { planRestore, type RestorePlan } from '../../backup/plan-restore.ts';
+import { restoreObjects } from '../../backup/restore-objects.ts';
+import { createRunningLooker, type RunningLooker } from '../../backup/what-runs.ts';
+import { CliError } from '../../cli-error.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../../commands/resource-options.ts';
+import { readSources } from '../../manifests/read-sources.ts';
+import { withJson } from '../../output/format.ts';
+import { writeJson, writeText } from '../../output/write.ts';
+import type { ResourceSource } from '../../resource-source.ts';
+
+type RestoreOptions = ResourceCommandOptions & { readonly allowRunning?: boolean; readonly json?: boolean };
+
+/** As many problems as one message lists. */
+const maxProblems = 10;
+
+export function addRestore(program: Command, source: ResourceSource): void {
+  const command = program
+    .command('restore')
+    .description('bring a backup into a namespace that holds nothing of the platform, while nothing of it runs')
+    .argument('<file>', 'what backup wrote, or - for standard input')
+    .option('--allow-running', 'restore although an operator or a gateway runs, or may run');
+  withJson(withResourceOptions(command, source)).action((file: string, options: RestoreOptions) =>
+    restore(source, file, options),
+  );
+}
+
+async function restore(source: ResourceSource, file: string, options: RestoreOptions): Promise<void> {
+  const say = (sentence: string): void => {
+    if (options.json !== true) writeText(sentence);
+  };
+  const backup = await readBackupFile(file);
+  await using resources = await source.open(options);
+  const { client } = resources;
+  const whatRuns: RunningLooker =
+    options.allowRunning === true ? () => Promise.resolve([]) : createRunningLooker(client, say);
+  await refuseRunning(whatRuns, client.namespace);
+  const plan = planRestore(backup.objects, await readExisting(client));
+  refuseProblems(plan, client.namespace);
+  say(`Restoring what was backed up of ${backup.namespace} at ${backup.takenAt} into ${client.namespace}`);
+  const results = [];
+  for (const kind of backupKinds) {
+    await refuseRunning(whatRuns, client.namespace);
+    const result = await restoreKind(client, kind, plan, say);
+    results.push(result);
+  }
+  if (options.json === true) writeJson({ namespace: client.namespace, kinds: results });
+  say('Everything is back. Start the operator now; when bindings say that they wait for replicas, start the gateways.');
+}
+
+async function readBackupFile(file: string): Promise<Backup> {
+  const [read, ...others] = await readSources(file);
+  if (read === undefined || others.length > 0) throw new CliError('usage', `${file} is a folder: give one backup.`);
+  return readBackup(read.name, read.bytes);
+}
+
+async function refuseRunning(whatRuns: RunningLooker, namespace: string): Promise<void> {
+  const problems = await whatRuns();
+  if (problems.length === 0) return;
+  const listed = problems.slice(0, maxProblems).join('; ');
+  throw new CliError(
+    'busy',
+    `The namespace ${namespace} is not at rest: ${listed}. Scale operator, management and gateways to zero and run this again, or say --allow-running.`,
+  );
+}
+
+async function readExisting(client: KubeClient): Promise<readonly Stored<Resource>[]> {
+  const found: Stored<Resource>[] = [];
+  for (const kind of backupKinds) {
+    for (const object of (await listAll(client, kind)).items) found.push(object);
+  }
+  return found;
+}
+
+function refuseProblems({ problems }: RestorePlan, namespace: string): void {
+  if (problems.length === 0) return;
+  const more = problems.length > maxProblems ? [`and ${problems.length - maxProblems} more`] : [];
+  const listed = [...problems.slice(0, maxProblems), ...more].join('\n');
+  throw new CliError('conflict', `The namespace ${namespace} is not empty, so nothing was written:\n${listed}`);
+}
+
+async function restoreKind(client: KubeClient, kind: Kind, plan: RestorePlan, say: (sentence: string) => void) {
+  const of = (objects: readonly Resource[]): readonly Resource[] => objects.filter((one) => one.kind === kind.kind);
+  const [create, present] = [of(plan.create), of(plan.present)];
+  const { withRecords } = await restoreObjects(client, kind, [...create, ...present], say);
+  const were = present.length === 0 ? '' : `, ${present.length} were there`;
+  say(`${kind.kind}: ${create.length} created${were}`);
+  if (!withRecords) {
+    say(`${kind.kind}: you may not write a status, so what became of earlier applications is not restored`);
+  }
+  return { kind: kind.kind, created: create.length, present: present.length, withRecords };
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { createProgram, runProgram } from '../base-program.ts';
+import { addApply } from '../commands/apply.ts';
+import { addApplyRevision } from '../commands/apply-revision.ts';
+import { addDiff } from '../commands/diff.ts';
+import { addHistory } from '../commands/history.ts';
+import { addReapply } from '../commands/reapply.ts';
+import { addRollback } from '../commands/rollback.ts';
+import { addTest } from '../commands/test.ts';
+import { addWhy } from '../commands/why.ts';
+import type { ResourceSource } from '../resource-source.ts';
+import { clusterSource } from './cluster-source.ts';
+import { addBackup } from './commands/backup.ts';
+import { addRestore } from './commands/restore.ts';
+import { addStatus } from './commands/status.ts';
+
+type Add = (program: Command, source: ResourceSource) => void;
+
+const commands: readonly Add[] = [
+  addStatus,
+  addWhy,
+  addHistory,
+  addDiff,
+  addApply,
+  addApplyRevision,
+  addRollback,
+  addReapply,
+  addTest,
+  addBackup,
+  addRestore,
+];
+
+const text = {
+  name: clusterSource.program,
+  description:
+    'Guardrails in front of models, in a cluster: see how they stand, apply and take back revisions of policies.',
+};
+
+/** Runs one command line of the kubectl plugin. @returns the exit code of the process */
+export function runPlugin(args: readonly string[]): Promise<number> {
+  const adds = commands.map((add) => (program: Command) => add(program, clusterSource));
+  return runProgram(() => createProgram(text, adds), args, clusterSource);
+}

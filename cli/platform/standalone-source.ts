@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { openTokenFile } from '#kit/http/token-file';
+import { createBoundedClient } from '../bounded-client.ts';
+import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
+import type { OpenedResources, ProcessView, ResourceSource, SourceOptions, Surroundings } from '../resource-source.ts';
+import { type RunningPlatform, runningPlatform } from './running-platform.ts';
+import type { PlatformStatus, ProcessStatus } from './status-file.ts';
+
+const defaultNamespace = 'default';
+
+/** The platform that runs on a data directory. */
+export const standaloneSource: ResourceSource = {
+  program: 'portcullis',
+  addOptions: (command) =>
+    command
+      .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
+      .option('-n, --namespace <name>', 'namespace of the resources', defaultNamespace),
+  open: async (options) => openPlatform(runningPlatform(options.data), options),
+};
+
+/** The resources of a platform that is known to run. */
+export function openPlatform({ data, status }: RunningPlatform, options: SourceOptions): OpenedResources {
+  const { namespace = defaultNamespace, requestTimeout } = options;
+  const tokenFile = openTokenFile(data.apiToken);
+  const client = createBoundedClient({ url: status.addresses.api, tokenFile, namespace }, requestTimeout);
+  return {
+    client,
+    surroundings: async () => surroundingsOf(status),
+    environment: async () => ({
+      approved: readProviders(existing(data.providers)),
+      limits: readLimits(existing(data.limits)),
+    }),
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  };
+}
+
+function surroundingsOf({ processes }: PlatformStatus): Surroundings {
+  const ofKind = (kind: ProcessStatus['kind']) => processes.filter((one) => one.kind === kind).map(viewOf);
+  const replicas = ofKind('operator');
+  const acts = replicas.find(({ ready }) => ready);
+  const operator =
+    acts === undefined
+      ? ({ state: 'absent', message: 'The operator does not serve.', replicas } as const)
+      : ({ state: 'acts', message: `${acts.name} acts.`, holder: acts.name, replicas } as const);
+  return { operator, gateways: ofKind('gateway') };
+}
+
+function viewOf({ name, ready, restarts }: ProcessStatus): ProcessView {
+  if (ready) return { name, ready };
+  return { name, ready, problem: restarts === 0 ? 'it does not serve yet' : `it was started again ${restarts} times` };
+}
+
+function existing(path: string): string | undefined {
+  return existsSync(path) ? path : undefined;
+}

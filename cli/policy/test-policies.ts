@@ -1,0 +1,91 @@
+import { describeProblem } from '#contracts/describe-problem';
+import type { JudgeVerdict } from '#contracts/judge';
+import type { PolicyTest } from '#crds/guardrail-policy';
+import { CliError } from '../cli-error.ts';
+import { writeJson, writeText } from '../output/write.ts';
+import type { JudgedEnvironment } from '../resource-source.ts';
+import { judgePolicy } from './judge-policy.ts';
+import type { PolicyInFile } from './read-policy.ts';
+
+export type TestPoliciesOptions = {
+  /** Content profile. */
+  readonly profile: string;
+  readonly json?: boolean;
+  /** What is tested, for the sentence about failures. */
+  readonly what: string;
+};
+
+type TestRow = {
+  readonly policy: string;
+  readonly test: string;
+  readonly expect: PolicyTest['expect'];
+  readonly decision: JudgeVerdict['results'][number]['decision'];
+  readonly rules: readonly string[];
+  readonly code?: string;
+  readonly passed: boolean;
+};
+
+/**
+ * Has policies judged and runs their tests, and writes what came of them.
+ * @throws CliError tests_failed, refused
+ */
+export async function testPolicies(
+  policies: readonly PolicyInFile[],
+  { approved, limits }: JudgedEnvironment,
+  { profile, json, what }: TestPoliciesOptions,
+): Promise<void> {
+  const rows: TestRow[] = [];
+  const warnings: string[] = [];
+  for (const policy of policies) {
+    const { verdict } = await judgePolicy(policy, {
+      contentProfile: profile,
+      limits,
+      approved,
+      checks: (policy.policy.spec.tests ?? []).map(({ name, stage, messages }) => ({ name, stage, messages })),
+    });
+    rows.push(...rowsOf(policy, verdict));
+    warnings.push(...warningsOf(policy, verdict));
+  }
+  const failed = rows.filter(({ passed }) => !passed);
+  const count = `${rows.length - failed.length} of ${rows.length} tests passed`;
+  if (json === true) writeJson({ tests: rows, warnings });
+  else writeText([...rows.map(describe), ...warnings, count].join('\n'));
+  if (failed.length > 0)
+    throw new CliError('tests_failed', `${what}: ${failed.length} of ${rows.length} tests failed.`);
+}
+
+function rowsOf({ policy }: PolicyInFile, { results }: JudgeVerdict): readonly TestRow[] {
+  return (policy.spec.tests ?? []).map(({ name, expect }, at) => {
+    const result = results[at];
+    if (result === undefined) throw new CliError('failed', `The judgement has no result for the test ${name}.`);
+    const { decision, rules, code } = result;
+    const passed = decision === expect;
+    return {
+      policy: policy.metadata.name,
+      test: name,
+      expect,
+      decision,
+      rules,
+      ...(code === undefined ? {} : { code }),
+      passed,
+    };
+  });
+}
+
+function warningsOf({ policy }: PolicyInFile, { warnings, streaming, results }: JudgeVerdict): readonly string[] {
+  const { name } = policy.metadata;
+  const skipped = new Set(results.flatMap((result) => result.skipped));
+  return [
+    ...warnings.map((warning) => `warning: ${describeProblem(warning, name)}`),
+    ...streaming
+      .filter(({ allowed }) => !allowed)
+      .map(({ rule }) => `warning: policy ${name}: answers cannot be streamed because of the rule ${rule ?? '?'}`),
+    ...[...skipped].map((rule) => `warning: policy ${name}: the rule ${rule} was not run, because it needs a provider`),
+  ];
+}
+
+function describe({ test: name, expect, decision, rules, code, passed }: TestRow): string {
+  const by = rules.length === 0 ? '' : ` by ${rules.join(', ')}`;
+  const got = `${decision}${code === undefined ? '' : ` (${code})`}${by}`;
+  return passed ? `passed  ${name}: ${got}` : `FAILED  ${name}: expected ${expect}, got ${got}`;
+}

@@ -1,0 +1,71 @@
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { createdAnnotation, idLabel, kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { PolicyRevision } from '#crds/policy-revision';
+import { policyNameHash, policyNameLabel } from '#crds/revision-labels';
+import type { KubeClient } from '#kube/client';
+import { listAll } from '#kube/list-all';
+import { CliError } from '../cli-error.ts';
+
+/**
+ * The revisions of the policies of a name, newest first; its policy may be gone.
+ * @param transform what is kept of each, page by page
+ * @throws CliError not_found where there is none
+ */
+export async function readRevisions(
+  client: KubeClient,
+  policy: string,
+  transform?: (revision: Stored<PolicyRevision>) => Stored<PolicyRevision>,
+): Promise<readonly [Stored<PolicyRevision>, ...Stored<PolicyRevision>[]]> {
+  const labelSelector = `${policyNameLabel}=${policyNameHash(policy)}`;
+  const { items } = await listAll<PolicyRevision>(client, kinds.policyRevision, {
+    labelSelector,
+    ...(transform === undefined ? {} : { transform }),
+  });
+  const own = items.filter(({ spec }) => spec.policy.name === policy);
+  const [first, ...others] = own.toSorted((a, b) => b.spec.number - a.spec.number);
+  if (first !== undefined) return [first, ...others];
+  throw new CliError(
+    'not_found',
+    `There is no revision of a policy named ${policy} in the namespace ${client.namespace}.`,
+  );
+}
+
+/**
+ * One revision of a policy, by its number.
+ * @throws CliError not_found that names the newest one
+ */
+export async function readRevision(
+  client: KubeClient,
+  policy: string,
+  number: number,
+): Promise<Stored<PolicyRevision>> {
+  const live = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, policy);
+  const id = live?.metadata.labels?.[idLabel];
+  const named = id === undefined ? undefined : await readRevisionOfId(client, id, String(number));
+  if (named?.spec.policy.name === policy) return named;
+  const all = await readRevisions(client, policy);
+  const found = all.find(({ spec }) => spec.number === number);
+  if (found !== undefined) return found;
+  const newest = all[0].spec.number;
+  throw new CliError('not_found', `The policy ${policy} has no revision ${number}. The newest one is ${newest}.`);
+}
+
+/** The revision that a route or the record of an application names. */
+export function readRevisionOfId(
+  client: KubeClient,
+  policyId: string,
+  number: string,
+): Promise<Stored<PolicyRevision> | undefined> {
+  return client.get<PolicyRevision>(kinds.policyRevision, `${policyId}-${number}`);
+}
+
+/** When a revision was recorded; a restored one says so itself. */
+export function recordedAt({ metadata }: Stored<PolicyRevision>): string {
+  return metadata.annotations?.[createdAnnotation] ?? metadata.creationTimestamp;
+}
+
+/** A revision without what may be large, for lists. */
+export function withoutDefinition(revision: Stored<PolicyRevision>): Stored<PolicyRevision> {
+  return { ...revision, spec: { ...revision.spec, definition: '' } };
+}

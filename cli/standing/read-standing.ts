@@ -1,0 +1,40 @@
+import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { listAll } from '#kube/list-all';
+import type { OpenedResources, Surroundings } from '../resource-source.ts';
+
+/** How an installation stands, as it was read. */
+export type Standing = {
+  readonly namespace: string;
+  readonly surroundings: Surroundings;
+  readonly bindings: readonly Stored<ModelBinding>[];
+  readonly routes: readonly Stored<GatewayRoute>[];
+  readonly generations: readonly Stored<RuntimeGeneration>[];
+  readonly reports: readonly Stored<GatewayReport>[];
+};
+
+/** Reports are read last: they are then at least as new as the routes that they speak of. */
+export async function readStanding({ client, surroundings }: OpenedResources): Promise<Standing> {
+  const { items: bindings } = await listAll<ModelBinding>(client, kinds.modelBinding);
+  const { items: routes } = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
+  const { items: generations } = await listAll<RuntimeGeneration>(client, kinds.runtimeGeneration, {
+    transform: withoutManifest,
+  });
+  const { items: reports } = await listAll<GatewayReport>(client, kinds.gatewayReport);
+  return {
+    namespace: client.namespace,
+    surroundings: await surroundings(),
+    bindings,
+    routes,
+    generations,
+    reports,
+  };
+}
+
+function withoutManifest(generation: Stored<RuntimeGeneration>): Stored<RuntimeGeneration> {
+  return { ...generation, spec: { ...generation.spec, manifest: '' } };
+}

@@ -1,0 +1,25 @@
+import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { Stored } from '#crds/metadata';
+import { compareVersions, isVersion } from '#kube/compare-versions';
+
+/** What a replica says of one route as it is now. */
+export type Holding =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'pending' }
+  /** It has not seen this version of the route. */
+  | { readonly kind: 'behind' }
+  | { readonly kind: 'rejected'; readonly reason: string };
+
+/** What a replica holds of a route: a rejection counts for the version that was rejected alone. */
+export function holdingOf({ spec }: Stored<GatewayReport>, { metadata }: Stored<GatewayRoute>): Holding {
+  const { name, uid, resourceVersion } = metadata;
+  const isAbout = (entry: { readonly route: string; readonly uid: string }): boolean =>
+    entry.route === name && entry.uid === uid;
+  const rejected = spec.rejected.find((entry) => isAbout(entry) && entry.version === resourceVersion);
+  if (rejected !== undefined) return { kind: 'rejected', reason: rejected.reason };
+  if (spec.pending.some(isAbout)) return { kind: 'pending' };
+  const { appliedThrough } = spec;
+  const hasSeen = isVersion(appliedThrough) && compareVersions(appliedThrough, resourceVersion) >= 0;
+  return { kind: hasSeen && !spec.rejected.some(isAbout) ? 'taken' : 'behind' };
+}

@@ -1,0 +1,75 @@
+import { tableOf } from '../output/write.ts';
+import type { BindingRow, ReplicaRow, StandingView, WorkloadRow } from './standing-view.ts';
+
+/** How many hexadecimal digits of a digest are shown. */
+const shortDigest = 12;
+
+type Column<Row> = { readonly header: string; readonly wide?: true; readonly cell: (row: Row) => string | undefined };
+
+const replicaColumns: readonly Column<ReplicaRow>[] = [
+  { header: 'REPLICA', cell: ({ replica }) => replica },
+  { header: 'GATEWAY', cell: ({ gateway }) => gateway },
+  { header: 'READY', cell: ({ ready }) => (ready ? 'yes' : 'no') },
+  { header: 'TAKEN', cell: ({ taken }) => String(taken.length) },
+  { header: 'PENDING', cell: ({ pending, behind }) => String(pending.length + behind.length) },
+  { header: 'REJECTED', cell: ({ rejected }) => String(rejected.length) },
+  { header: 'ROUTES', wide: true, cell: ({ taken }) => taken.join(',') },
+  { header: 'IN USE', wide: true, cell: ({ inUse }) => inUse.join(',') },
+  { header: 'WHY', cell: whyOfReplica },
+];
+
+const bindingColumns: readonly Column<BindingRow>[] = [
+  { header: 'BINDING', cell: ({ name }) => name },
+  { header: 'ALIAS', cell: ({ alias }) => alias },
+  { header: 'POLICY', cell: ({ policy }) => policy },
+  { header: 'REVISION', cell: ({ revision }) => revision?.toString() },
+  { header: 'STATE', cell: ({ state }) => state },
+  { header: 'SERVES', cell: ({ serves }) => serves },
+  { header: 'GATEWAY', wide: true, cell: ({ gateway }) => gateway },
+  { header: 'WORKLOAD', wide: true, cell: ({ workload }) => workload },
+  { header: 'BUILD', wide: true, cell: ({ build }) => build },
+  { header: 'WHY', cell: ({ why }) => why },
+];
+
+const workloadColumns: readonly Column<WorkloadRow>[] = [
+  { header: 'WORKLOAD', cell: ({ name }) => name },
+  { header: 'STATE', cell: ({ state }) => state },
+  { header: 'READY', cell: ({ ready, replicas }) => `${ready}/${replicas}` },
+  { header: 'BUILD', cell: ({ build }) => build },
+  { header: 'BINDINGS', cell: ({ bindings }) => String(bindings.length) },
+  { header: 'DIGEST', wide: true, cell: ({ digest }) => digest.slice(0, shortDigest) },
+  { header: 'USED BY', wide: true, cell: ({ bindings }) => bindings.join(',') },
+  { header: 'WHY', cell: ({ problem }) => problem },
+];
+
+/** How an installation stands, for people. */
+export function standingText(view: StandingView, isWide: boolean): string {
+  const { operator, gateways, bindings, workloads } = view;
+  const standby = operator.replicas.filter(({ name }) => name !== operator.holder).map(processText);
+  return [
+    `Operator: ${operator.message}${standby.length === 0 ? '' : ` Besides: ${standby.join(', ')}.`}`,
+    table(gateways, replicaColumns, isWide, 'No gateway replica reports.'),
+    table(bindings, bindingColumns, isWide, 'There is no binding.'),
+    table(workloads, workloadColumns, isWide, 'There is no workload.'),
+  ].join('\n\n');
+}
+
+function processText({ name, problem }: StandingView['operator']['replicas'][number]): string {
+  return problem === undefined ? name : `${name} (${problem})`;
+}
+
+function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], isWide: boolean, none: string): string {
+  if (rows.length === 0) return none;
+  const shown = columns.filter(({ wide }) => isWide || wide === undefined);
+  return tableOf([shown.map(({ header }) => header), ...rows.map((row) => shown.map(({ cell }) => cell(row) || '-'))]);
+}
+
+function whyOfReplica({ problem, rejected, pending, behind }: ReplicaRow): string | undefined {
+  const [first] = rejected;
+  if (problem !== undefined) return problem;
+  if (first !== undefined) return `${first.route}: ${first.reason}`;
+  const waiting = [...pending, ...behind];
+  return waiting.length === 0
+    ? undefined
+    : `waits for ${waiting.slice(0, 3).join(', ')}${waiting.length > 3 ? ', …' : ''}`;
+}

@@ -1,0 +1,199 @@
+import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { outcomeOf } from '../platform/wait-applied.ts';
+import type { OperatorView, ProcessView } from '../resource-source.ts';
+import type { Standing } from './read-standing.ts';
+import { holdingOf } from './replica-view.ts';
+
+export type ReplicaRow = {
+  readonly gateway: string;
+  readonly replica: string;
+  readonly ready: boolean;
+  /** Names of routes. */
+  readonly taken: readonly string[];
+  readonly pending: readonly string[];
+  readonly behind: readonly string[];
+  readonly rejected: readonly { readonly route: string; readonly reason: string }[];
+  /** Workloads that requests under way, or a route that it took, pin. */
+  readonly inUse: readonly string[];
+  readonly problem?: string;
+};
+
+export type BindingState = 'applied' | 'unguarded' | 'disabled' | 'pending' | 'failed' | 'deleting';
+
+export type BindingRow = {
+  readonly name: string;
+  readonly alias: string;
+  readonly gateway: string;
+  /** What is wanted; absent for a model without a guardrail. */
+  readonly policy?: string;
+  readonly revision?: number;
+  readonly state: BindingState;
+  /** The revision that guards now, `none` for an unguarded model; absent without a route. */
+  readonly serves?: string;
+  readonly workload?: string;
+  readonly build?: string;
+  readonly digest?: string;
+  /** Why it is not as wanted; absent where it is. */
+  readonly why?: string;
+};
+
+export type WorkloadRow = {
+  readonly name: string;
+  readonly state: string;
+  readonly ready: number;
+  readonly replicas: number;
+  readonly build: string;
+  readonly digest: string;
+  /** Bindings whose routes pin it. */
+  readonly bindings: readonly string[];
+  readonly problem?: string;
+};
+
+/** How an installation stands, for programs and for tables. */
+export type StandingView = {
+  readonly namespace: string;
+  readonly operator: OperatorView;
+  readonly gateways: readonly ReplicaRow[];
+  readonly bindings: readonly BindingRow[];
+  readonly workloads: readonly WorkloadRow[];
+};
+
+export function viewOfStanding(standing: Standing): StandingView {
+  const { namespace, surroundings, bindings, routes, generations } = standing;
+  const byName = new Map(routes.map((route) => [route.metadata.name, route]));
+  const builds = new Map(generations.map(({ metadata, spec }) => [metadata.name, spec.build]));
+  return {
+    namespace,
+    operator: surroundings.operator,
+    gateways: replicaRows(standing),
+    bindings: bindings.map((binding) => bindingRow(binding, byName.get(binding.metadata.name), builds)),
+    workloads: generations.map((generation) => workloadRow(generation, routes)),
+  };
+}
+
+function replicaRows({ reports, routes, surroundings }: Standing): readonly ReplicaRow[] {
+  const processes = new Map(surroundings.gateways?.map((process) => [process.name, process]));
+  const reported = reports.map((report) => {
+    const process = processes.get(report.metadata.name);
+    const isGone = surroundings.gateways !== undefined && process === undefined;
+    return replicaRow(report, routes, isGone ? 'its process runs no more' : process?.problem);
+  });
+  const names = new Set(reports.map(({ metadata }) => metadata.name));
+  return [...reported, ...[...processes.values()].filter(({ name }) => !names.has(name)).map(silentRow)].toSorted(
+    (a, b) => compare(a.gateway, b.gateway) || compare(a.replica, b.replica),
+  );
+}
+
+function replicaRow(
+  report: Stored<GatewayReport>,
+  routes: readonly Stored<GatewayRoute>[],
+  problem: string | undefined,
+): ReplicaRow {
+  const { metadata, spec } = report;
+  const own = routes.filter((route) => route.spec.gateway === spec.gateway);
+  const held = own.map((route) => ({ route: route.metadata.name, holding: holdingOf(report, route) }));
+  const of = (kind: 'taken' | 'pending' | 'behind'): readonly string[] =>
+    held.filter(({ holding }) => holding.kind === kind).map(({ route }) => route);
+  return {
+    gateway: spec.gateway,
+    replica: metadata.name,
+    ready: spec.ready,
+    taken: of('taken'),
+    pending: of('pending'),
+    behind: of('behind'),
+    rejected: held.flatMap(({ route, holding }) =>
+      holding.kind === 'rejected' ? [{ route, reason: holding.reason }] : [],
+    ),
+    inUse: [...new Set(spec.inUse.map(({ workload }) => workload))].toSorted(),
+    ...(problem === undefined ? {} : { problem }),
+  };
+}
+
+function silentRow({ name, problem = 'it has not reported yet' }: ProcessView): ReplicaRow {
+  return {
+    gateway: '-',
+    replica: name,
+    ready: false,
+    taken: [],
+    pending: [],
+    behind: [],
+    rejected: [],
+    inUse: [],
+    problem,
+  };
+}
+
+function bindingRow(
+  binding: Stored<ModelBinding>,
+  route: Stored<GatewayRoute> | undefined,
+  builds: ReadonlyMap<string, string>,
+): BindingRow {
+  const { metadata, spec } = binding;
+  const { guardrail } = spec;
+  const wanted =
+    guardrail.mode === 'Policy' ? { policy: guardrail.policyRef.name, revision: guardrail.policyRef.revision } : {};
+  return {
+    name: metadata.name,
+    alias: spec.model.alias,
+    gateway: spec.gateway,
+    ...wanted,
+    ...(route === undefined ? {} : servedBy(route, builds)),
+    ...stateOf(binding, route),
+  };
+}
+
+function servedBy({ spec }: Stored<GatewayRoute>, builds: ReadonlyMap<string, string>): Partial<BindingRow> {
+  const { guardrail, workload } = spec;
+  if (guardrail.mode === 'None' || workload === undefined) return { serves: 'none' };
+  const build = builds.get(workload);
+  return {
+    serves: guardrail.policyRevision,
+    workload,
+    digest: guardrail.digest,
+    ...(build === undefined ? {} : { build }),
+  };
+}
+
+/** The state of a binding, and why it is not as wanted. */
+export function stateOf(
+  binding: Stored<ModelBinding>,
+  route: Stored<GatewayRoute> | undefined,
+): { readonly state: BindingState; readonly why?: string } {
+  const { metadata, spec, status } = binding;
+  const outcome = outcomeOf(binding);
+  const rejected = status?.conditions?.find(({ type, status: value }) => type === 'RouteRejected' && value === 'True');
+  if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', why: readyMessage(binding) };
+  if (outcome.kind !== 'applied') return { state: outcome.kind, why: outcome.message };
+  const why = rejected === undefined ? {} : { why: rejected.message };
+  if (route?.spec.state === 'Disabled') return { state: 'disabled', ...why };
+  return { state: spec.guardrail.mode === 'None' ? 'unguarded' : 'applied', ...why };
+}
+
+function readyMessage({ status }: Stored<ModelBinding>): string {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? 'the operator has not looked at it yet';
+}
+
+function workloadRow(
+  { metadata, spec, status }: Stored<RuntimeGeneration>,
+  routes: readonly Stored<GatewayRoute>[],
+): WorkloadRow {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return {
+    name: metadata.name,
+    state: status?.state ?? 'Starting',
+    ready: status?.readyReplicas ?? 0,
+    replicas: spec.replicas,
+    build: spec.build,
+    digest: spec.digest,
+    bindings: routes.filter((route) => route.spec.workload === metadata.name).map((route) => route.metadata.name),
+    ...(ready === undefined || ready.status === 'True' ? {} : { problem: ready.message }),
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,108 @@
+import { stateOf } from '../standing/standing-view.ts';
+import { adviceFor } from './advice.ts';
+import type { BindingFacts } from './gather-facts.ts';
+import {
+  conditionLink,
+  type Link,
+  operatorLink,
+  pinnedText,
+  referencesLink,
+  replicaLinks,
+  routeLink,
+  sentence,
+  workloadLinks,
+} from './links.ts';
+
+export type Explanation = {
+  readonly binding: string;
+  readonly state: ReturnType<typeof stateOf>['state'];
+  /** The first cause in one sentence, or that it is applied. */
+  readonly summary: string;
+  /** Absent where nothing is wrong. */
+  readonly cause?: Link;
+  readonly whatToDo?: string;
+  /** What is served at this time. */
+  readonly serves: string;
+  /** From the operator to the replicas, in the order in which an application comes about. */
+  readonly chain: readonly Link[];
+};
+
+/** Why a binding is not applied, or that it is. Pure: the same facts give the same explanation. */
+export function explainBinding(facts: BindingFacts, program: string): Explanation {
+  const { binding, route, policy } = facts;
+  const { name } = binding.metadata;
+  const { state } = stateOf(binding, route);
+  const chain = chainOf(facts);
+  const cause = causeOf(facts, chain);
+  const { guardrail } = binding.spec;
+  const names = { program, binding: name, policy: guardrail.mode === 'Policy' ? guardrail.policyRef.name : '' };
+  return {
+    binding: name,
+    state,
+    summary: summaryOf(facts, state, cause),
+    ...(cause === undefined ? {} : { cause, whatToDo: adviceFor(cause.reason ?? '', names) }),
+    serves: route === undefined ? 'nothing: the alias has no route' : pinnedText(route, policy),
+    chain,
+  };
+}
+
+function chainOf(facts: BindingFacts): readonly Link[] {
+  return [
+    operatorLink(facts),
+    ...leavingLink(facts),
+    conditionLink('Accepted', 'Accepted', facts),
+    referencesLink(facts),
+    conditionLink('Runtime', 'GenerationReady', facts),
+    ...workloadLinks(facts),
+    routeLink(facts),
+    ...replicaLinks(facts),
+    conditionLink('Applied', 'Applied', facts),
+  ];
+}
+
+function leavingLink({ binding }: BindingFacts): readonly Link[] {
+  if (binding.metadata.deletionTimestamp === undefined) return [];
+  const ready = binding.status?.conditions?.find(({ type }) => type === 'Ready');
+  const message = sentence(ready?.reason === 'Deleting' ? ready.message : 'the binding is being deleted');
+  return [{ part: 'Deletion', state: 'open', reason: 'Deleting', message }];
+}
+
+/**
+ * The first link that is not well. That nobody acts is the cause of what is open and of nothing else: what failed has
+ * failed, and what is applied goes on.
+ */
+function causeOf(facts: BindingFacts, chain: readonly Link[]): Link | undefined {
+  const [operator, ...others] = chain;
+  const first = others.find(({ state }) => state === 'fault' || state === 'open');
+  if (first?.state === 'open' && operator?.state === 'fault') return operator;
+  if (first?.reason !== 'NotLookedAt') return first;
+  // What is seen besides says more than that nothing was said yet, where somebody acts.
+  return facts.surroundings.operator.state === 'absent' ? operator : first;
+}
+
+function summaryOf({ binding }: BindingFacts, state: Explanation['state'], cause: Link | undefined): string {
+  const { metadata, spec } = binding;
+  const what = `ModelBinding ${metadata.name}`;
+  const because = cause === undefined ? '' : `: ${cause.part === 'Applied' ? '' : `${cause.part}: `}${cause.message}`;
+  switch (state) {
+    case 'applied':
+    case 'unguarded':
+    case 'disabled': {
+      const { guardrail, gateway } = spec;
+      const served =
+        guardrail.mode === 'None'
+          ? 'without a guardrail'
+          : `with revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name}`;
+      const off = state === 'disabled' ? ' The model or its provider is switched off.' : '';
+      if (cause === undefined)
+        return `${what} is applied: every ready replica of ${gateway} serves it ${served}.${off}`;
+      return `${what} is applied ${served}, but not everywhere${because}`;
+    }
+    case 'pending':
+      return `${what} is not applied yet${because || '.'}`;
+    case 'failed':
+      return `${what} was not applied${because || '.'}`;
+    case 'deleting':
+      return `${what} is being deleted${because || '.'}`;
+  }
+}

@@ -1,0 +1,56 @@
+import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { listAll } from '#kube/list-all';
+import { readResource } from '../read-resource.ts';
+import type { OpenedResources, Surroundings } from '../resource-source.ts';
+
+/** Everything between a binding and its application, as it was read. */
+export type BindingFacts = {
+  readonly binding: Stored<ModelBinding>;
+  /** The policy that the binding names; absent where it names none, or there is none. */
+  readonly policy?: Stored<GuardrailPolicy>;
+  readonly route?: Stored<GatewayRoute>;
+  /** The workload that the route pins, and the one that is being started. */
+  readonly workloads: readonly Stored<RuntimeGeneration>[];
+  /** Reports of the replicas of the gateway of the binding. */
+  readonly reports: readonly Stored<GatewayReport>[];
+  readonly surroundings: Surroundings;
+};
+
+/** @throws CliError not_found */
+export async function gatherFacts({ client, surroundings }: OpenedResources, name: string): Promise<BindingFacts> {
+  const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
+  const { guardrail, gateway } = binding.spec;
+  const policy =
+    guardrail.mode === 'Policy'
+      ? await client.get<GuardrailPolicy>(kinds.guardrailPolicy, guardrail.policyRef.name)
+      : undefined;
+  const route = await client.get<GatewayRoute>(kinds.gatewayRoute, name);
+  const named = new Set([route?.spec.workload, startingWorkload(binding)]);
+  const workloads: Stored<RuntimeGeneration>[] = [];
+  for (const workload of named) {
+    if (workload === undefined) continue;
+    const found = await client.get<RuntimeGeneration>(kinds.runtimeGeneration, workload);
+    if (found !== undefined) workloads.push(found);
+  }
+  const reports = (await listAll<GatewayReport>(client, kinds.gatewayReport)).items;
+  return {
+    binding,
+    ...(policy === undefined ? {} : { policy }),
+    ...(route === undefined ? {} : { route }),
+    workloads,
+    reports: reports.filter(({ spec }) => spec.gateway === gateway),
+    surroundings: await surroundings(),
+  };
+}
+
+/** A workload that no route pins yet is named in the message of the condition alone. */
+function startingWorkload({ status }: Stored<ModelBinding>): string | undefined {
+  const message = status?.conditions?.find(({ type }) => type === 'GenerationReady')?.message ?? '';
+  return /\bg-[0-9a-f]{20}\b/.exec(message)?.[0];
+}

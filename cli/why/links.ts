@@ -1,0 +1,164 @@
+import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { idLabel } from '#crds/kinds';
+import type { Condition, Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { holdingOf } from '../standing/replica-view.ts';
+import type { BindingFacts } from './gather-facts.ts';
+
+/** One thing between a binding and its application. `aside`: it is told, and it holds nothing up. */
+export type Link = {
+  readonly part: string;
+  readonly state: 'well' | 'open' | 'fault' | 'aside';
+  /** One word for programs; absent where all is well. */
+  readonly reason?: string;
+  readonly message: string;
+};
+
+export function operatorLink({ surroundings: { operator } }: BindingFacts): Link {
+  const { state, message } = operator;
+  if (state === 'absent') return { part: 'Operator', state: 'fault', reason: 'NoOperator', message };
+  return { part: 'Operator', state: state === 'acts' ? 'well' : 'aside', message };
+}
+
+/** What the operator says under a condition about the binding as it is now. */
+export function conditionLink(part: string, type: string, { binding }: BindingFacts): Link {
+  const condition = conditionOf(binding.status?.conditions, type);
+  const { generation } = binding.metadata;
+  if (condition?.observedGeneration !== generation) {
+    const message = `The operator has not looked at generation ${generation} of the binding yet.`;
+    return { part, state: 'open', reason: 'NotLookedAt', message };
+  }
+  const { status, reason } = condition;
+  const message = sentence(condition.message);
+  if (status === 'True') return { part, state: 'well', message };
+  return { part, state: status === 'False' ? 'fault' : 'open', reason, message };
+}
+
+/** References, and which revisions there are where the one that is wanted is not. */
+export function referencesLink(facts: BindingFacts): Link {
+  const link = conditionLink('References', 'ResolvedRefs', facts);
+  const newest = facts.policy?.status?.latestRevision?.number;
+  if (link.reason !== 'PolicyRevisionUnknown' || newest === undefined) return link;
+  return { ...link, message: `${link.message} The newest one is ${newest}.` };
+}
+
+export function workloadLinks({ route, workloads }: BindingFacts): readonly Link[] {
+  const pinned = route?.spec.workload;
+  const isGone = pinned !== undefined && !workloads.some(({ metadata }) => metadata.name === pinned);
+  const message = `The workload ${pinned}, which the route pins, is gone.`;
+  const gone = { part: 'Workload', state: 'fault', reason: 'WorkloadMissing', message } as const;
+  return [...(isGone ? [gone] : []), ...workloads.map(workloadLink)];
+}
+
+function workloadLink({ metadata, spec, status }: Stored<RuntimeGeneration>): Link {
+  const part = `Workload ${metadata.name}`;
+  const ready = conditionOf(status?.conditions, 'Ready');
+  const count = `${status?.readyReplicas ?? 0} of ${spec.replicas} processes of build ${spec.build} are ready.`;
+  if (ready?.status === 'True') return { part, state: 'well', message: count };
+  const state = ready?.status === 'False' ? 'fault' : 'open';
+  return { part, state, reason: ready?.reason ?? 'Starting', message: sentence(ready?.message ?? count) };
+}
+
+export function routeLink({ binding, policy, route }: BindingFacts): Link {
+  const part = 'Route';
+  if (route === undefined) {
+    const message = 'There is no route yet, so the alias is not served.';
+    return { part, state: 'open', reason: 'Pending', message };
+  }
+  const id = policy?.metadata.labels?.[idLabel];
+  if (pinsWanted(binding, route, id)) return { part, state: 'well', message: `It pins ${pinnedText(route, policy)}.` };
+  const { refused } = route.spec;
+  if (refused !== undefined && refused.token === (binding.spec.apply ?? '')) {
+    return { part, state: 'fault', reason: camel(refused.reason), message: sentence(refused.message) };
+  }
+  const message = `It still pins ${pinnedText(route, policy)}; it is written anew when everything before it is there.`;
+  return { part, state: 'open', reason: 'Pending', message };
+}
+
+/** Whether the route pins what the binding asks for. */
+export function pinsWanted(
+  { spec }: Stored<ModelBinding>,
+  route: Stored<GatewayRoute>,
+  id: string | undefined,
+): boolean {
+  const { token, contentProfile, guardrail } = route.spec;
+  if (token !== (spec.apply ?? '') || contentProfile !== spec.contentProfile) return false;
+  if (guardrail.mode === 'None' || spec.guardrail.mode === 'None') return guardrail.mode === spec.guardrail.mode;
+  const isRevision = guardrail.policyRevision === String(spec.guardrail.policyRef.revision);
+  return isRevision && (id === undefined || guardrail.policyId === id);
+}
+
+/** What a route pins, in words; the name of a policy where its id is the one of the policy that is wanted. */
+export function pinnedText({ spec }: Stored<GatewayRoute>, policy: BindingFacts['policy']): string {
+  const { guardrail } = spec;
+  if (guardrail.mode === 'None') return 'no guardrail';
+  const isKnown = policy?.metadata.labels?.[idLabel] === guardrail.policyId;
+  return `revision ${guardrail.policyRevision} of ${isKnown ? policy.metadata.name : `the policy ${guardrail.policyId}`}`;
+}
+
+/** Every replica of the gateway; those that are not ready are not waited for while another one is. */
+export function replicaLinks({ binding, route, reports, surroundings }: BindingFacts): readonly Link[] {
+  const { gateway } = binding.spec;
+  const isAnyReady = reports.some(({ spec }) => spec.ready);
+  const links = reports.map((report) => replicaLink(report, route, isAnyReady));
+  const silent = (surroundings.gateways ?? [])
+    .filter(({ name, ready }) => !ready && !reports.some(({ metadata }) => metadata.name === name))
+    .map(({ name, problem }): Link => {
+      const message = sentence(problem ?? 'it has not reported yet');
+      return { part: `Replica ${name}`, state: 'aside', reason: 'ReplicaNotReady', message };
+    });
+  if (isAnyReady) return [...links, ...silent];
+  const message = `No replica of the gateway ${gateway} is ready, and without one nothing is applied.`;
+  return [{ part: 'Replicas', state: 'fault', reason: 'NoReplica', message }, ...links, ...silent];
+}
+
+function replicaLink(
+  report: Stored<GatewayReport>,
+  route: Stored<GatewayRoute> | undefined,
+  isAnyReady: boolean,
+): Link {
+  const part = `Replica ${report.metadata.name}`;
+  if (!report.spec.ready) {
+    const message = isAnyReady ? 'It is not ready, and not waited for.' : 'It is not ready.';
+    return { part, state: 'aside', reason: 'ReplicaNotReady', message };
+  }
+  if (route === undefined) return { part, state: 'aside', message: 'It is ready, and has no route to take.' };
+  const holding = holdingOf(report, route);
+  switch (holding.kind) {
+    case 'taken':
+      return { part, state: 'well', message: 'It has taken the route as it is now.' };
+    case 'pending':
+      return {
+        part,
+        state: 'open',
+        reason: 'WaitingForReplicas',
+        message: 'It has not reached the runtime of the route yet.',
+      };
+    case 'behind':
+      return { part, state: 'open', reason: 'WaitingForReplicas', message: 'It has not seen the route as it is now.' };
+    case 'rejected':
+      return {
+        part,
+        state: 'fault',
+        reason: 'RejectedByReplica',
+        message: sentence(`it rejects the route: ${holding.reason}`),
+      };
+  }
+}
+
+function conditionOf(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/** `policy_archived` as the reason of a condition. */
+function camel(reason: string): string {
+  return reason.replace(/(^|_)([a-z])/g, (_match, _start, letter: string) => letter.toUpperCase());
+}
+
+/** With a capital and a full stop, so that sentences can follow each other. */
+export function sentence(text: string): string {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}
