@@ -1,92 +1,151 @@
-import { Agent, request } from 'node:http';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import { bindingOf } from '../support/resources.ts';
-import { startPlatform } from '../support/start-platform.ts';
-import { until } from '../support/until.ts';
+import { Agent } from 'node:http';
+import type { JsonNode } from '#kit/json/parse-tree';
+import { parseTree } from '#kit/json/parse-tree';
+import { checkBody } from '../../dataplane/checks/check-target.ts';
+import { readResult } from '../../dataplane/checks/read-result.ts';
+import { readChatAnswer } from '../../dataplane/gateway/chat/read-chat-answer.ts';
+import { readChatRequest } from '../../dataplane/gateway/chat/read-chat-request.ts';
+import { type GatewayWorld, type Guard, guards, startGatewayWorld } from './gateway-world.ts';
+import { cpuMicroseconds } from './load.ts';
 import { median } from './median.ts';
 import { proseOf } from './texts.ts';
+import { timeCase } from './time-cases.ts';
+import { type TimedCall, timeCall } from './timed-call.ts';
 
+export type Moment = 'firstByte' | 'firstText' | 'total';
+
+/** The answers that are timed, and what is looked at; the provider writes streams at once. */
+const answers: readonly { readonly name: string; readonly bytes: number; readonly moments: readonly Moment[] }[] = [
+  { name: 'whole answer, 1 KiB', bytes: 1_024, moments: ['total'] },
+  { name: 'stream of a word', bytes: 12, moments: ['firstByte', 'total'] },
+  { name: 'stream, 4 KiB', bytes: 4_096, moments: ['firstText', 'total'] },
+];
+
+/** What one kind of answer costs under each guard. */
 export type GatewayFigure = {
   readonly name: string;
+  readonly moments: readonly Moment[];
   /** Milliseconds, medians. */
-  readonly unguarded: number;
-  readonly guarded: number;
-  /** Median of the differences of neighbours. */
-  readonly added: number;
+  readonly at: Readonly<Record<Guard, Readonly<Record<Moment, number>>>>;
+  /** Milliseconds that a guard adds to the one before it: medians of the differences within a turn. */
+  readonly added: Readonly<Record<Exclude<Guard, 'none'>, Readonly<Record<Moment, number>>>>;
+  /** Milliseconds that the whole guard adds to none. */
+  readonly whole: Readonly<Record<Moment, number>>;
+  /** CPU microseconds of one call. */
+  readonly cpu: Readonly<Record<Guard, { readonly gateway: number; readonly judge: number }>>;
 };
 
-type Call = { readonly firstByte: number; readonly total: number };
+export type GatewayFigures = {
+  readonly figures: readonly GatewayFigure[];
+  /** Microseconds to read request, answer and both results, and to write both checks, without any call. */
+  readonly reading: number;
+};
 
-/** First byte and total time of a guarded model beside an unguarded one, in turns, on one connection. */
-export async function measureGateway(pairs: number): Promise<readonly GatewayFigure[]> {
-  await using platform = await startPlatform();
+const warmUpTurns = 500;
+/** Calls of one model in a row while CPU is counted. */
+const cpuBlock = 40;
+const cpuBlocks = 7;
+
+/** Times the same call under each guard, in turns and on one connection, and counts the CPU of who takes part. */
+export async function measureGateway(turns: number): Promise<GatewayFigures> {
+  await using world = await startGatewayWorld();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const plain = bindingOf('plain-echo', 'guarded-chat', 1, 'echo');
-  await platform.client.create<ModelBinding>(kinds.modelBinding, {
-    ...plain,
-    spec: { ...plain.spec, model: { ...plain.spec.model, upstreamModel: 'echo' }, guardrail: { mode: 'None' } },
-  });
-  const { gateway } = platform.status().addresses;
-  const call = (model: string, stream: boolean) => callOnce({ agent, url: gateway, key: platform.key, model, stream });
-  await until('both models answer', async () => {
-    const answers = await Promise.allSettled([call('plain-echo', false), call('guarded-echo', false)]);
-    return answers.every(({ status }) => status === 'fulfilled');
-  });
   const figures: GatewayFigure[] = [];
-  for (const stream of [false, true]) {
-    const [guarded, unguarded]: [Call[], Call[]] = [[], []];
-    for (let pair = -20; pair < pairs; pair++) {
-      const first = await call('plain-echo', stream);
-      const second = await call('guarded-echo', stream);
-      if (pair < 0) continue;
-      unguarded.push(first);
-      guarded.push(second);
-    }
-    const kind = stream ? 'streamed' : 'buffered';
-    figures.push(figure(`${kind}, first byte`, 'firstByte', unguarded, guarded));
-    figures.push(figure(`${kind}, total`, 'total', unguarded, guarded));
+  for (const { name, bytes, moments } of answers) {
+    const content = proseOf('latin', bytes);
+    const stream = name.startsWith('stream');
+    const call = (model: Guard): Promise<TimedCall> =>
+      timeCall({ agent, url: world.url, key: world.key, model, stream, content });
+    const times = await timeTurns(call, turns);
+    figures.push({ name, moments, ...compare(times), cpu: await countCpu(world, call) });
   }
   agent.destroy();
-  return figures;
+  return { figures, reading: await timeReading() };
 }
 
-function figure(name: string, part: keyof Call, unguarded: readonly Call[], guarded: readonly Call[]): GatewayFigure {
-  const added = guarded.map((call, index) => call[part] - (unguarded[index]?.[part] ?? Number.NaN));
+type Call = (model: Guard) => Promise<TimedCall>;
+type Times = Readonly<Record<Guard, readonly TimedCall[]>>;
+
+async function timeTurns(call: Call, turns: number): Promise<Times> {
+  const times = { none: [], idle: [], 'one pattern': [], usual: [] } satisfies Record<Guard, TimedCall[]>;
+  for (let turn = -warmUpTurns; turn < turns; turn++) {
+    for (let place = 0; place < guards.length; place++) {
+      const guard = guards[(place + turn + warmUpTurns) % guards.length] ?? 'none';
+      const timed = await call(guard);
+      if (turn >= 0) (times[guard] as TimedCall[]).push(timed);
+    }
+  }
+  return times;
+}
+
+function compare(times: Times): Pick<GatewayFigure, 'at' | 'added' | 'whole'> {
+  const at = (guard: Guard) => byMoment((moment) => median(times[guard].map((call) => call[moment])));
+  const between = (more: Guard, less: Guard) =>
+    byMoment((moment) =>
+      median(times[more].map((call, turn) => call[moment] - (times[less][turn]?.[moment] ?? Number.NaN))),
+    );
   return {
-    name,
-    unguarded: median(unguarded.map((call) => call[part])),
-    guarded: median(guarded.map((call) => call[part])),
-    added: median(added),
+    at: { none: at('none'), idle: at('idle'), 'one pattern': at('one pattern'), usual: at('usual') },
+    added: {
+      idle: between('idle', 'none'),
+      'one pattern': between('one pattern', 'idle'),
+      usual: between('usual', 'one pattern'),
+    },
+    whole: between('usual', 'none'),
   };
 }
 
-const content = proseOf('latin', 1_024);
+function byMoment(measure: (moment: Moment) => number): Record<Moment, number> {
+  return { firstByte: measure('firstByte'), firstText: measure('firstText'), total: measure('total') };
+}
 
-function callOnce(to: {
-  readonly agent: Agent;
-  readonly url: string;
-  readonly key: string;
-  readonly model: string;
-  readonly stream: boolean;
-}): Promise<Call> {
-  const { agent, url, key, model, stream } = to;
-  const body = JSON.stringify({ model, stream, messages: [{ role: 'user', content }] });
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  return new Promise((resolve, reject) => {
-    const start = performance.now();
-    const sent = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers }, (answer) => {
-      let firstByte = 0;
-      answer.on('data', () => {
-        if (firstByte === 0) firstByte = performance.now() - start;
-      });
-      answer.on('end', () => {
-        if (answer.statusCode === 200) resolve({ firstByte, total: performance.now() - start });
-        else reject(new Error(`${model} answered ${answer.statusCode}`));
-      });
-      answer.on('error', reject);
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
+async function countCpu({ gateway, judge }: GatewayWorld, call: Call): Promise<GatewayFigure['cpu']> {
+  const used: Record<Guard, { gateway: number[]; judge: number[] }> = {
+    none: { gateway: [], judge: [] },
+    idle: { gateway: [], judge: [] },
+    'one pattern': { gateway: [], judge: [] },
+    usual: { gateway: [], judge: [] },
+  };
+  for (let block = 0; block < cpuBlocks; block++) {
+    for (const guard of guards) {
+      const pid = judge[guard]?.pid;
+      const read = () => [cpuMicroseconds(gateway.pid), pid === undefined ? 0 : cpuMicroseconds(pid)] as const;
+      const before = read();
+      for (let turn = 0; turn < cpuBlock; turn++) await call(guard);
+      const after = read();
+      used[guard].gateway.push((after[0] - before[0]) / cpuBlock);
+      used[guard].judge.push((after[1] - before[1]) / cpuBlock);
+    }
+  }
+  const of = (guard: Guard) => ({ gateway: median(used[guard].gateway), judge: median(used[guard].judge) });
+  return { none: of('none'), idle: of('idle'), 'one pattern': of('one pattern'), usual: of('usual') };
+}
+
+/** The part of the guard in the gateway that is no call: what a guarded buffered request adds to an unguarded one. */
+async function timeReading(): Promise<number> {
+  const content = proseOf('latin', 1_024);
+  const root: JsonNode = parseTree(Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })));
+  const rules = { textOnly: false, streaming: true, extraKeys: new Set<string>() };
+  const result = Buffer.from(JSON.stringify({ action: { reason: 'policy_pass' } }));
+  const message = { role: 'assistant', content, refusal: null };
+  const answer = Buffer.from(JSON.stringify({ id: 'a', choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+  const timed = await timeCase(
+    {
+      group: 'gateway',
+      name: 'reading',
+      body: answer,
+      expects: 'pass pass',
+      work(bytes) {
+        const request = readChatRequest(root, rules);
+        const units = request.ok ? request.value.units : [];
+        checkBody('request', units);
+        const texts = [{ role: 'assistant', content: readChatAnswer(bytes)?.content ?? '' }];
+        checkBody('response', texts);
+        const first = readResult(result, 'request', 'buffered', units);
+        return `${first.kind} ${readResult(result, 'response', 'buffered', texts).kind}`;
+      },
+    },
+    31,
+  );
+  return timed.microseconds;
 }

@@ -1,5 +1,6 @@
 // Usage: npm run bench [-- --quick] [--write]: ratios against their committed ranges; --write renews ranges and report.
 import { writeFileSync } from 'node:fs';
+import { shownTimes } from './gateway-report.ts';
 import { measureAll, ratiosOf } from './measure-all.ts';
 import { outOfRange, rangesFile, rangesOf, readRanges } from './ranges.ts';
 import { verdictsOf, writeReport } from './report.ts';
@@ -10,9 +11,11 @@ for (const [key, ratio] of ratios) console.log(`${ratio.toFixed(2).padStart(8)} 
 for (const { what, wanted, found, reached } of verdictsOf(measured)) {
   console.log(`${reached ? 'reached    ' : 'NOT REACHED'} ${what}: ${found}, ${wanted}`);
 }
-for (const { name, guarded, unguarded, added } of measured.gateway) {
+for (const { name, figure, moment } of shownTimes(measured.gateway)) {
+  const { none, usual } = figure.at;
+  const added = figure.whole[moment].toFixed(2);
   console.log(
-    `gateway, ${name}: ${unguarded.toFixed(2)} ms, guarded ${guarded.toFixed(2)} ms, added ${added.toFixed(2)}`,
+    `gateway, ${name}: ${none[moment].toFixed(2)} ms, guarded ${usual[moment].toFixed(2)} ms, added ${added}`,
   );
 }
 if (process.argv.includes('--write')) {

@@ -4,16 +4,18 @@ import { join } from 'node:path';
 import { root } from '../../hack/check/run-tool.ts';
 import { barChart } from './bar-chart.ts';
 import { checkBounds } from './checks.ts';
-import type { GatewayFigure } from './gateway-case.ts';
+import type { GatewayFigures } from './gateway-case.ts';
+import { gatewayLines } from './gateway-report.ts';
 import type { Compared } from './pairs.ts';
 import { type StartFigure, startBounds } from './start-case.ts';
+import { row, table } from './table.ts';
 import type { Timed } from './time-cases.ts';
 
 export type Measured = {
   readonly checks: readonly Compared[];
   readonly engine: readonly Timed[];
   readonly start: StartFigure;
-  readonly gateway: readonly GatewayFigure[];
+  readonly gateway: GatewayFigures;
 };
 
 /** Something that was promised: what was measured, and whether that is enough. */
@@ -52,14 +54,6 @@ export function verdictsOf({ checks, engine, start }: Measured): readonly Verdic
     atMost(`resident MiB with ${start.bytes} bytes of terms`, start.mebibytes, startBounds.mebibytes),
   ];
 }
-
-const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-const table = (head: readonly string[], rows: readonly string[]): readonly string[] => [
-  row(...head),
-  row(...head.map(() => '---')),
-  ...rows,
-  '',
-];
 
 /** Writes docs/benchmarks.md and its charts. */
 export function writeReport(measured: Measured): void {
@@ -121,18 +115,7 @@ function textOf(measured: Measured): readonly string[] {
         ),
       ),
     ),
-    '## Gateway in front of the echo provider',
-    '',
-    'One connection, 1 KiB of content, a guarded and an unguarded model in turns; milliseconds. A guarded call asks the',
-    'runtime once before the provider and once for a buffered answer, or once for each window of a stream. The echo',
-    'paces its streams, which hides checks within them.',
-    '',
-    ...table(
-      ['', 'unguarded', 'guarded', 'added'],
-      gateway.map(({ name, unguarded, guarded, added }) =>
-        row(name, unguarded.toFixed(2), guarded.toFixed(2), added.toFixed(2)),
-      ),
-    ),
+    ...gatewayLines(gateway),
     '## Judging without HTTP',
     '',
     'From the bytes of a body to the bytes of its answer, as a multiple of `JSON.parse` of the same bytes (of the same',

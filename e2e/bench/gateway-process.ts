@@ -1,0 +1,26 @@
+// Usage: gateway-process.ts FILE: a gateway in a process of its own, with the models of a JSON file (GatewaySetup).
+import { readFileSync } from 'node:fs';
+import { writeReadyLine } from '#kit/process/ready';
+import { guardOf, type PolicyPin, routeSpec, storedRoute } from '../../dataplane/gateway/testing/route-builder.ts';
+import { ready, startGateway } from '../../dataplane/gateway/testing/start-gateway.ts';
+
+export type GatewaySetup = {
+  /** Where it keeps its keys and tokens. */
+  readonly folder: string;
+  readonly runtimeToken: string;
+  /** The provider of every model. */
+  readonly endpoint: string;
+  /** By alias: what judges the model. */
+  readonly models: Readonly<Record<string, PolicyPin | 'unguarded'>>;
+};
+
+const setup = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as GatewaySetup;
+const gateway = await startGateway(setup.folder, setup.runtimeToken);
+for (const [alias, pin] of Object.entries(setup.models)) {
+  const guard = pin === 'unguarded' ? ({ mode: 'None' } as const) : guardOf(pin);
+  gateway.routes.put(storedRoute(alias, routeSpec(alias, setup.endpoint, guard)));
+}
+await ready(gateway);
+writeReadyLine({ listening: gateway.service.url });
+process.stdin.resume().on('end', () => process.exit(0));
+process.on('SIGTERM', () => process.exit(0));

@@ -1,0 +1,78 @@
+import type { GatewayFigure, GatewayFigures, Moment } from './gateway-case.ts';
+import type { Guard } from './gateway-world.ts';
+import { row, table } from './table.ts';
+
+const momentNames = { firstByte: 'first byte', firstText: 'first text', total: 'total' } as const;
+
+type Shown = { readonly name: string; readonly figure: GatewayFigure; readonly moment: Moment };
+
+/** The times that are shown, in their order. */
+export function shownTimes({ figures }: GatewayFigures): readonly Shown[] {
+  return figures.flatMap((figure) =>
+    figure.moments.map((moment) => ({ name: `${figure.name}: ${momentNames[moment]}`, figure, moment })),
+  );
+}
+
+/** The part of the report about the gateway: what a guard adds, and where that goes. */
+export function gatewayLines(measured: GatewayFigures): readonly string[] {
+  const shown = shownTimes(measured);
+  const part = (name: string, of: (one: Shown) => number): string =>
+    row(name, ...shown.map((one) => of(one).toFixed(2)));
+  return [
+    '## Gateway in front of the echo provider',
+    '',
+    'One connection, one call after another, milliseconds; the provider writes its streams at once. The first byte of a',
+    'stream is that of a frame without text, which leaves once the request has passed. The first text leaves once a window',
+    'has passed: a provider that writes slowly adds the time in which it writes 1,025 bytes, or all of a shorter answer.',
+    '',
+    ...table(
+      ['', 'unguarded', 'guarded', 'added'],
+      shown.map(({ name, figure, moment }) =>
+        row(
+          name,
+          figure.at.none[moment].toFixed(2),
+          figure.at.usual[moment].toFixed(2),
+          figure.whole[moment].toFixed(2),
+        ),
+      ),
+    ),
+    '### Where the added time goes',
+    '',
+    'The same model in turns without a guard, then with checks that a server in the place of the runtime passes unseen,',
+    'then with a runtime of one pattern, then with 8 patterns and 1,000 terms. Each row is what one of these adds to the',
+    'one before it: medians of the differences within a turn, so their sum is only about the whole.',
+    '',
+    ...table(
+      ['', ...shown.map(({ name }) => name)],
+      [
+        part('the way to a runtime and back', ({ figure, moment }) => figure.added.idle[moment]),
+        part('the runtime, with one pattern', ({ figure, moment }) => figure.added['one pattern'][moment]),
+        part('the other patterns and terms', ({ figure, moment }) => figure.added.usual[moment]),
+        part('**the whole guard**', ({ figure, moment }) => figure.whole[moment]),
+      ],
+    ),
+    'The way to a runtime is the largest part: one check before the provider is asked, one for a whole answer, one for each',
+    'window of a stream, each a request and an answer between two processes that sleep until it comes. A profile of the',
+    'gateway under such calls shows half of its CPU in the system call that hands bytes over and wakes who waits for them.',
+    'The runtime takes longer for single calls than under load (above), where one turn of its event loop serves many.',
+    `What the gateway does for a whole answer beyond calls (reading request, answer and results) takes ${measured.reading.toFixed(0)} us.`,
+    'Microseconds of CPU of one call, the system included:',
+    '',
+    ...table(
+      ['', ...measured.figures.flatMap(({ name }) => [`${name}: gateway`, 'who judges'])],
+      (
+        [
+          ['no guard', 'none'],
+          ['checks that pass unseen', 'idle'],
+          ['a runtime of one pattern', 'one pattern'],
+          ['8 patterns and 1,000 terms', 'usual'],
+        ] as const satisfies readonly (readonly [string, Guard])[]
+      ).map(([name, guard]) =>
+        row(
+          name,
+          ...measured.figures.flatMap(({ cpu }) => [cpu[guard].gateway.toFixed(0), cpu[guard].judge.toFixed(0)]),
+        ),
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { digestOf } from '#contracts/canonical';
+import type { PolicyPin } from '../../dataplane/gateway/testing/route-builder.ts';
+import { clientKey } from '../../dataplane/gateway/testing/start-gateway.ts';
+import { serviceToken } from '../../runtime/testing/start-runtime.ts';
+import { type RunningProcess, startProcess } from '../support/start-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { GatewaySetup } from './gateway-process.ts';
+import { benchBundle, type Rules } from './policies.ts';
+import { serveBundle } from './serving.ts';
+
+/**
+ * One gateway in front of one echo, with the same model four times, each with more of the guard than the one before:
+ * none; checks that a server passes without looking at them; a runtime with one pattern; a runtime with the usual rules.
+ */
+export const guards = ['none', 'idle', 'one pattern', 'usual'] as const;
+export type Guard = (typeof guards)[number];
+
+export type GatewayWorld = AsyncDisposable & {
+  readonly url: string;
+  readonly key: string;
+  readonly gateway: RunningProcess;
+  /** Who answers the checks of a model; undefined where there are none. */
+  readonly judge: Readonly<Record<Guard, RunningProcess | undefined>>;
+};
+
+const usual: Rules = { patterns: 8, terms: 1_000 };
+const onePattern: Rules = { patterns: 1, terms: 0 };
+
+export async function startGatewayWorld(): Promise<GatewayWorld> {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(temporaryFolder()).path;
+  const echo = stack.use(
+    await startProcess({
+      file: 'dataplane/echo/main.ts',
+      environment: { PORTCULLIS_LISTEN: '127.0.0.1:0', PORTCULLIS_ECHO_CHUNK_DELAY_MS: '0' },
+    }),
+  );
+  const idle = stack.use(await startProcess({ file: 'e2e/bench/idle-runtime.ts', environment: {} }));
+  const light = stack.use(await serveBundle(benchBundle(onePattern)));
+  const full = stack.use(await serveBundle(benchBundle(usual)));
+  const judge = { none: undefined, idle, 'one pattern': light.process, usual: full.process };
+  const setup: GatewaySetup = {
+    folder,
+    runtimeToken: serviceToken,
+    endpoint: `${echo.url}/v1`,
+    models: {
+      none: 'unguarded',
+      idle: pinOf(usual, idle),
+      'one pattern': pinOf(onePattern, light.process),
+      usual: pinOf(usual, full.process),
+    },
+  };
+  writeFileSync(join(folder, 'setup.json'), JSON.stringify(setup));
+  const gateway = stack.use(
+    await startProcess({ file: 'e2e/bench/gateway-process.ts', args: [join(folder, 'setup.json')], environment: {} }),
+  );
+  const owned = stack.move();
+  return { url: gateway.url, key: clientKey, gateway, judge, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function pinOf(rules: Rules, { url }: RunningProcess): PolicyPin {
+  const bundle = benchBundle(rules);
+  const [policy] = bundle.policies;
+  if (policy === undefined) throw new Error('a bundle holds a policy');
+  return { policyId: policy.id, policyRevision: policy.revision, digest: digestOf(bundle), addresses: [url] };
+}

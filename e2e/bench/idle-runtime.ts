@@ -1,0 +1,27 @@
+// Usage: a server in the place of a runtime that judges nothing: every check passes. It shows what the way to a
+// runtime costs by itself.
+import { createServer } from 'node:http';
+import { writeReadyLine } from '#kit/process/ready';
+
+const pass = JSON.stringify({ action: { reason: 'policy_pass' } });
+/** What a runtime answers to the probe of a gateway, a check without messages. */
+const noMessages = JSON.stringify({ code: 'message_limit', message: 'no messages', traceId: '0'.repeat(32) });
+const probe = Buffer.from('{"body":{"messages":[]}}');
+
+const server = createServer((incoming, outgoing) => {
+  const parts: Buffer[] = [];
+  incoming.on('data', (part: Buffer) => parts.push(part));
+  incoming.on('end', () => {
+    const empty = Buffer.concat(parts).equals(probe);
+    const text = empty ? noMessages : pass;
+    outgoing.writeHead(empty ? 422 : 200, { 'content-type': 'application/json', 'content-length': text.length });
+    outgoing.end(text);
+  });
+});
+server.keepAliveTimeout = 65_000;
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (typeof address === 'object') writeReadyLine({ listening: `http://127.0.0.1:${address?.port}` });
+});
+process.stdin.resume().on('end', () => process.exit(0));
+process.on('SIGTERM', () => process.exit(0));
