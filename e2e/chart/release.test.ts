@@ -175,6 +175,17 @@ describe.skipIf(missing !== undefined)(missing === undefined ? 'a release' : `a 
     expect(await within('get', 'guardrailpolicies,modelbindings', '--output=name')).toContain('guarded-chat');
   }, 240_000);
 
+  test('whose example cannot be applied is there all the same, and goes on with an upgrade', async () => {
+    const values = ['--namespace=third', '--values', valuesPath('second-release-values.yaml')];
+    // Nobody runs the job here.
+    const { code, stderr } = await run('install', 'third', chartFolder, ...values, '--timeout=3s');
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/post-install/);
+    expect(await admin('--namespace=third', 'get', 'deployments', '--output=name')).toContain('guard-gateway');
+    await runOk('upgrade', 'third', chartFolder, ...values);
+    expect(await runOk('status', 'third', '--namespace=third')).toMatch(/STATUS: deployed/);
+  }, 60_000);
+
   test('gives its accounts no secret, nothing beyond the namespace, and no right on rights', async () => {
     const may = async (component: string, verb: string, resource: string, place = namespace): Promise<string> => {
       const account = `system:serviceaccount:${namespace}:${name}-portcullis-${component}`;
