@@ -1,6 +1,5 @@
 import type { GatewayReport } from '#crds/gateway-report';
 import type { GatewayRoute } from '#crds/gateway-route';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { idLabel, type Kind, kinds } from '#crds/kinds';
 import type { Resource, Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
@@ -11,11 +10,12 @@ import type { KubeClient } from '#kube/client';
 import { compareVersions } from '#kube/compare-versions';
 import type { IndexFunction, StoreView } from '#kube/object-store';
 import { startReflector } from '#kube/reflector';
+import { type CachedPolicy, withoutDefinition } from './cached-policy.ts';
 import { readPrevious } from './controllers/model-binding/previous.ts';
 
 /** The objects that the operator watches. Revisions are read when they are needed: they may be large and many. */
 export type CachedKinds = {
-  readonly policies: GuardrailPolicy;
+  readonly policies: CachedPolicy;
   readonly bindings: ModelBinding;
   readonly generations: RuntimeGeneration;
   readonly routes: GatewayRoute;
@@ -96,15 +96,16 @@ export function startCaches(options: {
     kind: Kind,
     indexes: Readonly<Record<string, IndexFunction<CachedKinds[N]>>>,
     onChange: Listener<N> = (...change) => tell(name, ...change),
+    transform: (object: Stored<CachedKinds[N]>) => Stored<CachedKinds[N]> = (object) => object,
   ) {
     const counted: Listener<N> = (...change) => {
       changes += 1;
       onChange(...change);
     };
-    return startReflector<CachedKinds[N]>({ client, kind, indexes, logger, clock, onChange: counted });
+    return startReflector<CachedKinds[N]>({ client, kind, indexes, logger, clock, transform, onChange: counted });
   }
 
-  const policies = start('policies', kinds.guardrailPolicy, { id: byId });
+  const policies = start('policies', kinds.guardrailPolicy, { id: byId }, undefined, withoutDefinition);
   const bindings = start(
     'bindings',
     kinds.modelBinding,

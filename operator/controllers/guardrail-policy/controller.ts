@@ -11,6 +11,7 @@ import type { KubeClient } from '#kube/client';
 import { setCondition } from '#kube/conditions';
 import type { EventRecorder } from '#kube/event-recorder';
 import { listAll } from '#kube/list-all';
+import { type CachedPolicy, isWhole } from '../../cached-policy.ts';
 import type { Stores } from '../../caches.ts';
 import { transitionEvents, type Watched } from '../../events/transition-events.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
@@ -52,8 +53,9 @@ export function createPolicyController(options: PolicyControllerOptions) {
   const held = new Map<string, { readonly generation: number; readonly since: number }>();
 
   async function reconcile(name: string): Promise<PassOutcome> {
-    let policy = stores.policies.get(name);
-    if (policy === undefined) return { kind: 'settled' };
+    const found = await lookUp(name);
+    if (found === undefined) return { kind: 'settled' };
+    let policy = found;
     let references: readonly string[] | undefined;
     let record: PolicySnapshot['recorded'];
     const newest = await newestForNamesakes(policy);
@@ -81,24 +83,30 @@ export function createPolicyController(options: PolicyControllerOptions) {
     throw new TypeError('a policy settles in a few steps');
   }
 
-  function knownRecord(policy: Stored<GuardrailPolicy>): RecordedView | undefined {
+  /** From the cache where the definition is known to be recorded, and else the whole of it. */
+  async function lookUp(name: string): Promise<Stored<CachedPolicy> | undefined> {
+    const cached = stores.policies.get(name);
+    if (cached === undefined || knownRecord(cached) !== undefined) return cached;
+    return client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+  }
+
+  function knownRecord(policy: Stored<CachedPolicy>): RecordedView | undefined {
     const known = recorded.get(policy.metadata.uid);
     return known?.generation === policy.metadata.generation ? known.view : undefined;
   }
 
-  async function newestForNamesakes(policy: Stored<GuardrailPolicy>): Promise<RevisionHead | undefined> {
+  async function newestForNamesakes(policy: Stored<CachedPolicy>): Promise<RevisionHead | undefined> {
     const id = policy.metadata.labels?.[idLabel];
     if (id === undefined || stores.policies.by('id', id).length < 2) return undefined;
     return (await listRevisionHeads(client, id)).toSorted((a, b) => b.number - a.number)[0];
   }
 
   function snapshotOf(
-    policy: Stored<GuardrailPolicy>,
+    policy: Stored<CachedPolicy>,
     found: Pick<PolicySnapshot, 'references' | 'newest' | 'recorded'>,
   ): PolicySnapshot {
-    const { metadata, spec } = policy;
+    const { metadata } = policy;
     const id = metadata.labels?.[idLabel];
-    const parsed = guardrailPolicySpecSchema.safeParse(spec);
     return {
       name: metadata.name,
       uid: metadata.uid,
@@ -106,9 +114,8 @@ export function createPolicyController(options: PolicyControllerOptions) {
       id,
       hasFinalizer: metadata.finalizers?.includes(operatorFinalizer) ?? false,
       deleting: metadata.deletionTimestamp !== undefined,
-      problems: parsed.success
-        ? []
-        : parsed.error.issues.map(({ path, message }) => `spec.${path.join('.')}: ${message}`),
+      // What is recorded was accepted.
+      problems: knownRecord(policy) === undefined ? problemsOf(policy) : [],
       namesakes: (id === undefined ? [] : stores.policies.by('id', id))
         .filter((other) => other.metadata.uid !== metadata.uid)
         .map((other) => ({ name: other.metadata.name, uid: other.metadata.uid })),
@@ -116,7 +123,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
     };
   }
 
-  async function adopt(policy: Stored<GuardrailPolicy>): Promise<Stored<GuardrailPolicy>> {
+  async function adopt(policy: Stored<CachedPolicy>): Promise<Stored<CachedPolicy>> {
     const { name, labels, finalizers = [] } = policy.metadata;
     const id = labels?.[idLabel] ?? (await freeIdOf(name)) ?? uuid();
     return applyDesired(client, kinds.guardrailPolicy, policy, {
@@ -131,10 +138,11 @@ export function createPolicyController(options: PolicyControllerOptions) {
     return id === undefined || stores.policies.by('id', id).length > 0 ? undefined : id;
   }
 
-  async function recordOne(policy: Stored<GuardrailPolicy>): Promise<RecordedView | 'held'> {
+  async function recordOne(policy: Stored<CachedPolicy>): Promise<RecordedView | 'held'> {
     const { uid, generation, labels } = policy.metadata;
     const id = labels?.[idLabel];
-    if (id === undefined) throw new TypeError('a policy has its id before it is recorded');
+    if (id === undefined || !isWhole(policy))
+      throw new TypeError('a policy is whole and has its id before it is recorded');
     const since = held.get(uid)?.generation === generation ? held.get(uid)?.since : undefined;
     const result = await recordRevision(client, id, policy, since === undefined ? 0 : clock.now() - since);
     if (result.kind === 'held') {
@@ -154,7 +162,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
   }
 
   /** From live reads: what refers to the policy by name, and what still serves one of its revisions. */
-  async function findReferences(policy: Stored<GuardrailPolicy>): Promise<readonly string[]> {
+  async function findReferences(policy: Stored<CachedPolicy>): Promise<readonly string[]> {
     const { name, labels } = policy.metadata;
     const id = labels?.[idLabel];
     const bindings = await listAll<ModelBinding>(client, kinds.modelBinding);
@@ -176,14 +184,14 @@ export function createPolicyController(options: PolicyControllerOptions) {
     ].toSorted();
   }
 
-  async function release(policy: Stored<GuardrailPolicy>): Promise<void> {
+  async function release(policy: Stored<CachedPolicy>): Promise<void> {
     const finalizers = policy.metadata.finalizers?.filter((finalizer) => finalizer !== operatorFinalizer) ?? [];
     await applyDesired(client, kinds.guardrailPolicy, policy, { finalizers });
     recorded.delete(policy.metadata.uid);
     held.delete(policy.metadata.uid);
   }
 
-  async function settle(policy: Stored<GuardrailPolicy>, standing: PolicyStanding): Promise<PassOutcome> {
+  async function settle(policy: Stored<CachedPolicy>, standing: PolicyStanding): Promise<PassOutcome> {
     const { generation } = policy.metadata;
     const latestRevision = standing.kind === 'recorded' ? standing.revision : policy.status?.latestRevision;
     const now = clock.date();
@@ -214,4 +222,10 @@ function servedPolicies(route: Stored<GatewayRoute>, binding: ModelBinding | und
     ...(guardrail.mode === 'Policy' ? [guardrail.policyId] : []),
     ...(previous?.mode === 'Policy' ? [previous.guardrail.policyId] : []),
   ];
+}
+
+function problemsOf({ spec }: Stored<CachedPolicy>): readonly string[] {
+  const parsed = guardrailPolicySpecSchema.safeParse(spec);
+  if (parsed.success) return [];
+  return parsed.error.issues.map(({ path, message }) => `spec.${path.join('.')}: ${message}`);
 }

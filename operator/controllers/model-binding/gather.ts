@@ -2,12 +2,12 @@ import type { BundleLimits } from '#contracts/bundle';
 import type { ApprovedProvider } from '#contracts/providers';
 import type { GatewayReport } from '#crds/gateway-report';
 import { type GatewayRoute, routeFormatVersion } from '#crds/gateway-route';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { idLabel, operatorFinalizer } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
 import type { RuntimeGeneration } from '#crds/runtime-generation';
 import { compareVersions, isVersion } from '#kube/compare-versions';
+import type { CachedPolicy } from '../../cached-policy.ts';
 import { aliasKey, type Caches, type Stores } from '../../caches.ts';
 import { findUpstream } from '../../environment/approved-providers.ts';
 import type { Workloads } from '../../workloads/ports.ts';
@@ -115,7 +115,7 @@ export function policyOf(stores: Pick<Stores, 'policies'>, name: string | undefi
 }
 
 /** The id counts once the policy was looked at: before, nobody knows whether another policy owns it. */
-export function policyView({ metadata, spec, status }: Stored<GuardrailPolicy>): PolicyView {
+export function policyView({ metadata, spec, status }: Stored<CachedPolicy>): PolicyView {
   const conflict = status?.conditions?.find((condition) => condition.type === 'IdConflict');
   return {
     kind: 'found',
