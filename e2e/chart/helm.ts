@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { root } from '../../hack/check/run-tool.ts';
 import { goModules } from '../../hack/cluster/build/go-modules.ts';
@@ -11,11 +11,9 @@ import { cacheFolder } from '../../hack/cluster/places.ts';
 
 export const chartFolder = join(root, 'charts', 'portcullis');
 
-const program = findProgram();
-
 /** Why no chart is rendered; undefined where Helm is there. Nothing is built by a test. */
 export const missingHelm: string | undefined =
-  program === undefined ? "Helm is not built here: 'npm run cluster -- build' builds it" : undefined;
+  findProgram() === undefined ? "Helm is not built here: 'npm run cluster -- build' builds it" : undefined;
 
 function findProgram(): string | undefined {
   const module = goModules.find(({ programs }) => programs['helm'] !== undefined);
@@ -33,10 +31,13 @@ export type HelmResult = { readonly code: number; readonly stdout: string; reado
 
 /** Runs Helm without the plugins, repositories and settings of whoever runs the test. */
 export async function helm(args: readonly string[], kubeconfig?: string): Promise<HelmResult> {
+  const program = findProgram();
   if (program === undefined) throw new TypeError('a suite that needs Helm is skipped without it');
-  const home = join(tmpdir(), 'portcullis-helm');
+  // What it remembers of a server goes with the server.
+  const home = kubeconfig === undefined ? join(tmpdir(), 'portcullis-helm') : join(dirname(kubeconfig), 'helm');
   const environment = {
     PATH: process.env['PATH'] ?? '',
+    HOME: home,
     HELM_CACHE_HOME: join(home, 'cache'),
     HELM_CONFIG_HOME: join(home, 'config'),
     HELM_DATA_HOME: join(home, 'data'),

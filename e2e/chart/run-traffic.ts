@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { root } from '../../hack/check/run-tool.ts';
+import { until } from '../support/until.ts';
+import type { TestImage } from './open-test-cluster.ts';
+
+/** What a client in the cluster saw; `faults` counts what was not as it should, by status, code or error. */
+export type Traffic = {
+  readonly requests: number;
+  readonly failed: number;
+  readonly slowestMs: number;
+  readonly faults: Readonly<Record<string, number>>;
+};
+
+export type TrafficOptions = {
+  readonly kubectl: (args: readonly string[], input?: string) => Promise<string>;
+  readonly image: TestImage;
+  /** Of the gateway's Service, within the cluster. */
+  readonly url: string;
+  /** Secret of the client keys. */
+  readonly keys: string;
+};
+
+const name = 'traffic';
+
+/** Asks the gateway from a pod of the cluster for as long as the action takes. @returns what the pod saw */
+export async function runTraffic(options: TrafficOptions, action: () => Promise<void>): Promise<Traffic> {
+  const { kubectl } = options;
+  await kubectl(['delete', 'pod,configmap', name, '--ignore-not-found', '--grace-period=0', '--force']);
+  await kubectl(['create', 'configmap', name, `--from-file=${join(root, 'e2e', 'chart', 'traffic.mjs')}`]);
+  await kubectl(['apply', '--filename=-'], stringify(podOf(options)));
+  const lastLine = async (): Promise<(Traffic & { readonly isOver?: true }) | undefined> => {
+    const line = (await kubectl(['logs', name, '--tail=1'])).trim();
+    return line === '' ? undefined : (JSON.parse(line) as Traffic & { isOver?: true });
+  };
+  const patience = { deadlineMs: 180_000, everyMs: 500 };
+  await until('requests are answered', async () => ((await lastLine())?.requests ?? 0) > 20, patience);
+  await action();
+  await kubectl(['exec', name, '--', 'node', '--eval', 'process.kill(1, "SIGTERM")']);
+  return until(
+    'the client has ended',
+    async () => {
+      const last = await lastLine();
+      return last?.isOver === true ? last : undefined;
+    },
+    patience,
+  );
+}
+
+function podOf({ image, url, keys }: TrafficOptions): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 65_532,
+        fsGroup: 65_532,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      containers: [
+        {
+          name: 'client',
+          image: `${image.repository}:${image.tag}`,
+          imagePullPolicy: 'IfNotPresent',
+          command: ['node', '/script/traffic.mjs', url, '/keys/clients'],
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
+          resources: { requests: { cpu: '20m', memory: '64Mi' }, limits: { memory: '256Mi' } },
+          volumeMounts: [
+            { name: 'script', mountPath: '/script', readOnly: true },
+            { name: 'keys', mountPath: '/keys', readOnly: true },
+          ],
+        },
+      ],
+      volumes: [
+        { name: 'script', configMap: { name } },
+        { name: 'keys', secret: { secretName: keys, defaultMode: 0o440 } },
+      ],
+    },
+  };
+}
