@@ -80,7 +80,7 @@ describe('a judgement', () => {
   });
 
   test('of a bad bundle names every problem and ends with 0', async () => {
-    const costly = await judge(bundleOf([regex('one', 'id(.{1,100}){1,9}Z'), stopList('two', ['x'])]));
+    const costly = await judge(bundleOf([regex('one', '(.{1,100}){1,9}Z'), stopList('two', ['x'])]));
     expect(costly.problems.map(({ code, policyId, stage, rule }) => ({ code, policyId, stage, rule }))).toEqual([
       { code: 'rule_too_costly', policyId: 'policy-a', stage: 'request', rule: 'one' },
       { code: 'rule_too_costly', policyId: 'policy-a', stage: 'response', rule: 'one' },

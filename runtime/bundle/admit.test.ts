@@ -85,7 +85,7 @@ describe('a bundle', () => {
 
   test('with a pattern that is slow on some text is refused whatever its time-out says', () => {
     for (const timeoutMs of [20, 5_000]) {
-      for (const pattern of ['id(.{1,100}){1,9}Z', '\\p{L}{100,200}Z', '[b-z].{10,50}x1y']) {
+      for (const pattern of ['(.{1,100}){1,9}Z', '\\p{L}{100,200}Z', '[b-z].{10,50}x1y']) {
         expect(compile(timed(pattern, timeoutMs))).toMatchObject({
           ok: false,
           problems: [{ policyId: 'policy-a', stage: 'request', rule: 'costly', code: 'rule_too_costly' }],

@@ -5,6 +5,9 @@ import { concat, either, type PatternNode } from './pattern-tree.ts';
  * its begin and end are cut to their smallest count, because a longer match has a shorter one in it. `sk-\w{20,}`
  * becomes `sk-\w{20}`, and `[a-z]{1,64}@` becomes `[a-z]@`. Where its matches are is another question, for which the
  * pattern stays as it is.
+ *
+ * Repeats of repeats at the begin stay: where `(.{1,100}){1,9}Z` is too slow to mask with, it is refused as a denial
+ * too, and not found out when the action of the rule is changed.
  */
 export function trimForFiring(node: PatternNode): PatternNode {
   return trimAt(trimAt(node, -1), 0);
@@ -14,6 +17,7 @@ export function trimForFiring(node: PatternNode): PatternNode {
 function trimAt(node: PatternNode, place: 0 | -1): PatternNode {
   switch (node.kind) {
     case 'repeat':
+      if (place === 0 && hasRepeat(node.item)) return node;
       if (node.min === 0) return { kind: 'empty' };
       if (node.min === 1) return trimAt(node.item, place);
       return node.max === node.min ? node : { ...node, max: node.min };
@@ -28,5 +32,17 @@ function trimAt(node: PatternNode, place: 0 | -1): PatternNode {
     }
     default:
       return node;
+  }
+}
+
+function hasRepeat(node: PatternNode): boolean {
+  switch (node.kind) {
+    case 'repeat':
+      return true;
+    case 'either':
+    case 'concat':
+      return node.items.some(hasRepeat);
+    default:
+      return false;
   }
 }

@@ -19,10 +19,10 @@ const MANY_LETTERS: readonly string[] = Array.from({ length: 500 }, (_, index) =
 /** Every one of these is refused at maxBodyBytes 32768, whatever its timeoutMs is. */
 export const REFUSED_PATTERNS: readonly SlowPattern[] = [
   {
-    pattern: 'id(.{1,100}){1,9}Z',
+    pattern: '(.{1,100}){1,9}Z',
     caseSensitive: true,
-    parts: ['id', 'a', 'b', 'c', 'd', 'e', 'я', '€', '😀'],
-    measuredMs: { set: 830, alone: 340 },
+    parts: ['a', 'b', 'c', 'd', 'e', 'я', '€', '😀'],
+    measuredMs: { set: 1, alone: 290 },
   },
   {
     pattern: '\\p{L}{100,200}Z',
