@@ -39,6 +39,8 @@ export type RuntimeOverrides = {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly refusalMs?: number;
+  /** How long idle connections are kept when it ends. */
+  readonly idleMs?: number;
 };
 
 /**
@@ -75,7 +77,7 @@ export async function createRuntime(
   }
 
   async function dispose(): Promise<void> {
-    await listening.drain({ graceMs: drainMs, idleMs });
+    await listening.drain({ graceMs: drainMs, idleMs: overrides.idleMs ?? idleMs });
     stopping.abort();
     await resources.disposeAsync();
   }

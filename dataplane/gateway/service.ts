@@ -37,6 +37,8 @@ export type GatewayOverrides = {
   readonly clientIdleMs?: number;
   /** How long requests in flight may go on after the gateway was told to end. */
   readonly drainMs?: number;
+  /** How long idle connections are kept then, so that their clients are told. */
+  readonly idleMs?: number;
 };
 
 export type GatewayService = AsyncDisposable & {
@@ -52,6 +54,8 @@ const bodyBudgetBytes = 256 * 1_048_576;
 /** The longest that a client may read nothing of an answer that waits for it, milliseconds. */
 const clientIdleMs = 30_000;
 const drainMs = 20_000;
+/** How long clients with open connections may still begin a request, whose answer tells them to open another one. */
+const idleMs = 2_000;
 /** How long interrupted requests may take to say so. */
 const interruptedMs = 2_000;
 const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 16_384 } as const;
@@ -89,7 +93,7 @@ export async function createGatewayService(
     clientError: clientFault,
     onHandlerError,
   });
-  parts.defer(() => drainClients(clients, shutdown, overrides.drainMs ?? drainMs));
+  parts.defer(() => drainClients(clients, shutdown, overrides.drainMs ?? drainMs, overrides.idleMs ?? idleMs));
   parts.defer(() => routes.withdraw());
   logger.info('listening', { url: clients.url, admin: admin.url });
   const owned = parts.move();
@@ -187,8 +191,13 @@ function required(kube: KubeClient | undefined): KubeClient {
 }
 
 /** Requests in flight go on; what is not over in time is interrupted and says so to its client. */
-async function drainClients(clients: Listening, shutdown: AbortController, graceMs: number): Promise<void> {
+async function drainClients(
+  clients: Listening,
+  shutdown: AbortController,
+  graceMs: number,
+  keptMs: number,
+): Promise<void> {
   const timer = setTimeout(() => shutdown.abort(), graceMs);
-  await clients.drain({ graceMs: graceMs + interruptedMs });
+  await clients.drain({ graceMs: graceMs + interruptedMs, idleMs: keptMs });
   clearTimeout(timer);
 }

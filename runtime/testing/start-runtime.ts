@@ -63,7 +63,7 @@ export async function startRuntime(
       terminationMessageFile: join(folder, 'termination'),
     },
     { tokenFile: join(folder, 'token'), secretsDirectory: folder },
-    { logger, refusalMs: 0, ...options },
+    { logger, refusalMs: 0, idleMs: 0, ...options },
   );
   const agent = new Agent({ connections: 300 });
   const client = createClient(runtime.url, agent, bundle);

@@ -55,6 +55,7 @@ export async function startGateway(
       routes: routes.open,
       reports: { write: async (report) => void reports.push(report) },
       logger: createLogger({ service: 'gateway', level: 'info', destination: { write: (line) => lines.push(line) } }),
+      idleMs: 0,
       ...rest,
     },
   );
