@@ -69,8 +69,8 @@ type Times = Readonly<Record<Guard, readonly TimedCall[]>>;
 async function timeTurns(call: Call, turns: number): Promise<Times> {
   const times = { none: [], idle: [], 'one pattern': [], usual: [] } satisfies Record<Guard, TimedCall[]>;
   for (let turn = -warmUpTurns; turn < turns; turn++) {
-    for (let place = 0; place < guards.length; place++) {
-      const guard = guards[(place + turn + warmUpTurns) % guards.length] ?? 'none';
+    // Forwards and backwards, so that none always follows the same one.
+    for (const guard of turn % 2 === 0 ? guards : guards.toReversed()) {
       const timed = await call(guard);
       if (turn >= 0) (times[guard] as TimedCall[]).push(timed);
     }
