@@ -29,7 +29,7 @@ export function compileLiterals({ terms, caseSensitive }: TermList): TermMatcher
   let offsets = new Int32Array(0);
 
   /** Feeds the text from its end to its beginning; stops when `found` says so. */
-  function scan(bytes: Uint8Array, found: (start: number, end: number) => boolean): void {
+  function scan(bytes: Buffer, found: (start: number, end: number) => boolean): void {
     if (offsets.length <= bytes.length) offsets = new Int32Array(bytes.length + 1);
     let state = 0;
     let position = bytes.length;

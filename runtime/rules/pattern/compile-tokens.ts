@@ -28,7 +28,7 @@ export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {
   let offsets = new Int32Array(0);
 
   /** Feeds the pieces that a term may be made of, from the text's end to its beginning; stops when `found` says so. */
-  function scan(bytes: Uint8Array, found: (start: number, end: number) => boolean): void {
+  function scan(bytes: Buffer, found: (start: number, end: number) => boolean): void {
     const places = lastPieces.placesIn(bytes);
     if (places.length === 0) return;
     if (offsets.length <= bytes.length) offsets = new Int32Array(bytes.length + 1);

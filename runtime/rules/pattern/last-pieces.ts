@@ -1,13 +1,22 @@
+import { isAscii } from 'node:buffer';
+import { KeySet } from './key-set.ts';
 import { foldOrbit, foldRepresentatives } from './unicode/case-fold.ts';
 import { tokenCharacters } from './unicode/token-character.ts';
 import { characterAt } from './unicode/utf8.ts';
 
-/** Bits for each term: a run that is no last piece is taken for one once in so many times at most. */
-const BITS_PER_TERM = 64;
+// A text is cut at every character that is no token character; what is between is a word, maybe an empty one. Nearly
+// every byte of every text goes through here. Where words end is hard to foretell, so nothing branches on it: each
+// character is noted as an end, and what ends no word is overwritten by the next one. The compiler knows a constant of a
+// function, and looks up one of the module every time, hence the copies of tables.
+
 /** Bytes that are cut at once: few enough for what is noted of them to stay in the first cache. */
 const BLOCK = 4_096;
 /** In place of a code: the byte begins a character of several bytes. */
 const WIDE = -1;
+/** So many bytes at its end make the key of a word of ASCII. */
+const KEY_BYTES = 8;
+/** The bit that the cases of a letter differ by, in four bytes; it makes no two other token characters of ASCII equal. */
+const LOWER_CASE = 0x20202020;
 
 const isToken = tokenCharacters();
 const fold = foldRepresentatives();
@@ -15,105 +24,127 @@ const fold = foldRepresentatives();
 const codes = Uint16Array.from({ length: 0x10000 }, (_, rune) => (isToken[rune] === 1 ? (fold[rune] ?? rune) : 0));
 /** By first byte: the code of an ASCII character, or WIDE. */
 const byteCodes = Int32Array.from({ length: 256 }, (_, byte) => (byte < 0x80 ? (codes[byte] ?? 0) : WIDE));
-/** Where the runs of a block end, and their hashes; 0 is the hash of no run. */
+/** By byte of ASCII: 1 where a word ends, else 0. */
+const endBytes = Uint8Array.from({ length: 256 }, (_, byte) => (byteCodes[byte] === 0 ? 1 : 0));
+/** By length of a word (15 for any from 8 on): the bits of its last four bytes, and of the four before, that are in it. */
+const lastBits = Int32Array.from({ length: 16 }, (_, length) => bitsOf(length));
+const earlierBits = Int32Array.from({ length: 16 }, (_, length) => bitsOf(length - 4));
+/** Where the words of a block end; and their keys, but of ASCII. */
 const ends = new Int32Array(BLOCK + 1);
-const hashes = new Int32Array(BLOCK + 1);
-
-const none: readonly number[] = [];
+const keys = new Int32Array(BLOCK + 1);
 
 /**
  * Where the last pieces of terms (see compileTokens) may end in a text. It may name a place too many and never one too
- * few. Nearly every byte of every text goes through here, and nearly nothing of a text gets further.
+ * few; nearly nothing of most texts gets further.
  */
 export class LastPieces {
-  readonly #runs: Int32Array;
-  readonly #mask: number;
-  /** By first byte of a character that is no token character. */
+  /** Keys of the runs of token characters that terms end with: of any text, and those that are words of ASCII. */
+  readonly #textKeys: KeySet;
+  readonly #asciiKeys: KeySet;
+  /** By first byte: whether a term may end with a character that is no token character and begins so. */
   readonly #marks = new Uint8Array(256);
+  #hasMarks = false;
 
   constructor(terms: readonly string[]) {
-    let bits = 1_024;
-    while (bits < BITS_PER_TERM * terms.length) bits *= 2;
-    this.#runs = new Int32Array(bits >> 5);
-    this.#mask = bits - 1;
-    for (const term of terms) {
-      const hash = hashOfLastRun(Buffer.from(term));
-      if (hash === undefined) this.#addMark(Array.from(term).at(-1)?.codePointAt(0) ?? 0);
-      else this.#addRun(hash);
-    }
+    this.#textKeys = new KeySet(terms.length);
+    this.#asciiKeys = new KeySet(terms.length);
+    for (const term of terms) this.#add(Array.from(term, (character) => character.codePointAt(0) ?? 0));
   }
 
   /** Places in a text of valid UTF-8, ascending, each the end of a piece. */
-  placesIn(bytes: Uint8Array): readonly number[] {
-    let places: number[] | undefined;
-    let at = 0;
-    let hash = 0;
-    while (at < bytes.length) {
-      const count = cutBlock(bytes, at, hash);
-      for (let entry = 0; entry < count; entry += 1) {
-        const end = ends[entry] ?? 0;
-        const isMark = this.#marks[bytes[end] ?? 0] === 1;
-        const isRun = this.#mayBeRun(hashes[entry] ?? 0);
-        if (!isRun && !isMark) continue;
-        places ??= [];
-        if (isRun) places.push(end);
-        if (isMark) places.push(end + (characterAt(bytes, end) & 7));
-      }
-      at = ends[count] ?? 0;
-      hash = hashes[count] ?? 0;
-    }
-    if (!this.#mayBeRun(hash)) return places ?? none;
-    places ??= [];
-    places.push(at);
+  placesIn(bytes: Buffer): readonly number[] {
+    const places: number[] = [];
+    if (isAscii(bytes)) this.#lookInAscii(bytes, places);
+    else this.#lookInText(bytes, places);
     return places;
   }
 
-  #mayBeRun(hash: number): boolean {
-    const bit = mixed(hash) & this.#mask;
-    return (((this.#runs[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) !== 0;
+  #lookInText(bytes: Buffer, places: number[]): void {
+    const endOf = ends;
+    const keyOf = keys;
+    const known = this.#textKeys;
+    let at = 0;
+    let key = 0;
+    while (at < bytes.length) {
+      const count = cutText(bytes, at, key);
+      for (let word = 0; word < count; word += 1) {
+        const end = endOf[word] ?? 0;
+        if (known.has(keyOf[word] ?? 0) && end > 0) places.push(end);
+        if (this.#hasMarks) this.#lookForMark(bytes, end, places);
+      }
+      at = endOf[count] ?? 0;
+      key = keyOf[count] ?? 0;
+    }
+    if (known.has(key)) places.push(at);
   }
 
-  #addRun(hash: number): void {
-    const bit = mixed(hash) & this.#mask;
-    this.#runs[bit >>> 5] = (this.#runs[bit >>> 5] ?? 0) | (1 << (bit & 31));
+  /** The same in two thirds of the time. */
+  #lookInAscii(bytes: Buffer, places: number[]): void {
+    const text = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const endOf = ends;
+    const last = lastBits;
+    const earlier = earlierBits;
+    const known = this.#asciiKeys;
+    let start = 0;
+    for (let at = 0; at < bytes.length; at += BLOCK) {
+      const count = cutAscii(text, at);
+      for (let word = 0; word < count; word += 1) {
+        const end = endOf[word] ?? 0;
+        if (end < KEY_BYTES ? end > start : known.has(asciiKey(text, end, end - start, last, earlier)))
+          places.push(end);
+        if (this.#hasMarks) this.#lookForMark(bytes, end, places);
+        start = end + 1;
+      }
+    }
+    if (start < bytes.length) places.push(bytes.length);
   }
 
-  #addMark(rune: number): void {
-    for (const equal of foldOrbit(rune)) this.#marks[Buffer.from(String.fromCodePoint(equal))[0] ?? 0] = 1;
+  #lookForMark(bytes: Buffer, at: number, places: number[]): void {
+    if (this.#marks[bytes[at] ?? 0] === 1) places.push(at + (characterAt(bytes, at) & 7));
+  }
+
+  #add(term: readonly number[]): void {
+    const run = term.slice(term.findLastIndex((rune) => isToken[rune] !== 1) + 1);
+    if (run.length === 0) {
+      this.#hasMarks = true;
+      for (const mark of foldOrbit(term.at(-1) ?? 0)) this.#marks[Buffer.from(String.fromCodePoint(mark))[0] ?? 0] = 1;
+      return;
+    }
+    this.#textKeys.add(keyOfText(Buffer.from(String.fromCodePoint(...run))));
+    const ascii = run.flatMap((rune) => foldOrbit(rune).find((equal) => equal < 0x80) ?? []);
+    if (ascii.length === run.length) this.#asciiKeys.add(keyOfAscii(ascii));
   }
 }
 
 /**
- * Notes in `ends` and `hashes` where runs end in a block of the text that begins at `from`, inside of a run with that
- * hash or of none, and returns how many; one more entry tells where the block ends and the hash of the run there.
+ * Notes in `ends` and `keys` where words end in the block of a text that begins at `from`, inside of a word whose key so
+ * far is `before`, and returns how many; one more entry says where the block ends and the key there. A key is made of
+ * all characters of a word, the same for words equal without case; 0 for an empty one.
  */
-function cutBlock(bytes: Uint8Array, from: number, hashBefore: number): number {
-  const stop = Math.min(bytes.length, from + BLOCK);
-  // The compiler knows a constant of the function, and looks up one of the module every time.
+function cutText(bytes: Buffer, from: number, before: number): number {
   const endOf = ends;
-  const hashOf = hashes;
+  const keyOf = keys;
   const codeOfByte = byteCodes;
   const codeOfRune = codes;
+  const stop = Math.min(bytes.length, from + BLOCK);
   let at = from;
-  let hash = hashBefore;
+  let key = before;
   let count = 0;
-  // Where words end is hard to foretell, so nothing branches on it: every character is noted, and what ends no run is
-  // overwritten by the next one.
   while (at < stop) {
     let code = codeOfByte[bytes[at] ?? 0] ?? 0;
     while (code >= 0) {
       endOf[count] = at;
-      hashOf[count] = hash;
+      keyOf[count] = key;
       const inside = -code >> 31;
       count += 1 + inside;
-      hash = (((hash << 5) | (hash >>> 27)) ^ code) & inside;
+      key = (((key << 5) | (key >>> 27)) ^ code) & inside;
       at += 1;
       if (at >= stop) break;
       code = codeOfByte[bytes[at] ?? 0] ?? 0;
     }
     while (code < 0) {
       endOf[count] = at;
-      hashOf[count] = hash;
+      keyOf[count] = key;
       const byte = bytes[at] ?? 0;
       if (byte < 0xe0) {
         code = codeOfRune[((byte & 0x1f) << 6) | ((bytes[at + 1] ?? 0) & 0x3f)] ?? 0;
@@ -125,13 +156,13 @@ function cutBlock(bytes: Uint8Array, from: number, hashBefore: number): number {
       }
       const inside = -code >> 31;
       count += 1 + inside;
-      hash = (((hash << 5) | (hash >>> 27)) ^ code) & inside;
+      key = (((key << 5) | (key >>> 27)) ^ code) & inside;
       if (at >= stop) break;
       code = codeOfByte[bytes[at] ?? 0] ?? 0;
     }
   }
   endOf[count] = at;
-  hashOf[count] = hash;
+  keyOf[count] = key;
   return count;
 }
 
@@ -140,19 +171,56 @@ function codeOf(rune: number): number {
   return isToken[rune] === 1 ? (fold[rune] ?? rune) & 0xffff || 1 : 0;
 }
 
-/** The hash that a text's run gets, of the run at the end of a term; undefined when there is none. */
-function hashOfLastRun(term: Uint8Array): number | undefined {
-  let hash: number | undefined;
-  for (let at = 0; at < term.length; ) {
-    const character = characterAt(term, at);
-    const code = codeOf(character >>> 3);
-    hash = code === 0 ? undefined : (((hash ?? 0) << 5) | ((hash ?? 0) >>> 27)) ^ code;
+/** The key of a text that is one word. */
+function keyOfText(word: Buffer): number {
+  let key = 0;
+  for (let at = 0; at < word.length; ) {
+    const character = characterAt(word, at);
+    key = ((key << 5) | (key >>> 27)) ^ codeOf(character >>> 3);
     at += character & 7;
   }
-  return hash;
+  return key;
 }
 
-/** Spreads a hash over more bits: its low ones are those of the last characters. */
-function mixed(hash: number): number {
-  return Math.imul(hash, 0x9e3779b1) >>> 8;
+/** Notes in `ends` where words end in the block of a text of ASCII that begins at `from`, and returns how many. */
+function cutAscii(text: DataView, from: number): number {
+  const endOf = ends;
+  const isEnd = endBytes;
+  const stop = Math.min(text.byteLength, from + BLOCK);
+  let at = from;
+  let count = 0;
+  for (; at + 4 <= stop; at += 4) {
+    const four = text.getInt32(at, true);
+    endOf[count] = at;
+    count += isEnd[four & 0xff] ?? 0;
+    endOf[count] = at + 1;
+    count += isEnd[(four >>> 8) & 0xff] ?? 0;
+    endOf[count] = at + 2;
+    count += isEnd[(four >>> 16) & 0xff] ?? 0;
+    endOf[count] = at + 3;
+    count += isEnd[four >>> 24] ?? 0;
+  }
+  for (; at < stop; at += 1) {
+    endOf[count] = at;
+    count += isEnd[text.getUint8(at)] ?? 0;
+  }
+  return count;
+}
+
+/** The key of a word of ASCII that ends at KEY_BYTES or later; `last` and `earlier` are the tables of these names. */
+function asciiKey(text: DataView, end: number, length: number, last: Int32Array, earlier: Int32Array): number {
+  const index = (length | (-(length >> 3) >>> 28)) & 15;
+  const low = (text.getInt32(end - 4, true) | LOWER_CASE) & (last[index] ?? 0);
+  const high = (text.getInt32(end - 8, true) | LOWER_CASE) & (earlier[index] ?? 0);
+  return low ^ Math.imul(high, 0x85ebca6b);
+}
+
+function keyOfAscii(word: readonly number[]): number {
+  const text = new DataView(Uint8Array.of(...new Uint8Array(KEY_BYTES), ...word).buffer);
+  return asciiKey(text, text.byteLength, word.length, lastBits, earlierBits);
+}
+
+function bitsOf(bytes: number): number {
+  if (bytes <= 0) return 0;
+  return bytes >= 4 ? -1 : -1 << (32 - 8 * bytes);
 }

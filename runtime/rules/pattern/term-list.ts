@@ -9,16 +9,16 @@ export type TermList = { readonly terms: readonly string[]; readonly caseSensiti
  */
 export type TermMatcher = {
   /** Whether any term occurs. */
-  test(bytes: Uint8Array): boolean;
+  test(bytes: Buffer): boolean;
   /** The leftmost-longest occurrences from left to right, never overlapping, at most `limit`. */
-  matches(bytes: Uint8Array, limit: number): Span[];
+  matches(bytes: Buffer, limit: number): Span[];
 };
 
 /**
  * Goes through a text from its end to its beginning and calls `found` with the longest occurrence at each place that has
  * one, until `found` returns true.
  */
-export type BackwardScan = (bytes: Uint8Array, found: (start: number, end: number) => boolean) => void;
+export type BackwardScan = (bytes: Buffer, found: (start: number, end: number) => boolean) => void;
 
 /** A matcher out of a scan. */
 export function matcherOf(scan: BackwardScan): TermMatcher {
