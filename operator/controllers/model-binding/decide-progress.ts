@@ -31,8 +31,9 @@ export type ProgressSnapshot = Pick<Snapshot, 'policy' | 'upstream' | 'route' | 
 type PolicyContent = Extract<Application['content'], { mode: 'Policy' }>;
 type Check = (s: ProgressSnapshot, target: Target, content: PolicyContent) => Progress | undefined;
 
-/** In the order in which they are judged: what cannot become true any more comes before what may. */
+/** In the order in which they are judged: once it is known what is asked for, what cannot become true comes first. */
 const checks: readonly Check[] = [
+  policyIsKnown,
   policyIsOpen,
   profileIsKnown,
   upstreamIsApproved,
@@ -56,6 +57,12 @@ export function progressOf(s: ProgressSnapshot, target: Target, application: App
     if (found !== undefined) return found;
   }
   return guarded(s, target, content);
+}
+
+/** Before the policy was looked at, as after a restore, nobody knows whether what is asked for is what is pinned. */
+function policyIsKnown(s: ProgressSnapshot, target: Target): Progress | undefined {
+  if (target === 'pinned' || s.policy.kind === 'absent' || s.policy.idConflict) return undefined;
+  return s.policy.id === undefined ? unresolved('PolicyNotRecorded', 'the policy is not recorded yet') : undefined;
 }
 
 function policyIsOpen(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress | undefined {
@@ -92,7 +99,6 @@ function policyIsThere(s: ProgressSnapshot, target: Target): Progress | undefine
   if (s.policy.idConflict) {
     return unresolved('PolicyIdConflict', 'another policy owns the id label of the policy of spec.guardrail');
   }
-  if (s.policy.id === undefined) return unresolved('PolicyNotRecorded', 'the policy is not recorded yet');
   return undefined;
 }
 

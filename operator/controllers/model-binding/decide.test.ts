@@ -189,6 +189,16 @@ describe('a new application goes step by step', () => {
     expect(settlementOf(both).standing).toMatchObject({ reason: 'profile_unsupported' });
   });
 
+  test('nothing fails for good before the policy was looked at: it may be what is pinned', () => {
+    const unseen = { kind: 'found', id: undefined, archived: true, deleting: true, idConflict: false } as const;
+    const spec = specOf({ contentProfile: 'x' });
+    const settlement = settlementOf(
+      snapshotOf({ policy: unseen, upstream: { kind: 'unknown', provider: 'x' } }, { spec }),
+    );
+    expect(settlement.standing).toMatchObject({ kind: 'unresolved', reason: 'PolicyNotRecorded' });
+    expect(settlement.outcome).toBeUndefined();
+  });
+
   test('waits until the progress deadline and then gives up for good', () => {
     const missing = at({ revision: 'absent' });
     expect(settlementOf(missing)).toMatchObject({ deadline: true });
