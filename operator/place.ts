@@ -56,6 +56,7 @@ export type OperatorOverrides = {
   readonly workloads?: Workloads;
   readonly judge?: Judge;
   readonly bundles?: BundleStore;
+  readonly served?: ServedPolicies;
   /** Stands for the end of the process. */
   readonly onLost?: (error: LeadershipLostError) => void;
 };

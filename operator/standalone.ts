@@ -56,7 +56,7 @@ export async function openStandalone(
     environment,
     build,
     template: undefined,
-    served: parts.use(nothingServed),
+    served: parts.use(overrides.served ?? nothingServed),
     events: silentRecorder,
     leadership: soleLeader,
     synced: Promise.resolve(),

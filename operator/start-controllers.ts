@@ -32,43 +32,31 @@ export type ControllersOptions = {
  * for the passes that run; afterwards nothing is decided any more.
  */
 export function startControllers(options: ControllersOptions): AsyncDisposable {
-  const { place, caches, clock, logger, meter } = options;
-  const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = place;
-  const { approved, limits } = place.environment;
-  const { maxStreamMs, progressDeadlineMs } = options.config;
+  const { place, caches, logger, meter } = options;
+  const { workloads, gateways, bundles, served } = place;
   const { stores } = caches;
-  const world: BindingWorld = { stores, approved, limits, build, template, canRun: workloads.canRun, history: caches };
-  const claims = createWorkloadClaims();
-  const ports = { client, bundles, judge, workloads, checks, logger, events };
-  const policies = createPolicyController({ client, stores, clock, logger, events, served });
-  const bindings = createBindingController({ ports, world, claims, clock, progressDeadlineMs, maxStreamMs });
-  const addresses = createServedController({ ports, world, served, claims, clock, maxStreamMs });
-  const needs = createNeedsFinder(client, world, { entries: served.entries, hasFailed: addresses.hasFailed });
-  const generations = createGenerationController({
-    ...ports,
-    world,
-    caches,
-    served,
-    needs,
-    claims,
-    clock,
-    maxStreamMs,
-  });
-  const reports = createReportController({ client, stores, gateways, clock, logger });
+  const controllers = createControllers(options, () => lookAtWorkloads());
+  const { bindings, addresses, generations } = controllers;
 
   const parts = new AsyncDisposableStack();
   const start = (
     name: ControllerName,
     concurrency: number,
-    reconcile: (key: string, signal: AbortSignal) => Promise<PassOutcome>,
+    { reconcile }: { reconcile(key: string, signal: AbortSignal): Promise<PassOutcome> },
   ): WorkQueue => parts.use(startController({ name, concurrency, logger, meter, reconcile }));
   const queues = {
-    policies: start('guardrailpolicy', 4, policies.reconcile),
-    bindings: start('modelbinding', 8, bindings.reconcile),
-    generations: start('runtimegeneration', 4, generations.reconcile),
-    reports: start('gatewayreport', 1, reports.reconcile),
-    served: start('servedpolicy', 2, addresses.reconcile),
+    policies: start('guardrailpolicy', 4, controllers.policies),
+    bindings: start('modelbinding', 8, bindings),
+    generations: start('runtimegeneration', 4, generations),
+    reports: start('gatewayreport', 1, controllers.reports),
+    served: start('servedpolicy', 2, addresses),
   };
+
+  function lookAtWorkloads(): void {
+    generations.forgetNeeds();
+    for (const { metadata } of stores.generations.list()) queues.generations.add(metadata.name);
+  }
+
   workloads.onChange((name) => queues.generations.add(name));
   gateways.onChange((name) => queues.reports.add(name));
   bundles.onLost((digest) => {
@@ -92,4 +80,24 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   }
   generations.sweep();
   return parts;
+}
+
+/** @param onFailure told that something which is no object needs its workload no more */
+function createControllers({ config, place, caches, clock, logger }: ControllersOptions, onFailure: () => void) {
+  const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = place;
+  const { approved, limits } = place.environment;
+  const { maxStreamMs, progressDeadlineMs } = config;
+  const { stores } = caches;
+  const world: BindingWorld = { stores, approved, limits, build, template, canRun: workloads.canRun, history: caches };
+  const claims = createWorkloadClaims();
+  const ports = { client, bundles, judge, workloads, checks, logger, events };
+  const addresses = createServedController({ ports, world, served, claims, clock, maxStreamMs, onFailure });
+  const needs = createNeedsFinder(client, world, { entries: served.entries, hasFailed: addresses.hasFailed });
+  return {
+    policies: createPolicyController({ client, stores, clock, logger, events, served }),
+    bindings: createBindingController({ ports, world, claims, clock, progressDeadlineMs, maxStreamMs }),
+    addresses,
+    generations: createGenerationController({ ...ports, world, caches, served, needs, claims, clock, maxStreamMs }),
+    reports: createReportController({ client, stores, gateways, clock, logger }),
+  };
 }

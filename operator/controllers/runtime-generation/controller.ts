@@ -215,6 +215,10 @@ export function createGenerationController(options: GenerationControllerOptions)
 
   return {
     reconcile,
+    /** What is needed is found anew with the next pass: something that is no object has changed. */
+    forgetNeeds(): void {
+      known = undefined;
+    },
     /** Sweeps once at the start: what a crash left behind. */
     sweep,
     /** Resolves when no sweep is under way. */

@@ -25,6 +25,8 @@ export type ServedControllerOptions = {
   readonly claims: WorkloadClaims;
   readonly clock: Clock;
   readonly maxStreamMs: number;
+  /** Told that an application failed: its workload is needed no more. */
+  readonly onFailure: () => void;
 };
 
 /** There is no upstream: whoever asks has the text. */
@@ -119,6 +121,7 @@ export function createServedController(options: ServedControllerOptions) {
     }
     if (standing.kind === 'failed' && s.failure === undefined && entry !== undefined) {
       failures.set(name, { application: applicationKey(entry, s), message: standing.message });
+      options.onFailure();
       logger.warn('served_policy_failed', { served: name, reason: standing.message });
       tell(name, 'Warning', 'ServedPolicyFailed', `The served policy ${name}: ${standing.message}`);
     }
