@@ -7,6 +7,8 @@ import type { RuntimeService } from './runtime-service.ts';
 const headersTimeoutMs = 10_000;
 /** Longer than the connections of callers live unused, so that none is closed under a request. */
 const keepAliveTimeoutMs = 65_000;
+/** Gateways keep their connections for as long as they may: processes that come later get their part of the checks. */
+const connectionAgeMs = 60_000;
 const maxHeaderBytes = 16_384;
 
 /** What Node refuses before a request is there: always the contract's only 400, and the connection closes (DESIGN section 7). */
@@ -32,6 +34,7 @@ export function serve(
     },
     headersTimeoutMs,
     keepAliveTimeoutMs,
+    connectionAgeMs,
     maxHeaderBytes,
   });
 }

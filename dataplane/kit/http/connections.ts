@@ -15,9 +15,13 @@ export type Connections = {
   drain(options: { readonly graceMs: number; readonly idleMs: number }): Promise<void>;
 };
 
-/** Watches the connections of a server, so that it can end without losing a request. */
-export function watchConnections(server: Server): Connections {
+/**
+ * Watches the connections of a server, so that it can end without losing a request.
+ * @param oldMs a connection of this age is closed with its next answer; never when absent
+ */
+export function watchConnections(server: Server, oldMs?: number): Connections {
   const sockets = new Map<Socket, Set<Exchange>>();
+  const old = new Set<Socket>();
   const last = new WeakMap<Socket, IncomingMessage>();
   let draining: Promise<void> | undefined;
   /** Whether connections close as soon as they are idle. */
@@ -26,18 +30,27 @@ export function watchConnections(server: Server): Connections {
 
   server.on('connection', (socket: Socket) => {
     sockets.set(socket, new Set());
+    const aging = grow(socket);
     socket.once('close', () => {
       sockets.delete(socket);
+      old.delete(socket);
+      clearTimeout(aging);
       if (sockets.size === 0) allGone();
     });
   });
+
+  /** Not all at once: connections that began together end apart. */
+  function grow(socket: Socket): NodeJS.Timeout | undefined {
+    if (oldMs === undefined) return undefined;
+    return setTimeout(() => old.add(socket), oldMs * (0.5 + Math.random() / 2)).unref();
+  }
 
   function started(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const exchange = { incoming, outgoing };
     const exchanges = sockets.get(incoming.socket);
     exchanges?.add(exchange);
     last.set(incoming.socket, incoming);
-    if (draining !== undefined) outgoing.shouldKeepAlive = false;
+    if (draining !== undefined || old.has(incoming.socket)) outgoing.shouldKeepAlive = false;
     outgoing.once('close', () => {
       exchanges?.delete(exchange);
       if (isClosing) server.closeIdleConnections();

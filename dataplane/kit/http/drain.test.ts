@@ -160,3 +160,28 @@ test('under load no request is lost, however many connections are open', async (
   expect(answers.filter((connection) => connection === 'close')).toHaveLength(20);
   await pool.destroy();
 });
+
+test('a connection that is old closes with its next answer, a younger one stays', async () => {
+  const answer: NodeHandler = (_incoming, outgoing) => sendJson(outgoing, 200, {});
+  const place = {
+    host: '127.0.0.1',
+    port: 0,
+    headersTimeoutMs: 60_000,
+    keepAliveTimeoutMs: 60_000,
+    maxHeaderBytes: 4096,
+  };
+  await using old = await listen({ ...place, handler: answer, connectionAgeMs: 0 });
+  await using client = await rawClient(old.port);
+  let last: string | undefined;
+  while (last !== 'close') {
+    client.send(get());
+    last = (await client.answer()).headers['connection'];
+  }
+  expect(await client.closed()).toBe('');
+  await using young = await listen({ ...place, handler: answer, connectionAgeMs: 600_000 });
+  await using other = await rawClient(young.port);
+  for (let request = 0; request < 3; request += 1) {
+    other.send(get());
+    expect((await other.answer()).headers['connection']).toBe('keep-alive');
+  }
+});

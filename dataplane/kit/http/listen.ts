@@ -56,6 +56,11 @@ export type ListenOptions = (
   readonly requestTimeoutMs?: number;
   /** How long an idle connection is kept. */
   readonly keepAliveTimeoutMs: number;
+  /**
+   * A connection of half this age up to this age is closed with its next answer, so that clients of several processes
+   * behind one address find those that came later; never where not given.
+   */
+  readonly connectionAgeMs?: number;
   /** Request line and headers together. */
   readonly maxHeaderBytes: number;
 };
@@ -90,7 +95,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   // Node drops what is over its count without a word; the size bounds the count.
   server.maxHeadersCount = 0;
   server.on('connection', lingerOnClose);
-  const connections = watchConnections(server);
+  const connections = watchConnections(server, options.connectionAgeMs);
   const answerOf = options.clientError ?? plainFaultAnswer;
   serveRequests(server, options, connections, answerOf);
   serveFaults(server, connections, answerOf);

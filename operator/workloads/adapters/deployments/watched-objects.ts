@@ -35,13 +35,14 @@ export function watchObjects(options: {
     const workload = metadata.labels?.[workloadLabel];
     return workload === undefined ? [] : [workload];
   };
-  const start = <R extends KubeObject>(kind: Kind): Reflector<R> =>
+  const start = <R extends KubeObject>(kind: Kind, transform?: (object: Stored<R>) => Stored<R>): Reflector<R> =>
     startReflector<R>({
       ...rest,
       clock,
       kind,
       labelSelector: workloadsSelector,
       indexes: { workload: byWorkload },
+      ...(transform === undefined ? {} : { transform }),
       onChange(_name, current, previous) {
         for (const name of new Set([current, previous].flatMap((one) => (one === undefined ? [] : byWorkload(one))))) {
           onChange(name, current === undefined);
@@ -50,7 +51,7 @@ export function watchObjects(options: {
     });
   const deployments = start<Deployment>(builtinKinds.deployment);
   const services = start<Service>(builtinKinds.service);
-  const pods = start<Pod>(builtinKinds.pod);
+  const pods = start<Pod>(builtinKinds.pod, withoutSpec);
   const byKind = new Map<Kind, Reflector<KubeObject>>([
     [builtinKinds.deployment, deployments as Reflector<KubeObject>],
     [builtinKinds.service, services as Reflector<KubeObject>],
@@ -73,5 +74,23 @@ export function watchObjects(options: {
     async [Symbol.asyncDispose]() {
       await Promise.all(all.map((reflector) => reflector[Symbol.asyncDispose]()));
     },
+  };
+}
+
+/** Of pods only their status tells why a workload does not run; there may be many of them. */
+function withoutSpec(pod: Stored<Pod>): Stored<Pod> {
+  const { name, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp, labels } = pod.metadata;
+  const workload = labels?.[workloadLabel];
+  const metadata = { name, uid, resourceVersion, generation, creationTimestamp };
+  return {
+    apiVersion: pod.apiVersion,
+    kind: pod.kind,
+    metadata: {
+      ...metadata,
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(workload === undefined ? {} : { labels: { [workloadLabel]: workload } }),
+    },
+    spec: { containers: [] },
+    ...(pod.status === undefined ? {} : { status: pod.status }),
   };
 }
