@@ -1,0 +1,334 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { idLabel, type Kind, kinds } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { KubeClient } from '#kube/client';
+import { listAll } from '#kube/list-all';
+import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
+import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { type RunningProcess, startProcess } from '../support/start-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { type Installation, openInstallation } from './open-installation.ts';
+import { pluginFor } from './run-plugin.ts';
+import { startAskedGateway } from './start-real-gateway.ts';
+
+const backedUp = ['PolicyRevision', 'GuardrailPolicy', 'ModelBinding', 'RuntimeGeneration', 'GatewayRoute'];
+const policies = ['guard', 'other', 'leaving'];
+const guarded = ['chat', 'behind', 'held'];
+
+/** What has to be the same before and after. */
+type Picture = {
+  readonly histories: readonly unknown[];
+  readonly ids: Readonly<Record<string, string | undefined>>;
+  readonly applications: Readonly<Record<string, unknown>>;
+  readonly routes: Readonly<Record<string, unknown>>;
+};
+
+async function all<R extends Resource>(client: KubeClient, kind: Kind): Promise<readonly Stored<R>[]> {
+  return (await listAll<R>(client, kind)).items;
+}
+
+async function pictureOf({ client, json }: Installation): Promise<Picture> {
+  const histories = [];
+  for (const policy of policies) histories.push(await json('history', policy));
+  const bindings = await all<ModelBinding>(client, kinds.modelBinding);
+  const objects: readonly Stored<Resource>[] = [...(await all(client, kinds.guardrailPolicy)), ...bindings];
+  const routes = await all<GatewayRoute>(client, kinds.gatewayRoute);
+  return {
+    histories,
+    ids: Object.fromEntries(
+      objects.map(({ kind, metadata }) => [`${kind} ${metadata.name}`, metadata.labels?.[idLabel]]),
+    ),
+    applications: Object.fromEntries(bindings.map(({ metadata, status }) => [metadata.name, status?.applications])),
+    routes: Object.fromEntries(routes.map(({ metadata, spec }) => [metadata.name, pinnedBy(spec)])),
+  };
+}
+
+/** What a route pins; addresses and the UID of its binding are those of another place. */
+function pinnedBy({ generationId, token, workload, guardrail }: GatewayRoute['spec']): unknown {
+  if (guardrail.mode === 'None') return { generationId, token, mode: 'None' };
+  const { policyId, policyRevision, digest } = guardrail;
+  return { generationId, token, workload, policyId, policyRevision, digest };
+}
+
+/** Two revisions of one policy, a policy that is going, models that are guarded by the newest, an old one and none. */
+async function makeHistory({ client, plugin }: Installation): Promise<void> {
+  await client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await client.create(kinds.guardrailPolicy, policyObject('other'));
+  await client.create(kinds.guardrailPolicy, policyObject('leaving'));
+  await client.create(kinds.modelBinding, bindingObject('chat'));
+  await client.create(kinds.modelBinding, bindingObject('behind'));
+  await client.create(kinds.modelBinding, bindingObject('held', { guardrail: guardedBy(1, 'leaving') }));
+  await client.create(kinds.modelBinding, bindingObject('open', { guardrail: { mode: 'None' } }));
+  await recorded(client, 'guard', 1);
+  for (const [at, term] of ['gateway', 'drawbridge'].entries()) {
+    const value = definitionOf(term);
+    await client.patch(kinds.guardrailPolicy, 'guard', [{ op: 'replace', path: '/spec/definition', value }]);
+    await recorded(client, 'guard', at + 2);
+  }
+  for (const name of [...guarded, 'open']) await applied(client, name);
+  expect((await plugin(['apply-revision', 'chat', '3', '--wait', '120'])).code).toBe(0);
+  expect((await plugin(['apply-revision', 'chat', '2', '--wait', '120'])).code).toBe(0);
+  const going = await client.get(kinds.guardrailPolicy, 'leaving');
+  await client.delete(kinds.guardrailPolicy, 'leaving', { uid: going!.metadata.uid });
+}
+
+function recorded(client: KubeClient, name: string, number: number) {
+  return until(`revision ${number} of ${name} is recorded`, async () => {
+    const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+    return policy?.status?.latestRevision?.number === number;
+  });
+}
+
+function applied(client: KubeClient, name: string) {
+  return until(`${name} is applied`, async () => {
+    const binding = await client.get<ModelBinding>(kinds.modelBinding, name);
+    const condition = binding?.status?.conditions?.find(({ type }) => type === 'Applied');
+    return condition?.status === 'True' && condition.observedGeneration === binding?.metadata.generation;
+  });
+}
+
+/** Everything that becomes of routes from now on. */
+function followRoutes(client: KubeClient) {
+  const events: { readonly type: string; readonly route: Stored<GatewayRoute> }[] = [];
+  const end = new AbortController();
+  async function follow(): Promise<void> {
+    let { resourceVersion } = await client.list(kinds.gatewayRoute);
+    while (!end.signal.aborted) {
+      for await (const event of client.watch<GatewayRoute>(kinds.gatewayRoute, {
+        resourceVersion,
+        signal: end.signal,
+      })) {
+        resourceVersion = event.object.metadata.resourceVersion;
+        if (event.type !== 'BOOKMARK') events.push({ type: event.type, route: event.object });
+      }
+    }
+  }
+  const following = follow().catch((error: unknown) => {
+    if (!end.signal.aborted) throw error;
+  });
+  return {
+    events,
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await following;
+    },
+  };
+}
+
+describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'), { timeout: 240_000 }, () => {
+  const parts = new AsyncDisposableStack();
+  let folder: ReturnType<typeof temporaryFolder>;
+  let file: string;
+  let echo: RunningProcess;
+  let providers: Readonly<Record<string, string>>;
+  let before: Picture;
+  let server: ApiServer;
+  let place: Installation;
+
+  beforeAll(async () => {
+    folder = parts.use(temporaryFolder());
+    file = join(folder.path, 'backup.json');
+    echo = parts.use(await startProcess({ file: 'dataplane/echo/main.ts', environment: {} }));
+    const approved = [{ name: 'echo', kind: 'model', endpoint: `${echo.url}/v1`, enabled: true }];
+    providers = { 'providers.yaml': JSON.stringify({ providers: approved }) };
+    await using first = await openApiServer({ controllers: true, audit: true });
+    await using lost = await openInstallation(first);
+    await lost.startOperator(providers);
+    await lost.startReplica('gateway-1');
+    await makeHistory(lost);
+    await lost.namespace.atRest();
+    before = await pictureOf(lost);
+    const end = await lost.plugin(['backup', '-o', file]);
+    expect(end).toMatchObject({ code: 0, stderr: '' });
+    expect(end.stdout).toContain(
+      '5 policyrevisions, 3 guardrailpolicies, 4 modelbindings, 3 runtimegenerations, 4 gatewayroutes, in ',
+    );
+  }, 300_000);
+  afterAll(() => parts.disposeAsync());
+
+  test('a backup holds the five kinds in their order, no owner, no report, nothing of the server', () => {
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { items } = JSON.parse(readFileSync(file, 'utf8')) as { items: Resource[] };
+    expect([...new Set(items.map(({ kind }) => kind))]).toEqual(backedUp);
+    for (const { metadata } of items) {
+      const members = ['annotations', 'deletionTimestamp', 'finalizers', 'labels', 'name'];
+      expect(members).toEqual(expect.arrayContaining(Object.keys(metadata)));
+    }
+    expect(items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)).toHaveLength(1);
+  });
+
+  describe('in an empty cluster', () => {
+    beforeAll(async () => {
+      server = parts.use(await openApiServer({ controllers: true, audit: true }));
+      place = parts.use(await openInstallation(server));
+    }, 240_000);
+    const restore = (...args: readonly string[]) => place.plugin(['restore', file, ...args]);
+    const isEmpty = async () => {
+      const { items } = await place.client.list(kinds.policyRevision);
+      return items.length === 0 && (await place.client.list(kinds.modelBinding)).items.length === 0;
+    };
+
+    test('nothing is restored while an operator renews its lease, or a Deployment is to have pods', async () => {
+      await place.startOperator(providers);
+      await until(
+        'it leads',
+        async () => (await place.client.get(builtinKinds.lease, 'portcullis-operator')) !== undefined,
+      );
+      const leads = await restore();
+      expect(leads).toMatchObject({
+        code: 11,
+        stderr: expect.stringContaining('an operator renews the lease portcullis-operator'),
+      });
+      await place.stopOperator();
+      const labels = { 'app.kubernetes.io/part-of': 'portcullis', 'app.kubernetes.io/component': 'gateway' };
+      const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'x' }] } };
+      const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+      const metadata = { name: 'a-gateway', labels };
+      await place.client.create(builtinKinds.deployment, { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec });
+      expect(await restore()).toMatchObject({
+        code: 11,
+        stderr: expect.stringContaining('the Deployment a-gateway has 1 replicas'),
+      });
+      expect(await isEmpty()).toBe(true);
+      await place.namespace.kubectl('delete', 'deployment', 'a-gateway', '--wait', '--cascade=foreground');
+      await until('its pods are gone', async () => (await place.client.list(builtinKinds.pod)).items.length === 0);
+    });
+
+    test('what is in the way is named, and nothing is written', async () => {
+      const object = policyObject('in-the-way');
+      const { metadata } = await place.client.create(kinds.guardrailPolicy, object);
+      expect(await restore()).toMatchObject({
+        code: 10,
+        stderr: expect.stringContaining('GuardrailPolicy in-the-way is there and not in the backup'),
+      });
+      await place.client.delete(kinds.guardrailPolicy, 'in-the-way', { uid: metadata.uid });
+      expect(await isEmpty()).toBe(true);
+    });
+
+    test('history is whole, ids are kept, bindings are adopted, and at no time is a route unguarded', async () => {
+      await using followed = followRoutes(place.client);
+      const done = await restore();
+      expect(done).toMatchObject({ code: 0, stderr: '' });
+      expect(done.stdout.split('\n').slice(1, 6)).toEqual(
+        ['PolicyRevision: 5', 'GuardrailPolicy: 3', 'ModelBinding: 4', 'RuntimeGeneration: 3', 'GatewayRoute: 4'].map(
+          (line) => `${line} created`,
+        ),
+      );
+      expect(await pictureOf(place)).toEqual(before);
+      await goOn();
+      await startOperatorBesideAGateway();
+      await startReplicas();
+      expect(await pictureOf(place)).toEqual(before);
+      await expectAdopted();
+      for (const { type, route } of followed.events) {
+        expect(type).not.toBe('DELETED');
+        expect(pinnedBy(route.spec)).toEqual(before.routes[route.metadata.name]);
+      }
+      expect(followed.events.length).toBeGreaterThanOrEqual(8);
+    });
+
+    /** A restore that was interrupted goes on, and one that is done does nothing. */
+    async function goOn(): Promise<void> {
+      const again = await place.plugin(['restore', file, '--json']);
+      expect(JSON.parse(again.stdout).kinds.map(({ created }: { created: number }) => created)).toEqual([
+        0, 0, 0, 0, 0,
+      ]);
+      const { metadata } = (await place.client.get(kinds.policyRevision, await revisionName('other', 1)))!;
+      await place.client.delete(kinds.policyRevision, metadata.name, { uid: metadata.uid });
+      const rest = JSON.parse((await place.plugin(['restore', file, '--json'])).stdout);
+      expect(rest.kinds[0]).toEqual({ kind: 'PolicyRevision', created: 1, present: 4, withRecords: true });
+    }
+
+    async function revisionName(policy: string, number: number): Promise<string> {
+      const found = await all<Resource<{ number: number; policy: { name: string } }>>(
+        place.client,
+        kinds.policyRevision,
+      );
+      return found.find(({ spec }) => spec.policy.name === policy && spec.number === number)!.metadata.name;
+    }
+
+    /** A gateway is there before the operator, and all the while asked what the policies deny. */
+    async function startOperatorBesideAGateway(): Promise<void> {
+      await place.startPod('gateway-1');
+      const options = { namespace: place.client.namespace, replica: 'gateway-1', folder: folder.path };
+      const text = 'a portal, a gateway and a drawbridge';
+      await using gateway = await startAskedGateway(server, { ...options, text }, [...guarded, 'open']);
+      await until('it serves the model without a guardrail', () => gateway.answers('open').has('200 answered'));
+      await place.startOperator(providers);
+      await until('the bindings are adopted', async () => {
+        const routes = await all<GatewayRoute>(place.client, kinds.gatewayRoute);
+        return routes.every(({ metadata }) => metadata.ownerReferences?.length === 1);
+      });
+      await until(
+        'the workloads are there',
+        async () => (await place.client.list(builtinKinds.deployment)).items.length === 3,
+      );
+      for (const alias of guarded) {
+        expect([...gateway.answers(alias)].filter((answer) => !/^(404|503) /.test(answer))).toEqual([]);
+        expect(gateway.answers(alias).size).toBeGreaterThan(0);
+      }
+    }
+
+    /** The runtimes of this cluster cannot be reached from here: what they confirm is said in their place. */
+    async function startReplicas(): Promise<void> {
+      await place.namespace.kubectl('delete', 'pod', 'gateway-1', '--now');
+      await place.startReplica('gateway-2');
+      for (const name of [...guarded, 'open']) await applied(place.client, name);
+      await place.namespace.atRest();
+    }
+
+    async function expectAdopted(): Promise<void> {
+      const bindings = await all<ModelBinding>(place.client, kinds.modelBinding);
+      for (const { metadata } of bindings) {
+        const route = await place.client.get<GatewayRoute>(kinds.gatewayRoute, metadata.name);
+        expect(route?.spec.binding.uid).toBe(metadata.uid);
+        expect(route?.metadata.ownerReferences).toMatchObject([{ kind: 'ModelBinding', uid: metadata.uid }]);
+      }
+      expect((await place.client.list(kinds.runtimeGeneration)).items).toHaveLength(3);
+      await place.stopOperator();
+      expect(place.events).not.toContain('application_run_again');
+      expect(place.events).not.toContain('revision_recorded');
+      await place.startOperator(providers);
+    }
+
+    test('afterwards life goes on: numbers go on, and what was going goes when nothing holds it', async () => {
+      const value = definitionOf('moat');
+      await place.client.patch(kinds.guardrailPolicy, 'guard', [{ op: 'replace', path: '/spec/definition', value }]);
+      await recorded(place.client, 'guard', 4);
+      expect((await place.client.get(kinds.guardrailPolicy, 'leaving'))?.metadata.deletionTimestamp).toBeDefined();
+      const held = await place.client.get(kinds.modelBinding, 'held');
+      await place.client.delete(kinds.modelBinding, 'held', { uid: held!.metadata.uid });
+      await until(
+        'the policy is gone',
+        async () => (await place.client.get(kinds.guardrailPolicy, 'leaving')) === undefined,
+      );
+      expect(await place.json('history', 'leaving')).toHaveLength(1);
+    });
+
+    test('who may restore but not write a status is told what is left out; who may not look is refused', async () => {
+      const { kubectl, controlPlane } = server;
+      await kubectl('apply', '-f', 'crds/roles/portcullis-admin.yaml');
+      await kubectl('create', 'namespace', 'empty');
+      const inEmpty = ['--namespace=empty'];
+      const bind = (role: string) =>
+        kubectl(...inEmpty, 'create', 'rolebinding', role, `--clusterrole=${role}`, '--user=restorer');
+      await bind('portcullis-admin');
+      await bind('view');
+      const restorer = pluginFor(controlPlane.kubeconfigFor('restorer'), 'empty');
+      const blind = await restorer(['restore', file]);
+      expect(blind).toMatchObject({ code: 11, stderr: expect.stringContaining('you may not look at leases') });
+      const told = await restorer(['restore', file, '--allow-running']);
+      expect(told).toMatchObject({ code: 0, stderr: '' });
+      expect(told.stdout).toContain(
+        'ModelBinding: you may not write a status, so what became of earlier applications is not restored',
+      );
+    });
+  });
+});

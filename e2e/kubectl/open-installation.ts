@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { KubeClient } from '#kube/client';
+import type { Attitude, FakeReplica } from '../../operator/testing/fake-replica.ts';
+import type { ApiServer } from '../kube/open-api-server.ts';
+import { openWorkloadNamespace, type WorkloadNamespace } from '../workloads/open-workload-namespace.ts';
+import { type ClusterOperator, startClusterOperator, startGatewayPod } from '../workloads/start-cluster-operator.ts';
+import { type Plugin, pluginFor } from './run-plugin.ts';
+
+const lookEveryMs = 150;
+
+/** An installation in a namespace of its own: an operator of cluster mode, and this test as kubelet and gateway. */
+export type Installation = AsyncDisposable & {
+  readonly client: KubeClient;
+  readonly namespace: WorkloadNamespace;
+  readonly plugin: Plugin;
+  /** JSON that the plugin writes. */
+  json<T = unknown>(...args: readonly string[]): Promise<T>;
+  /** @param files of its environment */
+  startOperator(files?: Readonly<Record<string, string>>): Promise<void>;
+  /** Names of what the operator logged, of all that were started. */
+  readonly events: readonly string[];
+  stopOperator(): Promise<void>;
+  /** A pod of a gateway and its reports. */
+  startReplica(name: string): Promise<void>;
+  /** A pod of a gateway whose reports somebody else writes. */
+  startPod(name: string): Promise<void>;
+  /** What every replica says to a route from now on. */
+  setAttitude(decide: (route: Stored<GatewayRoute>) => Attitude): void;
+};
+
+export async function openInstallation(server: ApiServer): Promise<Installation> {
+  const namespace = await openWorkloadNamespace(server);
+  const { client } = namespace;
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-kubectl-'));
+  const plugin = pluginFor(server.controlPlane.kubeconfigFile, client.namespace);
+  const replicas: FakeReplica[] = [];
+  let decide: (route: Stored<GatewayRoute>) => Attitude = () => 'take';
+  let operator: ClusterOperator | undefined;
+  let isOpen = true;
+
+  /** Every pod of a workload runs and is ready; every replica reports. */
+  async function beat(): Promise<void> {
+    const { items } = await client.list<RuntimeGeneration>(kinds.runtimeGeneration);
+    // A pod that goes between two calls is as good as one that is gone.
+    for (const { metadata } of items) await namespace.setPods(metadata.name, true).catch(() => 0);
+    for (const replica of replicas) await replica.report(decide);
+  }
+  async function run(): Promise<void> {
+    while (isOpen) {
+      // What races with the operator is done at the next beat.
+      await beat().catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    }
+  }
+  const running = run();
+  const events: string[] = [];
+  async function stopOperator(): Promise<void> {
+    events.push(...(operator?.events ?? []));
+    await operator?.[Symbol.asyncDispose]();
+    operator = undefined;
+  }
+
+  return {
+    client,
+    namespace,
+    plugin,
+    async json<T>(...args: readonly string[]) {
+      const { stdout } = await plugin([...args, '-o', 'json']);
+      return JSON.parse(stdout) as T;
+    },
+    events,
+    async startOperator(files = {}) {
+      operator = await startClusterOperator(server, namespace, folder, { files });
+    },
+    stopOperator,
+    startPod: async (name) => void (await startGatewayPod(namespace, folder, name)),
+    async startReplica(name) {
+      replicas.push(await startGatewayPod(namespace, folder, name));
+    },
+    setAttitude(next) {
+      decide = next;
+    },
+    async [Symbol.asyncDispose]() {
+      isOpen = false;
+      await running;
+      await stopOperator();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,410 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy, PolicyTest } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import { builtinKinds } from '#kube/builtin-kinds';
+import { writeApplication } from '../../cli/bindings/write-application.ts';
+import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
+import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { freePort } from '../support/loopback.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { type Installation, openInstallation } from './open-installation.ts';
+import { type ProgramEnd, pluginFor, runKubectl } from './run-plugin.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+type Why = {
+  readonly state: string;
+  readonly summary: string;
+  readonly whatToDo?: string;
+  readonly cause?: Row;
+  readonly serves: string;
+  readonly chain: readonly Row[];
+};
+
+/** A machine that does other things too may take its time. */
+const timeout = 180_000;
+const wait = ['--wait', '120'] as const;
+
+describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubectl'), { timeout }, () => {
+  let server: ApiServer;
+  let place: Installation;
+  beforeAll(async () => {
+    server = await openApiServer({ controllers: true });
+    place = await openInstallation(server);
+    await place.startOperator();
+    await place.startReplica('gateway-1');
+  }, 240_000);
+  afterAll(async () => {
+    await place?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  const run = (...args: readonly string[]) => place.plugin(args);
+  const apply = (...objects: readonly object[]) =>
+    place.plugin(['apply', '-f', '-', ...wait], objects.map((object) => stringify(object)).join('---\n'));
+  const why = (name: string) => place.json<Why>('why', name);
+  const settled = (name: string, state: string) =>
+    until(`${name} is ${state}`, async () => {
+      const found = await why(name);
+      return found.state === state ? found : undefined;
+    });
+  const binding = (name: string) => place.client.get<ModelBinding>(kinds.modelBinding, name);
+  const withRevision = (name: string, policy: string, revision?: number) => {
+    const object = bindingObject(name);
+    const policyRef = { name: policy, ...(revision === undefined ? {} : { revision }) };
+    return { ...object, spec: { ...object.spec, guardrail: { mode: 'Policy', policyRef } } };
+  };
+
+  test('applies files, fills in revision and token, shows history and differences, and goes back and forth', async () => {
+    const first = await apply(policyObject('steps'), withRevision('stepping', 'steps'));
+    expect(first).toEqual({
+      code: 0,
+      stdout: 'GuardrailPolicy steps created\nModelBinding stepping created\nModelBinding stepping is applied\n',
+      stderr: '',
+    });
+    expect((await binding('stepping'))?.spec).toMatchObject({
+      guardrail: guardedBy(1, 'steps'),
+      apply: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect((await apply(policyObject('steps', { definition: definitionOf('gateway') }))).stdout).toBe(
+      'GuardrailPolicy steps configured\n',
+    );
+    expect((await run('apply-revision', 'stepping', ...wait)).stdout).toBe(
+      'ModelBinding stepping wants revision 2\nModelBinding stepping is applied\n',
+    );
+    expect(await place.json('history', 'steps')).toMatchObject([
+      { revision: 2, guards: ['stepping'] },
+      { revision: 1, guards: [] },
+    ]);
+    const diff = await run('diff', 'steps');
+    expect(diff.stdout).toMatch(/^--- steps revision 1\t\S+\n\+\+\+ steps revision 2\t\S+\n@@ /);
+    expect(diff.stdout).toContain('\n-            - portal\n+            - gateway\n');
+    expect((await run('diff', 'steps', '2', '1')).stdout).toContain(
+      '\n-            - gateway\n+            - portal\n',
+    );
+    expect((await run('diff', 'steps', '2', '2')).stdout).toBe('Revision 2 and revision 2 of steps say the same.\n');
+    expect((await run('rollback', 'stepping', ...wait)).stdout).toBe(
+      'ModelBinding stepping wants revision 1\nModelBinding stepping is applied\n',
+    );
+    expect((await run('rollback', 'stepping', '--to', '2', ...wait)).code).toBe(0);
+    expect((await run('rollback', 'stepping', '--to-revision', '7')).stderr).toBe(
+      'portcullis: The policy steps has no revision 7. The newest one is 2.\n',
+    );
+    expect((await run('apply-revision', 'stepping', '7')).code).toBe(3);
+    expect((await binding('stepping'))?.spec.guardrail).toEqual(guardedBy(2, 'steps'));
+  });
+
+  test('says how everything stands: who acts, what replicas hold, bindings and workloads', async () => {
+    await apply(policyObject('standing'), withRevision('stands', 'standing'));
+    const status = await place.json<Record<string, Row & readonly Row[]>>('status');
+    expect(status['operator']).toMatchObject({ state: 'acts', holder: 'operator-0', lease: 'portcullis-operator' });
+    expect(status['gateways']).toContainEqual(
+      expect.objectContaining({ replica: 'gateway-1', ready: true, pending: [], rejected: [] }),
+    );
+    expect(status['gateways']?.[0]?.['taken']).toContain('stands');
+    const row = status['bindings']?.find(({ name }) => name === 'stands');
+    expect(row).toMatchObject({
+      state: 'applied',
+      policy: 'standing',
+      revision: 1,
+      serves: '1',
+      build: 'portcullis:1',
+    });
+    expect(row).not.toHaveProperty('why');
+    expect(status['workloads']).toContainEqual(
+      expect.objectContaining({
+        name: row?.['workload'],
+        state: 'Ready',
+        ready: 1,
+        replicas: 1,
+        build: 'portcullis:1',
+      }),
+    );
+    const { stdout } = await run('status');
+    expect(stdout).toMatch(/^Operator: operator-0 holds the lease portcullis-operator and acts\.\n\nREPLICA +GATEWAY /);
+    expect(stdout).toMatch(/\nstands +stands +standing +1 +applied +1 +-\n/);
+    expect((await run('status', '-o', 'wide')).stdout).toMatch(/ WORKLOAD +BUILD /);
+    expect((await run('status', '-o', 'yaml')).stdout).toMatch(/^namespace: /);
+  });
+
+  test('applies again: one, all, and what is of another build; an edit in between is never overwritten', async () => {
+    await apply(policyObject('again'), withRevision('first-again', 'again'), withRevision('second-again', 'again'));
+    const tokens = async () =>
+      (await Promise.all(['first-again', 'second-again'].map(binding))).map((one) => one?.spec.apply);
+    const [one, two] = await tokens();
+    expect((await run('reapply', 'first-again', ...wait)).stdout).toBe(
+      'ModelBinding first-again wants revision 1\nModelBinding first-again is applied\n',
+    );
+    const [moved, stayed] = await tokens();
+    expect([moved === one, stayed === two]).toEqual([false, true]);
+    expect((await run('reapply', '--older-than', 'portcullis:1')).stdout).toBe(
+      'Every application runs on the build portcullis:1\n',
+    );
+    expect(await tokens()).toEqual([moved, stayed]);
+    expect((await run('reapply', '--older-than', 'portcullis:2', ...wait)).stdout).toContain(
+      'ModelBinding second-again is applied\n',
+    );
+    expect((await tokens()).includes(moved)).toBe(false);
+    const before = await tokens();
+    const all = await run('reapply', '--all', ...wait);
+    expect(all.stdout).toContain('ModelBinding first-again is applied\n');
+    expect((await tokens()).some((token) => before.includes(token))).toBe(false);
+
+    const stale = await binding('first-again');
+    await run('reapply', 'first-again');
+    const written = await binding('first-again');
+    await expect(writeApplication(place.client, stale!, guardedBy(2, 'again'))).rejects.toMatchObject({
+      exit: 'conflict',
+    });
+    expect((await binding('first-again'))?.spec).toEqual(written?.spec);
+    for (const args of [['reapply'], ['reapply', 'x', '--all'], ['reapply', '--all', '--older-than', 'y']]) {
+      expect((await run(...args)).code).toBe(2);
+    }
+  });
+
+  describe('why', () => {
+    beforeAll(async () => {
+      await apply(policyObject('reasons'));
+    });
+    const create = (name: string, change: Parameters<typeof bindingObject>[1]) =>
+      place.client.create(kinds.modelBinding, bindingObject(name, change));
+
+    test('of what is applied says that it is, and shows the way', async () => {
+      await apply(withRevision('well', 'reasons'));
+      const found = await why('well');
+      expect(found).toMatchObject({
+        state: 'applied',
+        summary: 'ModelBinding well is applied: every ready replica of default serves it with revision 1 of reasons.',
+        serves: 'revision 1 of reasons',
+      });
+      expect(found).not.toHaveProperty('cause');
+      expect(found.chain.map(({ part, state }) => [part, state])).toEqual([
+        ['Operator', 'well'],
+        ['Accepted', 'well'],
+        ['References', 'well'],
+        ['Runtime', 'well'],
+        [expect.stringMatching(/^Workload g-/), 'well'],
+        ['Route', 'well'],
+        ['Replica gateway-1', 'well'],
+        ['Applied', 'well'],
+      ]);
+    });
+
+    test('of a policy that is not there, and of a revision that is not there', async () => {
+      await create('orphan', { guardrail: guardedBy(1, 'nowhere') });
+      await create('ahead', { guardrail: guardedBy(9, 'reasons') });
+      const found = await until('it was looked at', async () => {
+        const one = await why('orphan');
+        return one.cause?.['reason'] === 'PolicyNotFound' ? one : undefined;
+      });
+      expect(found.summary).toBe(
+        'ModelBinding orphan is not applied yet: References: The policy of spec.guardrail does not exist.',
+      );
+      expect(found.whatToDo).toContain('Apply the policy nowhere');
+      const ahead = await until('it was looked at', async () => {
+        const one = await why('ahead');
+        return one.cause?.['reason'] === 'PolicyRevisionUnknown' ? one : undefined;
+      });
+      expect(ahead.summary).toContain('The policy has no revision 9. The newest one is 1.');
+      expect(ahead.whatToDo).toContain('kubectl portcullis history reasons');
+      expect(ahead.serves).toBe('nothing: the alias has no route');
+    });
+
+    test('of a rule that is too costly names the rule, and what goes on serving', async () => {
+      const regex = { engine: 're2-1.1.20251105', pattern: '(a|b).{0,1000}(c|d)', caseSensitive: true } as const;
+      const rule = { id: 'heavy', kind: 'regex', timeoutMs: 100, action: { type: 'deny' }, regex } as const;
+      const definition = definitionOf('x');
+      await apply(policyObject('costly'), withRevision('burdened', 'costly'));
+      const request = { ...definition.request, baseline: [rule] };
+      await apply(policyObject('costly', { definition: { ...definition, request } }));
+      const refused = await run('apply-revision', 'burdened', ...wait);
+      expect(refused).toMatchObject({ code: 9, stderr: expect.stringContaining('(rule_too_costly)') });
+      const found = await settled('burdened', 'failed');
+      expect(found.cause).toMatchObject({
+        part: 'Runtime',
+        reason: 'RuleTooCostly',
+        message: expect.stringContaining('heavy'),
+      });
+      expect(found).toMatchObject({ serves: 'revision 1 of costly' });
+      expect((await run('why', 'burdened')).stdout).toMatch(
+        /^ModelBinding burdened was not applied: Runtime: .+heavy.+\nWhat to do: Write the rule narrower.+\nServed now: revision 1 of costly\.\n\n {2}ok +Operator/,
+      );
+    });
+
+    test('of a replica that waits, and of one that rejects', async () => {
+      const open = ({ metadata }: Stored<GatewayRoute>) => metadata.name;
+      place.setAttitude((route) =>
+        open(route) === 'slow' ? 'pend' : open(route) === 'wrong' ? { reject: 'wrong digest' } : 'take',
+      );
+      try {
+        await create('slow', { guardrail: guardedBy(1, 'reasons') });
+        const slow = await until('it waits for the replica', async () => {
+          const one = await why('slow');
+          return one.cause?.['part'] === 'Replica gateway-1' ? one : undefined;
+        });
+        expect(slow).toMatchObject({ state: 'pending', cause: { reason: 'WaitingForReplicas' } });
+        await create('wrong', { guardrail: guardedBy(1, 'reasons') });
+        const rejected = await until('it is rejected', async () => {
+          const one = await why('wrong');
+          return one.cause?.['reason'] === 'RejectedByReplica' ? one : undefined;
+        });
+        expect(rejected.summary).toContain('Replica gateway-1: It rejects the route: wrong digest.');
+      } finally {
+        place.setAttitude(() => 'take');
+      }
+      await settled('slow', 'applied');
+    });
+
+    test('of a gateway without a replica', async () => {
+      await create('lonely', { gateway: 'elsewhere', guardrail: guardedBy(1, 'reasons') });
+      const found = await until('it waits for a replica', async () => {
+        const one = await why('lonely');
+        return one.cause?.['reason'] === 'NoReplica' ? one : undefined;
+      });
+      expect(found.summary).toContain('No replica of the gateway elsewhere is ready');
+    });
+
+    test('of one whose alias belongs to another', async () => {
+      await apply(withRevision('owner', 'reasons'));
+      const model = { alias: 'owner', provider: 'echo', upstreamModel: 'echo', state: 'Enabled' } as const;
+      await create('rival', { model, guardrail: guardedBy(1, 'reasons') });
+      const found = await settled('rival', 'failed');
+      expect(found.cause).toMatchObject({
+        part: 'Accepted',
+        reason: 'AliasConflict',
+        message: expect.stringContaining('owner'),
+      });
+    });
+
+    test('of nobody says that there is none', async () => {
+      expect(await run('why', 'nobody')).toMatchObject({
+        code: 3,
+        stderr: `portcullis: There is no ModelBinding named nobody in the namespace ${place.client.namespace}.\n`,
+      });
+    });
+  });
+
+  test('runs the tests of a policy here, with the providers and limits of the installation', async () => {
+    const check = (name: string, content: string, expected: PolicyTest['expect']): PolicyTest => {
+      return { name, stage: 'request', messages: [{ role: 'user', content }], expect: expected };
+    };
+    const tests: PolicyTest[] = [check('good', 'hello', 'Pass'), check('bad', 'the portal', 'Reject')];
+    await apply(policyObject('tried', { tests }));
+    expect((await run('test', 'tried')).stderr).toContain('give --providers and --limits');
+    const labels = { 'app.kubernetes.io/part-of': 'portcullis', 'app.kubernetes.io/component': 'operator' };
+    const data = { 'providers.yaml': 'providers: []\n', 'limits.yaml': '{}\n' };
+    await place.client.create(builtinKinds.configMap, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'environment', labels },
+      data,
+    } as never);
+    expect(await run('test', 'tried')).toEqual({
+      code: 0,
+      stdout: 'passed  good: Pass\npassed  bad: Reject by forbidden\n2 of 2 tests passed\n',
+      stderr: '',
+    });
+    await apply(policyObject('tried', { tests: [check('good', 'the portal', 'Pass')] }));
+    expect(await run('test', 'tried')).toMatchObject({
+      code: 5,
+      stderr: 'portcullis: GuardrailPolicy tried: 1 of 1 tests failed.\n',
+    });
+    expect((await run('test', 'tried', '--revision', '1')).code).toBe(0);
+    expect((await run('test', '-f', 'examples/guarded-chat/policy.yaml')).stdout).toContain('11 of 11 tests passed');
+    expect((await run('test', 'tried', '-f', 'x')).code).toBe(2);
+  });
+
+  describe('what goes wrong', () => {
+    test.each([
+      [['--context', 'nowhere'], 2, /there is no context 'nowhere'/],
+      [['--kubeconfig', '/no/such/file'], 2, /\/no\/such\/file cannot be read/],
+      [['--request-timeout', '0'], 2, /whole number of seconds from 1 to 9999/],
+    ] as const)('%j is said in a sentence', async (args, code, sentence) => {
+      const end = await run('status', ...args);
+      expect(end.stderr).toMatch(sentence);
+      expect({ code: end.code, stdout: end.stdout }).toEqual({ code, stdout: '' });
+    });
+
+    test('a person without rights is told which; one who may only read sees what is there to be read', async () => {
+      const { controlPlane } = server;
+      const { namespace } = place.client;
+      const stranger = pluginFor(controlPlane.kubeconfigFor('stranger'), namespace);
+      const denied = await stranger(['status', '-o', 'json']);
+      expect(denied.code).toBe(1);
+      expect(JSON.parse(denied.stderr)).toEqual({
+        error: { code: 'failed', message: expect.stringMatching(/cannot list resource.*portcullis-viewer/) },
+      });
+      const roles = ['crds/roles/portcullis-viewer.yaml'];
+      for (const role of roles) await server.kubectl('apply', '-f', role);
+      await place.namespace.kubectl(
+        'create',
+        'rolebinding',
+        'reader',
+        '--clusterrole=portcullis-viewer',
+        '--user=reader',
+      );
+      const reader = pluginFor(controlPlane.kubeconfigFor('reader'), namespace);
+      const { stdout } = await reader(['status']);
+      expect(stdout).toContain('You may not look at leases, so who acts is not known.');
+      expect(stdout).toMatch(/\ngateway-1 +default +yes /);
+      expect((await reader(['why', 'stepping'])).code).toBe(0);
+      expect(await reader(['reapply', 'stepping'])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('cannot patch'),
+      });
+    });
+
+    test('an empty namespace, a server that knows no such resources, and one that does not answer are told apart', async () => {
+      expect((await run('status', '--namespace', 'default')).stdout).toContain('There is no binding.');
+      using folder = temporaryFolder();
+      const changed = async (change: string): Promise<ProgramEnd> => {
+        const file = join(folder.path, 'kubeconfig');
+        const text = readFileSync(server.controlPlane.kubeconfigFile, 'utf8');
+        writeFileSync(file, text.replace(server.controlPlane.url, change));
+        return run('status', '--kubeconfig', file, '--request-timeout', '3s');
+      };
+      const unknown = await changed(`${server.controlPlane.url}/elsewhere`);
+      expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('install the chart first') });
+      const silent = await changed(`https://127.0.0.1:${await freePort()}`);
+      expect(silent).toMatchObject({ code: 4, stderr: expect.stringContaining('does not answer') });
+    });
+  });
+
+  test('is found by kubectl, and completes names', async () => {
+    const { kubeconfigFile } = server.controlPlane;
+    const inNamespace = ['-n', place.client.namespace];
+    const status = await runKubectl(kubeconfigFile, ['portcullis', 'status', ...inNamespace]);
+    expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining('operator-0 holds the lease') });
+    const complete = async (...words: readonly string[]) =>
+      (await runKubectl(kubeconfigFile, ['__complete', 'portcullis', ...words])).stdout
+        .split('\n')
+        .filter((line) => line !== '');
+    expect(await complete('apply-r')).toEqual(['apply-revision', ':4']);
+    expect(await complete('why', ...inNamespace, 'step')).toEqual(['stepping', ':4']);
+    expect(await complete('diff', ...inNamespace, 'steps', '')).toEqual(['2', '1', ':4']);
+    expect(await complete('status', '-o', '')).toEqual(['json', 'yaml', 'wide', ':4']);
+  });
+
+  test('where no operator acts, that is the cause of what is open, and of nothing else', async () => {
+    await place.stopOperator();
+    const open = policyObject('reasons');
+    await place.client.create<GuardrailPolicy>(kinds.guardrailPolicy, { ...open, metadata: { name: 'unseen' } });
+    await place.client.create(kinds.modelBinding, bindingObject('waiting', { guardrail: guardedBy(1, 'unseen') }));
+    expect(await why('waiting')).toMatchObject({
+      state: 'pending',
+      summary:
+        'ModelBinding waiting is not applied yet: Operator: No operator acts: nobody holds the lease portcullis-operator.',
+      whatToDo: 'Start the operator, and look at its log if it does not stay.',
+    });
+    expect(await why('stepping')).not.toHaveProperty('cause');
+    expect(await why('rival')).toMatchObject({ cause: { reason: 'AliasConflict' } });
+    expect((await run('status')).stdout).toMatch(/^Operator: No operator acts: /);
+    expect(await run('reapply', 'waiting', '--wait', '1')).toMatchObject({ code: 12 });
+  });
+});

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { root } from '../../hack/check/run-tool.ts';
+import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
+import { silent } from '../../hack/cluster/progress.ts';
+
+export type ProgramEnd = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+/** How the plugin is called: with a kubeconfig and a namespace, as kubectl hands them on. */
+export type Plugin = (args: readonly string[], input?: string) => Promise<ProgramEnd>;
+
+export function pluginFor(kubeconfig: string, namespace: string): Plugin {
+  const place = ['--kubeconfig', kubeconfig, '--namespace', namespace];
+  const file = join(root, 'cli/kubectl/main.ts');
+  // What a test says itself comes later, and so wins.
+  return ([command = '', ...args], input) =>
+    runProgram(process.execPath, [file, command, ...place, ...args], { input });
+}
+
+/** kubectl with the plugin and its completion on the PATH. */
+export async function runKubectl(kubeconfig: string, args: readonly string[]): Promise<ProgramEnd> {
+  const { kubectl } = await buildPrograms(['kubectl'], silent);
+  const path = [join(root, 'cli'), dirname(kubectl), process.env['PATH']].join(':');
+  return runProgram(kubectl, args, { environment: { KUBECONFIG: kubeconfig, PATH: path } });
+}
+
+export async function runProgram(
+  file: string,
+  args: readonly string[],
+  options: { readonly input?: string | undefined; readonly environment?: Readonly<Record<string, string>> } = {},
+): Promise<ProgramEnd> {
+  const child = spawn(file, args, { cwd: root, env: { ...process.env, ...options.environment }, stdio: 'pipe' });
+  child.stdin.on('error', () => undefined).end(options.input ?? '');
+  const [[code], stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
+  return { code, stdout, stderr };
+}
