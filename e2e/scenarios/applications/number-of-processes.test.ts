@@ -1,0 +1,51 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { kinds } from '#crds/kinds';
+import { definitionOf } from '../../../operator/testing/objects.ts';
+import { chatCall } from '../../support/chat-call.ts';
+import { startLoad } from '../../support/load.ts';
+import { bindingCondition, bindingOf, policyOf, writePolicy } from '../../support/resources.ts';
+import { startScriptedUpstream } from '../../support/scripted-upstream.ts';
+import { startPlatform } from '../../support/start-platform.ts';
+import { until } from '../../support/until.ts';
+
+const answers = (origin: string): Promise<boolean> =>
+  fetch(new URL('/readyz', origin)).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+
+test('more and fewer processes under load: no request is lost', async () => {
+  await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'fine' });
+  await using platform = await startPlatform({
+    providers: [{ name: 'scripted', kind: 'model', endpoint: `${upstream.url}/v1`, enabled: true }],
+  });
+  const { client, key } = platform;
+  const url = platform.status().addresses.gateway;
+  await writePolicy(client, policyOf('guard', definitionOf('portal')));
+  await client.create(kinds.modelBinding, bindingOf('chat', 'guard', 1));
+  await bindingCondition(client, 'chat', 'Applied', 'True');
+  const call = () => chatCall({ url, key, model: 'chat', content: 'hello', stream: false });
+  const load = startLoad({ workers: 4, restMs: 5, call });
+  onTestFinished(async () => void (await load.stop()));
+
+  async function scale(replicas: number): Promise<readonly string[]> {
+    await client.patch(kinds.modelBinding, 'chat', [{ op: 'replace', path: '/spec/replicas', value: replicas }]);
+    const addresses = await until(`the route leads to ${replicas} processes`, async () => {
+      const guardrail = (await client.get<GatewayRoute>(kinds.gatewayRoute, 'chat'))?.spec.guardrail;
+      return guardrail?.mode === 'Policy' && guardrail.addresses.length === replicas ? guardrail.addresses : undefined;
+    });
+    const before = load.results.length;
+    await until('much was asked since', () => load.results.length > before + 200);
+    return addresses;
+  }
+
+  const three = await scale(3);
+  const [one] = await scale(1);
+  for (const retired of three.filter((address) => address !== one)) {
+    await until('a process that is one too many has ended', async () => !(await answers(retired)));
+  }
+  const results = await load.stop();
+  expect(results.length).toBeGreaterThan(400);
+  expect(results.filter(({ status }) => status !== 200)).toEqual([]);
+});
