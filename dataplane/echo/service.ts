@@ -12,7 +12,9 @@ import { routeOf } from './http/route.ts';
 export type EchoService = AsyncDisposable & { readonly url: string };
 
 /** How long requests in flight may go on after the end was asked for. */
-const graceMs = 1_000;
+const graceMs = 3_000;
+/** How long a gateway may still use a connection that it keeps; the answer tells it to use another one. */
+const idleMs = 2_000;
 
 /** The built-in offline provider: an OpenAI-compatible server that answers with what it was told. */
 export async function createEchoService(
@@ -55,7 +57,7 @@ export async function createEchoService(
   return {
     url: listening.url,
     async [Symbol.asyncDispose]() {
-      await listening.drain({ graceMs });
+      await listening.drain({ graceMs, idleMs });
       await listening[Symbol.asyncDispose]();
     },
   };
