@@ -79,6 +79,10 @@ describe('the chart on a cluster', () => {
         await showPods();
         throw error;
       }
+      const restarts = '--output=jsonpath={.items[*].status.containerStatuses[*].restartCount}';
+      expect((await admin(['get', 'pods', restarts])).split(' ')).toSatisfy((counts: readonly string[]) =>
+        counts.every((count) => count === '0'),
+      );
       // What was done once is not left behind.
       expect(await admin(['get', 'jobs', '--output=name'])).toBe('');
     },
