@@ -11,6 +11,7 @@ export type Leadership = AsyncDisposable & {
 /** This process led, and another one does now. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
+  readonly code = 'leadership_lost';
 }
 
 /** Where there is one operator only. */

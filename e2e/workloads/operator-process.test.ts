@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { Lease } from '#kube/builtin-types';
+import { policyObject } from '../../operator/testing/objects.ts';
+import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { type RunningProcess, startProcess } from '../support/start-process.ts';
+import { until } from '../support/until.ts';
+import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
+import { layOut } from './start-cluster-operator.ts';
+
+describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the operator in a cluster'), () => {
+  let server: ApiServer;
+  let namespace: WorkloadNamespace;
+  let folder: string;
+  beforeAll(async () => {
+    server = await openApiServer({ audit: true });
+  }, 180_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    namespace = await openWorkloadNamespace(server);
+    folder = await mkdtemp(join(tmpdir(), 'portcullis-process-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  async function start(replica: string): Promise<RunningProcess> {
+    const { environmentDirectory, runtimeTokenFile, secretsDirectory } = await layOut(folder);
+    return startProcess({
+      file: 'operator/main.ts',
+      environment: {
+        PORTCULLIS_MODE: 'cluster',
+        PORTCULLIS_KUBECONFIG: server.controlPlane.kubeconfigFile,
+        PORTCULLIS_NAMESPACE: namespace.client.namespace,
+        PORTCULLIS_ENVIRONMENT_DIR: environmentDirectory,
+        PORTCULLIS_RUNTIME_TOKEN_FILE: runtimeTokenFile,
+        PORTCULLIS_SECRETS_DIR: secretsDirectory,
+        PORTCULLIS_REPLICA: replica,
+      },
+    });
+  }
+
+  const lease = () => namespace.client.get<Lease>(builtinKinds.lease, 'portcullis-operator');
+  const leads = (replica: string) =>
+    until(`${replica} leads`, async () => (await lease())?.spec.holderIdentity?.startsWith(`${replica}_`) === true, {
+      deadlineMs: 60_000,
+    });
+  const recorded = async (name: string): Promise<boolean> => {
+    const policy = await namespace.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+    return policy?.status?.latestRevision !== undefined;
+  };
+  const code = async ({ child }: RunningProcess): Promise<unknown> => child.exitCode ?? (await once(child, 'exit'))[0];
+
+  test('one that is told to end gives the lease back and ends well', async () => {
+    await using operator = await start('operator-0');
+    await leads('operator-0');
+    const metrics = await (await fetch(new URL('/metrics', operator.url))).text();
+    expect(metrics).toContain('leader_election_master_status{name="portcullis-operator"');
+    expect(await operator.end('SIGTERM')).toBe(0);
+    expect((await lease())?.spec.holderIdentity).toBe('');
+  });
+
+  test('one whose lease is taken ends with a sentence, and not well', async () => {
+    await using operator = await start('operator-0');
+    await leads('operator-0');
+    await namespace.client.patch(builtinKinds.lease, 'portcullis-operator', [
+      { op: 'replace', path: '/spec/holderIdentity', value: 'somebody-else' },
+      { op: 'replace', path: '/spec/leaseDurationSeconds', value: 3_600 },
+    ]);
+    expect(await code(operator)).toBe(1);
+    expect(operator.log()).toContain('leadership was lost: another process took the lease');
+  });
+
+  test('one that stood still while another one took over writes nothing when it goes on, and ends', async () => {
+    await using first = await start('operator-0');
+    await leads('operator-0');
+    await using second = await start('operator-1');
+    await namespace.client.create(kinds.guardrailPolicy, policyObject('before'));
+    await until('the first one acts', () => recorded('before'));
+    first.child.kill('SIGSTOP');
+    await leads('operator-1');
+    await namespace.client.create(kinds.guardrailPolicy, policyObject('meanwhile'));
+    await until('the second one acts', () => recorded('meanwhile'));
+    const before = await namespace.atRest();
+    first.child.kill('SIGCONT');
+    expect(await code(first)).toBe(1);
+    expect(first.log()).toContain('leadership was lost');
+    expect(await namespace.atRest()).toEqual(before);
+    expect((await fetch(new URL('/livez', second.url))).status).toBe(200);
+  });
+});
