@@ -135,7 +135,7 @@ describe('the chart on a cluster', () => {
         'get',
         'pods',
         '--selector=app.kubernetes.io/component in (operator,gateway,echo)',
-        '--output=jsonpath={..image}',
+        '--output=jsonpath={.items[*].spec.containers[*].image}',
       ]);
       expect(new Set(images.split(/\s+/).map((image) => image.split(':').at(-1)))).toEqual(
         new Set([cluster.images[1].tag]),
