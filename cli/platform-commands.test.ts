@@ -33,7 +33,11 @@ describe('status and env', () => {
     const status = await json('status');
     expect(status).toMatchObject({ ready: true, dataDirectory: platform.data, clientKeyFile: expect.any(String) });
     expect(status.addresses.gateway).toBe(platform.status().addresses.gateway);
-    expect((await run(['status'])).stdout).toContain('Ready:             yes');
+    const { stdout } = await run(['status']);
+    expect(stdout).toContain('Ready:             yes');
+    expect(stdout).toMatch(/\nOperator: operator acts\.\n\nREPLICA +GATEWAY +READY /);
+    expect(stdout).toMatch(/\nguarded-echo +guarded-echo +guarded-chat +1 +applied +1 +-\n/);
+    expect(status.standing.bindings).toMatchObject([{ name: 'guarded-echo', state: 'applied', serves: '1' }]);
     const env = await run(['env']);
     expect(env.stdout).toBe(
       `export OPENAI_BASE_URL='${status.addresses.gateway}/v1'\nexport OPENAI_API_KEY='${platform.key}'\n`,
@@ -247,9 +251,44 @@ describe('revisions', () => {
     expect(after.status.pinned.generationId).not.toBe(before.status.pinned.generationId);
   });
 
-  test('a reapply needs a binding or a build, and not both', async () => {
+  test('a reapply needs a binding, a build or all, and only one of them', async () => {
     expect((await run(['reapply'])).code).toBe(2);
     expect((await run(['reapply', 'guarded-echo', '--older-than', 'x'])).code).toBe(2);
+    expect((await run(['reapply', 'guarded-echo', '--all'])).code).toBe(2);
+  });
+
+  test('a difference shows what changed, and a revision is applied by its number', async () => {
+    await apply(`${policyText({ name: 'told' })}---\n${bindingText('telling', 'told', 1)}`, '--wait');
+    expect(await run(['diff', 'told'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('one revision only'),
+    });
+    await apply(policyText({ name: 'told', request: patternRule('digits', '[0-9]{4}') }));
+    expect((await run(['apply-revision', 'telling', '--wait'])).stdout).toBe(
+      'ModelBinding telling wants revision 2\nModelBinding telling is applied\n',
+    );
+    const { stdout } = await run(['diff', 'told', '1', '2']);
+    expect(stdout).toMatch(/^--- told revision 1\t/);
+    expect(stdout).toContain('\n+          pattern: "[0-9]{4}"\n');
+    expect(await json('diff', 'told')).toMatchObject({ from: 1, to: 2, isSame: false, diff: stdout });
+    const other = await run(['apply-revision', 'telling', '1', '--policy', 'guarded-chat', '--wait']);
+    expect(other.stdout).toContain('ModelBinding telling wants revision 1 of guarded-chat\n');
+  });
+
+  test('why says what is wrong and what to do, with the words of this command line', async () => {
+    expect((await run(['why', 'guarded-echo'])).stdout).toMatch(/^ModelBinding guarded-echo is applied: every ready/);
+    await apply(bindingText('too-early', 'guarded-chat', 44));
+    const found = await until('it was looked at', async () => {
+      const one = await json('why', 'too-early');
+      return one.cause?.reason === 'PolicyRevisionUnknown' ? one : undefined;
+    });
+    expect(found.whatToDo).toContain('portcullis apply-revision too-early REVISION');
+    expect(found.whatToDo).not.toContain('kubectl');
+  });
+
+  test('a policy of the platform is tested here, with its providers and limits', async () => {
+    expect((await run(['test', 'guarded-chat'])).stdout).toContain('11 of 11 tests passed');
+    expect((await run(['test', 'guarded-chat', '--revision', '77'])).code).toBe(3);
   });
 });
 
@@ -266,4 +305,37 @@ describe('delete', () => {
     expect((await run(['chat', 'going', '--message', 'x'])).code).toBe(3);
     expect((await run(['delete', 'mb', 'going'])).code).toBe(3);
   });
+});
+
+test('names of what is there are completed', async () => {
+  expect((await run(['__complete', 'why', 'guarded-e'])).stdout).toBe('guarded-echo\n:4\n');
+  expect((await run(['__complete', 'get', 'gp', 'guarded'])).stdout).toBe('guarded-chat\n:4\n');
+  expect((await run(['__complete', 'chat', 'guarded-e'])).stdout).toBe('guarded-echo\n:4\n');
+  expect((await run(['__complete', 'apply-revision', 'guarded-echo', ''])).stdout).toBe('1\n:4\n');
+});
+
+test('nobody waits for an operator that stands still longer than they said', async () => {
+  const operator = platform.pidOf('operator');
+  process.kill(operator, 'SIGSTOP');
+  try {
+    for (const args of [
+      ['get', 'gp'],
+      ['get', 'gp', 'guarded-chat'],
+      ['history', 'guarded-chat'],
+      ['reapply', '--all'],
+    ]) {
+      const end = await run([...args, '--request-timeout', '1']);
+      expect(end).toMatchObject({
+        code: 4,
+        stdout: '',
+        stderr: expect.stringContaining('The platform does not answer'),
+      });
+    }
+    const status = await run(['status', '--request-timeout', '1']);
+    expect(status.code).toBe(0);
+    expect(status.stdout).toContain('Processes:');
+    expect(status.stdout).toContain('The platform does not answer');
+  } finally {
+    process.kill(operator, 'SIGCONT');
+  }
 });

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { apiVersion, createdAnnotation, operatorFinalizer } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import { type Backup, readBackup, writeBackup } from './backup-file.ts';
+import { backupObject, isKept } from './backup-object.ts';
+
+const route = { name: 'chat', uid: 'u', id: '01990000-0000-7000-8000-000000000001' };
+const objects: readonly Resource[] = [
+  {
+    apiVersion,
+    kind: 'RuntimeGeneration',
+    metadata: { name: 'g-1' },
+    spec: { digest: 'ab'.repeat(32), build: 'b', manifest: '{"a":"\\n]}\\n"}', replicas: 1, state: 'Active' },
+  },
+  {
+    apiVersion,
+    kind: 'GatewayRoute',
+    metadata: { name: 'chat' },
+    spec: {
+      formatVersion: 1,
+      gateway: 'default',
+      binding: route,
+      alias: 'chat',
+      generationId: '01990000-0000-7000-8000-000000000002',
+      token: '',
+      contentProfile: 'p',
+      state: 'Enabled',
+      guardrail: { mode: 'None' },
+      upstream: { provider: 'echo', endpoint: 'http://127.0.0.1:9/v1', model: 'echo' },
+      extraRequestKeys: [],
+    },
+  },
+];
+const backup: Backup = { namespace: 'team', takenAt: '2026-01-01T00:00:00.000Z', objects };
+const text = writeBackup(backup).toString('utf8');
+const read = (changed: string): Backup => readBackup('b.json', Buffer.from(changed));
+const refusal = (changed: string): string => {
+  try {
+    read(changed);
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
+  }
+  return 'taken';
+};
+
+describe('a backup in a file', () => {
+  test('is read as it was written, and is a list as kubectl knows it', () => {
+    expect(read(text)).toEqual(backup);
+    expect(JSON.parse(text)).toMatchObject({ apiVersion: 'v1', kind: 'List', items: objects });
+    expect(read(writeBackup({ ...backup, objects: [] }).toString('utf8')).objects).toEqual([]);
+  });
+
+  test('that was cut off anywhere is refused', () => {
+    for (let length = 0; length < text.length - 1; length += 7) {
+      expect(refusal(text.slice(0, length))).toMatch(/is not a backup|was cut off/);
+    }
+  });
+
+  test.each([
+    ['a line is missing', text.replace(/^.*RuntimeGeneration.*\n/m, ''), /holds 1 objects, and 2 were written/],
+    [
+      'an object is of no kind of a backup',
+      text.replace('"RuntimeGeneration"', '"GatewayReport"'),
+      /line 2: this is no object of a backup/,
+    ],
+    ['an object is wrong', text.replace('"replicas":1', '"replicas":0'), /line 2: spec\.replicas /],
+    [
+      'an object has an unknown member',
+      text.replace('"token":""', '"token":"","x":1'),
+      /line 3: spec\.x unknown field/,
+    ],
+    ['the format is another one', text.replace('"format":1', '"format":2'), /one of another version/],
+    ['it is a list of another program', '{"apiVersion":"v1","kind":"List","items":[\n]}\n', /is not a backup/],
+    ['it is empty', '', /is not a backup/],
+  ])('is refused where %s', (_what, changed, sentence) => {
+    expect(refusal(changed)).toMatch(sentence);
+  });
+});
+
+describe('what a backup keeps of an object', () => {
+  const stored = (metadata: object = {}, more: object = {}): Stored<Resource> =>
+    ({
+      apiVersion,
+      kind: 'ModelBinding',
+      metadata: {
+        name: 'chat',
+        namespace: 'team',
+        uid: 'u',
+        resourceVersion: '7',
+        generation: 3,
+        creationTimestamp: '2026-01-01T00:00:00Z',
+        ownerReferences: [{ apiVersion, kind: 'X', name: 'x', uid: 'x' }],
+        ...metadata,
+      },
+      spec: { a: 1 },
+      ...more,
+    }) as Stored<Resource>;
+
+  test('is what no server sets anew: no owner, no version, when it was made as an annotation', () => {
+    expect(backupObject(stored())).toEqual({
+      apiVersion,
+      kind: 'ModelBinding',
+      metadata: { name: 'chat', annotations: { [createdAnnotation]: '2026-01-01T00:00:00Z' } },
+      spec: { a: 1 },
+    });
+    const again = backupObject(stored({ annotations: { [createdAnnotation]: '2020-01-01T00:00:00Z', x: 'y' } }));
+    expect(again.metadata.annotations).toEqual({ [createdAnnotation]: '2020-01-01T00:00:00Z', x: 'y' });
+  });
+
+  test('of the status of a binding is what became of its applications, and no condition', () => {
+    const status = {
+      conditions: [{ type: 'Ready' }],
+      observedGeneration: 3,
+      pinned: { generationId: 'g' },
+      applications: [],
+    };
+    expect(backupObject(stored({}, { status })).status).toEqual({ pinned: { generationId: 'g' }, applications: [] });
+    expect(backupObject(stored({}, { kind: 'GuardrailPolicy', status }))).not.toHaveProperty('status');
+  });
+
+  test('that is going is that it is going, where we hold it; what only others hold is gone', () => {
+    const deletionTimestamp = '2026-01-02T00:00:00Z';
+    const held = stored({ deletionTimestamp, finalizers: ['x/y', operatorFinalizer] });
+    expect(isKept(held)).toBe(true);
+    expect(backupObject(held).metadata).toMatchObject({ deletionTimestamp, finalizers: [operatorFinalizer] });
+    expect(isKept(stored({ deletionTimestamp, finalizers: ['x/y'] }))).toBe(false);
+    expect(isKept(stored())).toBe(true);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { idLabel } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import { planRestore } from './plan-restore.ts';
+
+const object = (kind: string, name: string, spec: unknown = {}, id = 'i'): Resource => ({
+  apiVersion: 'portcullis.dev/v1alpha1',
+  kind,
+  metadata: { name, labels: { [idLabel]: id } },
+  spec,
+});
+const there = (...objects: readonly Resource[]) => objects as readonly Stored<Resource>[];
+const wanted = [object('PolicyRevision', 'a'), object('ModelBinding', 'a', { x: 1 })];
+const [revision, binding] = wanted as [Resource, Resource];
+
+describe('a restore', () => {
+  test('makes everything in an empty place, and nothing where everything is there', () => {
+    expect(planRestore(wanted, [])).toEqual({ create: wanted, present: [], problems: [] });
+    expect(planRestore(wanted, there(...wanted))).toEqual({ create: [], present: wanted, problems: [] });
+  });
+
+  test('that was interrupted makes the rest; members in another order are the same object', () => {
+    expect(planRestore(wanted, there(revision))).toEqual({ create: [binding], present: [revision], problems: [] });
+    const written = object('ModelBinding', 'a', { y: 2, x: 1 });
+    const stored = object('ModelBinding', 'a', { x: 1, y: 2 });
+    expect(planRestore([written], there(stored)).problems).toEqual([]);
+  });
+
+  test.each([
+    [
+      'an object that is not in the backup',
+      object('ModelBinding', 'b'),
+      'ModelBinding b is there and not in the backup',
+    ],
+    [
+      'one that says something else',
+      object('ModelBinding', 'a', { x: 2 }),
+      'ModelBinding a is there and says something else',
+    ],
+    [
+      'one of another id',
+      object('ModelBinding', 'a', { x: 1 }, 'j'),
+      'ModelBinding a is there and says something else',
+    ],
+  ])('is held up by %s', (_what, found, problem) => {
+    expect(planRestore(wanted, there(found)).problems).toEqual([expect.stringContaining(problem)]);
+  });
+});

@@ -1,0 +1,223 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Condition } from '#crds/metadata';
+import { checkout } from '../platform/data-directory.ts';
+import { adviceFor, knownReasons } from './advice.ts';
+import { explainBinding } from './explain-binding.ts';
+import type { BindingFacts } from './gather-facts.ts';
+
+type Loose = Readonly<Record<string, unknown>>;
+
+const condition = (type: string, status: Condition['status'], reason = 'R', message = 'the message'): Loose => ({
+  type,
+  status,
+  reason,
+  message,
+  observedGeneration: 2,
+});
+const allWell = ['Accepted', 'ResolvedRefs', 'GenerationReady', 'Applied'].map((type) => condition(type, 'True'));
+const guardrail = { mode: 'Policy', policyId: 'id-of-guard', policyRevision: '1' };
+const report = (name: string, spec: Loose = {}): Loose => ({
+  metadata: { name },
+  spec: { gateway: 'default', ready: true, appliedThrough: '9', pending: [], rejected: [], inUse: [], ...spec },
+});
+const named = { route: 'chat', uid: 'r', version: '8' };
+
+/** An application that is in force, changed as asked. */
+function factsOf(change: {
+  readonly conditions?: readonly Loose[];
+  readonly route?: Loose | undefined;
+  readonly reports?: readonly Loose[];
+  readonly operator?: 'acts' | 'absent' | 'unknown';
+  readonly status?: Loose;
+  readonly metadata?: Loose;
+  readonly workloads?: readonly Loose[];
+  readonly gateways?: readonly Loose[];
+}): BindingFacts {
+  const { conditions = allWell, reports = [report('gateway-1')], operator = 'acts' } = change;
+  const spec = {
+    model: { alias: 'chat' },
+    gateway: 'default',
+    guardrail: { mode: 'Policy', policyRef: { name: 'guard', revision: 1 } },
+    contentProfile: 'p',
+    apply: 't',
+  };
+  const route = {
+    metadata: { name: 'chat', uid: 'r', resourceVersion: '8' },
+    spec: { token: 't', contentProfile: 'p', guardrail, workload: 'g-1', state: 'Enabled' },
+  };
+  const workload = {
+    metadata: { name: 'g-1' },
+    spec: { replicas: 1, build: 'b' },
+    status: { readyReplicas: 1, conditions: [{ type: 'Ready', status: 'True', message: '' }] },
+  };
+  const facts = {
+    binding: {
+      metadata: { name: 'chat', generation: 2, ...change.metadata },
+      spec,
+      status: { conditions, ...change.status },
+    },
+    policy: {
+      metadata: { name: 'guard', labels: { 'portcullis.dev/id': 'id-of-guard' } },
+      status: { latestRevision: { number: 3 } },
+    },
+    ...('route' in change && change.route === undefined ? {} : { route: change.route ?? route }),
+    workloads: change.workloads ?? [workload],
+    reports,
+    surroundings: {
+      operator: { state: operator, message: `The operator: ${operator}.`, replicas: [] },
+      ...(change.gateways === undefined ? {} : { gateways: change.gateways }),
+    },
+  };
+  return facts as unknown as BindingFacts;
+}
+const explain = (change: Parameters<typeof factsOf>[0]) => explainBinding(factsOf(change), 'portcullis');
+const instead = (...changed: readonly Loose[]) =>
+  allWell.map((one) => changed.find(({ type }) => type === one['type']) ?? one);
+
+describe('why a binding is not applied', () => {
+  test('is nothing where it is, also while nobody acts', () => {
+    for (const operator of ['acts', 'absent', 'unknown'] as const) {
+      const { state, cause, summary } = explain({ operator });
+      expect({ state, cause }).toEqual({ state: 'applied', cause: undefined });
+      expect(summary).toContain('every ready replica of default serves it with revision 1 of guard');
+    }
+  });
+
+  test.each<readonly [string, Parameters<typeof factsOf>[0], string, string]>([
+    [
+      'not accepted',
+      { conditions: instead(condition('Accepted', 'False', 'AliasConflict')) },
+      'Accepted',
+      'AliasConflict',
+    ],
+    [
+      'not resolved',
+      { conditions: instead(condition('ResolvedRefs', 'False', 'PolicyNotFound'), condition('Applied', 'Unknown')) },
+      'References',
+      'PolicyNotFound',
+    ],
+    [
+      'still starting',
+      { conditions: instead(condition('GenerationReady', 'Unknown', 'Starting'), condition('Applied', 'Unknown')) },
+      'Runtime',
+      'Starting',
+    ],
+    [
+      'without its workload',
+      { workloads: [], conditions: instead(condition('Applied', 'Unknown')) },
+      'Workload',
+      'WorkloadMissing',
+    ],
+    ['without a route', { route: undefined, conditions: instead(condition('Applied', 'Unknown')) }, 'Route', 'Pending'],
+    [
+      'without a replica',
+      { reports: [], conditions: instead(condition('Applied', 'Unknown')) },
+      'Replicas',
+      'NoReplica',
+    ],
+    [
+      'only before replicas that are not ready',
+      { reports: [report('gateway-1', { ready: false })], conditions: instead(condition('Applied', 'Unknown')) },
+      'Replicas',
+      'NoReplica',
+    ],
+    [
+      'pending at a replica',
+      { reports: [report('gateway-1', { pending: [named] })], conditions: instead(condition('Applied', 'Unknown')) },
+      'Replica gateway-1',
+      'WaitingForReplicas',
+    ],
+    [
+      'not seen by a replica',
+      { reports: [report('gateway-1', { appliedThrough: '7' })], conditions: instead(condition('Applied', 'Unknown')) },
+      'Replica gateway-1',
+      'WaitingForReplicas',
+    ],
+    [
+      'rejected by a replica',
+      {
+        reports: [report('gateway-1', { rejected: [{ ...named, reason: 'no' }] })],
+        conditions: instead(condition('Applied', 'Unknown')),
+      },
+      'Replica gateway-1',
+      'RejectedByReplica',
+    ],
+    [
+      'late',
+      { conditions: instead(condition('Applied', 'Unknown', 'ProgressDeadlineExceeded')) },
+      'Applied',
+      'ProgressDeadlineExceeded',
+    ],
+    ['not looked at', { metadata: { generation: 3 } }, 'Accepted', 'NotLookedAt'],
+    ['being deleted', { metadata: { deletionTimestamp: 'now' } }, 'Deletion', 'Deleting'],
+  ])('%s: the first link that is not well', (_what, change, part, reason) => {
+    expect(explain(change).cause).toMatchObject({ part, reason });
+    expect(explain(change).whatToDo).toEqual(expect.any(String));
+  });
+
+  test('is that nobody acts where something is open, and not where something failed', () => {
+    const open = {
+      conditions: instead(condition('GenerationReady', 'Unknown', 'Starting'), condition('Applied', 'Unknown')),
+    };
+    expect(explain({ ...open, operator: 'absent' }).cause?.reason).toBe('NoOperator');
+    expect(explain({ metadata: { generation: 3 }, operator: 'absent' }).cause?.reason).toBe('NoOperator');
+    const failed = { conditions: instead(condition('GenerationReady', 'False', 'RuleTooCostly')) };
+    expect(explain({ ...failed, operator: 'absent' }).cause?.reason).toBe('RuleTooCostly');
+  });
+
+  test('is the refusal that the route remembers, when the earlier application was put back', () => {
+    const refused = { token: 't', reason: 'replica_rejected', message: 'gateway-1 said no' };
+    const spec = { token: 'before', contentProfile: 'p', guardrail, workload: 'g-1', refused };
+    const route = { metadata: { name: 'chat', uid: 'r', resourceVersion: '8' }, spec };
+    const conditions = instead(condition('Applied', 'False', 'ReplicaRejected'));
+    const found = explain({ route, conditions });
+    expect(found.cause).toMatchObject({ part: 'Route', reason: 'ReplicaRejected', message: 'Gateway-1 said no.' });
+    expect(found.serves).toBe('revision 1 of guard');
+  });
+
+  test('says which revisions there are where the one that is wanted is not', () => {
+    const conditions = instead(
+      condition('ResolvedRefs', 'False', 'PolicyRevisionUnknown', 'the policy has no revision 9'),
+    );
+    expect(explain({ conditions }).cause?.message).toBe('The policy has no revision 9. The newest one is 3.');
+  });
+
+  test('a replica that is not ready, or has not reported, is told and not waited for while another one is ready', () => {
+    const reports = [report('gateway-1'), report('gateway-2', { ready: false })];
+    const { chain, cause } = explain({
+      reports,
+      gateways: [{ name: 'gateway-3', ready: false, problem: 'ErrImagePull' }],
+    });
+    expect(cause).toBeUndefined();
+    expect(chain.filter(({ state }) => state === 'aside').map(({ part, message }) => [part, message])).toEqual([
+      ['Replica gateway-2', 'It is not ready, and not waited for.'],
+      ['Replica gateway-3', 'ErrImagePull.'],
+    ]);
+  });
+});
+
+describe('what to do', () => {
+  const names = { program: 'kubectl portcullis', binding: 'chat', policy: 'guard' };
+
+  test('is known for every reason that the documents list', () => {
+    const page = readFileSync(join(checkout, 'docs/conditions-and-errors.md'), 'utf8');
+    const [, bindings = ''] = page.split('| Reason | Means | What to do |');
+    const rows = bindings.split('\n\n')[0]?.split('\n').slice(2) ?? [];
+    const reasons = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map((match) => match[1]));
+    expect(reasons.length).toBeGreaterThan(20);
+    const noReasons = ['Disabled', 'Unguarded', 'RuntimeGeneration'];
+    expect(
+      reasons.filter((reason) => !knownReasons.includes(reason ?? '') && !noReasons.includes(reason ?? '')),
+    ).toEqual([]);
+  });
+
+  test.each(knownReasons)('about %s is a sentence', (reason) => {
+    expect(adviceFor(reason, names)).toMatch(/^\S.{8,}$/);
+  });
+
+  test('about a reason that nobody knows is where to look', () => {
+    expect(adviceFor('constructor', names)).toContain('conditions of the binding');
+  });
+});
