@@ -120,8 +120,11 @@ describe('the chart on a cluster', () => {
   );
 
   test(
-    'upgrades every process while requests go on, and none fails',
+    'upgrades every process while requests go on, and none fails; no model is moved',
     async () => {
+      const runtimes = () =>
+        admin(['get', 'pods', '--selector=app.kubernetes.io/name=portcullis-runtime', '--output=name']);
+      const before = await runtimes();
       const seen = await traffic(() =>
         timed('helm upgrade --wait, another image', async () => {
           await run('upgrade', release, chartFolder, ...imageArgs(1), '--set=gateway.logLevel=warn', ...waiting);
@@ -141,6 +144,7 @@ describe('the chart on a cluster', () => {
         new Set([cluster.images[1].tag]),
       );
       await modelIsReady();
+      expect(await runtimes()).toBe(before);
     },
     minutes(20),
   );
