@@ -73,7 +73,7 @@ function kubeSentence({ code, message, details }: KubeError): string {
       return `The credentials are not taken: ${message}.`;
     case 'not_found':
       if (details.absent !== undefined) return message;
-      return 'The server does not know the resources of Portcullis: install the chart first, or choose another context.';
+      return 'The server has no such resources in this namespace: choose another one, or install the chart first.';
     case 'already_exists':
     case 'invalid':
     case 'gone':

@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import type { GatewayRoute } from '#crds/gateway-route';
 import type { GuardrailPolicy, PolicyTest } from '#crds/guardrail-policy';
 import { kinds } from '#crds/kinds';
@@ -9,13 +9,16 @@ import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
 import { builtinKinds } from '#kube/builtin-kinds';
 import { writeApplication } from '../../cli/bindings/write-application.ts';
+import { root } from '../../hack/check/run-tool.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { isPrinted, readBlocks, readCommands } from '../readme/read-blocks.ts';
+import { openShell } from '../readme/shell.ts';
 import { freePort } from '../support/loopback.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { type Installation, openInstallation } from './open-installation.ts';
-import { type ProgramEnd, pluginFor, runKubectl } from './run-plugin.ts';
+import { kubectlEnvironment, type ProgramEnd, pluginFor, runKubectl } from './run-plugin.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 type Why = {
@@ -26,6 +29,17 @@ type Why = {
   readonly serves: string;
   readonly chain: readonly Row[];
 };
+
+/** A checkout as the page sees it. Tests of the policy are left out: no workload of this cluster can be called. */
+function layOutExamples(folder: string): void {
+  mkdirSync(join(folder, 'examples/guarded-chat'), { recursive: true });
+  mkdirSync(join(folder, 'cli'));
+  symlinkSync(join(root, 'cli/kubectl-portcullis'), join(folder, 'cli/kubectl-portcullis'));
+  copyFileSync(join(root, 'examples/guarded-chat/binding.yaml'), join(folder, 'examples/guarded-chat/binding.yaml'));
+  const policy = parse(readFileSync(join(root, 'examples/guarded-chat/policy.yaml'), 'utf8'));
+  delete policy.spec.tests;
+  writeFileSync(join(folder, 'examples/guarded-chat/policy.yaml'), stringify(policy));
+}
 
 /** A machine that does other things too may take its time. */
 const timeout = 180_000;
@@ -389,6 +403,33 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect(await complete('why', ...inNamespace, 'step')).toEqual(['stepping', ':4']);
     expect(await complete('diff', ...inNamespace, 'steps', '')).toEqual(['2', '1', ':4']);
     expect(await complete('status', '-o', '')).toEqual(['json', 'yaml', 'wide', ':4']);
+  });
+
+  test('does what is printed in its page', async () => {
+    await using own = await openInstallation(server);
+    await own.startOperator();
+    await own.startReplica('gateway-1');
+    using folder = temporaryFolder();
+    layOutExamples(folder.path);
+    const examples = ['policy', 'binding'].flatMap((name) => [
+      '-f',
+      join(folder.path, `examples/guarded-chat/${name}.yaml`),
+    ]);
+    await own.namespace.kubectl('apply', '--server-side', ...examples);
+    await until('it is applied', async () => (await own.json<Why>('why', 'guarded-echo')).state === 'applied');
+    const kubeconfig = join(folder.path, 'kubeconfig');
+    copyFileSync(server.controlPlane.kubeconfigFile, kubeconfig);
+    await runKubectl(kubeconfig, ['config', 'set-context', '--current', `--namespace=${own.client.namespace}`]);
+    await using shell = openShell(folder.path, await kubectlEnvironment(kubeconfig));
+    const page = readFileSync(join(root, 'docs/kubectl-plugin.md'), 'utf8');
+    const commands = readBlocks(page)
+      .filter(({ label }) => label === 'console kubectl')
+      .flatMap(readCommands);
+    expect(commands.length).toBeGreaterThanOrEqual(9);
+    for (const { line, command, output } of commands) {
+      const given = await shell.type(command);
+      expect(isPrinted(output, given), `line ${line}: ${command}\nprinted:\n${output}\ngiven:\n${given}`).toBe(true);
+    }
   });
 
   test('where no operator acts, that is the cause of what is open, and of nothing else', async () => {

@@ -19,17 +19,25 @@ export function pluginFor(kubeconfig: string, namespace: string): Plugin {
     runProgram(process.execPath, [file, command, ...place, ...args], { input });
 }
 
-/** kubectl with the plugin and its completion on the PATH. */
-export async function runKubectl(kubeconfig: string, args: readonly string[]): Promise<ProgramEnd> {
+/** An environment with kubectl, the plugin and its completion on the PATH. */
+export async function kubectlEnvironment(kubeconfig: string): Promise<Readonly<Record<string, string | undefined>>> {
   const { kubectl } = await buildPrograms(['kubectl'], silent);
   const path = [join(root, 'cli'), dirname(kubectl), process.env['PATH']].join(':');
-  return runProgram(kubectl, args, { environment: { KUBECONFIG: kubeconfig, PATH: path } });
+  return { ...process.env, KUBECONFIG: kubeconfig, PATH: path };
+}
+
+export async function runKubectl(kubeconfig: string, args: readonly string[]): Promise<ProgramEnd> {
+  const { kubectl } = await buildPrograms(['kubectl'], silent);
+  return runProgram(kubectl, args, { environment: await kubectlEnvironment(kubeconfig) });
 }
 
 export async function runProgram(
   file: string,
   args: readonly string[],
-  options: { readonly input?: string | undefined; readonly environment?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly input?: string | undefined;
+    readonly environment?: Readonly<Record<string, string | undefined>>;
+  } = {},
 ): Promise<ProgramEnd> {
   const child = spawn(file, args, { cwd: root, env: { ...process.env, ...options.environment }, stdio: 'pipe' });
   child.stdin.on('error', () => undefined).end(options.input ?? '');
