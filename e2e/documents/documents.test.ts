@@ -61,7 +61,7 @@ describe('documents', () => {
   test('name only scripts that exist', () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
     const named = documents.flatMap((path) =>
-      [...textOf(path).matchAll(/\bnpm run (?:-s )?([a-z]+)/g)].map((match) => match[1] ?? ''),
+      [...textOf(path).matchAll(/\bnpm run (?:-s )?([a-z0-9]+)/g)].map((match) => match[1] ?? ''),
     );
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
     expect(named.length).toBeGreaterThan(3);
