@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type ClusterEnvironment, readClusterEnvironment } from '../../operator/environment/read-environment-files.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { missingHelm, withHelm } from './helm.ts';
+import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf } from './pods-of.ts';
 import { ofKind, type Rendered, renderFile, valuesFiles } from './render-chart.ts';
 
@@ -23,7 +23,8 @@ async function environmentOf(objects: readonly Rendered[]): Promise<ClusterEnvir
   });
 }
 
-describe.skipIf(missingHelm !== undefined)(withHelm('the environment'), () => {
+describe('the environment', () => {
+  skipWithout(missingHelm);
   test.each(valuesFiles)(
     'of %s is one that the operator reads, with the image and the token of the release',
     async (file) => {

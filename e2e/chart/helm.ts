@@ -4,6 +4,7 @@ import { existsSync, globSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { beforeEach } from 'vitest';
 import { root } from '../../hack/check/run-tool.ts';
 import { goModules } from '../../hack/cluster/build/go-modules.ts';
 import { sourceKey } from '../../hack/cluster/build/module-key.ts';
@@ -22,9 +23,11 @@ function findProgram(): string | undefined {
   return built.find((path) => existsSync(path));
 }
 
-/** The title of a suite that needs Helm, with the reason where it is skipped. */
-export function withHelm(title: string): string {
-  return missingHelm === undefined ? title : `${title} (${missingHelm})`;
+/** Skips every test of a suite with the reason, where there is one. */
+export function skipWithout(missing: string | undefined): void {
+  beforeEach((context) => {
+    if (missing !== undefined) context.skip(missing);
+  });
 }
 
 export type HelmResult = { readonly code: number; readonly stdout: string; readonly stderr: string };

@@ -7,7 +7,7 @@ import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { createRuntimeMeters } from '../../runtime/metrics.ts';
-import { chartFolder, missingHelm, withHelm } from './helm.ts';
+import { chartFolder, missingHelm, skipWithout } from './helm.ts';
 import { ofKind, type Rendered, renderFile } from './render-chart.ts';
 
 type Alert = {
@@ -137,10 +137,12 @@ describe('the dashboard', () => {
   });
 });
 
-describe.skipIf(missingHelm !== undefined)(withHelm('what watches the release'), () => {
+describe('what watches the release', () => {
+  skipWithout(missingHelm);
   let objects: readonly Rendered[];
   let alerts: readonly Alert[];
   beforeAll(async () => {
+    if (missingHelm !== undefined) return;
     objects = await renderFile('production-values.yaml');
     const [rule] = ofKind(objects, 'PrometheusRule') as readonly (Rendered & RuleSpec)[];
     const { groups } = rule!.spec;

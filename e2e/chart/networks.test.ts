@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { missingHelm, withHelm } from './helm.ts';
+import { missingHelm, skipWithout } from './helm.ts';
 import { type Pod, podsOf } from './pods-of.ts';
 import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
 
@@ -62,7 +62,8 @@ function mayCall(objects: readonly Rendered[], from: string, to: string, port: s
 
 const isolated = valuesFiles.filter((file) => !file.startsWith('least'));
 
-describe.skipIf(missingHelm !== undefined)(withHelm('networks'), () => {
+describe('networks', () => {
+  skipWithout(missingHelm);
   test.each(isolated)('%s: every pod is isolated both ways, and no pod of a workload is by the chart', async (file) => {
     const objects = await renderFile(file);
     const policies = policiesOf(objects);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { listFiles } from '../../hack/boundaries/list-files.ts';
 import { root } from '../../hack/check/run-tool.ts';
-import { missingHelm, withHelm } from './helm.ts';
+import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf } from './pods-of.ts';
 import { ofKind, type Rendered, release, renderChart, renderFile, valuesFiles } from './render-chart.ts';
 
@@ -21,7 +21,8 @@ const clusterKinds = [
 const isExtra = ({ metadata }: Rendered): boolean => metadata.name.endsWith('-extra');
 const keyOf = ({ kind, metadata }: Rendered): string => `${kind} ${metadata.name}`;
 
-describe.skipIf(missingHelm !== undefined).each(valuesFiles)(withHelm('the objects of %s'), (file) => {
+describe.each(valuesFiles)('the objects of %s', (file) => {
+  skipWithout(missingHelm);
   test('are each there once, and carry the labels of the release', async () => {
     const objects = (await renderFile(file)).filter((object) => !isExtra(object));
     expect(new Set(objects.map(keyOf)).size).toBe(objects.length);
@@ -134,7 +135,8 @@ function definitionsIn(folder: string): readonly Rendered[] {
     .map((document) => document.toJS() as Rendered);
 }
 
-describe.skipIf(missingHelm !== undefined)(withHelm('names and texts'), () => {
+describe('names and texts', () => {
+  skipWithout(missingHelm);
   const golden = [
     ['default-values.yaml', 'Deployment', 'guardrails-portcullis-operator'],
     ['default-values.yaml', 'Job', 'guardrails-portcullis-example'],

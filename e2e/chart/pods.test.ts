@@ -4,7 +4,7 @@ import { settings as echoSettings } from '../../dataplane/echo/config.ts';
 import { settings as gatewaySettings } from '../../dataplane/gateway/config.ts';
 import { describeSettings, type Settings } from '../../dataplane/kit/env/read-environment.ts';
 import { settings as operatorSettings } from '../../operator/config.ts';
-import { missingHelm, withHelm } from './helm.ts';
+import { missingHelm, skipWithout } from './helm.ts';
 import { type Container, type Pod, podsOf } from './pods-of.ts';
 import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
 
@@ -35,10 +35,12 @@ const programs: Readonly<Record<string, { readonly settings: Settings; readonly 
 const namesOf = (objects: readonly Rendered[], kind: string): readonly string[] =>
   ofKind(objects, kind).map(({ metadata }) => metadata.name);
 
-describe.skipIf(missingHelm !== undefined).each(valuesFiles)(withHelm('the pods of %s'), (file) => {
+describe.each(valuesFiles)('the pods of %s', (file) => {
+  skipWithout(missingHelm);
   let objects: readonly Rendered[];
   let pods: readonly Pod[];
   beforeAll(async () => {
+    if (missingHelm !== undefined) return;
     objects = await renderFile(file);
     pods = podsOf(objects);
   });
@@ -161,7 +163,8 @@ describe.skipIf(missingHelm !== undefined).each(valuesFiles)(withHelm('the pods 
   });
 });
 
-describe.skipIf(missingHelm !== undefined)(withHelm('values of pods'), () => {
+describe('values of pods', () => {
+  skipWithout(missingHelm);
   const podOf = async (component: string, ...args: readonly string[]): Promise<Pod> => {
     const found = podsOf(await renderChart(args)).find(
       (pod) => pod.labels['app.kubernetes.io/component'] === component,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { allowedRights } from './allowed-rights.ts';
-import { missingHelm, withHelm } from './helm.ts';
+import { missingHelm, skipWithout } from './helm.ts';
 import { ofKind, type Rendered, renderFile, valuesFiles } from './render-chart.ts';
 
 type Rule = {
@@ -29,7 +29,8 @@ function rightsOf(role: Rendered): readonly string[] {
 
 const componentOf = ({ metadata }: Rendered): string => metadata.labels?.['app.kubernetes.io/component'] ?? '';
 
-describe.skipIf(missingHelm !== undefined).each(valuesFiles)(withHelm('the rights of %s'), (file) => {
+describe.each(valuesFiles)('the rights of %s', (file) => {
+  skipWithout(missingHelm);
   test('are exactly those of the list, each in a Role of its component', async () => {
     const roles = ofKind(await renderFile(file), 'Role');
     expect(new Set(roles.map(componentOf)).size).toBe(roles.length);

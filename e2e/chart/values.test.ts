@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type ChartValue, readValues } from '../../hack/chart/read-values.ts';
-import { chartFolder, helm, missingHelm, withHelm } from './helm.ts';
+import { chartFolder, helm, missingHelm, skipWithout } from './helm.ts';
 import { valuesFiles, valuesPath } from './render-chart.ts';
 
 type Json = { readonly [member: string]: unknown };
@@ -162,7 +162,8 @@ describe('values.yaml', () => {
   });
 });
 
-describe.skipIf(missingHelm !== undefined)(withHelm('Helm'), () => {
+describe('Helm', () => {
+  skipWithout(missingHelm);
   const render = (...args: readonly string[]) => helm(['template', 'r', chartFolder, ...args]);
 
   test.each([
