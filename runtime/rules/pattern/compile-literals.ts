@@ -1,6 +1,7 @@
+import { isAscii } from 'node:buffer';
 import { advance, buildAutomaton } from './sequence-automaton.ts';
 import { TermEnds } from './term-ends.ts';
-import { matcherOf, type TermList, type TermMatcher } from './term-list.ts';
+import { matcherOf, scanNotes, type TermList, type TermMatcher } from './term-list.ts';
 import { foldRepresentatives } from './unicode/case-fold.ts';
 import { MAX_RUNE } from './unicode/rune-set.ts';
 import { characterBefore } from './unicode/utf8.ts';
@@ -28,43 +29,32 @@ export function compileLiterals({ terms, caseSensitive }: TermList): TermMatcher
   const automaton = buildAutomaton(sequences);
   const { longest } = automaton;
   const termEnds = new TermEnds(terms);
-  let offsets = new Int32Array(0);
 
-  /** Feeds the text, or what of it may belong to a term, from its end to its beginning; stops when `found` says so. */
+  /**
+   * Feeds the text from its end to its beginning, and leaves out what belongs to no term; stops when `found` says so.
+   */
   function scan(bytes: Buffer, found: (start: number, end: number) => boolean): void {
-    if (offsets.length <= bytes.length) offsets = new Int32Array(bytes.length + 1);
-    const places = termEnds.placesIn(bytes);
-    if (places === undefined) {
-      scanBack(bytes, bytes.length, false, found);
-      return;
-    }
-    let position = bytes.length;
-    for (let index = places.length - 1; index >= 0 && position >= 0; index -= 1) {
-      const place = places[index] ?? 0;
-      if (place <= position) position = scanBack(bytes, place, true, found);
-    }
-  }
-
-  /** Feeds the text from `end` back, and returns how far it came, or -1 when `found` said to stop. */
-  function scanBack(
-    bytes: Buffer,
-    end: number,
-    onlyTerms: boolean,
-    found: (start: number, end: number) => boolean,
-  ): number {
+    const { length } = bytes;
+    const { offsets, places } = scanNotes(length);
+    const everywhere = !isAscii(bytes);
+    let left = everywhere ? 0 : termEnds.placesIn(bytes, places);
     let state = 0;
-    let position = end;
+    let position = length;
     for (let count = 0; position > 0; ) {
+      if (state === 0 && !everywhere) {
+        while (left > 0 && (places[left - 1] ?? 0) > position) left -= 1;
+        if (left === 0) return;
+        position = places[left - 1] ?? 0;
+        count = 0;
+      }
       offsets[count] = position;
       count += 1;
       const character = characterBefore(bytes, position);
       position -= character & 7;
       state = advance(automaton, state, symbolOf[character >>> 3] ?? 0);
-      const length = longest[state] ?? 0;
-      if (length !== 0 && found(position, offsets[count - length] ?? 0)) return -1;
-      if (onlyTerms && state === 0) break;
+      const matched = longest[state] ?? 0;
+      if (matched !== 0 && found(position, offsets[count - matched] ?? 0)) return;
     }
-    return position;
   }
 
   return matcherOf(scan);

@@ -1,6 +1,6 @@
 import { LastPieces } from './last-pieces.ts';
 import { advance, buildAutomaton, type Sequences } from './sequence-automaton.ts';
-import { matcherOf, type TermList, type TermMatcher } from './term-list.ts';
+import { matcherOf, scanNotes, type TermList, type TermMatcher } from './term-list.ts';
 import { Vocabulary } from './token-vocabulary.ts';
 import { foldRepresentatives } from './unicode/case-fold.ts';
 import { tokenCharacters } from './unicode/token-character.ts';
@@ -25,46 +25,40 @@ export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {
   vocabulary.close();
   const lastPieces = new LastPieces(terms);
   const { longest } = automaton;
-  let offsets = new Int32Array(0);
-
-  /** Feeds the pieces that a term may be made of, from the text's end to its beginning; stops when `found` says so. */
-  function scan(bytes: Buffer, found: (start: number, end: number) => boolean): void {
-    const places = lastPieces.placesIn(bytes);
-    if (places.length === 0) return;
-    if (offsets.length <= bytes.length) offsets = new Int32Array(bytes.length + 1);
-    let position = bytes.length;
-    for (let index = places.length - 1; index >= 0; index -= 1) {
-      const place = places[index] ?? 0;
-      if (place > position) continue;
-      position = scanBack(bytes, place, found);
-      if (position < 0) return;
-    }
-  }
 
   /**
-   * Feeds pieces from `end` on, where a last piece may end, for as long as they may belong to a term. Returns how far it
-   * came, or -1 when `found` said to stop.
+   * Feeds the pieces from the text's end to its beginning, and leaves out those that belong to no term; stops when
+   * `found` says so.
    */
-  function scanBack(bytes: Uint8Array, end: number, found: (start: number, end: number) => boolean): number {
+  function scan(bytes: Buffer, found: (start: number, end: number) => boolean): void {
+    const { length } = bytes;
+    const { offsets, places } = scanNotes(length);
+    let left = lastPieces.placesIn(bytes, places);
     let state = 0;
-    let position = end;
-    let runFollows = end < bytes.length && isToken[characterAt(bytes, end) >>> 3] === 1;
-    let count = 0;
-    do {
-      const pieceEnd = position;
-      offsets[count] = pieceEnd;
+    let position = length;
+    let runFollows = false;
+    for (let count = 0; position > 0; ) {
+      if (state === 0) {
+        while (left > 0 && (places[left - 1] ?? 0) > position) left -= 1;
+        if (left === 0) return;
+        const next = places[left - 1] ?? 0;
+        if (next < position) runFollows = isToken[characterAt(bytes, next) >>> 3] === 1;
+        position = next;
+        count = 0;
+      }
+      const end = position;
+      offsets[count] = end;
       count += 1;
-      const character = characterBefore(bytes, position);
+      const character = characterBefore(bytes, end);
       const isRun = isToken[character >>> 3] === 1;
-      position = isRun ? runStart(bytes, position, isToken) : position - (character & 7);
-      const symbol = isRun ? vocabulary.run(bytes, position, pieceEnd) : vocabulary.mark(character >>> 3, runFollows);
+      position = isRun ? runStart(bytes, end, isToken) : end - (character & 7);
+      const symbol = isRun ? vocabulary.run(bytes, position, end) : vocabulary.mark(character >>> 3, runFollows);
       runFollows = isRun;
       state = advance(automaton, state, symbol);
-      const length = longest[state] ?? 0;
-      if (length === 0 || (!isRun && followsToken(bytes, position, isToken))) continue;
-      if (found(position, offsets[count - length] ?? 0)) return -1;
-    } while (state !== 0 && position > 0);
-    return position;
+      const matched = longest[state] ?? 0;
+      if (matched === 0 || (!isRun && followsToken(bytes, position, isToken))) continue;
+      if (found(position, offsets[count - matched] ?? 0)) return;
+    }
   }
 
   return matcherOf(scan);

@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer';
 import { KeySet } from './key-set.ts';
 import { foldOrbit } from './unicode/case-fold.ts';
 
@@ -27,18 +26,17 @@ export class TermEnds {
     }
   }
 
-  /** Places, ascending, that may be the end of a term; undefined for a text that is not of ASCII alone. */
-  placesIn(bytes: Buffer): readonly number[] | undefined {
-    if (!isAscii(bytes)) return undefined;
+  /** Puts places, ascending, that may be the end of a term into `places` and returns how many: one for each byte at most. */
+  placesIn(bytes: Buffer, places: Int32Array): number {
     const text = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const keys = this.#keys;
     const bits = this.#bits;
-    const places: number[] = [];
-    for (let end = 1; end < MOST_BYTES && end <= bytes.length; end += 1) places.push(end);
+    let found = 0;
+    for (let end = 1; end < MOST_BYTES && end <= bytes.length; end += 1) places[found++] = end;
     for (let end = MOST_BYTES; end <= bytes.length; end += 1) {
-      if (keys.has((text.getInt32(end - MOST_BYTES, true) | LOWER_CASE) & bits)) places.push(end);
+      if (keys.has((text.getInt32(end - MOST_BYTES, true) | LOWER_CASE) & bits)) places[found++] = end;
     }
-    return places;
+    return found;
   }
 }
 

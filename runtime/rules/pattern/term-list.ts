@@ -20,6 +20,27 @@ export type TermMatcher = {
  */
 export type BackwardScan = (bytes: Buffer, found: (start: number, end: number) => boolean) => void;
 
+/** What a scan notes of a text; all scans share it, because none begins before another one ended. */
+export type ScanNotes = {
+  /** By number of pieces fed: where the last one ends. */
+  offsets: Int32Array;
+  /** Places where terms may end. */
+  places: Int32Array;
+  /** Begins and ends of what was found. */
+  found: Int32Array;
+};
+
+const notes: ScanNotes = { offsets: new Int32Array(0), places: new Int32Array(0), found: new Int32Array(0) };
+
+/** Notes with room for a text of so many bytes. */
+export function scanNotes(bytes: number): ScanNotes {
+  if (notes.offsets.length > bytes) return notes;
+  notes.offsets = new Int32Array(bytes + 1);
+  notes.places = new Int32Array(2 * bytes + 1);
+  notes.found = new Int32Array(2 * bytes);
+  return notes;
+}
+
 /** A matcher out of a scan. */
 export function matcherOf(scan: BackwardScan): TermMatcher {
   return {
@@ -32,25 +53,32 @@ export function matcherOf(scan: BackwardScan): TermMatcher {
       return any;
     },
     matches(bytes, limit) {
-      const places: Span[] = [];
+      const places = scanNotes(bytes.length).found;
+      let count = 0;
       scan(bytes, (start, end) => {
-        places.push({ start, end });
+        places[count] = start;
+        places[count + 1] = end;
+        count += 2;
         return false;
       });
-      return leftmostLongest(places, limit);
+      return leftmostLongest(places.subarray(0, count), limit);
     },
   };
 }
 
-/** Leftmost-longest, never overlapping spans out of the longest one at each place, given from the last to the first. */
-function leftmostLongest(places: readonly Span[], limit: number): Span[] {
+/**
+ * Leftmost-longest, never overlapping spans out of the longest one at each place, given as begins and ends from the last
+ * to the first.
+ */
+function leftmostLongest(places: Int32Array, limit: number): Span[] {
   const spans: Span[] = [];
   let free = 0;
-  for (let at = places.length - 1; at >= 0 && spans.length < limit; at -= 1) {
-    const place = places[at];
-    if (place === undefined || place.start < free) continue;
-    spans.push(place);
-    free = place.end;
+  for (let at = places.length - 2; at >= 0 && spans.length < limit; at -= 2) {
+    const start = places[at] ?? 0;
+    if (start < free) continue;
+    const end = places[at + 1] ?? 0;
+    spans.push({ start, end });
+    free = end;
   }
   return spans;
 }
