@@ -11,11 +11,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const samples = {
   'mixed.test.ts': `
-    import { expect, test } from 'vitest';
+    import { describe, expect, test } from 'vitest';
     test('passes', { meta: { verifies: ['a:b:passed'] } }, () => {});
     test('fails', { meta: { verifies: ['a:b:failed'] } }, () => expect(1).toBe(2));
     test('skips', { meta: { verifies: ['a:b:skipped'] } }, (context) => context.skip('nothing to see'));
     test.skip('skips silently', () => {});
+    describe.skip('a suite (Docker is not running)', () => test('(one) that skips', () => {}));
   `,
   'broken.test.ts': "import './absent.ts';",
   'hook.test.ts': `
@@ -46,5 +47,6 @@ test('a run counts passes, failures, files that do not load, hooks that fail, sk
   expect(outcome.skipped).toEqual([
     { test: expect.stringContaining('mixed.test.ts > skips'), reason: 'nothing to see' },
     { test: expect.stringContaining('mixed.test.ts > skips silently'), reason: '' },
+    { test: expect.stringContaining('> (one) that skips'), reason: 'Docker is not running' },
   ]);
 });

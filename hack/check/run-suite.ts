@@ -14,6 +14,11 @@ function titleOf(test: TestCase): string {
   return `${test.module.relativeModuleId} > ${test.fullName}`;
 }
 
+/** A suite that is left out as a whole gives its reason at the end of its title: `a watch (Docker is not running)`. */
+function reasonInTitle(fullName: string): string {
+  return /\(([^()]+)\)(?: > |$)/.exec(fullName)?.[1] ?? '';
+}
+
 function provedBy(test: TestCase): readonly string[] {
   const { verifies } = test.meta() as { verifies?: readonly string[] };
   return verifies ?? [];
@@ -43,7 +48,7 @@ function collect(modules: readonly TestModule[], unhandled: number): Outcome {
         case 'skipped':
           // A hook that failed leaves its tests undone and is itself the failure.
           if (broken > 0 && result.note === undefined) break;
-          skipped.push({ test: titleOf(test), reason: result.note ?? '' });
+          skipped.push({ test: titleOf(test), reason: result.note ?? reasonInTitle(test.fullName) });
           break;
         case 'failed':
         case 'pending':
