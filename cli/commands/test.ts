@@ -3,7 +3,7 @@ import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { kinds } from '#crds/kinds';
 import { CliError } from '../cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
-import { type OutputOptions, withJson } from '../output/format.ts';
+import { type OutputOptions, withOutput } from '../output/format.ts';
 import { type PolicyInFile, policyId, readPolicies } from '../policy/read-policy.ts';
 import { testPolicies } from '../policy/test-policies.ts';
 import { readResource } from '../read-resource.ts';
@@ -24,7 +24,7 @@ export function addTest(program: Command, source: ResourceSource): void {
     .argument('[policy]', 'name of a policy')
     .option('-f, --filename <file>', 'file with GuardrailPolicies; no server is asked')
     .option('--revision <n>', 'a recorded revision of the policy (default: as it stands)', parseRevisionNumber);
-  withJson(withPolicyFileOptions(withResourceOptions(command, source))).action(
+  withOutput(withPolicyFileOptions(withResourceOptions(command, source))).action(
     (policy: string | undefined, options: TestOptions) => test(source, policy, options),
   );
 }

@@ -2,15 +2,14 @@ import { describeProblem } from '#contracts/describe-problem';
 import type { JudgeVerdict } from '#contracts/judge';
 import type { PolicyTest } from '#crds/guardrail-policy';
 import { CliError } from '../cli-error.ts';
-import { writeJson, writeText } from '../output/write.ts';
+import { formatOf, type OutputOptions, writeResult } from '../output/format.ts';
 import type { JudgedEnvironment } from '../resource-source.ts';
 import { judgePolicy } from './judge-policy.ts';
 import type { PolicyInFile } from './read-policy.ts';
 
-export type TestPoliciesOptions = {
+export type TestPoliciesOptions = OutputOptions & {
   /** Content profile. */
   readonly profile: string;
-  readonly json?: boolean;
   /** What is tested, for the sentence about failures. */
   readonly what: string;
 };
@@ -32,7 +31,7 @@ type TestRow = {
 export async function testPolicies(
   policies: readonly PolicyInFile[],
   { approved, limits }: JudgedEnvironment,
-  { profile, json, what }: TestPoliciesOptions,
+  { profile, what, ...output }: TestPoliciesOptions,
 ): Promise<void> {
   const rows: TestRow[] = [];
   const warnings: string[] = [];
@@ -48,8 +47,9 @@ export async function testPolicies(
   }
   const failed = rows.filter(({ passed }) => !passed);
   const count = `${rows.length - failed.length} of ${rows.length} tests passed`;
-  if (json === true) writeJson({ tests: rows, warnings });
-  else writeText([...rows.map(describe), ...warnings, count].join('\n'));
+  writeResult(formatOf(output), { tests: rows, warnings }, () =>
+    [...rows.map(describe), ...warnings, count].join('\n'),
+  );
   if (failed.length > 0)
     throw new CliError('tests_failed', `${what}: ${failed.length} of ${rows.length} tests failed.`);
 }

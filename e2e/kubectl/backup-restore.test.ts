@@ -7,8 +7,11 @@ import { idLabel, type Kind, kinds } from '#crds/kinds';
 import type { Resource, Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
 import { builtinKinds } from '#kube/builtin-kinds';
-import type { KubeClient } from '#kube/client';
+import type { Lease } from '#kube/builtin-types';
+import type { KubeClient, ListOptions } from '#kube/client';
+import type { KubeObject } from '#kube/kube-object';
 import { listAll } from '#kube/list-all';
+import { takeBackup } from '../../cli/backup/take-backup.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
@@ -214,9 +217,12 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
 
     test('history is whole, ids are kept, bindings are adopted, and at no time is a route unguarded', async () => {
       await using followed = followRoutes(place.client);
+      await leaveLeaseOfKilledOperator();
       const done = await restore();
       expect(done).toMatchObject({ code: 0, stderr: '' });
-      expect(done.stdout.split('\n').slice(1, 6)).toEqual(
+      const lines = done.stdout.split('\n');
+      expect(lines[0]).toBe('The lease portcullis-operator is held by killed_1: looking for 2 s whether it is renewed');
+      expect(lines.slice(2, 7)).toEqual(
         ['PolicyRevision: 5', 'GuardrailPolicy: 3', 'ModelBinding: 4', 'RuntimeGeneration: 3', 'GatewayRoute: 4'].map(
           (line) => `${line} created`,
         ),
@@ -233,6 +239,12 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       }
       expect(followed.events.length).toBeGreaterThanOrEqual(8);
     });
+
+    async function leaveLeaseOfKilledOperator(): Promise<void> {
+      const lease = await place.client.get<Lease>(builtinKinds.lease, 'portcullis-operator');
+      const value = { ...lease?.spec, holderIdentity: 'killed_1', leaseDurationSeconds: 2 };
+      await place.client.patch(builtinKinds.lease, 'portcullis-operator', [{ op: 'replace', path: '/spec', value }]);
+    }
 
     /** A restore that was interrupted goes on, and one that is done does nothing. */
     async function goOn(): Promise<void> {
@@ -310,6 +322,28 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
         async () => (await place.client.get(kinds.guardrailPolicy, 'leaving')) === undefined,
       );
       expect(await place.json('history', 'leaving')).toHaveLength(1);
+    });
+
+    test('what is written while a backup is taken is in it as it is at the end, or there is none', async () => {
+      const { client } = place;
+      let edits = 0;
+      const edit = async (name: string): Promise<void> => {
+        edits += 1;
+        await client.patch(kinds.modelBinding, name, [{ op: 'add', path: '/spec/apply', value: `edit-${edits}` }]);
+      };
+      /** Somebody edits a binding behind the back of whoever has just listed them. */
+      const disturbed = (times: number): KubeClient => ({
+        ...client,
+        async list<R extends KubeObject>(kind: Kind, options?: ListOptions) {
+          const page = await client.list<R>(kind, options);
+          if (kind === kinds.modelBinding && edits < times) await edit('chat');
+          return page;
+        },
+      });
+      const { objects } = await takeBackup(disturbed(3), new Date());
+      const chat = objects.find(({ kind, metadata }) => kind === 'ModelBinding' && metadata.name === 'chat');
+      expect(chat?.spec).toMatchObject({ apply: 'edit-3' });
+      await expect(takeBackup(disturbed(1_000), new Date())).rejects.toMatchObject({ exit: 'conflict' });
     });
 
     test('who may restore but not write a status is told what is left out; who may not look is refused', async () => {

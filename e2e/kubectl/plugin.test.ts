@@ -446,6 +446,11 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect(await why('stepping')).not.toHaveProperty('cause');
     expect(await why('rival')).toMatchObject({ cause: { reason: 'AliasConflict' } });
     expect((await run('status')).stdout).toMatch(/^Operator: No operator acts: /);
+    const killed = { holderIdentity: 'killed_1', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z' };
+    await place.client.patch(builtinKinds.lease, 'portcullis-operator', [{ op: 'add', path: '/spec', value: killed }]);
+    expect((await why('waiting')).summary).toContain(
+      'killed has not renewed the lease portcullis-operator since 2026-01-01T00:00:00.000000Z.',
+    );
     expect(await run('reapply', 'waiting', '--wait', '1')).toMatchObject({ code: 12 });
   });
 });

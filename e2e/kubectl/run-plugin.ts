@@ -12,7 +12,8 @@ export type ProgramEnd = { readonly code: number | null; readonly stdout: string
 export type Plugin = (args: readonly string[], input?: string) => Promise<ProgramEnd>;
 
 export function pluginFor(kubeconfig: string, namespace: string): Plugin {
-  const place = ['--kubeconfig', kubeconfig, '--namespace', namespace];
+  // A machine that does other things too may take its time.
+  const place = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--request-timeout', '60'];
   const file = join(root, 'cli/kubectl/main.ts');
   // What a test says itself comes later, and so wins.
   return ([command = '', ...args], input) =>

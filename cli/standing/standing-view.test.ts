@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import type { ProcessView } from '../resource-source.ts';
+import type { Standing } from './read-standing.ts';
+import { standingText } from './standing-text.ts';
+import { viewOfStanding } from './standing-view.ts';
+
+type Loose = Readonly<Record<string, unknown>>;
+
+const route = (name: string, version: string, gateway = 'default'): Loose => ({
+  metadata: { name, uid: `uid-of-${name}`, resourceVersion: version },
+  spec: { gateway, guardrail: { mode: 'None' }, state: 'Enabled' },
+});
+const entry = (name: string, version: string): Loose => ({ route: name, uid: `uid-of-${name}`, version });
+const report = (name: string, spec: Loose): Loose => ({
+  metadata: { name },
+  spec: { gateway: 'default', ready: true, appliedThrough: '20', pending: [], rejected: [], inUse: [], ...spec },
+});
+
+function viewOf(parts: { routes?: readonly Loose[]; reports?: readonly Loose[]; gateways?: readonly ProcessView[] }) {
+  const { routes = [], reports = [], gateways } = parts;
+  const operator = {
+    state: 'acts',
+    message: 'one acts.',
+    holder: 'one',
+    replicas: [{ name: 'two', ready: true }],
+  } as const;
+  const surroundings = { operator, ...(gateways === undefined ? {} : { gateways }) };
+  return viewOfStanding({
+    namespace: 'team',
+    surroundings,
+    bindings: [],
+    generations: [],
+    routes,
+    reports,
+  } as unknown as Standing);
+}
+
+describe('what a replica holds', () => {
+  const routes = [
+    route('taken', '10'),
+    route('pending', '11'),
+    route('rejected', '12'),
+    route('changed', '13'),
+    route('new', '30'),
+    route('foreign', '14', 'other'),
+  ];
+  const spec = {
+    pending: [entry('pending', '11')],
+    rejected: [
+      { ...entry('rejected', '12'), reason: 'no' },
+      { ...entry('changed', '9'), reason: 'no' },
+    ],
+    inUse: [
+      { workload: 'g-2', generationId: 'a' },
+      { workload: 'g-1', generationId: 'b' },
+      { workload: 'g-2', generationId: 'c' },
+    ],
+  };
+
+  test('is told for the routes of its gateway as they are now; a rejection of an earlier version is none', () => {
+    expect(viewOf({ routes, reports: [report('gateway-1', spec)] }).gateways).toEqual([
+      {
+        gateway: 'default',
+        replica: 'gateway-1',
+        ready: true,
+        taken: ['taken'],
+        pending: ['pending'],
+        behind: ['changed', 'new'],
+        rejected: [{ route: 'rejected', reason: 'no' }],
+        inUse: ['g-1', 'g-2'],
+      },
+    ]);
+  });
+
+  test('a report without a process and a process without a report are told', () => {
+    const gateways = [{ name: 'silent', ready: false, problem: 'ErrImagePull' }];
+    const rows = viewOf({ reports: [report('gone', {})], gateways }).gateways;
+    expect(rows.map(({ replica, problem }) => [replica, problem])).toEqual([
+      ['silent', 'ErrImagePull'],
+      ['gone', 'its process runs no more'],
+    ]);
+    expect(viewOf({ reports: [report('unseen', {})] }).gateways[0]).not.toHaveProperty('problem');
+  });
+});
+
+test('an installation that holds nothing is told in sentences, with who stands by', () => {
+  expect(standingText(viewOf({}), false)).toBe(
+    'Operator: one acts. Besides: two.\n\nNo gateway replica reports.\n\nThere is no binding.\n\nThere is no workload.',
+  );
+});
