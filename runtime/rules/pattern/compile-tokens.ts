@@ -21,9 +21,9 @@ export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {
   const fold = caseSensitive ? new Int32Array(0) : foldRepresentatives();
   const isToken = tokenCharacters();
   const vocabulary = new Vocabulary(fold);
-  const automaton = buildAutomaton(learnTerms(terms, vocabulary, isToken));
+  const lastPieces = new LastPieces(terms.length);
+  const automaton = buildAutomaton(learnTerms(terms, { vocabulary, lastPieces, isToken }));
   vocabulary.close();
-  const lastPieces = new LastPieces(terms);
   const { longest } = automaton;
 
   /**
@@ -64,11 +64,14 @@ export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {
   return matcherOf(scan);
 }
 
-function learnTerms(terms: readonly string[], vocabulary: Vocabulary, isToken: Uint8Array): Sequences {
+type Learning = { readonly vocabulary: Vocabulary; readonly lastPieces: LastPieces; readonly isToken: Uint8Array };
+
+function learnTerms(terms: readonly string[], { vocabulary, lastPieces, isToken }: Learning): Sequences {
   const symbols: number[] = [];
   const starts = new Int32Array(terms.length + 1);
   terms.forEach((term, index) => {
     const bytes = Buffer.from(term);
+    lastPieces.add(bytes);
     const backwards: number[] = [];
     let runFollows = false;
     for (let position = bytes.length; position > 0; ) {

@@ -1,8 +1,9 @@
 import { isAscii } from 'node:buffer';
+import { asciiEqual } from './ascii-equal.ts';
 import { KeySet } from './key-set.ts';
 import { foldOrbit, foldRepresentatives } from './unicode/case-fold.ts';
 import { tokenCharacters } from './unicode/token-character.ts';
-import { characterAt } from './unicode/utf8.ts';
+import { characterAt, characterBefore } from './unicode/utf8.ts';
 
 // A text is cut at every character that is no token character; what is between is a word, maybe an empty one. Nearly
 // every byte of every text goes through here. Where words end is hard to foretell, so nothing branches on it: each
@@ -21,7 +22,8 @@ const LOWER_CASE = 0x20202020;
 const isToken = tokenCharacters();
 const fold = foldRepresentatives();
 /** By code point of the basic plane: 0 for no token character, else a number, the same for characters equal without case. */
-const codes = Uint16Array.from({ length: 0x10000 }, (_, rune) => (isToken[rune] === 1 ? (fold[rune] ?? rune) : 0));
+const codes = new Uint16Array(0x10000);
+for (let rune = 0; rune < codes.length; rune += 1) if (isToken[rune] === 1) codes[rune] = fold[rune] ?? rune;
 /** By first byte: the code of an ASCII character, or WIDE. */
 const byteCodes = Int32Array.from({ length: 256 }, (_, byte) => (byte < 0x80 ? (codes[byte] ?? 0) : WIDE));
 /** By byte of ASCII: 1 where a word ends, else 0. */
@@ -45,10 +47,25 @@ export class LastPieces {
   readonly #marks = new Uint8Array(256);
   #hasMarks = false;
 
-  constructor(terms: readonly string[]) {
-    this.#textKeys = new KeySet(terms.length);
-    this.#asciiKeys = new KeySet(terms.length);
-    for (const term of terms) this.#add(Array.from(term, (character) => character.codePointAt(0) ?? 0));
+  /** For so many terms. */
+  constructor(terms: number) {
+    this.#textKeys = new KeySet(terms);
+    this.#asciiKeys = new KeySet(terms);
+  }
+
+  add(term: Buffer): void {
+    let start = term.length;
+    while (start > 0 && codeOf(characterBefore(term, start) >>> 3) !== 0) start -= characterBefore(term, start) & 7;
+    if (start === term.length) {
+      this.#hasMarks = true;
+      const mark = characterBefore(term, term.length) >>> 3;
+      for (const equal of foldOrbit(mark)) this.#marks[Buffer.from(String.fromCodePoint(equal))[0] ?? 0] = 1;
+      return;
+    }
+    const run = term.subarray(start);
+    this.#textKeys.add(keyOfText(run));
+    const ascii = asciiEqual(run);
+    if (ascii !== undefined) this.#asciiKeys.add(keyOfAscii(ascii));
   }
 
   /**
@@ -101,18 +118,6 @@ export class LastPieces {
     }
     if (start < bytes.length) places[found++] = bytes.length;
     return found;
-  }
-
-  #add(term: readonly number[]): void {
-    const run = term.slice(term.findLastIndex((rune) => isToken[rune] !== 1) + 1);
-    if (run.length === 0) {
-      this.#hasMarks = true;
-      for (const mark of foldOrbit(term.at(-1) ?? 0)) this.#marks[Buffer.from(String.fromCodePoint(mark))[0] ?? 0] = 1;
-      return;
-    }
-    this.#textKeys.add(keyOfText(Buffer.from(String.fromCodePoint(...run))));
-    const ascii = run.flatMap((rune) => foldOrbit(rune).find((equal) => equal < 0x80) ?? []);
-    if (ascii.length === run.length) this.#asciiKeys.add(keyOfAscii(ascii));
   }
 }
 
@@ -215,9 +220,14 @@ function asciiKey(text: DataView, end: number, length: number, last: Int32Array,
   return low ^ Math.imul(high, 0x85ebca6b);
 }
 
-function keyOfAscii(word: readonly number[]): number {
-  const text = new DataView(Uint8Array.of(...new Uint8Array(KEY_BYTES), ...word).buffer);
-  return asciiKey(text, text.byteLength, word.length, lastBits, earlierBits);
+const lastBytes = new Uint8Array(KEY_BYTES);
+const lastBytesView = new DataView(lastBytes.buffer);
+
+/** The key of a text of ASCII that is one word. */
+function keyOfAscii(word: Uint8Array): number {
+  const end = word.subarray(Math.max(0, word.length - KEY_BYTES));
+  lastBytes.set(end, KEY_BYTES - end.length);
+  return asciiKey(lastBytesView, KEY_BYTES, word.length, lastBits, earlierBits);
 }
 
 function bitsOf(bytes: number): number {

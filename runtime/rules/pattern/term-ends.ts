@@ -1,5 +1,5 @@
+import { asciiEqual } from './ascii-equal.ts';
 import { KeySet } from './key-set.ts';
-import { foldOrbit } from './unicode/case-fold.ts';
 
 /** So many last bytes of a term are looked at, or as many as the shortest one has. */
 const MOST_BYTES = 4;
@@ -16,13 +16,15 @@ export class TermEnds {
   readonly #bits: number;
 
   constructor(terms: readonly string[]) {
-    const forms = terms.map(asciiOf).filter((form) => form !== undefined);
-    this.#keys = new KeySet(forms.length);
+    const forms = terms.map((term) => asciiEqual(Buffer.from(term))).filter((form) => form !== undefined);
     const bytes = forms.reduce((least, form) => Math.min(least, form.length), MOST_BYTES);
+    this.#keys = new KeySet(forms.length);
     this.#bits = -1 << (32 - 8 * bytes);
+    const last = new Uint8Array(MOST_BYTES);
+    const text = new DataView(last.buffer);
     for (const form of forms) {
-      const text = new DataView(Uint8Array.of(0, 0, 0, 0, ...form.slice(-MOST_BYTES)).buffer);
-      this.#keys.add((text.getInt32(text.byteLength - 4, true) | LOWER_CASE) & this.#bits);
+      last.set(form.subarray(form.length - bytes), MOST_BYTES - bytes);
+      this.#keys.add((text.getInt32(0, true) | LOWER_CASE) & this.#bits);
     }
   }
 
@@ -38,10 +40,4 @@ export class TermEnds {
     }
     return found;
   }
-}
-
-/** The characters of ASCII that equal those of a term without case; undefined when one has none. */
-function asciiOf(term: string): readonly number[] | undefined {
-  const form = Array.from(term, (character) => foldOrbit(character.codePointAt(0) ?? 0).find((rune) => rune < 0x80));
-  return form.every((rune) => rune !== undefined) ? form : undefined;
 }
