@@ -5,7 +5,7 @@ import { kubectl } from './kubectl.ts';
 import { clusterFolder, kubeconfigOfCluster } from './places.ts';
 import type { Component } from './process/component.ts';
 import { logTail } from './process/log-tail.ts';
-import { isRunning } from './process/process-identity.ts';
+import { isAtWork } from './process/process-identity.ts';
 import { type ClusterRecord, clusterNames, type KindRecord, readRecord } from './record.ts';
 import { addressesOf } from './whole/addresses.ts';
 import { wholeUrlOf } from './whole/components.ts';
@@ -87,7 +87,7 @@ export async function clusterState(name: string): Promise<ClusterState | undefin
     name,
     size: record.size,
     ready: facts.components.every(({ state }) => state === 'ready'),
-    wanted: record.owner === null || isRunning(record.owner),
+    wanted: record.owner === null || isAtWork(record.owner),
     folder: clusterFolder(name),
     kubeconfig: kubeconfigOfCluster(name),
     ...facts,

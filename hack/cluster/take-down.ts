@@ -5,7 +5,7 @@ import { controlPlaneComponents } from './control-plane/components.ts';
 import { endStrays } from './end-strays.ts';
 import { endKind } from './kind/kind-cluster.ts';
 import { cacheFolder, clusterFolder } from './places.ts';
-import { isRunning } from './process/process-identity.ts';
+import { isAtWork } from './process/process-identity.ts';
 import { type Progress, silent } from './progress.ts';
 import { type ClusterRecord, type ControlPlaneRecord, clusterNames, readRecord, type WholeRecord } from './record.ts';
 import { controlGroupOf, spaceOf, wholeStages } from './whole/components.ts';
@@ -77,6 +77,6 @@ export async function startOrRemove<T>(name: string, start: () => Promise<T>): P
 export async function removeAbandoned(): Promise<void> {
   for (const name of clusterNames()) {
     const owner = readRecord(name)?.owner;
-    if (owner !== undefined && owner !== null && !isRunning(owner)) await takeDown(name);
+    if (owner !== undefined && owner !== null && !isAtWork(owner)) await takeDown(name);
   }
 }

@@ -3,19 +3,31 @@ import { readFileSync } from 'node:fs';
 
 const bootIdFile = '/proc/sys/kernel/random/boot_id';
 
-function linuxIdentity(pid: number): string | undefined {
+type LinuxState = {
+  /** Whether its first thread has ended. */
+  readonly isEnding: boolean;
+  readonly threads: number;
+  readonly startedAt: string;
+};
+
+function linuxState(pid: number): LinuxState | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The command in parentheses may hold spaces and parentheses itself.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state] = fields;
-    const [threads, , startedAt] = fields.slice(17);
-    // Of a killed program the first thread may end before others, which hold its sockets until they end, too.
-    if (state === 'X' || (state === 'Z' && Number(threads) <= 1)) return undefined;
-    return `${readFileSync(bootIdFile, 'utf8').trim()}/${startedAt}`;
+    const [threads, , startedAt = ''] = fields.slice(17);
+    return { isEnding: state === 'Z' || state === 'X', threads: state === 'X' ? 0 : Number(threads), startedAt };
   } catch {
     return undefined;
   }
+}
+
+function linuxIdentity(pid: number): string | undefined {
+  const state = linuxState(pid);
+  // Of a killed program the first thread may end before others, which hold its sockets until they end, too.
+  if (state === undefined || (state.isEnding && state.threads <= 1)) return undefined;
+  return `${readFileSync(bootIdFile, 'utf8').trim()}/${state.startedAt}`;
 }
 
 function otherIdentity(pid: number): string | undefined {
@@ -45,6 +57,15 @@ export function markOf(pid: number): ProcessMark | undefined {
 
 export function isRunning(mark: ProcessMark): boolean {
   return identityOf(mark.pid) === mark.identity;
+}
+
+/**
+ * Whether a process still does something by itself. One that was killed does not, although it runs on for as long as
+ * one of its threads takes to end, which is after the end of what the kernel ended along with it.
+ */
+export function isAtWork(mark: ProcessMark): boolean {
+  if (!isRunning(mark)) return false;
+  return process.platform !== 'linux' || linuxState(mark.pid)?.isEnding === false;
 }
 
 /** The child of a process that has one; undefined as long as it has none. Linux only. */
