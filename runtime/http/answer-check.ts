@@ -7,7 +7,7 @@ import type { CompiledSection } from '../rules/compiled-section.ts';
 import { type Decision, type Failed, failed } from '../rules/decision.ts';
 import { bodyGates } from './body-gates.ts';
 import { type CheckAnswer, checkAnswer } from './check-answer.ts';
-import { sendError, sendText, traceIdOf } from './error-answer.ts';
+import { sendError, sendMeasured, traceIdOf } from './error-answer.ts';
 import { headerGates, readCheckHeaders } from './header-gates.ts';
 import { firstRefusal, type PendingCheck } from './pending-check.ts';
 import type { Exchange, RuntimeService, ServedBundle } from './runtime-service.ts';
@@ -148,7 +148,7 @@ function finish(running: RunningCheck, ending: Ending): void {
     service.meter.decided(check.stage, check.context?.policyId ?? '', decision, service.clock.now() - startedAt);
   }
   if (ending.kind === 'answer') {
-    sendText(outgoing, 200, ending.text);
+    sendMeasured(outgoing, 200, ending);
     return;
   }
   const traceId = traceIdOf(incoming.headers['traceparent']);

@@ -8,13 +8,16 @@ export type CheckAnswer = {
   readonly decision: 'pass' | 'mask' | 'deny';
   /** The result as JSON. */
   readonly text: string;
+  /** How many bytes of UTF-8 that is. */
+  readonly bytes: number;
 };
 
 const pass = answer('pass', { action: { reason: 'policy_pass' } });
 const reject = answer('deny', { action: { body: denyText, status_code: 403, reason: 'policy_denied' } });
 
 function answer(decision: CheckAnswer['decision'], result: unknown): CheckAnswer {
-  return { kind: 'answer', decision, text: JSON.stringify(result) };
+  const text = JSON.stringify(result);
+  return { kind: 'answer', decision, text, bytes: Buffer.byteLength(text, 'utf8') };
 }
 
 /** What was checked, and the limit of its answer. */
@@ -45,8 +48,10 @@ function maskAnswer(contents: readonly string[], { stage, messages, maxBodyBytes
   const masked = messages.map(({ role }, index) => ({ role, content: contents[index] }));
   if (!keepsMessages(masked, messages) || contents.length !== messages.length) return failed('internal');
   const body = JSON.stringify(stage === 'request' ? { messages: masked } : { choices: masked.map(asChoice) });
-  if (Buffer.byteLength(body, 'utf8') > maxBodyBytes) return failed('output_too_large');
-  return { kind: 'answer', decision: 'mask', text: `{"action":{"body":${body},"reason":"content_redacted"}}` };
+  const bytes = Buffer.byteLength(body, 'utf8');
+  if (bytes > maxBodyBytes) return failed('output_too_large');
+  const text = `{"action":{"body":${body},"reason":"content_redacted"}}`;
+  return { kind: 'answer', decision: 'mask', text, bytes: bytes + text.length - body.length };
 }
 
 function asChoice<T>(message: T): { readonly message: T } {

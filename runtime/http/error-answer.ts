@@ -37,14 +37,27 @@ export function sendError(
   sendText(outgoing, checkErrors[code].status, body, details.allow === undefined ? {} : { allow: details.allow });
 }
 
-/** Sends a whole JSON answer with its length. Text leaves in one write together with its head; bytes would take two. */
+/** Sends a whole JSON answer with its length. */
 export function sendText(
   outgoing: ServerResponse,
   status: number,
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const length = Buffer.byteLength(text, 'utf8');
-  outgoing.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers });
-  outgoing.end(outgoing.req.method === 'HEAD' ? undefined : text);
+  sendMeasured(outgoing, status, { text, bytes: Buffer.byteLength(text, 'utf8') }, headers);
+}
+
+/**
+ * The same for who knows already how many bytes of UTF-8 the text is. Text leaves in one write together with its head;
+ * bytes would take two. Text of ASCII is its own UTF-8: it leaves without being measured and converted again.
+ */
+export function sendMeasured(
+  outgoing: ServerResponse,
+  status: number,
+  { text, bytes }: { readonly text: string; readonly bytes: number },
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  outgoing.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes, ...headers });
+  if (outgoing.req.method === 'HEAD') outgoing.end();
+  else outgoing.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }

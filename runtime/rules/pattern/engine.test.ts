@@ -1,3 +1,4 @@
+import RE2 from 're2';
 import { describe, expect, test } from 'vitest';
 import { EngineError, openPattern, openSet } from './engine.ts';
 
@@ -38,6 +39,19 @@ describe('the engine on buffers', () => {
     expect(patternOf('я').find(whole.subarray(0, 2), 0)).toBeUndefined();
     expect(patternOf('(?s).').find(whole.subarray(1, 2), 0)).toBeUndefined();
     expect(patternOf('\\C').find(whole.subarray(0, 2), 1)).toEqual({ start: 1, end: 2 });
+  });
+
+  test.each([1_023, 1_024, 1_025])('a first match is that of exec in a text of %i bytes', (length) => {
+    for (const source of ['ab+?', 'a|ab', '$', '^', '\\B', '(?:)', '\\bя', 'я\\C', 'b*$', '[^x]{2}', 'x{3}', 'q']) {
+      const exec = new RE2(Buffer.from(source), 'gu');
+      for (const tail of ['', 'b', 'ab', 'яab', 'aя', 'aab ', 'abb', '\u0000a']) {
+        const bytes = Buffer.concat([Buffer.alloc(length - Buffer.byteLength(tail), 'x'), Buffer.from(tail)]);
+        exec.lastIndex = 0;
+        const found = exec.exec(bytes);
+        const expected = found === null ? undefined : { start: found.index, end: found.index + found[0].length };
+        expect(patternOf(source).find(bytes, 0)).toEqual(expected);
+      }
+    }
   });
 
   test('an expression is refused without being repeated', () => {

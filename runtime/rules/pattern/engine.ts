@@ -50,6 +50,7 @@ export function openPattern(source: string, caseSensitive: boolean): EnginePatte
   return {
     find(bytes, from) {
       search.lastIndex = from;
+      if (from === 0 && bytes.length <= SHORT) return guarded(() => findFirst(search, bytes));
       const found = guarded(() => search.exec(bytes));
       return found === null ? undefined : { start: found.index, end: found.index + found[0].length };
     },
@@ -60,6 +61,15 @@ export function openPattern(source: string, caseSensitive: boolean): EnginePatte
       return guarded(() => probe.test(bytes)) ? probe.lastIndex : -1;
     },
   };
+}
+
+/** Two plain questions take less time than the objects of one `exec`, as long as the text is short. */
+const SHORT = 1_024;
+
+function findFirst(search: RE2, bytes: Buffer): { start: number; end: number } | undefined {
+  if (!search.test(bytes)) return undefined;
+  const end = search.lastIndex;
+  return { start: search.search(bytes), end };
 }
 
 /** Compiles several expressions into a set; the options are those of openPattern, with case sensitivity. */
