@@ -4,8 +4,12 @@ import type { ClientOptions, KubeClient, ListOptions } from '#kube/client';
 import { createClient } from '#kube/client';
 import { KubeError } from '#kube/kube-error';
 import type { KubeObject } from '#kube/kube-object';
+import { patient } from '#kube/patient-client';
 
-/** A client for people, who wait: no request takes longer than they said, a list no more than a read. */
+/**
+ * A client for people, who wait: no request takes longer than they said, a list no more than a read. A server that is
+ * not ready yet and says when it will be is asked again within that time.
+ */
 export function createBoundedClient(options: ClientOptions, seconds: number): KubeClient & AsyncDisposable {
   const requestTimeoutMs = seconds * 1_000;
   const client = createClient({ ...options, requestTimeoutMs });
@@ -24,5 +28,5 @@ export function createBoundedClient(options: ClientOptions, seconds: number): Ku
       );
     }
   }
-  return { ...client, list };
+  return patient({ ...client, list }, requestTimeoutMs);
 }

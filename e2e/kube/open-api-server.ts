@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { kinds } from '#crds/kinds';
 import { type ClientOptions, createClient, type KubeClient } from '#kube/client';
 import type { ClusterAccess } from '#kube/cluster-access';
 import { loadKubeconfig } from '#kube/credentials';
+import { patient } from '#kube/patient-client';
 import { root } from '../../hack/check/run-tool.ts';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../../hack/cluster/control-plane.ts';
 import { kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { cacheFolder } from '../../hack/cluster/places.ts';
+
+const servedMs = 60_000;
 
 /** Why there is no API server to test against; undefined where there is one. Nothing is built by a test. */
 export const missingApiServer: string | undefined = findPrograms();
@@ -40,6 +44,7 @@ export async function openApiServer(options: ControlPlaneOptions = {}): Promise<
   await kubectl('apply', '--server-side', ...definitions().flatMap((file) => ['-f', file]));
   await kubectl('wait', '--for=condition=Established', '--timeout=60s', 'customresourcedefinitions', '--all');
   const access = await loadKubeconfig({ file: controlPlane.kubeconfigFile });
+  await untilServed(access);
   const owned = parts.move();
   return {
     controlPlane,
@@ -52,6 +57,13 @@ export async function openApiServer(options: ControlPlaneOptions = {}): Promise<
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Established says that a kind is known; its storage is opened by who asks first, and may ask to come back later. */
+async function untilServed(access: ClusterAccess): Promise<void> {
+  await using client = createClient({ ...access, namespace: 'default' });
+  const asked = patient(client, servedMs);
+  await Promise.all(Object.values(kinds).map((kind) => asked.list(kind)));
 }
 
 function definitions(): readonly string[] {

@@ -3,6 +3,7 @@ import type { Stored } from '#crds/metadata';
 import { builtinKinds } from '#kube/builtin-kinds';
 import type { Pod } from '#kube/builtin-types';
 import type { KubeClient } from '#kube/client';
+import { patient } from '#kube/patient-client';
 import type { ApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
 
@@ -20,9 +21,11 @@ export type WorkloadNamespace = {
 
 /** What is written while nothing happens. */
 const ticking = /leases|gatewayreports/;
+/** A busy API server may reopen the storage of a kind at any time, and asks to come back later. */
+const patienceMs = 30_000;
 
 export async function openWorkloadNamespace(server: ApiServer): Promise<WorkloadNamespace> {
-  const client = await server.client();
+  const client = patient(await server.client(), patienceMs);
   const { namespace } = client;
   await server.kubectl('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted');
   return {

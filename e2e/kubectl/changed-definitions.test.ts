@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { kinds } from '#crds/kinds';
+import { createBoundedClient } from '../../cli/bounded-client.ts';
+import { policyObject } from '../../operator/testing/objects.ts';
+import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { pluginFor } from './run-plugin.ts';
+
+/** The API server closes the storage of a kind whose definition changed; whoever asks first is to come back later. */
+async function changeDefinitions({ kubectl }: ApiServer, description: string): Promise<void> {
+  const path = '/spec/versions/0/additionalPrinterColumns/0/description';
+  const patch = JSON.stringify([{ op: 'replace', path, value: description }]);
+  for (const { plural } of Object.values(kinds)) {
+    await kubectl('patch', 'customresourcedefinition', `${plural}.portcullis.dev`, '--type=json', `--patch=${patch}`);
+  }
+}
+
+/** How many lists the API server has refused for now, by its audit log. */
+function refusedLists({ controlPlane }: ApiServer): number {
+  const lines = readFileSync(controlPlane.auditLogFile, 'utf8').trim().split('\n');
+  const entries = lines.map((line) => JSON.parse(line) as { verb: string; responseStatus?: { code?: number } });
+  return entries.filter(({ verb, responseStatus }) => verb === 'list' && responseStatus?.code === 429).length;
+}
+
+describe.skipIf(missingApiServer !== undefined)(onApiServer('right after definitions were changed'), () => {
+  const parts = new AsyncDisposableStack();
+  let server: ApiServer;
+  beforeAll(async () => {
+    // Nobody else asks for these kinds here.
+    server = parts.use(await openApiServer({ audit: true }));
+  }, 120_000);
+  afterAll(() => parts.disposeAsync());
+
+  test('the client of a command line comes back when the API server asks for it', async () => {
+    const refused = refusedLists(server);
+    await changeDefinitions(server, 'another one');
+    await using client = createBoundedClient({ ...server.access, namespace: 'default' }, 30);
+    for (const kind of Object.values(kinds)) expect((await client.list(kind)).items).toEqual([]);
+    expect(refusedLists(server)).toBeGreaterThan(refused);
+  });
+
+  test('a backup is taken, and restored', async () => {
+    using folder = temporaryFolder();
+    const client = await server.client();
+    const plugin = pluginFor(server.controlPlane.kubeconfigFile, client.namespace);
+    const file = join(folder.path, 'backup.json');
+    const policy = await client.create(kinds.guardrailPolicy, policyObject('guard'));
+    await changeDefinitions(server, 'changed before the backup');
+    expect(await plugin(['backup', '-o', file])).toMatchObject({ code: 0, stderr: '' });
+    await client.delete(kinds.guardrailPolicy, 'guard', { uid: policy.metadata.uid });
+    await changeDefinitions(server, 'changed before the restore');
+    expect(await plugin(['restore', file])).toMatchObject({ code: 0, stderr: '' });
+    expect((await client.get(kinds.guardrailPolicy, 'guard'))?.spec).toEqual(policy.spec);
+  });
+});
