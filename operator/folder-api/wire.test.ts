@@ -256,6 +256,20 @@ describe('what a generic client asks first', () => {
     expect(across.body.items?.map((item) => item.metadata.name)).toEqual(['across']);
   });
 
+  test('lists what is selected by a field of its kind', async () => {
+    const draft = samplePolicy('drafted');
+    await send('POST', collection, { body: draft });
+    const archived = { ...draft, metadata: { name: 'archived' }, spec: { ...draft.spec, lifecycle: 'Archived' } };
+    await send('POST', collection, { body: archived });
+    const chosen = async (selector: string) => {
+      const { body } = await send('GET', `${collection}?fieldSelector=${encodeURIComponent(selector)}`);
+      return body.items?.map((item) => item.metadata.name);
+    };
+    expect(await chosen('spec.lifecycle=Archived')).toEqual(['archived']);
+    expect(await chosen('spec.lifecycle=Draft,metadata.name=drafted')).toEqual(['drafted']);
+    expect(await chosen('spec.lifecycle=Draft,metadata.name=archived')).toEqual([]);
+  });
+
   test('a list that should be newer than everything is told so', async () => {
     const answer = await send('GET', `${collection}?resourceVersion=999999999&resourceVersionMatch=NotOlderThan`);
     expectStatus(answer, 504, 'Timeout');

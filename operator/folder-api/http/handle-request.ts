@@ -99,7 +99,7 @@ async function answerCollection(
 ): Promise<void> {
   const { store, snapshots } = options;
   if (incoming.method === 'GET') {
-    const query = readListQuery(url.searchParams);
+    const query = readListQuery(url.searchParams, kind);
     if (query.watch) return watchObjects(outgoing, kind, query, store, options.stopping);
     return listObjects(outgoing, kind, query, snapshots, store.version());
   }

@@ -1,7 +1,9 @@
+import { type Kind, kinds } from '#crds/kinds';
+import { presentations } from '#crds/presentation';
 import { isVersion } from '#kube/compare-versions';
 import { ApiRefusal } from '../api-refusal.ts';
 import { parseLabelSelector } from '../label-selector.ts';
-import type { StoredObject } from '../stored-object.ts';
+import { decodeObject, type StoredObject } from '../stored-object.ts';
 
 const defaultWatchSeconds = 300;
 const maxWatchSeconds = 3_600;
@@ -21,7 +23,7 @@ export type ListQuery = {
 };
 
 /** Reads the parameters; one that cannot be honoured is refused rather than ignored. */
-export function readListQuery(parameters: URLSearchParams): ListQuery {
+export function readListQuery(parameters: URLSearchParams, kind: Kind): ListQuery {
   const resourceVersion = parameters.get('resourceVersion') || '0';
   if (!isVersion(resourceVersion)) throw new ApiRefusal('BadRequest', 'resourceVersion is not a version');
   if (isTrue(parameters.get('sendInitialEvents')))
@@ -34,29 +36,48 @@ export function readListQuery(parameters: URLSearchParams): ListQuery {
     exactVersion: parameters.get('resourceVersionMatch') === 'Exact',
     bookmarks: isTrue(parameters.get('allowWatchBookmarks')),
     timeoutSeconds: Math.min(readNumber(parameters, 'timeoutSeconds') || defaultWatchSeconds, maxWatchSeconds),
-    matches: readSelection(parameters),
+    matches: readSelection(parameters, kind),
   };
 }
 
-function readSelection(parameters: URLSearchParams): ListQuery['matches'] {
+function readSelection(parameters: URLSearchParams, kind: Kind): ListQuery['matches'] {
   const labels = parameters.get('labelSelector') || undefined;
   const fields = parameters.get('fieldSelector') || undefined;
   if (labels === undefined && fields === undefined) return undefined;
   const byLabels = parseLabelSelector(labels);
-  const byFields = parseFieldSelector(fields);
+  const byFields = parseFieldSelector(fields, kind);
   return (object) => byLabels(object.metadata.labels) && byFields(object);
 }
 
-/** Only the fields that every resource can be selected by. */
-function parseFieldSelector(text: string | undefined): (object: StoredObject) => boolean {
+/** The fields that every resource can be selected by, and those of its kind; all of them by equality alone. */
+function parseFieldSelector(text: string | undefined, kind: Kind): (object: StoredObject) => boolean {
+  const selectable = selectableFieldsOf(kind);
   const terms = (text ?? '').split(',').filter((term) => term !== '');
   const tests = terms.map((term) => {
-    const found = /^metadata\.(name|namespace)==?([a-z0-9.-]*)$/.exec(term.trim());
-    if (found === null) throw new ApiRefusal('BadRequest', 'only metadata.name and metadata.namespace can be selected');
-    const [, field, wanted] = found;
-    return (object: StoredObject) => (field === 'name' ? object.name : object.metadata.namespace) === wanted;
+    const found = /^(?<field>[A-Za-z.]+)==?(?<wanted>[^=\\]*)$/.exec(term.trim())?.groups;
+    const field = found?.['field'] ?? '';
+    if (!selectable.includes(field)) {
+      throw new ApiRefusal('BadRequest', `only ${selectable.join(', ')} can be selected, by a value`);
+    }
+    return (object: StoredObject) => valueAt(object, field) === found?.['wanted'];
   });
   return (object) => tests.every((test) => test(object));
+}
+
+function selectableFieldsOf(kind: Kind): readonly string[] {
+  const names = Object.keys(kinds) as (keyof typeof kinds)[];
+  const own = names.filter((name) => kinds[name].plural === kind.plural);
+  const fields = own.flatMap((name) => presentations[name].selectableFields);
+  return ['metadata.name', 'metadata.namespace', ...fields.map((path) => path.slice(1))];
+}
+
+/** Text of a field; a field that is absent is empty (Kubernetes, selectable fields of custom resources). */
+function valueAt(object: StoredObject, field: string): string {
+  if (field === 'metadata.name') return object.name;
+  if (field === 'metadata.namespace') return object.metadata.namespace ?? '';
+  let value: unknown = decodeObject(object);
+  for (const member of field.split('.')) value = (value as Readonly<Record<string, unknown>> | undefined)?.[member];
+  return value === undefined ? '' : String(value);
 }
 
 function readNumber(parameters: URLSearchParams, name: string): number | undefined {
