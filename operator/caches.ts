@@ -44,8 +44,6 @@ export type Caches = AsyncDisposable & {
   routesChangedAt(gateway: string): string;
   /** The version through which the removal of a route was seen; undefined where none of that name was seen to go. */
   removalOf(route: string): string | undefined;
-  /** How many changes were told so far; the same number means that nothing has changed. */
-  changes(): number;
   /** The longest time, in milliseconds, for which a watch has not heard of its server. */
   silenceMs(): number;
 };
@@ -76,7 +74,6 @@ export function startCaches(options: {
   let listeners: Listeners | undefined;
   const changedAt = new Map<string, string>();
   const removals = new Map<string, string>();
-  let changes = 0;
 
   function raise(gateways: readonly (string | undefined)[], version: string): void {
     for (const gateway of gateways) {
@@ -98,11 +95,7 @@ export function startCaches(options: {
     onChange: Listener<N> = (...change) => tell(name, ...change),
     transform: (object: Stored<CachedKinds[N]>) => Stored<CachedKinds[N]> = (object) => object,
   ) {
-    const counted: Listener<N> = (...change) => {
-      changes += 1;
-      onChange(...change);
-    };
-    return startReflector<CachedKinds[N]>({ client, kind, indexes, logger, clock, transform, onChange: counted });
+    return startReflector<CachedKinds[N]>({ client, kind, indexes, logger, clock, transform, onChange });
   }
 
   const policies = start('policies', kinds.guardrailPolicy, { id: byId }, undefined, withoutDefinition);
@@ -113,6 +106,7 @@ export function startCaches(options: {
       id: byId,
       alias: ({ spec }) => [aliasKey(spec.gateway, spec.model.alias)],
       policy: ({ spec }) => (spec.guardrail.mode === 'Policy' ? [spec.guardrail.policyRef.name] : []),
+      leaving: ({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : ['true']),
     },
     (name, current, previous) => {
       // Nobody asks for the removal of its route any more.
@@ -165,7 +159,6 @@ export function startCaches(options: {
     synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
     routesChangedAt: (gateway) => changedAt.get(gateway) ?? '0',
     removalOf: (route) => removals.get(route),
-    changes: () => changes,
     silenceMs: () => Math.max(...all.map((reflector) => clock.now() - reflector.lastContact())),
     async [Symbol.asyncDispose]() {
       await Promise.all(all.map((reflector) => reflector[Symbol.asyncDispose]()));

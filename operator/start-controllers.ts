@@ -9,6 +9,7 @@ import { createBindingController } from './controllers/model-binding/controller.
 import type { BindingWorld } from './controllers/model-binding/gather.ts';
 import { createGenerationController } from './controllers/runtime-generation/controller.ts';
 import { createNeedsFinder } from './controllers/runtime-generation/needed-workloads.ts';
+import { createNeedsLedger } from './controllers/runtime-generation/needs-ledger.ts';
 import { createServedController } from './controllers/served-policy/controller.ts';
 import type { Place } from './place.ts';
 import { startController } from './reconcile/controller.ts';
@@ -16,6 +17,9 @@ import type { PassOutcome } from './reconcile/outcome.ts';
 import type { ControllerName, ReconcileMeter } from './reconcile/reconcile-metrics.ts';
 import { createTriggers } from './triggers.ts';
 import { createWorkloadClaims } from './workloads/workload-claims.ts';
+
+/** Changes that come so close to each other are looked at together when it is asked which workloads are needed. */
+const gatherMs = 20;
 
 export type ControllersOptions = {
   readonly config: Pick<OperatorConfig, 'maxStreamMs' | 'progressDeadlineMs'>;
@@ -35,8 +39,11 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { place, caches, logger, meter } = options;
   const { workloads, gateways, bundles, served } = place;
   const { stores } = caches;
-  const controllers = createControllers(options, () => lookAtWorkloads());
-  const { bindings, addresses, generations } = controllers;
+  const controllers = createControllers(options, {
+    onFailure: () => lookAtWorkloads(),
+    onNeed: (workload) => queues.generations.add(workload),
+  });
+  const { bindings, addresses, generations, ledger } = controllers;
 
   const parts = new AsyncDisposableStack();
   const start = (
@@ -53,8 +60,24 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   };
 
   function lookAtWorkloads(): void {
-    generations.forgetNeeds();
     for (const { metadata } of stores.generations.list()) queues.generations.add(metadata.name);
+  }
+
+  let looking: NodeJS.Timeout | undefined;
+  parts.defer(() => clearTimeout(looking));
+  function lookAtNeeds(): void {
+    looking ??= setTimeout(() => {
+      looking = undefined;
+      // What cannot be told now is told by the passes, which are tried again.
+      ledger.settle().then(lookAtUnneeded, lookAtWorkloads);
+    }, gatherMs);
+  }
+
+  /** Whether such a workload goes depends on what replicas report. */
+  function lookAtUnneeded(): void {
+    for (const { metadata } of stores.generations.list()) {
+      if (!ledger.isNeeded(metadata.name)) queues.generations.add(metadata.name);
+    }
   }
 
   workloads.onChange((name) => queues.generations.add(name));
@@ -70,6 +93,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const triggers = createTriggers({
     queues,
     stores,
+    needs: { touch: ledger.touch, look: lookAtNeeds },
     waitingFor,
     served: { ...served, waitingFor: addresses.waitingFor },
   });
@@ -82,8 +106,17 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   return parts;
 }
 
-/** @param onFailure told that something which is no object needs its workload no more */
-function createControllers({ config, place, caches, clock, logger }: ControllersOptions, onFailure: () => void) {
+type ControllerListeners = {
+  /** Something that is no object needs its workload no more. */
+  readonly onFailure: () => void;
+  /** A workload is needed now, or not any more, or by another number of processes. */
+  readonly onNeed: (workload: string) => void;
+};
+
+function createControllers(
+  { config, place, caches, clock, logger }: ControllersOptions,
+  { onFailure, onNeed }: ControllerListeners,
+) {
   const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = place;
   const { approved, limits } = place.environment;
   const { maxStreamMs, progressDeadlineMs } = config;
@@ -93,11 +126,23 @@ function createControllers({ config, place, caches, clock, logger }: Controllers
   const ports = { client, bundles, judge, workloads, checks, logger, events };
   const addresses = createServedController({ ports, world, served, claims, clock, maxStreamMs, onFailure });
   const needs = createNeedsFinder(client, world, { entries: served.entries, hasFailed: addresses.hasFailed });
+  const ledger = createNeedsLedger({ finder: needs, stores, served, onChange: onNeed });
   return {
+    ledger,
     policies: createPolicyController({ client, stores, clock, logger, events, served }),
     bindings: createBindingController({ ports, world, claims, clock, progressDeadlineMs, maxStreamMs }),
     addresses,
-    generations: createGenerationController({ ...ports, world, caches, served, needs, claims, clock, maxStreamMs }),
+    generations: createGenerationController({
+      ...ports,
+      world,
+      caches,
+      served,
+      needs,
+      ledger,
+      claims,
+      clock,
+      maxStreamMs,
+    }),
     reports: createReportController({ client, stores, gateways, clock, logger }),
   };
 }

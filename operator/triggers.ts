@@ -4,16 +4,16 @@ import { idLabel } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
 import type { WorkQueue } from '#kube/work-queue';
+import type { CachedPolicy } from './cached-policy.ts';
 import { aliasKey, type Listeners, type Stores } from './caches.ts';
 import { readPrevious } from './controllers/model-binding/previous.ts';
+import type { NeedsLedger } from './controllers/runtime-generation/needs-ledger.ts';
 import type { ServedPolicies } from './served/ports.ts';
+import { createUnconfirmedRoutes } from './unconfirmed-routes.ts';
 
 export type Queues = Readonly<
   Record<'policies' | 'bindings' | 'generations' | 'reports' | 'served', Pick<WorkQueue, 'add' | 'addAfter'>>
 >;
-
-/** Changes that come so close to each other are looked at together when a workload is asked whether it is needed. */
-const gatherMs = 20;
 
 /**
  * Which passes a change asks for. Asking too often costs a look at the cache; asking too seldom leaves something
@@ -22,6 +22,11 @@ const gatherMs = 20;
 export function createTriggers(options: {
   readonly queues: Queues;
   readonly stores: Stores;
+  /** Which workloads are needed follows from the objects. */
+  readonly needs: Pick<NeedsLedger, 'touch'> & {
+    /** Has workloads looked at that are needed now, or may not be any more. */
+    look(): void;
+  };
   /** Bindings that wait for a workload that no route names yet. */
   readonly waitingFor: (workload: string) => readonly string[];
   readonly served: Pick<ServedPolicies, 'entries' | 'pins'> & {
@@ -29,12 +34,14 @@ export function createTriggers(options: {
     waitingFor(workload: string): readonly string[];
   };
 }): Triggers {
-  const { queues, stores, waitingFor, served } = options;
+  const { queues, stores, needs, waitingFor, served } = options;
+  const unconfirmed = createUnconfirmedRoutes(stores);
   const addAll = (queue: keyof Queues, objects: readonly AnyObject[]): void => {
     for (const { metadata } of objects) queues[queue].add(metadata.name);
   };
-  const generations = (): void => {
-    for (const { metadata } of stores.generations.list()) queues.generations.addAfter(metadata.name, gatherMs);
+  const touch = (names: Iterable<string>): void => {
+    for (const name of names) needs.touch(name);
+    needs.look();
   };
   const sharers = (key: string | undefined): void => {
     if (key !== undefined) addAll('bindings', stores.bindings.by('alias', key));
@@ -42,12 +49,24 @@ export function createTriggers(options: {
   const policiesOfId = (id: string | undefined): void => {
     if (id !== undefined) addAll('policies', stores.policies.by('id', id));
   };
+  /** A reference that went away, or an outcome, may be what the deletion of a policy waits for. */
+  const release = (policies: readonly (Stored<CachedPolicy> | undefined)[]): void => {
+    addAll(
+      'policies',
+      policies.filter((policy) => policy?.metadata.deletionTimestamp !== undefined).filter((one) => one !== undefined),
+    );
+  };
+  const releaseServed = (route: Stored<GatewayRoute> | undefined): void => {
+    for (const id of servedBy(route)) release(stores.policies.by('id', id));
+  };
 
   return {
     policies(name, current, previous) {
       queues.policies.add(name, { priority: isEdit(current, previous) ? 'high' : 'low' });
       for (const id of [current, previous].map(idOf)) policiesOfId(id);
-      addAll('bindings', stores.bindings.by('policy', name));
+      const bindings = stores.bindings.by('policy', name);
+      addAll('bindings', bindings);
+      touch(bindings.map(({ metadata }) => metadata.name));
       for (const entry of served.entries) if (entry.policyRef.name === name) queues.served.add(entry.name);
     },
     bindings(name, current, previous) {
@@ -57,14 +76,18 @@ export function createTriggers(options: {
         const id = idOf(binding);
         if (id !== undefined) addAll('bindings', stores.bindings.by('id', id));
       }
-      // A reference that went away, or an outcome, may be what the deletion of a policy waits for.
-      for (const id of servedBy(stores.routes.get(name))) policiesOfId(id);
-      if (previous?.spec.guardrail.mode === 'Policy') queues.policies.add(previous.spec.guardrail.policyRef.name);
-      generations();
+      releaseServed(stores.routes.get(name));
+      if (previous?.spec.guardrail.mode === 'Policy') {
+        release([stores.policies.get(previous.spec.guardrail.policyRef.name)]);
+      }
+      touch([name]);
     },
     generations(name, current, previous) {
       queues.generations.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
-      addAll('bindings', stores.routes.by('workload', name));
+      const pinning = stores.routes.by('workload', name);
+      addAll('bindings', pinning);
+      // Whether it is there decides what its routes need.
+      if (current === undefined || previous === undefined) touch(pinning.map(({ metadata }) => metadata.name));
       for (const binding of waitingFor(name)) queues.bindings.add(binding);
       for (const entry of served.waitingFor(name)) queues.served.add(entry);
       for (const [entry, pin] of served.pins()) if (pin.workload === name) queues.served.add(entry);
@@ -72,23 +95,30 @@ export function createTriggers(options: {
     routes(name, current, previous) {
       queues.bindings.add(name);
       for (const route of [current, previous]) sharers(aliasOf(route));
-      for (const id of servedBy(previous)) policiesOfId(id);
-      generations();
+      releaseServed(previous);
+      unconfirmed.changed(name, current);
+      touch([name]);
     },
     reports(name, current, previous) {
       queues.reports.add(name);
-      const gateways = new Set([current?.spec.gateway, previous?.spec.gateway]);
-      const isConcerned = ({ metadata, spec }: Stored<ModelBinding>): boolean =>
-        gateways.has(spec.gateway) || metadata.deletionTimestamp !== undefined;
-      addAll('bindings', stores.bindings.list().filter(isConcerned));
-      generations();
+      const concerned = unconfirmed.concernedBy(current, previous);
+      if (concerned === 'all') {
+        const gateways = new Set([current?.spec.gateway, previous?.spec.gateway]);
+        for (const { metadata, spec } of stores.bindings.list()) {
+          if (gateways.has(spec.gateway)) queues.bindings.add(metadata.name, { priority: 'low' });
+        }
+      } else {
+        for (const binding of concerned) queues.bindings.add(binding);
+      }
+      addAll('bindings', stores.bindings.by('leaving', 'true'));
+      needs.look();
     },
     served(name) {
       queues.served.add(name);
       const policyRef = served.entries.find((entry) => entry.name === name)?.policyRef;
       if (policyRef !== undefined) queues.policies.add(policyRef.name);
       policiesOfId(served.pins().get(name)?.policyId);
-      generations();
+      needs.look();
     },
   };
 }

@@ -11,13 +11,20 @@ export type AwaitedWorkloads = {
 
 export function createAwaitedWorkloads(): AwaitedWorkloads {
   const awaited = new Map<string, Set<string>>();
+  const waiting = new Map<string, Set<string>>();
   return {
     expect(binding, workload) {
       awaited.set(binding, (awaited.get(binding) ?? new Set()).add(workload));
+      waiting.set(workload, (waiting.get(workload) ?? new Set()).add(binding));
     },
     forget(binding) {
+      for (const workload of awaited.get(binding) ?? []) {
+        const bindings = waiting.get(workload);
+        bindings?.delete(binding);
+        if (bindings?.size === 0) waiting.delete(workload);
+      }
       awaited.delete(binding);
     },
-    bindingsOf: (workload) => [...awaited].flatMap(([binding, names]) => (names.has(workload) ? [binding] : [])),
+    bindingsOf: (workload) => [...(waiting.get(workload) ?? [])],
   };
 }

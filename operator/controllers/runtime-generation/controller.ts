@@ -21,7 +21,8 @@ import type { Workloads } from '../../workloads/ports.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import type { BindingWorld } from '../model-binding/gather.ts';
 import { decideGeneration, type GenerationStanding } from './decide.ts';
-import type { Needs, NeedsFinder } from './needed-workloads.ts';
+import type { NeedsFinder } from './needed-workloads.ts';
+import type { NeedsLedger } from './needs-ledger.ts';
 import { restoreBundle } from './restore-bundle.ts';
 import type { GenerationSnapshot } from './snapshot.ts';
 import { makeGenerationStatus } from './status.ts';
@@ -32,15 +33,15 @@ const watched: readonly Watched[] = [
   { type: 'Ready', status: 'False', reason: 'WorkloadFailed', as: { type: 'Warning', action: 'Run' } },
   { type: 'Ready', status: 'True', of: 'Ready', reason: 'WorkloadReady', as: { type: 'Normal', action: 'Run' } },
 ];
-const nobody = { askers: [], replicas: 0 } as const;
 
 export type GenerationControllerOptions = {
   readonly client: KubeClient;
-  readonly caches: Pick<Caches, 'stores' | 'routesChangedAt' | 'changes'>;
+  readonly caches: Pick<Caches, 'stores' | 'routesChangedAt'>;
   readonly world: BindingWorld;
-  readonly needs: NeedsFinder;
+  readonly needs: Pick<NeedsFinder, 'find'>;
+  readonly ledger: Pick<NeedsLedger, 'settle' | 'of'>;
   readonly workloads: Workloads;
-  readonly served: Pick<ServedPolicies, 'pins' | 'readPins' | 'changes'>;
+  readonly served: Pick<ServedPolicies, 'pins' | 'readPins'>;
   readonly claims: Pick<WorkloadClaims, 'isClaimed'>;
   readonly bundles: BundleStore;
   readonly clock: Clock;
@@ -51,19 +52,18 @@ export type GenerationControllerOptions = {
 
 /** Has the processes of a workload run while it is needed, and takes them away when nobody uses them any more. */
 export function createGenerationController(options: GenerationControllerOptions) {
-  const { client, caches, needs, workloads, served, clock, logger } = options;
+  const { client, caches, needs, ledger, workloads, served, clock, logger } = options;
   const { stores } = caches;
   const watches = createStopwatches(clock);
   let sweeping: Promise<void> = Promise.resolve();
-  let known: { readonly changes: number; readonly needs: Needs } | undefined;
 
   async function reconcile(name: string): Promise<PassOutcome> {
     let generation = stores.generations.get(name);
     if (generation === undefined) return forget(name);
-    const found = await needsNow();
+    await ledger.settle();
     let bundle: GenerationSnapshot['bundle'] = (await options.bundles.has(generation.spec.digest)) ? 'stored' : 'lost';
     for (let step = 0; step < maxSteps; step++) {
-      const s = snapshotOf(generation, found, bundle);
+      const s = snapshotOf(generation, bundle);
       const decided = decideGeneration(s);
       switch (decided.kind) {
         case 'keep':
@@ -93,26 +93,13 @@ export function createGenerationController(options: GenerationControllerOptions)
     throw new TypeError('a workload settles in a few steps');
   }
 
-  /** What is needed as far as the caches tell; found once for every state of them. */
-  async function needsNow(): Promise<Needs> {
-    const changes = caches.changes() + served.changes();
-    if (known?.changes === changes) return known.needs;
-    const found = await needs.find(stores.routes.list(), stores.bindings.list(), served.pins());
-    known = { changes, needs: found };
-    return found;
-  }
-
-  function snapshotOf(
-    generation: Stored<RuntimeGeneration>,
-    found: Needs,
-    bundle: GenerationSnapshot['bundle'],
-  ): GenerationSnapshot {
+  function snapshotOf(generation: Stored<RuntimeGeneration>, bundle: GenerationSnapshot['bundle']): GenerationSnapshot {
     const { metadata, spec, status } = generation;
     const { name } = metadata;
     const runnable = workloads.canRun(spec);
     const isRunning = workloads.has(name);
     if (runnable && isRunning) run(generation);
-    const need = found.get(name) ?? nobody;
+    const need = ledger.of(name);
     return {
       name,
       generation: metadata.generation,
@@ -215,10 +202,6 @@ export function createGenerationController(options: GenerationControllerOptions)
 
   return {
     reconcile,
-    /** What is needed is found anew with the next pass: something that is no object has changed. */
-    forgetNeeds(): void {
-      known = undefined;
-    },
     /** Sweeps once at the start: what a crash left behind. */
     sweep,
     /** Resolves when no sweep is under way. */

@@ -24,10 +24,19 @@ import type { Need } from './snapshot.ts';
 /** Names of workloads by content that are remembered; the content is immutable and so is the name. */
 const remembered = 4_096;
 
+export type ServedNeed = { readonly workloads: readonly string[]; readonly replicas: number };
+
 /** By name of workload: who needs it and with how many processes. */
 export type Needs = ReadonlyMap<string, Need>;
 
 export type NeedsFinder = {
+  /** The workloads that a binding and the route of its name need; either may be gone. */
+  ofBinding(
+    binding: Stored<ModelBinding> | undefined,
+    route: Stored<GatewayRoute> | undefined,
+  ): Promise<readonly string[]>;
+  /** By asker what the addresses need and what the listed entries ask for. */
+  ofServed(pins: ReadonlyMap<string, ServedPin>): Promise<ReadonlyMap<string, ServedNeed>>;
   /** What these routes, bindings and addresses need together, and what the listed entries ask for. */
   find(
     routes: readonly Stored<GatewayRoute>[],
@@ -63,12 +72,13 @@ export function createNeedsFinder(
     return name;
   }
 
-  /** The names that one binding needs, each with who asks. */
-  async function needsOf(
-    binding: Stored<ModelBinding>,
+  async function ofBinding(
+    binding: Stored<ModelBinding> | undefined,
     route: Stored<GatewayRoute> | undefined,
   ): Promise<readonly string[]> {
     const found: (string | undefined)[] = route === undefined ? [] : await routeNeeds(route, binding);
+    // A route whose binding is gone still serves until it is deleted.
+    if (binding === undefined) return found.filter((name) => name !== undefined);
     const desired = desiredApplication(binding.spec, policyIdOf(binding));
     const ended = binding.status?.applications?.[0];
     const hasFailed = ended?.outcome === 'Failed' && answers(ended, desired);
@@ -121,31 +131,40 @@ export function createNeedsFinder(
     return isPinned ? undefined : nameOf(content);
   }
 
+  async function ofServed(pins: ReadonlyMap<string, ServedPin>): Promise<ReadonlyMap<string, ServedNeed>> {
+    const needs = new Map<string, ServedNeed>();
+    for (const name of new Set([...pins.keys(), ...served.entries.map((entry) => entry.name)])) {
+      const entry = served.entries.find((one) => one.name === name);
+      const pin = pins.get(name);
+      const desired = entry === undefined ? undefined : await desiredOf(entry, pin);
+      const workloads = [pin?.workload, ...(pin?.previous ?? []), desired].filter((one) => one !== undefined);
+      needs.set(`served policy ${name}`, { workloads, replicas: entry?.replicas ?? 1 });
+    }
+    return needs;
+  }
+
   return {
+    ofBinding,
+    ofServed,
     async find(routes, bindings, pins) {
       const byName = new Map(routes.map((route) => [route.metadata.name, route]));
-      const needs = new Map<string, Need>();
+      const needs = new Map<string, { readonly askers: string[]; replicas: number }>();
       const add = (name: string, asker: string, replicas: number): void => {
-        const held = needs.get(name);
-        const askers = [...(held?.askers ?? []), asker];
-        needs.set(name, { askers, replicas: Math.max(held?.replicas ?? 1, replicas) });
+        const held = needs.get(name) ?? { askers: [], replicas: 1 };
+        held.askers.push(asker);
+        held.replicas = Math.max(held.replicas, replicas);
+        needs.set(name, held);
       };
       for (const binding of bindings) {
         const { name } = binding.metadata;
-        for (const needed of await needsOf(binding, byName.get(name))) add(needed, name, binding.spec.replicas);
+        for (const needed of await ofBinding(binding, byName.get(name))) add(needed, name, binding.spec.replicas);
         byName.delete(name);
       }
-      // Routes whose binding is gone still serve until they are deleted.
-      for (const route of byName.values()) {
-        for (const needed of await routeNeeds(route, undefined))
-          if (needed !== undefined) add(needed, route.metadata.name, 1);
+      for (const [name, route] of byName) {
+        for (const needed of await ofBinding(undefined, route)) add(needed, name, 1);
       }
-      for (const name of new Set([...pins.keys(), ...served.entries.map((entry) => entry.name)])) {
-        const entry = served.entries.find((one) => one.name === name);
-        const pin = pins.get(name);
-        const desired = entry === undefined ? undefined : await desiredOf(entry, pin);
-        const asked = [pin?.workload, ...(pin?.previous ?? []), desired].filter((one) => one !== undefined);
-        for (const workload of asked) add(workload, `served policy ${name}`, entry?.replicas ?? 1);
+      for (const [asker, { workloads, replicas }] of await ofServed(pins)) {
+        for (const workload of workloads) add(workload, asker, replicas);
       }
       return needs;
     },

@@ -1,0 +1,78 @@
+import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { Stored } from '#crds/metadata';
+import { compareVersions, isVersion } from '#kube/compare-versions';
+import { sameJson } from '#kube/same-json';
+import type { Stores } from './caches.ts';
+
+type Report = Stored<GatewayReport>;
+type Entry = GatewayReport['spec']['pending'][number] & { readonly reason?: string };
+
+/** Routes that some replica of their gateway may not have confirmed, so that a report is told what it decides on. */
+export type UnconfirmedRoutes = {
+  /** A route is now as it is given, or gone. */
+  changed(name: string, current: Stored<GatewayRoute> | undefined): void;
+  /** Names of the routes on which a changed report says something new; `all` where it may be any of its gateway. */
+  concernedBy(current: Report | undefined, previous: Report | undefined): ReadonlySet<string> | 'all';
+};
+
+export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports'>): UnconfirmedRoutes {
+  const open = new Map<string, { readonly gateway: string; readonly version: string }>();
+
+  /** Forgets what every replica of the gateway is past; who comes later is looked at as a whole. */
+  function forgetConfirmed(gateway: string): void {
+    const reports = stores.reports.by('gateway', gateway);
+    for (const [name, route] of open) {
+      if (route.gateway === gateway && reports.every((report) => isPast(report, route.version))) open.delete(name);
+    }
+  }
+
+  return {
+    changed(name, current) {
+      if (current === undefined) open.delete(name);
+      else open.set(name, { gateway: current.spec.gateway, version: current.metadata.resourceVersion });
+    },
+    concernedBy(current, previous) {
+      if (current === undefined || previous === undefined || !isSameReplica(current, previous)) return 'all';
+      const { gateway } = current.spec;
+      const concerned = new Set([
+        ...changedEntries(current.spec.pending, previous.spec.pending),
+        ...changedEntries(current.spec.rejected, previous.spec.rejected),
+      ]);
+      for (const [name, route] of open) {
+        if (route.gateway !== gateway) continue;
+        if (isPast(current, route.version) !== isPast(previous, route.version)) concerned.add(name);
+      }
+      forgetConfirmed(gateway);
+      return concerned;
+    },
+  };
+}
+
+/** Everything but how far it is and what it lists. */
+function isSameReplica({ metadata, spec }: Report, previous: Report): boolean {
+  const { gateway, bootId, ready, formats } = previous.spec;
+  return (
+    metadata.uid === previous.metadata.uid &&
+    spec.gateway === gateway &&
+    spec.bootId === bootId &&
+    spec.ready === ready &&
+    sameJson(spec.formats, formats) &&
+    isPast({ metadata, spec }, previous.spec.appliedThrough)
+  );
+}
+
+function isPast({ spec }: Pick<Report, 'metadata' | 'spec'>, version: string): boolean {
+  if (!isVersion(spec.appliedThrough) || !isVersion(version)) return false;
+  return compareVersions(spec.appliedThrough, version) >= 0;
+}
+
+/** Names of routes of which one list says something else than the other. */
+function changedEntries(current: readonly Entry[], previous: readonly Entry[]): readonly string[] {
+  if (current.length === 0 && previous.length === 0) return [];
+  const keyOf = ({ route, uid, version, reason }: Entry): string => JSON.stringify([route, uid, version, reason]);
+  const before = new Map(previous.map((entry) => [keyOf(entry), entry.route]));
+  const changed: string[] = [];
+  for (const entry of current) if (!before.delete(keyOf(entry))) changed.push(entry.route);
+  return [...changed, ...before.values()];
+}
