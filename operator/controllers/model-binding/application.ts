@@ -1,6 +1,7 @@
 import { digestOf } from '#contracts/canonical';
 import type { GatewayRouteSpec } from '#crds/gateway-route';
 import type { ApplicationRecord, FailureReason, ModelBindingSpec } from '#crds/model-binding';
+import { sameJson } from '#kube/same-json';
 
 /** What an application puts in force; the policy id is unknown while the policy cannot be found. */
 export type Content =
@@ -39,7 +40,7 @@ export function contentDigest(content: Content): string {
 }
 
 export function sameContent(a: Content, b: Content): boolean {
-  return contentDigest(a) === contentDigest(b);
+  return sameJson(a, b);
 }
 
 export function sameApplication(a: Application, b: Application): boolean {

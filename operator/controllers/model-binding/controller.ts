@@ -3,7 +3,6 @@ import type { GatewayRoute } from '#crds/gateway-route';
 import { idLabel, kinds, operatorFinalizer } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
-import { createSemaphore } from '#kit/concurrency/semaphore';
 import type { Clock } from '#kit/time/clock';
 import { applyDesired, applyStatus } from '#kube/apply';
 import { KubeError } from '#kube/client';
@@ -23,9 +22,14 @@ import { runStep, type TrialPorts, type TrialStep } from './run-step.ts';
 import type { Snapshot } from './snapshot.ts';
 import { makeStatus } from './status.ts';
 import type { Settlement, Standing, Step } from './steps.ts';
-import { writeRoute } from './write-route.ts';
+import { createAliasTurns, writeRoute } from './write-route.ts';
 
 const maxSteps = 32;
+/**
+ * How long nothing more is said of an application whose replicas are about to confirm it: they do it one after the
+ * other, usually at once, and what they said then is the outcome.
+ */
+const patienceMs = 5_000;
 
 export type BindingControllerOptions = {
   readonly ports: Omit<TrialPorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
@@ -44,8 +48,10 @@ type Progress =
 export function createBindingController(options: BindingControllerOptions) {
   const { ports, world, clock } = options;
   const { client, logger } = ports;
-  const aliases = createSemaphore(1);
+  const aliases = createAliasTurns();
   const watches = createStopwatches(clock);
+  /** Since when which generation is with the replicas. */
+  const trials = createStopwatches(clock);
   const awaited = createAwaitedWorkloads();
   const answered = createAnsweredProviders();
 
@@ -167,6 +173,7 @@ export function createBindingController(options: BindingControllerOptions) {
       finalizers: finalizers.filter((finalizer) => finalizer !== operatorFinalizer),
     });
     watches.forget(uid);
+    trials.forget(uid);
   }
 
   async function writeStatus(pass: Pass, s: Snapshot, settlement: Settlement): Promise<Stored<ModelBinding>> {
@@ -184,6 +191,8 @@ export function createBindingController(options: BindingControllerOptions) {
   }
 
   async function settle(pass: Pass, s: Snapshot, settlement: Settlement): Promise<PassOutcome> {
+    const restMs = restOfPatience(s, settlement);
+    if (restMs > 0) return { kind: 'waiting', afterMs: restMs };
     await writeStatus(pass, s, settlement);
     const { outcome, standing } = settlement;
     const { name, uid } = pass.binding.metadata;
@@ -193,11 +202,20 @@ export function createBindingController(options: BindingControllerOptions) {
     }
     if (isOver(standing)) {
       watches.forget(uid);
+      trials.forget(uid);
       answered.forget(name);
     }
     if (settlement.deadline !== true) return { kind: 'settled' };
     const limit = s.binding.deleting ? options.maxStreamMs : options.progressDeadlineMs;
     return { kind: 'waiting', afterMs: Math.max(1, limit - watches.current(uid)) };
+  }
+
+  /** Milliseconds; 0 where something is to be said now. */
+  function restOfPatience(s: Snapshot, { standing, outcome }: Settlement): number {
+    if (standing.kind !== 'confirming' || outcome !== undefined || s.route === undefined) return 0;
+    const said = s.conditions.find((condition) => condition.type === 'Applied');
+    if (said?.status !== 'Unknown' || said.observedGeneration !== s.binding.generation) return 0;
+    return Math.max(0, patienceMs - trials.elapsed(s.binding.uid, s.route.spec.generationId));
   }
 
   /** A technical fault shows in the conditions, where they can be written; the queue tries again. */

@@ -1,6 +1,6 @@
-import { digestOf } from '#contracts/canonical';
 import { idPattern } from '#crds/admission-rules';
 import { idLabel } from '#crds/kinds';
+import { sameJson } from '#kube/same-json';
 import {
   type Application,
   answers,
@@ -96,7 +96,7 @@ function keepRoute(s: Snapshot): Step | undefined {
   if (s.route === undefined) return undefined;
   const draft = keptDraft(s, s.route);
   const { generationId, ...current } = s.route.spec;
-  if (digestOf(draft) === digestOf(current)) return undefined;
+  if (sameJson(draft, current)) return undefined;
   return { kind: 'write_route', why: 'keep', draft, generation: 'kept', previous: s.route.previous };
 }
 

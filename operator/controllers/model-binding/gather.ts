@@ -170,7 +170,7 @@ function problemOf({ metadata, status }: Stored<RuntimeGeneration>): string | un
 }
 
 /** The replicas of the route's gateway, as their reports stand to this version of the route. */
-function replicasOf(stores: Stores, route: Stored<GatewayRoute>): readonly ReplicaView[] {
+export function replicasOf(stores: Pick<Stores, 'reports'>, route: Stored<GatewayRoute>): readonly ReplicaView[] {
   const { name, uid, resourceVersion } = route.metadata;
   return sorted(stores.reports.by('gateway', route.spec.gateway)).map(({ metadata, spec }) => {
     const about = (entry: { readonly route: string; readonly uid: string }): boolean =>
@@ -188,7 +188,8 @@ function replicasOf(stores: Stores, route: Stored<GatewayRoute>): readonly Repli
   });
 }
 
-function waitingReplicas(stores: Stores, gateway: string): readonly ReplicaView[] {
+/** The replicas of a gateway, for a binding that has no route yet. */
+export function waitingReplicas(stores: Pick<Stores, 'reports'>, gateway: string): readonly ReplicaView[] {
   return sorted(stores.reports.by('gateway', gateway)).map(({ metadata, spec }) => ({
     name: metadata.name,
     ready: spec.ready,

@@ -5,10 +5,11 @@ import { idLabel, kinds } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
 import type { RuntimeGeneration } from '#crds/runtime-generation';
-import type { Semaphore } from '#kit/concurrency/semaphore';
+import { createSemaphore } from '#kit/concurrency/semaphore';
 import { applyDesired } from '#kube/apply';
 import { type KubeClient, KubeError } from '#kube/client';
 import { listAll } from '#kube/list-all';
+import { aliasKey } from '../../caches.ts';
 import { keepWorkload } from '../../workloads/prepare-workload.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { holdingOf, type Pass, policyView } from './gather.ts';
@@ -19,10 +20,43 @@ import type { RouteWrite } from './steps.ts';
 
 export type RoutePorts = {
   readonly client: KubeClient;
-  /** One at a time claims an alias that no route of its binding holds yet. */
-  readonly aliases: Semaphore;
+  readonly aliases: AliasTurns;
   readonly claims: WorkloadClaims;
 };
+
+/** One at a time claims an alias that no route of its binding holds yet. */
+export type AliasTurns = {
+  /**
+   * Waits for the turn of the caller.
+   * @throws the reason of the signal when it is aborted first
+   */
+  acquire(alias: string, signal: AbortSignal): Promise<() => void>;
+};
+
+export function createAliasTurns(): AliasTurns {
+  const turns = new Map<string, { readonly turn: ReturnType<typeof createSemaphore>; users: number }>();
+  return {
+    async acquire(alias, signal) {
+      const held = turns.get(alias) ?? { turn: createSemaphore(1), users: 0 };
+      turns.set(alias, held);
+      held.users += 1;
+      const leave = (): void => {
+        held.users -= 1;
+        if (held.users === 0) turns.delete(alias);
+      };
+      try {
+        const release = await held.turn.acquire(signal);
+        return () => {
+          release();
+          leave();
+        };
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+  };
+}
 
 /**
  * Writes a route whole, in one write. Before it pins something else, everything that the decision rests on is read
@@ -44,7 +78,7 @@ export async function writeRoute(
   const held = pass.route?.spec;
   if (held?.alias === step.draft.alias && held.gateway === step.draft.gateway)
     return await write(ports.client, pass, step);
-  const release = await ports.aliases.acquire(signal);
+  const release = await ports.aliases.acquire(aliasKey(step.draft.gateway, step.draft.alias), signal);
   try {
     await confirmAlias(ports.client, step.draft);
     return await write(ports.client, pass, step);
@@ -95,9 +129,10 @@ async function keepPinned(client: KubeClient, draft: RouteDraft, replicas: numbe
   await keepWorkload(client, generation, replicas);
 }
 
-/** No route of another binding holds the alias, from a live read. */
+/** No route of another binding holds the alias, from a live read. An alias has no character that selectors escape. */
 async function confirmAlias(client: KubeClient, draft: RouteDraft): Promise<void> {
-  const { items } = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
+  const fieldSelector = `spec.alias=${draft.alias}`;
+  const { items } = await listAll<GatewayRoute>(client, kinds.gatewayRoute, { fieldSelector });
   const taken = items
     .map(holdingOf)
     .some(
