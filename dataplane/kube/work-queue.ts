@@ -51,6 +51,12 @@ export type WorkQueue = AsyncDisposable & {
   counts(): WorkQueueCounts;
 };
 
+/**
+ * Passes that wait for nothing follow each other in one turn of the event loop; after so many milliseconds of them
+ * everything else has its turn, watches and the lease among it.
+ */
+const turnMs = 5;
+
 type Delay = { readonly at: number; readonly timer: NodeJS.Timeout };
 
 /**
@@ -70,6 +76,9 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const outcomes: Record<WorkOutcome, number> = { success: 0, requeue_after: 0, error: 0 };
   let adds = 0;
   let retries = 0;
+  /** When this turn of the event loop began to work; undefined where it did not. */
+  let turnSince: number | undefined;
+  let isResting = false;
   let waiters: (() => void)[] = [];
 
   function add(key: string, { priority = 'normal' }: { readonly priority?: Priority } = {}): void {
@@ -106,8 +115,26 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     delays.delete(key);
   }
 
+  function beginTurn(): void {
+    turnSince = undefined;
+    isResting = false;
+    start();
+  }
+
+  /** Whether this turn has taken its time; then the next one goes on. */
+  function mustRest(): boolean {
+    if (isResting) return true;
+    if (turnSince === undefined) {
+      turnSince = clock.now();
+      setImmediate(beginTurn);
+      return false;
+    }
+    isResting = clock.now() - turnSince >= turnMs;
+    return isResting;
+  }
+
   function start(): void {
-    while (active.size < options.concurrency) {
+    while (active.size < options.concurrency && lanes.size > 0 && !mustRest()) {
       const key = lanes.take();
       if (key === undefined) return;
       const queued = queuedAt.get(key) ?? clock.now();
