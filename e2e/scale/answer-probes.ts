@@ -1,0 +1,47 @@
+// Usage: node answer-probes.ts KUBECONFIG NAMESPACE PORT: answers at the address of every workload as its runtime does
+// to a check without messages.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type CheckErrorCode, checkErrors } from '#contracts/checks';
+import { contextHeaders } from '#contracts/profiles';
+import { kinds } from '#crds/kinds';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { createClient } from '#kube/client';
+import { loadKubeconfig } from '#kube/credentials';
+import { startReflector } from '#kube/reflector';
+import { scaleToken } from './scale-token.ts';
+
+const [file = '', namespace = '', port = '0'] = process.argv.slice(2);
+const client = createClient({ ...(await loadKubeconfig({ file })), namespace });
+const workloads = startReflector<RuntimeGeneration>({
+  client,
+  kind: kinds.runtimeGeneration,
+  logger: { info() {}, warn() {} },
+  onChange() {},
+});
+await workloads.synced;
+
+/** The gates of a runtime in their order: the token, then the digest, then the number of messages. */
+function judge({ headers }: IncomingMessage): CheckErrorCode {
+  const [workload = ''] = (headers.host ?? '').split('.');
+  if (headers.authorization !== `Bearer ${scaleToken}`) return 'unauthenticated';
+  const digest = workloads.store.get(workload)?.spec.digest;
+  return digest !== undefined && headers[contextHeaders.bundleDigest] === digest
+    ? 'message_limit'
+    : 'policy_unavailable';
+}
+
+function answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  incoming.resume().on('end', () => {
+    const code = judge(incoming);
+    const body = JSON.stringify({ code, message: checkErrors[code].meaning, traceId: '0'.repeat(32) });
+    outgoing.writeHead(checkErrors[code].status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    });
+    outgoing.end(body);
+  });
+}
+
+const server = createServer({ keepAliveTimeout: 65_000 }, answer);
+server.listen(Number(port), '127.0.0.1', () => console.log(JSON.stringify({ listening: `http://127.0.0.1:${port}` })));
+process.on('SIGTERM', () => process.exit(0));

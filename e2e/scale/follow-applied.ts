@@ -1,0 +1,39 @@
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { KubeClient } from '#kube/client';
+import { startReflector } from '#kube/reflector';
+import { until } from '../support/until.ts';
+
+export type FollowedBindings = AsyncDisposable & {
+  /** Bindings that say of their newest generation that it is applied. */
+  applied(): number;
+  /** Waits until so many are applied. */
+  all(count: number, deadlineMs: number): Promise<void>;
+};
+
+/** Counts the bindings that are applied, as whoever watches them sees it. */
+export function followApplied(client: KubeClient): FollowedBindings {
+  const applied = new Set<string>();
+  const reflector = startReflector<ModelBinding>({
+    client,
+    kind: kinds.modelBinding,
+    logger: { info() {}, warn() {} },
+    onChange(name, current) {
+      if (current !== undefined && isApplied(current)) applied.add(name);
+      else applied.delete(name);
+    },
+  });
+  return {
+    applied: () => applied.size,
+    all: async (count, deadlineMs) => {
+      await until(`${count} bindings are applied`, () => applied.size >= count || undefined, { deadlineMs });
+    },
+    [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose](),
+  };
+}
+
+function isApplied({ metadata, status }: Stored<ModelBinding>): boolean {
+  const condition = status?.conditions?.find(({ type }) => type === 'Applied');
+  return condition?.status === 'True' && condition.observedGeneration === metadata.generation;
+}

@@ -1,0 +1,25 @@
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { Pod } from '#kube/builtin-types';
+import { type RunningProcess, startProcess } from '../support/start-process.ts';
+import { until } from '../support/until.ts';
+import type { ScaleWorld } from './open-world.ts';
+
+/** A gateway process of the name of a pod that a pretended node runs. */
+export async function startGateway(world: ScaleWorld, name: string): Promise<RunningProcess> {
+  const pod = await makePod(world, name);
+  return startProcess({
+    file: 'dataplane/gateway/main.ts',
+    environment: world.gatewayEnvironment(name, pod.metadata.uid),
+  });
+}
+
+function makePod({ client }: ScaleWorld, name: string) {
+  const labels = {
+    'app.kubernetes.io/component': 'gateway',
+    'app.kubernetes.io/part-of': 'portcullis',
+    'portcullis.dev/gateway': 'default',
+  };
+  const spec = { automountServiceAccountToken: false, containers: [{ name: 'gateway', image: 'x' }] };
+  const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels }, spec };
+  return until('the account of the namespace is there', () => client.create<Pod>(builtinKinds.pod, pod));
+}

@@ -1,0 +1,41 @@
+import { kinds } from '#crds/kinds';
+import type { KubeClient } from '#kube/client';
+import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
+
+const atOnce = 24;
+
+async function each(count: number, make: (index: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  async function makeSome(): Promise<void> {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      await make(index);
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, makeSome));
+}
+
+export function policyName(index: number): string {
+  return `policy-${index}`;
+}
+
+export function bindingName(index: number): string {
+  return `binding-${index}`;
+}
+
+/** Policies without tests, each with a bundle of its own. */
+export function makePolicies(client: KubeClient, count: number): Promise<void> {
+  return each(count, (index) => {
+    const definition = definitionOf(`word-${index}`);
+    return client.create(kinds.guardrailPolicy, policyObject(policyName(index), { definition }));
+  });
+}
+
+/** Bindings that are spread evenly over the policies. */
+export function makeBindings(client: KubeClient, count: number, policies: number): Promise<void> {
+  return each(count, (index) => {
+    const guardrail = guardedBy(1, policyName(index % policies));
+    return client.create(kinds.modelBinding, bindingObject(bindingName(index), { guardrail }));
+  });
+}

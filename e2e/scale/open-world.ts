@@ -1,0 +1,99 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { KubeClient } from '#kube/client';
+import { root } from '../../hack/check/run-tool.ts';
+import { type ApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { freePort } from '../support/loopback.ts';
+import { type RunningProcess, startProcess } from '../support/start-process.ts';
+import { scaleToken } from './scale-token.ts';
+
+/** A cluster of pretended nodes whose workloads one process answers for, and what processes of ours need to run in it. */
+export type ScaleWorld = AsyncDisposable & {
+  readonly server: ApiServer;
+  readonly client: KubeClient;
+  readonly folder: string;
+  /** The environment of an operator; the name is the one of its pod. */
+  operatorEnvironment(replica: string): Readonly<Record<string, string>>;
+  gatewayEnvironment(replica: string, podUid: string): Readonly<Record<string, string>>;
+  /** Name of the account of the operators in the audit log. */
+  readonly operatorUser: string;
+};
+
+const nodes = 10;
+const providers = `
+providers:
+  - { name: echo, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }
+`;
+
+export async function openWorld(): Promise<ScaleWorld> {
+  await using parts = new AsyncDisposableStack();
+  const server = parts.use(await openApiServer({ audit: true, pretendedNodes: nodes }));
+  const client = await server.client();
+  const { namespace } = client;
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-scale-'));
+  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  const port = await freePort();
+  await layOut(folder, port);
+  for (const account of ['operator', 'gateway']) await makeAccount(server, namespace, account, folder);
+  const api = (account: string) => ({
+    PORTCULLIS_API_URL: server.controlPlane.url,
+    PORTCULLIS_API_TOKEN_FILE: join(folder, `${account}.token`),
+    PORTCULLIS_API_CA_FILE: server.controlPlane.caFile,
+    PORTCULLIS_NAMESPACE: namespace,
+    PORTCULLIS_RUNTIME_TOKEN_FILE: join(folder, 'runtime.token'),
+    PORTCULLIS_SECRETS_DIR: join(folder, 'secrets'),
+    NODE_OPTIONS: optionsOf(account),
+  });
+  parts.use(await startAnswers(server, namespace, port));
+  const owned = parts.move();
+  return {
+    server,
+    client,
+    folder,
+    operatorUser: `system:serviceaccount:${namespace}:operator`,
+    operatorEnvironment: (replica) => ({
+      ...api('operator'),
+      PORTCULLIS_MODE: 'cluster',
+      PORTCULLIS_ENVIRONMENT_DIR: join(folder, 'environment'),
+      PORTCULLIS_REPLICA: replica,
+    }),
+    gatewayEnvironment: (replica, podUid) => ({
+      ...api('gateway'),
+      PORTCULLIS_REPLICA: replica,
+      PORTCULLIS_POD_UID: podUid,
+      PORTCULLIS_CLIENT_AUTH: 'open',
+    }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Names of Services resolve; the operator collects its garbage when it is told to, and says what is left. */
+function optionsOf(account: string): string {
+  const hooks = ['scale/resolve-services.ts', ...(account === 'operator' ? ['isolation/collect-on-signal.ts'] : [])];
+  return ['--expose-gc', ...hooks.map((hook) => `--import=${root}/e2e/${hook}`)].join(' ');
+}
+
+async function layOut(folder: string, port: number): Promise<void> {
+  for (const name of ['environment', 'secrets']) await mkdir(join(folder, name), { recursive: true });
+  await writeFile(join(folder, 'runtime.token'), `${scaleToken}\n`);
+  await writeFile(join(folder, 'environment', 'providers.yaml'), providers);
+  const workload = `image: portcullis:1\ntokenSecret: token\nport: ${port}\n`;
+  await writeFile(join(folder, 'environment', 'workload.yaml'), workload);
+}
+
+async function makeAccount(server: ApiServer, namespace: string, name: string, folder: string): Promise<void> {
+  await server.kubectl('-n', namespace, 'create', 'serviceaccount', name);
+  const account = `--serviceaccount=${namespace}:${name}`;
+  await server.kubectl('create', 'clusterrolebinding', `${name}-${namespace}`, '--clusterrole=cluster-admin', account);
+  const token = await server.kubectl('-n', namespace, 'create', 'token', name, '--duration=4h');
+  await writeFile(join(folder, `${name}.token`), token);
+}
+
+function startAnswers(server: ApiServer, namespace: string, port: number): Promise<RunningProcess> {
+  return startProcess({
+    file: 'e2e/scale/answer-probes.ts',
+    args: [server.controlPlane.kubeconfigFile, namespace, String(port)],
+    environment: {},
+  });
+}
