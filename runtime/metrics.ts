@@ -2,6 +2,7 @@ import { type CheckErrorCode, checkErrors } from '#contracts/checks';
 import type { Stage } from '#contracts/policy';
 import type { Metrics } from '#kit/metrics/metrics';
 import type { CheckMeter, OverloadedPart, RuleTally } from './check/ports.ts';
+import type { CompiledRule } from './rules/compiled-section.ts';
 
 const stages = ['request', 'response'] as const satisfies readonly Stage[];
 const modes = ['enforce', 'observe'] as const;
@@ -93,8 +94,19 @@ function createRuleTally(metrics: Metrics): RuleTally {
     help: 'Checks in which a rule could not be judged.',
     labels: { policy, stage: stages, rule, mode: modes, code: codes },
   });
+  const series = new WeakMap<CompiledRule, CountedSeries>();
+
+  function firingsOf(rule: CompiledRule): CountedSeries {
+    const known = series.get(rule);
+    if (known !== undefined) return known;
+    const { policyId, stage, id, mode } = rule;
+    const made = firings.series({ policy: policyId, stage, rule: id, mode });
+    series.set(rule, made);
+    return made;
+  }
+
   return {
-    fired: ({ policyId, stage, id, mode }) => firings.add({ policy: policyId, stage, rule: id, mode }),
+    fired: (rule) => firingsOf(rule).add(),
     failed: ({ policyId, stage, id, mode }, code) => failures.add({ policy: policyId, stage, rule: id, mode, code }),
   };
 }

@@ -1,4 +1,4 @@
-import type { CompiledRule, Step, Unit } from '../rules/compiled-section.ts';
+import type { CompiledRule, Unit } from '../rules/compiled-section.ts';
 import { type Failed, failed } from '../rules/decision.ts';
 import type { CheckedText } from '../rules/pattern/checked-text.ts';
 import type { Finding } from '../rules/read-batch.ts';
@@ -6,34 +6,54 @@ import { giveWay, mustGiveWay, type Turn } from './turn.ts';
 
 const none: readonly Finding[] = [];
 
+/** What the engine passes of a batch found, in no order. */
+type Found = readonly Finding[] | Failed;
+
+type Batch = {
+  readonly rules: readonly CompiledRule[];
+  readonly units: readonly Unit[];
+  readonly texts: readonly CheckedText[];
+  readonly turn: Turn;
+};
+
+/** A batch under way. */
+type Progress = { next: number; now: number; findings: Finding[] | undefined };
+
 /**
- * Runs the engine passes of one batch over all messages and returns what they found, in no order.
- * A pass that fails, or takes longer than a rule in it may, is an error of these rules.
- * The deadline of the stage is looked at before and after each pass.
+ * Runs the engine passes of one batch over all messages. A pass that fails, or takes longer than a rule in it may, is an
+ * error of these rules. The deadline of the stage is looked at before and after each pass. Nearly every batch ends
+ * within one turn, and needs no promise then.
  */
-export async function runBatch(
-  rules: readonly CompiledRule[],
-  batch: Extract<Step, { kind: 'batch' }>,
-  texts: readonly CheckedText[],
-  turn: Turn,
-): Promise<readonly Finding[] | Failed> {
-  let findings: Finding[] | undefined;
-  let now = turn.clock.now();
-  for (const unit of batch.units) {
-    if (mustGiveWay(turn, now)) {
-      await giveWay(turn);
-      now = turn.since;
-    }
-    if (now >= turn.deadline) return failed('stage_timeout');
+export function runBatch(batch: Batch): Found | Promise<Found> {
+  const progress: Progress = { next: 0, now: batch.turn.clock.now(), findings: undefined };
+  return runInTurn(batch, progress) ?? runInTurns(batch, progress);
+}
+
+async function runInTurns(batch: Batch, progress: Progress): Promise<Found> {
+  for (;;) {
+    await giveWay(batch.turn);
+    progress.now = batch.turn.since;
+    const found = runInTurn(batch, progress);
+    if (found !== undefined) return found;
+  }
+}
+
+/** Undefined when the event loop must get its turn before the next pass. */
+function runInTurn({ rules, units, texts, turn }: Batch, progress: Progress): Found | undefined {
+  for (; progress.next < units.length; progress.next += 1) {
+    const unit = units[progress.next];
+    if (unit === undefined) continue;
+    const before = progress.now;
+    if (mustGiveWay(turn, before)) return undefined;
+    if (before >= turn.deadline) return failed('stage_timeout');
     const found = runUnit(unit, texts);
-    const before = now;
-    now = turn.clock.now();
-    if (found !== none) findings = findings === undefined ? [...found] : findings.concat(found);
-    if (now - before > unit.timeoutMs) {
-      findings = (findings ?? []).concat(overdue(rules, unit, now - before));
+    progress.now = turn.clock.now();
+    if (found !== none) progress.findings = [...(progress.findings ?? none), ...found];
+    if (progress.now - before > unit.timeoutMs) {
+      progress.findings = [...(progress.findings ?? none), ...overdue(rules, unit, progress.now - before)];
     }
   }
-  return now >= turn.deadline ? failed('stage_timeout') : (findings ?? none);
+  return progress.now >= turn.deadline ? failed('stage_timeout') : (progress.findings ?? none);
 }
 
 function runUnit(unit: Unit, texts: readonly CheckedText[]): readonly Finding[] {

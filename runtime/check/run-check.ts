@@ -48,17 +48,26 @@ export async function runCheck(check: Check, ports: CheckPorts): Promise<Decisio
   };
   try {
     for (const step of check.section.steps) {
-      const stop = step.kind === 'batch' ? await judgeBatch(run, step) : await judgeByProvider(run, step.place);
-      if (stop !== undefined) return stop;
+      const stop = step.kind === 'batch' ? judgeBatch(run, step) : judgeByProvider(run, step.place);
+      const stopped = stop instanceof Promise ? await stop : stop;
+      if (stopped !== undefined) return stopped;
     }
-    return await conclude(run);
+    const decision = conclude(run);
+    return decision instanceof Promise ? await decision : decision;
   } catch {
     return failed('internal');
   }
 }
 
-async function judgeBatch(run: Run, batch: Extract<Step, { kind: 'batch' }>): Promise<Denied | Failed | undefined> {
-  const found = await runBatch(run.section.rules, batch, run.texts, run.turn);
+type Stop = Denied | Failed | undefined;
+
+function judgeBatch(run: Run, batch: Extract<Step, { kind: 'batch' }>): Stop | Promise<Stop> {
+  const { texts, turn } = run;
+  const found = runBatch({ rules: run.section.rules, units: batch.units, texts, turn });
+  return found instanceof Promise ? found.then((late) => judgeFound(run, batch, late)) : judgeFound(run, batch, found);
+}
+
+function judgeFound(run: Run, batch: Extract<Step, { kind: 'batch' }>, found: readonly Finding[] | Failed): Stop {
   if ('code' in found) return found;
   if (found.length === 0) {
     startObservers(run, batch.observers, batch.to);
@@ -67,11 +76,7 @@ async function judgeBatch(run: Run, batch: Extract<Step, { kind: 'batch' }>): Pr
   return judgeFindings(run, batch, found);
 }
 
-function judgeFindings(
-  run: Run,
-  batch: Extract<Step, { kind: 'batch' }>,
-  findings: readonly Finding[],
-): Denied | Failed | undefined {
+function judgeFindings(run: Run, batch: Extract<Step, { kind: 'batch' }>, findings: readonly Finding[]): Stop {
   const reading = readBatch(run.section.rules, findings, batch.to);
   startObservers(run, batch.observers, reading.reached);
   for (const { rule, error } of reading.counted) {
@@ -89,7 +94,7 @@ function startObservers(run: Run, places: readonly number[], before: number): vo
   }
 }
 
-async function judgeByProvider(run: Run, place: number): Promise<Denied | Failed | undefined> {
+async function judgeByProvider(run: Run, place: number): Promise<Stop> {
   const rule = run.section.rules[place];
   if (rule === undefined) throw new RangeError('a step belongs to a rule of its section');
   const { clock, tally } = run.ports;
@@ -107,11 +112,11 @@ async function judgeByProvider(run: Run, place: number): Promise<Denied | Failed
 }
 
 /** All rules ran and none forbids: pass, or the replacements of the mask rules that fired. */
-async function conclude(run: Run): Promise<Decision> {
+function conclude(run: Run): Decision | Promise<Decision> {
   if (run.ports.clock.now() >= run.deadline) return failed('stage_timeout');
   const [first] = run.masked;
   if (first === undefined) return passed;
-  return run.maskDenies ? denied(run.section.rules[first.place]?.id ?? '') : await replace(run);
+  return run.maskDenies ? denied(run.section.rules[first.place]?.id ?? '') : replace(run);
 }
 
 async function replace(run: Run): Promise<Decision> {

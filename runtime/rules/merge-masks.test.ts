@@ -57,11 +57,19 @@ describe('replacements of several rules', () => {
 });
 
 describe('a masked text', () => {
+  const masked = (text: string, ...replacements: readonly Replacement[]): string =>
+    applyMasks(text, Buffer.from(text, 'utf8'), replacements);
+
   test('keeps every byte outside of the replacements', () => {
-    const text = Buffer.from('ёж 😀 ok', 'utf8');
-    expect(applyMasks(text, [])).toBe('ёж 😀 ok');
-    expect(applyMasks(text, [at(0, 4, 'X')])).toBe('X 😀 ok');
-    expect(applyMasks(text, [at(5, 9, ''), at(10, 12, '$&')])).toBe('ёж  $&');
-    expect(applyMasks(text, [at(0, 12, '')])).toBe('');
+    expect(masked('ёж 😀 ok')).toBe('ёж 😀 ok');
+    expect(masked('ёж 😀 ok', at(0, 4, 'X'))).toBe('X 😀 ok');
+    expect(masked('ёж 😀 ok', at(5, 9, ''), at(10, 12, '$&'))).toBe('ёж  $&');
+    expect(masked('ёж 😀 ok', at(0, 12, ''))).toBe('');
+  });
+
+  test('of ASCII alone is the same, whatever stands in its place', () => {
+    expect(masked('a b c')).toBe('a b c');
+    expect(masked('a b c', at(0, 1, 'ё'), at(2, 3, '$&'))).toBe('ё $& c');
+    expect(masked('a b c', at(0, 5, ''))).toBe('');
   });
 });

@@ -51,9 +51,11 @@ export function replaceMatches(
   for (const [text, replacements] of collection.byText) {
     const merged = mergeMasks(replacements);
     if (!merged.ok) return failed(merged.code);
+    const content = contents[text];
     const original = bytes[text];
-    if (original === undefined) throw new RangeError('a match belongs to a message of its check');
-    masked[text] = applyMasks(original, merged.replacements);
+    if (content === undefined || original === undefined)
+      throw new RangeError('a match belongs to a message of its check');
+    masked[text] = applyMasks(content, original, merged.replacements);
   }
   return { kind: 'mask', contents: masked, rules };
 }

@@ -11,6 +11,8 @@ export type NecessaryBytes = {
   /** How many bytes a match has before and after such a byte at most; may be Infinity. */
   readonly before: number;
   readonly after: number;
+  /** By byte: 1 where a match may hold it, so that no match goes past any other byte. */
+  readonly alphabet: Uint8Array;
 };
 
 /** A set of bytes, written as a RuneSet of numbers up to 255. */
@@ -21,6 +23,8 @@ type Necessary = { readonly set: ByteSet; readonly before: number; readonly afte
 const MOST = 32;
 /** As many bytes are looked for from both ends of a text. */
 const MOST_FOR_WINDOW = 4;
+/** So far from a necessary byte a byte is looked for that no match holds. */
+const MOST_STEPS = 256;
 
 /**
  * How often a byte of usual text is this one, roughly: of several bytes that a match needs the rarest tell most texts
@@ -48,7 +52,9 @@ export function necessaryBytes(nodes: readonly PatternNode[]): NecessaryBytes | 
   const bytes = bytesOf(set);
   if (bytes.length > MOST) return undefined;
   const byFrequency = bytes.toSorted((left, right) => (FREQUENCY[right] ?? 0) - (FREQUENCY[left] ?? 0));
-  return { characters: byFrequency.map((byte) => String.fromCharCode(byte)), before, after };
+  const alphabet = new Uint8Array(256);
+  for (const node of nodes) addBytes(alphabet, node);
+  return { characters: byFrequency.map((byte) => String.fromCharCode(byte)), before, after, alphabet };
 }
 
 /**
@@ -56,8 +62,8 @@ export function necessaryBytes(nodes: readonly PatternNode[]): NecessaryBytes | 
  * that assertions hold in it where they hold in the text; undefined when there can be no match.
  */
 export function windowOf({ bytes, byteString }: CheckedText, needed: NecessaryBytes): Span | undefined {
-  const { characters, before, after } = needed;
-  if (characters.length > MOST_FOR_WINDOW || Math.min(before, after) === Number.POSITIVE_INFINITY) {
+  const { characters } = needed;
+  if (characters.length > MOST_FOR_WINDOW) {
     const any = characters.some((character) => byteString.includes(character));
     return any ? { start: 0, end: bytes.length } : undefined;
   }
@@ -70,11 +76,49 @@ export function windowOf({ bytes, byteString }: CheckedText, needed: NecessaryBy
     last = Math.max(last, bytes.lastIndexOf(character.charCodeAt(0)));
   }
   if (last < 0) return undefined;
-  let start = Math.max(0, first - before - 1);
-  let end = Math.min(bytes.length, last + after + 2);
+  let start = Math.max(0, startBefore(bytes, first, needed) - 1);
+  let end = Math.min(bytes.length, endAfter(bytes, last + 1, needed) + 1);
   while (start > 0 && isInside(bytes[start])) start -= 1;
   while (end < bytes.length && isInside(bytes[end])) end += 1;
   return { start, end };
+}
+
+/** Where a match that goes on at `at` begins at the earliest; may be negative. */
+function startBefore(bytes: Buffer, at: number, { before, alphabet }: NecessaryBytes): number {
+  const least = Math.max(0, at - Math.min(before, MOST_STEPS));
+  for (let start = at; start > least; start -= 1) if (alphabet[bytes[start - 1] ?? 0] === 0) return start;
+  return at - before;
+}
+
+/** Where a match that holds the byte before `at` ends at the latest; may be past the end. */
+function endAfter(bytes: Buffer, at: number, { after, alphabet }: NecessaryBytes): number {
+  const most = Math.min(bytes.length, at + Math.min(after, MOST_STEPS));
+  for (let end = at; end < most; end += 1) if (alphabet[bytes[end] ?? 0] === 0) return end;
+  return at + after;
+}
+
+/** Notes the bytes of every text that the node may match; may note more of wide characters. */
+function addBytes(alphabet: Uint8Array, node: PatternNode): void {
+  switch (node.kind) {
+    case 'empty':
+    case 'assertion':
+      return;
+    case 'any-byte':
+      alphabet.fill(1);
+      return;
+    case 'runes': {
+      const first = firstBytes(node.set);
+      for (const byte of bytesOf(first)) alphabet[byte] = 1;
+      if ((first.at(-1) ?? 0) >= 0x80) alphabet.fill(1, 0x80, 0xc0);
+      return;
+    }
+    case 'repeat':
+      addBytes(alphabet, node.item);
+      return;
+    case 'concat':
+    case 'either':
+      for (const item of node.items) addBytes(alphabet, item);
+  }
 }
 
 /** Whether a byte of UTF-8 is a later one of its character. */
