@@ -9,6 +9,12 @@ import type { ReportSink } from './ports.ts';
 
 /** Changes so close to each other go into one report. */
 const debounceMs = 50;
+/**
+ * Where writing takes long, the report is large or the server has much to do: it is written for a part of the time
+ * only, and more changes go into one.
+ */
+const restPerWrite = 2;
+const longestRestMs = 1_000;
 
 export type ReportWriter = AsyncDisposable & {
   /** Something that a report holds may have changed; `routeChanged`: a route of this gateway did, by the watch. */
@@ -42,11 +48,13 @@ export function writeReports(options: {
     routeChanged = false;
     const report = build();
     if (!isNews(report, written, afterRouteChange)) return;
+    const since = clock.now();
     try {
       await sink.write(report);
       written = report;
       logger.info('report_written', { through: report.appliedThrough, ready: report.ready });
       if (report.ready) ready.resolve();
+      await wait(Math.min(longestRestMs, restPerWrite * (clock.now() - since)), stop.signal);
     } catch (error) {
       dirty = true;
       routeChanged ||= afterRouteChange;

@@ -13,7 +13,10 @@ export type Admission =
 /** Admits requests and counts what they use, so that nothing is taken away below a request in flight. */
 export type RoutePins = {
   admit(alias: string): Admission;
-  /** Workloads that taken routes or requests in flight pin, each once, in a fixed order. */
+  /**
+   * What requests in flight pin that no taken route does, and each workload that taken routes pin once, with one of
+   * their applications: which other ones they pin stands in the routes. In a fixed order.
+   */
   inUse(): readonly UsedWorkload[];
   /** Requests in flight. */
   readonly count: number;
@@ -58,13 +61,18 @@ export function createRoutePins(table: RouteTable, onLastRelease: () => void): R
       return found.kind === 'route' ? { kind: 'pinned', pin: pin(found.route) } : found;
     },
     inUse() {
-      const used = new Map<string, UsedWorkload>();
-      for (const { workload, generationId } of flights.values()) {
-        used.set(keyOf({ workload, generationId }), { workload, generationId });
-      }
+      const taken = new Set<string>();
+      const first = new Map<string, UsedWorkload>();
       for (const route of table.state().taken) {
         const one = workloadOf(route);
-        if (one !== undefined) used.set(keyOf(one), one);
+        if (one === undefined) continue;
+        taken.add(keyOf(one));
+        const held = first.get(one.workload);
+        if (held === undefined || one.generationId < held.generationId) first.set(one.workload, one);
+      }
+      const used = new Map([...first.values()].map((one) => [keyOf(one), one]));
+      for (const [key, { workload, generationId }] of flights) {
+        if (!taken.has(key)) used.set(key, { workload, generationId });
       }
       return [...used.entries()].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, workload]) => workload);
     },

@@ -171,6 +171,21 @@ describe('a pin', () => {
     expect(ends).toBe(1);
   });
 
+  test('keeps a workload of many routes in use once, and what ended under a request', () => {
+    const [first, second] = [seen('one', guarded('m')), seen('two', guarded('n', { generationId: next }))];
+    const table = tableOf(first, second);
+    for (const { name, version } of [first, second]) table.probed(name, version, proved);
+    const pins = createRoutePins(table, () => undefined);
+    const atRest = pins.inUse();
+    expect(atRest.map(({ workload }) => workload)).toEqual(['g-test']);
+    for (const alias of ['m', 'n']) expect(pins.admit(alias).kind).toBe('pinned');
+    expect(pins.inUse()).toEqual(atRest);
+    table.remove('two');
+    expect(pins.inUse().map(({ generationId }) => generationId)).toContain(next);
+    table.remove('one');
+    expect(pins.inUse()).toHaveLength(2);
+  });
+
   test('of a route without a guard uses no workload', () => {
     const pins = createRoutePins(tableOf(seen('r', unguarded('m'))), () => undefined);
     expect(pins.admit('m').kind).toBe('pinned');

@@ -54,6 +54,11 @@ const aliasConflict = 'alias_conflict';
  */
 export class RouteTable {
   readonly #entries = new Map<string, Entry>();
+  /** Names by the alias that the newest version claims, and by the one that is served. */
+  readonly #claiming = new Map<string, Set<string>>();
+  readonly #serving = new Map<string, Set<string>>();
+  /** Names whose newest version is not the one that is served. */
+  readonly #open = new Set<string>();
   #complete = false;
 
   /**
@@ -66,7 +71,11 @@ export class RouteTable {
     const taken = before?.seen.uid === seen.uid ? before.taken : undefined;
     const alias = reading.ok ? reading.spec.alias : reading.alias;
     const entry: Entry = { seen, reading, alias, verdict: { kind: 'unreached' }, taken };
+    this.remove(seen.name);
     this.#entries.set(seen.name, entry);
+    this.#open.add(seen.name);
+    file(this.#claiming, alias, seen.name);
+    file(this.#serving, taken?.spec.alias, seen.name);
     if (!reading.ok) return undefined;
     if (reading.spec.guardrail.mode === 'Policy') return reading.spec;
     this.#judge(entry, { kind: 'proved' });
@@ -79,6 +88,10 @@ export class RouteTable {
 
   /** Forgets a route that is gone. */
   remove(name: string): void {
+    const entry = this.#entries.get(name);
+    unfile(this.#claiming, entry?.alias, name);
+    unfile(this.#serving, entry?.taken?.spec.alias, name);
+    this.#open.delete(name);
     this.#entries.delete(name);
   }
 
@@ -101,7 +114,7 @@ export class RouteTable {
     const claimants = this.#claimants(alias);
     if (claimants.length > 1) return { kind: 'unavailable' };
     const [owner] = claimants;
-    const serving = [...this.#entries.values()].filter(({ taken }) => taken?.spec.alias === alias);
+    const serving = this.#filed(this.#serving, alias);
     if (owner === undefined && serving.length === 0)
       return this.#complete ? { kind: 'unknown' } : { kind: 'unavailable' };
     const entry = owner ?? (serving.length === 1 ? serving[0] : undefined);
@@ -109,6 +122,15 @@ export class RouteTable {
     const route = entry?.taken;
     if (route === undefined || route.spec.alias !== alias) return { kind: 'unavailable' };
     return route.spec.state === 'Disabled' ? { kind: 'disabled' } : { kind: 'route', route };
+  }
+
+  /** Whether a route is neither taken nor rejected. */
+  hasPending(): boolean {
+    for (const name of this.#open) {
+      const entry = this.#entries.get(name);
+      if (entry !== undefined && this.#rejection(entry) === undefined) return true;
+    }
+    return false;
   }
 
   state(): TableState {
@@ -129,7 +151,11 @@ export class RouteTable {
   #judge(entry: Entry, verdict: ProbeVerdict): void {
     entry.verdict = verdict;
     if (verdict.kind !== 'proved' || !entry.reading.ok) return;
+    const { name } = entry.seen;
+    unfile(this.#serving, entry.taken?.spec.alias, name);
     entry.taken = { ...entry.seen, spec: entry.reading.spec };
+    file(this.#serving, entry.taken.spec.alias, name);
+    this.#open.delete(name);
   }
 
   #rejection(entry: Entry): string | undefined {
@@ -139,6 +165,28 @@ export class RouteTable {
   }
 
   #claimants(alias: string): Entry[] {
-    return [...this.#entries.values()].filter((entry) => entry.alias === alias);
+    return this.#filed(this.#claiming, alias);
   }
+
+  #filed(files: ReadonlyMap<string, ReadonlySet<string>>, alias: string): Entry[] {
+    return this.#named(files.get(alias) ?? []);
+  }
+
+  #named(names: Iterable<string>): Entry[] {
+    return [...names].flatMap((name) => this.#entries.get(name) ?? []);
+  }
+}
+
+function file(files: Map<string, Set<string>>, alias: string | undefined, name: string): void {
+  if (alias === undefined) return;
+  const names = files.get(alias);
+  if (names === undefined) files.set(alias, new Set([name]));
+  else names.add(name);
+}
+
+function unfile(files: Map<string, Set<string>>, alias: string | undefined, name: string): void {
+  if (alias === undefined) return;
+  const names = files.get(alias);
+  names?.delete(name);
+  if (names?.size === 0) files.delete(alias);
 }

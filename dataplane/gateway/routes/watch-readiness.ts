@@ -29,7 +29,7 @@ export function watchReadiness(table: RouteTable, onChange: () => void, waitMs =
     mayServe: () => state === 'serving',
     look() {
       if (state !== 'waiting' || !table.isComplete) return;
-      if (table.state().pending.length === 0) move('serving');
+      if (!table.hasPending()) move('serving');
       else timer ??= setTimeout(() => move('serving'), waitMs);
     },
     withdraw: () => move('withdrawn'),
