@@ -1,0 +1,87 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Account, workingFolder } from './account.ts';
+import type { Binaries } from './binaries.ts';
+import { runProgram } from './run-program.ts';
+import { ServerError } from './server-error.ts';
+
+/** The role that owns the embedded database, and the database itself. */
+export const owner = 'portcullis';
+
+export type FolderOptions = {
+  readonly folder: string;
+  readonly binaries: Binaries;
+  readonly account: Account | undefined;
+  readonly password: string;
+};
+
+/**
+ * Makes the data folder where there is none: under another name first, so that a start that was killed leaves nothing
+ * that looks like one.
+ * @returns its path
+ * @throws ServerError
+ */
+export async function openDataFolder(options: FolderOptions): Promise<string> {
+  const { folder, account, binaries } = options;
+  const data = join(folder, 'data');
+  makeFolder(folder, account);
+  if (existsSync(data)) {
+    refuseOtherMajor(data, binaries.major);
+    return data;
+  }
+  const unfinished = join(folder, 'data.new');
+  const passwordFile = join(folder, 'first-password');
+  rmSync(unfinished, { recursive: true, force: true });
+  makeFolder(unfinished, account);
+  try {
+    writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o600 });
+    if (account !== undefined) chownSync(passwordFile, account.uid, account.gid);
+    await initialise(unfinished, options);
+    renameSync(unfinished, data);
+    return data;
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+}
+
+async function initialise(data: string, { binaries, account }: FolderOptions): Promise<void> {
+  const { code, lastWords } = await runProgram('initdb', { binaries, account, data }, [
+    `--username=${owner}`,
+    '--auth=scram-sha-256',
+    // Not joined: the system has to walk through the link.
+    `--pwfile=${workingFolder(data, account)}/../first-password`,
+    '--encoding=UTF8',
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--no-instructions',
+  ]);
+  if (code !== 0) throw new ServerError('folder_unusable', `the data folder cannot be made: ${lastWords}`);
+}
+
+function makeFolder(path: string, account: Account | undefined): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (account !== undefined) chownSync(path, account.uid, account.gid);
+    chmodSync(path, 0o700);
+  } catch (cause) {
+    throw new ServerError('folder_unusable', `the folder ${path} cannot be made or given its owner`, cause);
+  }
+}
+
+function refuseOtherMajor(data: string, major: number): void {
+  const found = Number.parseInt(readVersion(data), 10);
+  if (found === major) return;
+  const sentence =
+    `${data} holds a database of PostgreSQL ${Number.isNaN(found) ? 'of unknown version' : found}, this is ${major}: ` +
+    'start the release that made it and dump what you want to keep, or move the folder away to begin with an empty one';
+  throw new ServerError('other_major_version', sentence);
+}
+
+function readVersion(data: string): string {
+  try {
+    return readFileSync(join(data, 'PG_VERSION'), 'utf8');
+  } catch {
+    return '';
+  }
+}

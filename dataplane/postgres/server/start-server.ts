@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { type Place, startProgram } from './run-program.ts';
+import { ServerError } from './server-error.ts';
+
+export type Address = { readonly host: string; readonly port: number };
+
+export type RunningServer = {
+  readonly pid: number;
+  /** Settles with words about its end, whoever caused it. */
+  readonly ended: Promise<string>;
+  /** Fast shutdown: sessions are cut, what they did not commit is undone, then everything is on disk. */
+  stop(): Promise<void>;
+};
+
+/** Recovery after a crash of the machine may take long. */
+const startMs = 120_000;
+/** A fast shutdown writes what is in memory; past this the server is told to recover at its next start. */
+const stopMs = 20_000;
+
+/**
+ * Starts the server and waits until it takes connections. It ends with this process, however that ends.
+ * @param say gets its lines; they hold no statement and no value
+ * @throws ServerError
+ */
+export async function startServer(
+  place: Place,
+  address: Address,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<RunningServer> {
+  const child = startProgram('postgres', place, serverArguments(address));
+  const ended = endOf(child);
+  const guard = child.pid === undefined ? undefined : endWithThisProcess(child.pid);
+  void ended.then(() => guard?.kill('SIGKILL'));
+  const stop = (): Promise<void> => stopServer(child, ended);
+  const outcome = await untilReady(child, ended, say, signal);
+  if (outcome === 'ready' && child.pid !== undefined) return { pid: child.pid, ended, stop };
+  await stop();
+  signal.throwIfAborted();
+  if (outcome === 'address_taken') {
+    throw new ServerError(
+      'address_taken',
+      `${address.host}:${address.port} is taken: choose another PORTCULLIS_LISTEN`,
+    );
+  }
+  throw new ServerError('did_not_start', `PostgreSQL did not start (${outcome}): its lines above say why`);
+}
+
+function serverArguments({ host, port }: Address): readonly string[] {
+  const settings = {
+    listen_addresses: host,
+    port,
+    unix_socket_directories: '',
+    max_connections: 100,
+    shared_buffers: '64MB',
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    lc_messages: 'C',
+    // Lines of a statement, its parameters and the values that it broke on are data of users.
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    log_parameter_max_length: 0,
+    log_checkpoints: 'off',
+    log_line_prefix: '',
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+function endOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(`could not be started (${'code' in error ? error.code : error.name})`));
+    child.once('exit', (code, signal) =>
+      resolve(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`),
+    );
+  });
+}
+
+function untilReady(
+  child: ChildProcess,
+  ended: Promise<string>,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<string> {
+  return new Promise((resolve) => {
+    let taken = false;
+    const timer = setTimeout(() => resolve(`was not ready within ${startMs} ms`), startMs);
+    signal.addEventListener('abort', () => resolve('was told to end'), { once: true });
+    void ended.then((words) => {
+      clearTimeout(timer);
+      resolve(taken ? 'address_taken' : words);
+    });
+    if (child.stderr === null) return;
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      say(line);
+      taken ||= /could not bind .* Address already in use/.test(line);
+      if (!line.includes('database system is ready to accept connections')) return;
+      clearTimeout(timer);
+      resolve('ready');
+    });
+  });
+}
+
+async function stopServer(child: ChildProcess, ended: Promise<string>): Promise<void> {
+  child.kill('SIGINT');
+  const timer = setTimeout(() => child.kill('SIGQUIT'), stopMs);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** A process that does nothing but wait for the end of this one, kill -9 included, and then ends the server. */
+function endWithThisProcess(pid: number): ChildProcess {
+  const guard = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$1"', 'sh', String(pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: {},
+  });
+  guard.on('error', () => undefined).stdin?.on('error', () => undefined);
+  return guard;
+}

@@ -1,0 +1,171 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { until } from '../../e2e/support/until.ts';
+import { connectSql, passwordFrom, SqlStatementError, SqlUnavailableError } from './connect.ts';
+import { missingPostgres, onPostgres, openTestDatabase, startTestServer, testServer } from './testing/test-database.ts';
+
+const fault = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('addresses', () => {
+  test.each(['http://127.0.0.1/a', 'postgres://127.0.0.1', 'nonsense'])('%s is refused', (url) => {
+    expect(() => connectSql({ url, applicationName: 'test' })).toThrow('must be postgres://user@host:port/database');
+  });
+
+  test('a password in the address is refused, and not repeated', () => {
+    const connect = () => connectSql({ url: 'postgres://me:hunter2@127.0.0.1/a', applicationName: 'test' });
+    expect(connect).toThrow('holds a password');
+    expect(connect).not.toThrow('hunter2');
+  });
+
+  test('nobody listens: the statement fails, and the next one at once again', async () => {
+    await using database = connectSql({ url: 'postgres://me@127.0.0.1:1/a', applicationName: 'test' });
+    for (let round = 0; round < 3; round += 1) {
+      const error = await fault(database.sql`select 1`);
+      expect(error).toBeInstanceOf(SqlUnavailableError);
+      expect(error).toMatchObject({ code: 'sql_unavailable', reason: 'ECONNREFUSED' });
+    }
+    expect(await fault(database.sql.begin((sql) => sql`select 1`))).toBeInstanceOf(SqlUnavailableError);
+  });
+
+  test('a server that accepts and says nothing is given up', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as { port: number };
+    const database = connectSql({ url: `postgres://me@127.0.0.1:${port}/a`, applicationName: 'test' });
+    expect(await fault(database.sql`select 1`)).toMatchObject({ reason: 'CONNECT_TIMEOUT' });
+    await database[Symbol.asyncDispose]();
+    silent.close();
+  });
+
+  test('a password file that is gone is the database being unavailable', async () => {
+    const password = passwordFrom('/nonexistent/password');
+    await using database = connectSql({ url: 'postgres://me@127.0.0.1:1/a', applicationName: 'test', password });
+    expect(await fault(database.sql`select 1`)).toBeInstanceOf(SqlUnavailableError);
+  });
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
+  test('values are parameters, rows come back typed', async () => {
+    await using opened = await openTestDatabase();
+    const text = `'; drop table x; --`;
+    const rows = await opened.database.sql`select ${text}::text as text, ${[1, 2]}::int[] as list, ${true} as yes`;
+    expect([...rows]).toEqual([{ text, list: [1, 2], yes: true }]);
+  });
+
+  test('what the server refuses comes with its state and without a value', async () => {
+    await using opened = await openTestDatabase();
+    const { sql } = opened.database;
+    await sql`create table secrets (name text constraint only_once primary key)`;
+    await sql`insert into secrets values ('hunter2')`;
+    const error = await fault(sql`insert into secrets values ('hunter2')`);
+    expect(error).toBeInstanceOf(SqlStatementError);
+    expect(error).toMatchObject({ sqlState: '23505', constraint: 'only_once' });
+    const wrong = await fault(sql`select ${'hunter2'}::text::int`);
+    expect(wrong).toMatchObject({ sqlState: '22P02', message: 'the database refused a statement (22P02)' });
+    for (const one of [error, wrong]) {
+      expect(JSON.stringify(one, Object.getOwnPropertyNames(one)) + String((one as Error).stack)).not.toContain(
+        'hunter2',
+      );
+    }
+  });
+
+  test('a transaction is whole or nothing, and its callback sees the same errors', async () => {
+    await using opened = await openTestDatabase();
+    const { sql } = opened.database;
+    await sql`create table t (n int primary key)`;
+    const seen: unknown[] = [];
+    const error = await fault(
+      sql.begin(async (tx) => {
+        await tx`insert into t values (1)`;
+        await tx.savepoint((inner) => inner`insert into t values (1)`).catch((inner) => seen.push(inner));
+        await tx`insert into t values (2)`;
+        throw new Error('changed my mind');
+      }),
+    );
+    expect(error).toMatchObject({ message: 'changed my mind' });
+    expect(seen).toEqual([expect.objectContaining({ sqlState: '23505' })]);
+    expect(await sql`select * from t`).toHaveLength(0);
+    await sql.begin(async (tx) => {
+      await tx`insert into t values (3)`;
+    });
+    expect([...(await sql`select n from t`)]).toEqual([{ n: 3 }]);
+  });
+
+  test('a fragment is part of a statement, not one of its own', async () => {
+    await using opened = await openTestDatabase();
+    const { sql } = opened.database;
+    const where = sql`where n > ${1}`;
+    expect([...(await sql`select n from (values (1), (2)) as t (n) ${where}`)]).toEqual([{ n: 2 }]);
+  });
+
+  test('a statement that takes longer than it may is ended by the server', async () => {
+    await using opened = await openTestDatabase();
+    await using short = opened.connect({ statementTimeoutMs: 200 });
+    expect(await fault(short.sql`select pg_sleep(30)`)).toMatchObject({ code: 'sql_unavailable', reason: '57014' });
+    expect([...(await short.sql`select 1 as one`)]).toEqual([{ one: 1 }]);
+  });
+
+  test('a wrong password is unavailability; a file that is put right is read at the next connect', async () => {
+    await using opened = await openTestDatabase();
+    const { folder, passwordFile } = await testServer();
+    const other = `${folder}/other-password`;
+    writeFileSync(other, 'wrong\n');
+    await using database = opened.connect({ password: passwordFrom(other) });
+    expect(await fault(database.sql`select 1`)).toMatchObject({ code: 'sql_unavailable', reason: '28P01' });
+    writeFileSync(other, passwordFrom(passwordFile)());
+    expect(await database.sql`select 1`).toHaveLength(1);
+  });
+
+  test('sessions carry the name of the application', async () => {
+    await using opened = await openTestDatabase();
+    await using database = opened.connect({ applicationName: 'portcullis-x' });
+    expect([...(await database.sql`select current_setting('application_name') as name`)]).toEqual([
+      { name: 'portcullis-x' },
+    ]);
+  });
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a server that fails'), () => {
+  test('a session that is ended in a transaction: nothing is kept, and the pool goes on', async () => {
+    await using opened = await openTestDatabase();
+    const { sql } = opened.database;
+    await sql`create table t (n int)`;
+    const error = await fault(
+      sql.begin(async (tx) => {
+        const [row] = await tx`insert into t values (1) returning pg_backend_pid() as pid`;
+        await using other = opened.connect();
+        await other.sql`select pg_terminate_backend(${row?.['pid']})`;
+        await tx`insert into t values (2)`;
+      }),
+    );
+    expect(error).toBeInstanceOf(SqlUnavailableError);
+    await until('the pool answers', async () => (await sql`select n from t`).length === 0);
+  });
+
+  test('a server that is stopped in the middle of a transaction is given up; what it had is undone', async () => {
+    await using server = await startTestServer();
+    await using opened = await server.createDatabase();
+    await opened.database.sql`create table t (n int)`;
+    const postmaster = Number((await opened.database.sql`select pg_backend_pid() as pid`)[0]?.['pid']);
+    const frozen = opened.connect({ statementTimeoutMs: 200, max: 1 });
+    const [own] = await frozen.sql`select pg_backend_pid() as pid`;
+    const pid = Number(own?.['pid']);
+    expect(pid).not.toBe(postmaster);
+    const error = await fault(
+      frozen.sql.begin(async (tx) => {
+        await tx`insert into t values (1)`;
+        process.kill(pid, 'SIGSTOP');
+        await tx`insert into t values (2)`;
+      }),
+    );
+    expect(error).toMatchObject({ code: 'sql_unavailable', reason: 'ANSWER_TIMEOUT' });
+    process.kill(pid, 'SIGCONT');
+    await frozen[Symbol.asyncDispose]();
+    await until('nothing was kept', async () => (await opened.database.sql`select n from t`).length === 0);
+  });
+});

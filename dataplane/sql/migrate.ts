@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Database, TransactionSql } from './connect.ts';
+import { SqlStatementError } from './sql-error.ts';
+
+export type MigrationFault = 'bad_name' | 'gap' | 'changed' | 'newer' | 'failed';
+
+/** The database and the migrations of this program do not fit. The message names the file and says what to do. */
+export class MigrationError extends Error {
+  readonly code: MigrationFault;
+
+  constructor(code: MigrationFault, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'MigrationError';
+    this.code = code;
+  }
+}
+
+export type MigrateOptions = {
+  /** Everything lives in this schema of the database: lower-case letters and underscores. */
+  readonly schema: string;
+  /** Folder of files `0001-<what>.sql`, numbered without a gap; each names its tables without the schema. */
+  readonly folder: URL;
+};
+
+type Migration = { readonly number: number; readonly name: string; readonly text: string; readonly digest: string };
+type Applied = { readonly number: number; readonly name: string; readonly digest: string };
+
+/** A large table may take long; replicas that start at the same time wait for the one that migrates. */
+const statementTimeoutMs = 600_000;
+
+/**
+ * Brings a schema to what this program knows. Each file is one transaction under a lock of the whole database, so
+ * that any number of replicas may start at once and each file takes effect exactly once, whole or not at all.
+ * @returns the names of the files that this call applied, in order
+ * @throws MigrationError
+ * @throws SqlUnavailableError
+ */
+export async function migrate(database: Database, options: MigrateOptions): Promise<readonly string[]> {
+  const { schema } = options;
+  if (!/^[a-z][a-z_]{0,62}$/.test(schema))
+    throw new MigrationError('bad_name', `the schema '${schema}' has a bad name`);
+  const known = readMigrations(options.folder);
+  await using alone = database.alone({ statementTimeoutMs });
+  const done: string[] = [];
+  for (;;) {
+    const name = await alone.sql.begin((sql) => applyNext(sql, schema, known));
+    if (name === undefined) return done;
+    done.push(name);
+  }
+}
+
+/** One step in one transaction: the first file that is missing, or nothing. */
+async function applyNext(
+  sql: TransactionSql,
+  schema: string,
+  known: readonly Migration[],
+): Promise<string | undefined> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`portcullis.migrate.${schema}`}, 0))`;
+  await prepare(sql, schema);
+  await sql`select set_config('search_path', ${schema}, true)`;
+  const applied = await sql<Applied[]>`select number, name, digest from migrations order by number`;
+  const next = decideNext(applied, known, schema);
+  if (next === undefined) return undefined;
+  try {
+    await sql.unsafe(next.text).simple();
+  } catch (cause) {
+    if (!(cause instanceof SqlStatementError)) throw cause;
+    const sentence = `${next.name} failed on schema ${schema} (${cause.sqlState}): nothing of it was kept`;
+    throw new MigrationError('failed', sentence, cause);
+  }
+  await sql`select set_config('search_path', ${schema}, true)`;
+  await sql`insert into migrations (number, name, digest) values (${next.number}, ${next.name}, ${next.digest})`;
+  return next.name;
+}
+
+/** In the same lock: `if not exists` alone fails where two sessions create at once. */
+async function prepare(sql: TransactionSql, schema: string): Promise<void> {
+  const [found] = await sql`select to_regclass(${`${schema}.migrations`}) is not null as there`;
+  if (found?.['there'] === true) return;
+  await sql`create schema if not exists ${sql(schema)}`;
+  await sql`create table if not exists ${sql(schema)}.migrations (
+    number integer primary key,
+    name text not null,
+    digest text not null,
+    applied_at timestamptz not null default now()
+  )`;
+}
+
+/** The file to apply next; undefined where all are. */
+function decideNext(applied: readonly Applied[], known: readonly Migration[], schema: string): Migration | undefined {
+  for (const [at, { number, name, digest }] of applied.entries()) {
+    const own = known[at];
+    if (own === undefined || number !== own.number) {
+      const sentence = `schema ${schema} holds ${name}, which this program does not know: start the newer program`;
+      throw new MigrationError('newer', sentence);
+    }
+    if (digest !== own.digest) {
+      const sentence = `${own.name} was applied to schema ${schema} with other content: undo the change of the file and add a new one`;
+      throw new MigrationError('changed', sentence);
+    }
+  }
+  return known[applied.length];
+}
+
+function readMigrations(folder: URL): readonly Migration[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.sql'));
+  return names.sort().map((name, at) => {
+    const number = Number(/^(\d{4})-[a-z0-9]+(?:-[a-z0-9]+)*\.sql$/.exec(name)?.[1]);
+    if (Number.isNaN(number)) throw new MigrationError('bad_name', `${name} must be called 0001-<what>.sql`);
+    if (number !== at + 1) throw new MigrationError('gap', `${name} has a number that is not the next one, ${at + 1}`);
+    const text = readFileSync(new URL(name, withSlash(folder)), 'utf8');
+    return { number, name, text, digest: createHash('sha256').update(text).digest('hex') };
+  });
+}
+
+function withSlash(folder: URL): URL {
+  return new URL(folder.href.endsWith('/') ? folder.href : `${folder.href}/`);
+}

