@@ -54,16 +54,15 @@ function createCheckMeter(metrics: Metrics): CheckMeter {
   });
   const held = inFlight.series({});
   const times = { request: duration.series({ stage: 'request' }), response: duration.series({ stage: 'response' }) };
-  const decided = new Map<string, DecisionSeries>();
+  const decided = { request: new Map<string, DecisionSeries>(), response: new Map<string, DecisionSeries>() };
 
   function seriesOf(stage: Stage, policyId: string): DecisionSeries {
-    const key = `${stage} ${policyId}`;
-    const known = decided.get(key);
+    const known = decided[stage].get(policyId);
     if (known !== undefined) return known;
     const of = (decision: (typeof decisions)[number]): CountedSeries =>
       checks.series({ stage, decision, policy: policyId });
     const made = { pass: of('pass'), mask: of('mask'), deny: of('deny'), failed: of('failed') };
-    decided.set(key, made);
+    decided[stage].set(policyId, made);
     return made;
   }
 

@@ -2,7 +2,7 @@ import type { CompiledRule, Unit } from '../rules/compiled-section.ts';
 import { type Failed, failed } from '../rules/decision.ts';
 import type { CheckedText } from '../rules/pattern/checked-text.ts';
 import type { Finding } from '../rules/read-batch.ts';
-import { giveWay, mustGiveWay, type Turn } from './turn.ts';
+import { giveWay, isOver, look, mustGiveWay, type Turn } from './turn.ts';
 
 const none: readonly Finding[] = [];
 
@@ -17,7 +17,7 @@ type Batch = {
 };
 
 /** A batch under way. */
-type Progress = { next: number; now: number; findings: Finding[] | undefined };
+type Progress = { next: number; findings: Finding[] | undefined };
 
 /**
  * Runs the engine passes of one batch over all messages. A pass that fails, or takes longer than a rule in it may, is an
@@ -25,14 +25,13 @@ type Progress = { next: number; now: number; findings: Finding[] | undefined };
  * within one turn, and needs no promise then.
  */
 export function runBatch(batch: Batch): Found | Promise<Found> {
-  const progress: Progress = { next: 0, now: batch.turn.clock.now(), findings: undefined };
+  const progress: Progress = { next: 0, findings: undefined };
   return runInTurn(batch, progress) ?? runInTurns(batch, progress);
 }
 
 async function runInTurns(batch: Batch, progress: Progress): Promise<Found> {
   for (;;) {
     await giveWay(batch.turn);
-    progress.now = batch.turn.since;
     const found = runInTurn(batch, progress);
     if (found !== undefined) return found;
   }
@@ -43,17 +42,17 @@ function runInTurn({ rules, units, texts, turn }: Batch, progress: Progress): Fo
   for (; progress.next < units.length; progress.next += 1) {
     const unit = units[progress.next];
     if (unit === undefined) continue;
-    const before = progress.now;
-    if (mustGiveWay(turn, before)) return undefined;
-    if (before >= turn.deadline) return failed('stage_timeout');
+    if (mustGiveWay(turn)) return undefined;
+    if (isOver(turn)) return failed('stage_timeout');
+    const before = turn.now;
     const found = runUnit(unit, texts);
-    progress.now = turn.clock.now();
+    const tookMs = look(turn) - before;
     if (found !== none) progress.findings = [...(progress.findings ?? none), ...found];
-    if (progress.now - before > unit.timeoutMs) {
-      progress.findings = [...(progress.findings ?? none), ...overdue(rules, unit, progress.now - before)];
+    if (tookMs > unit.timeoutMs) {
+      progress.findings = [...(progress.findings ?? none), ...overdue(rules, unit, tookMs)];
     }
   }
-  return progress.now >= turn.deadline ? failed('stage_timeout') : (progress.findings ?? none);
+  return isOver(turn) ? failed('stage_timeout') : (progress.findings ?? none);
 }
 
 function runUnit(unit: Unit, texts: readonly CheckedText[]): readonly Finding[] {

@@ -7,7 +7,7 @@ import { collectMatches, replaceMatches, startCollection } from '../rules/replac
 import { askRule } from './ask-rule.ts';
 import type { CheckPorts } from './ports.ts';
 import { runBatch } from './run-batch.ts';
-import { giveWay, mustGiveWay, startTurn, type Turn } from './turn.ts';
+import { giveWay, isOver, look, mustGiveWay, startTurn, type Turn } from './turn.ts';
 
 export type Check = {
   readonly section: CompiledSection;
@@ -99,6 +99,7 @@ async function judgeByProvider(run: Run, place: number): Promise<Stop> {
   if (rule === undefined) throw new RangeError('a step belongs to a rule of its section');
   const { clock, tally } = run.ports;
   const verdict = await askRule(rule, run.question, { clock, deadline: run.deadline, signal: run.signal });
+  look(run.turn);
   switch (verdict.kind) {
     case 'allow':
       return undefined;
@@ -113,7 +114,7 @@ async function judgeByProvider(run: Run, place: number): Promise<Stop> {
 
 /** All rules ran and none forbids: pass, or the replacements of the mask rules that fired. */
 function conclude(run: Run): Decision | Promise<Decision> {
-  if (run.ports.clock.now() >= run.deadline) return failed('stage_timeout');
+  if (isOver(run.turn)) return failed('stage_timeout');
   const [first] = run.masked;
   if (first === undefined) return passed;
   return run.maskDenies ? denied(run.section.rules[first.place]?.id ?? '') : replace(run);
@@ -126,16 +127,18 @@ async function replace(run: Run): Promise<Decision> {
     const rule = run.section.rules[match.place];
     const text = run.texts[match.text];
     if (rule === undefined || text === undefined) throw new RangeError('a match belongs to its section and check');
-    if (mustGiveWay(run.turn, run.ports.clock.now())) await giveWay(run.turn);
-    if (run.ports.clock.now() >= run.deadline) return failed('stage_timeout');
+    if (mustGiveWay(run.turn)) await giveWay(run.turn);
+    if (isOver(run.turn)) return failed('stage_timeout');
     ids.add(rule.id);
     const fault = collect(collection, rule, match, text);
+    look(run.turn);
     if (fault !== undefined) return fault;
   }
   const contents = run.messages.map((message) => message.content);
   const bytes = run.texts.map((text) => text.bytes);
   const masked = replaceMatches(collection, contents, bytes, [...ids]);
-  return run.ports.clock.now() >= run.deadline ? failed('stage_timeout') : masked;
+  look(run.turn);
+  return isOver(run.turn) ? failed('stage_timeout') : masked;
 }
 
 function collect(...[collection, rule, match, text]: Parameters<typeof collectMatches>): Failed | undefined {

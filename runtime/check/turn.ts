@@ -4,11 +4,21 @@ import type { Clock } from '#kit/time/clock';
 /** Milliseconds that engine passes of one check may run before the event loop gets its turn. */
 export const turnMs = 1;
 
-/** The time of one check: its deadline on the monotonic clock, and when its engine passes last gave way. */
-export type Turn = { readonly clock: Clock; readonly deadline: number; since: number };
+/**
+ * The time of one check on the monotonic clock: its deadline, when its engine passes last gave way, and the last reading
+ * of the clock. A reading costs as much as a pass that has nothing to do, so whoever has just worked takes the last one.
+ */
+export type Turn = { readonly clock: Clock; readonly deadline: number; since: number; now: number };
 
 export function startTurn(clock: Clock, deadline: number): Turn {
-  return { clock, deadline, since: clock.now() };
+  const now = clock.now();
+  return { clock, deadline, since: now, now };
+}
+
+/** Reads the clock. */
+export function look(turn: Turn): number {
+  turn.now = turn.clock.now();
+  return turn.now;
 }
 
 /**
@@ -19,9 +29,15 @@ export async function giveWay(turn: Turn): Promise<void> {
   // An immediate that is set while sockets are read comes before timers and the next reading; its successor comes after.
   await setImmediate();
   await setImmediate();
-  turn.since = turn.clock.now();
+  turn.since = look(turn);
 }
 
-export function mustGiveWay(turn: Turn, now: number): boolean {
-  return now - turn.since >= turnMs;
+/** Whether the last reading says that this turn has used its share. */
+export function mustGiveWay({ since, now }: Turn): boolean {
+  return now - since >= turnMs;
+}
+
+/** Whether the last reading says that the stage is over. */
+export function isOver({ deadline, now }: Turn): boolean {
+  return now >= deadline;
 }

@@ -37,7 +37,7 @@ export function faultOfParserError(error: NodeJS.ErrnoException): ClientFault | 
 
 /** Whether a request speaks HTTP/1.1 or 1.0; Node's parser lets other versions, and none at all, pass. */
 function versionFault(incoming: IncomingMessage): ClientFault | undefined {
-  return /^1\.[01]$/.test(incoming.httpVersion) ? undefined : 'bad_request';
+  return incoming.httpVersion === '1.1' || incoming.httpVersion === '1.0' ? undefined : 'bad_request';
 }
 
 /** A host with or without a port (RFC 3986 §3.2.2, §3.2.3), and the empty value of a target without authority. */
@@ -52,9 +52,9 @@ function hostFault(incoming: IncomingMessage): ClientFault | undefined {
 
 /** Whether a body is coded in no way but chunks, once (RFC 9112 §6.1); Node asks only for chunks as the last coding. */
 function codingFault(incoming: IncomingMessage): ClientFault | undefined {
+  if (incoming.headers['transfer-encoding'] === undefined) return undefined;
   const codings = headerValues(incoming.rawHeaders, 'transfer-encoding');
-  const wanted = codings.length === 0 || (codings.length === 1 && codings[0]?.toLowerCase() === 'chunked');
-  return wanted ? undefined : 'bad_request';
+  return codings.length === 1 && codings[0]?.toLowerCase() === 'chunked' ? undefined : 'bad_request';
 }
 
 /** Whether a target has no fragment, which is never sent (RFC 9112 §3.2); Node would pass it on as part of the path. */

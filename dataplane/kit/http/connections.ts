@@ -2,6 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 
+/** What is known of a connection; `exchanges` are its requests in their order, and may hold answered ones. */
+type Connection = { isOld: boolean; last: IncomingMessage | undefined; readonly exchanges: Exchange[] };
 type Exchange = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
 
 export type Connections = {
@@ -20,41 +22,47 @@ export type Connections = {
  * @param oldMs a connection of this age is closed with its next answer; never when absent
  */
 export function watchConnections(server: Server, oldMs?: number): Connections {
-  const sockets = new Map<Socket, Set<Exchange>>();
-  const old = new Set<Socket>();
-  const last = new WeakMap<Socket, IncomingMessage>();
+  const sockets = new Map<Socket, Connection>();
   let draining: Promise<void> | undefined;
   /** Whether connections close as soon as they are idle. */
   let isClosing = false;
   let allGone: () => void = () => undefined;
 
   server.on('connection', (socket: Socket) => {
-    sockets.set(socket, new Set());
-    const aging = grow(socket);
+    const connection: Connection = { isOld: false, last: undefined, exchanges: [] };
+    sockets.set(socket, connection);
+    const aging = grow(connection);
     socket.once('close', () => {
       sockets.delete(socket);
-      old.delete(socket);
       clearTimeout(aging);
       if (sockets.size === 0) allGone();
     });
   });
 
   /** Not all at once: connections that began together end apart. */
-  function grow(socket: Socket): NodeJS.Timeout | undefined {
+  function grow(connection: Connection): NodeJS.Timeout | undefined {
     if (oldMs === undefined) return undefined;
-    return setTimeout(() => old.add(socket), oldMs * (0.5 + Math.random() / 2)).unref();
+    const age = (): void => {
+      connection.isOld = true;
+    };
+    return setTimeout(age, oldMs * (0.5 + Math.random() / 2)).unref();
   }
 
   function started(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const exchange = { incoming, outgoing };
-    const exchanges = sockets.get(incoming.socket);
-    exchanges?.add(exchange);
-    last.set(incoming.socket, incoming);
-    if (draining !== undefined || old.has(incoming.socket)) outgoing.shouldKeepAlive = false;
-    outgoing.once('close', () => {
-      exchanges?.delete(exchange);
-      if (isClosing) server.closeIdleConnections();
-    });
+    const connection = sockets.get(incoming.socket);
+    if (connection !== undefined) {
+      connection.last = incoming;
+      forgetAnswered(connection);
+      connection.exchanges.push({ incoming, outgoing });
+      if (connection.isOld) outgoing.shouldKeepAlive = false;
+    }
+    if (draining === undefined) return;
+    outgoing.shouldKeepAlive = false;
+    outgoing.once('close', closeIfIdle);
+  }
+
+  function closeIfIdle(): void {
+    if (isClosing) server.closeIdleConnections();
   }
 
   /** Whoever has an open connection is told with its next answer that it closes; nobody finds it closed by surprise. */
@@ -67,8 +75,11 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
   }
 
   async function drain({ graceMs, idleMs }: { readonly graceMs: number; readonly idleMs: number }): Promise<void> {
-    for (const exchanges of sockets.values()) {
-      for (const { outgoing } of exchanges) outgoing.shouldKeepAlive = false;
+    for (const connection of sockets.values()) {
+      for (const { outgoing } of openExchanges(connection)) {
+        outgoing.shouldKeepAlive = false;
+        outgoing.once('close', closeIfIdle);
+      }
     }
     await waitForLastRequests(idleMs);
     isClosing = true;
@@ -85,11 +96,20 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
 
   return {
     started,
-    inFlight: (socket) => [...(sockets.get(socket) ?? [])],
-    lastIsUnread: (socket) => last.get(socket)?.complete === false,
+    inFlight: (socket) => openExchanges(sockets.get(socket)),
+    lastIsUnread: (socket) => sockets.get(socket)?.last?.complete === false,
     drain(options) {
       draining ??= drain(options);
       return draining;
     },
   };
+}
+
+/** An answer is closed once all of it was handed to the system, or the connection broke. */
+function forgetAnswered({ exchanges }: Connection): void {
+  while (exchanges[0]?.outgoing.closed === true) exchanges.shift();
+}
+
+function openExchanges(connection: Connection | undefined): readonly Exchange[] {
+  return connection?.exchanges.filter(({ outgoing }) => !outgoing.closed) ?? [];
 }
