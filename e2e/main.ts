@@ -1,4 +1,6 @@
 // Usage: npm run e2e [-- SUITE...]: whole installations on a real cluster; the last line counts what passed.
+import '../hack/check/plain-output.ts';
+
 import { skipLines, summaryLine } from '../hack/check/outcome.ts';
 import { runSuite } from '../hack/check/run-suite.ts';
 import { root } from '../hack/check/run-tool.ts';

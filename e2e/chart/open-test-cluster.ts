@@ -12,6 +12,8 @@ import { runProgram } from '../../hack/cluster/process/run-program.ts';
 import { type Progress, progressOn } from '../../hack/cluster/progress.ts';
 import { readRecord } from '../../hack/cluster/record.ts';
 import { takeDown } from '../../hack/cluster/take-down.ts';
+import { missingForNode } from '../../hack/cluster/whole/missing-for-node.ts';
+import type { Timetable } from './timetable.ts';
 
 /** Name of the cluster that is started where no context is named. */
 const clusterName = 'e2e';
@@ -29,26 +31,34 @@ export type TestCluster = AsyncDisposable & {
   readonly isOurs: boolean;
 };
 
+const contextName = (): string => process.env['PORTCULLIS_E2E_CONTEXT'] ?? '';
+
+/** Why there is no cluster to install on; undefined where one is named or can be started. */
+export async function missingCluster(): Promise<string | undefined> {
+  if (contextName() !== '' || (await dockerRuns())) return undefined;
+  return missingForNode(progressOn(process.stdout));
+}
+
 /**
  * The cluster that `PORTCULLIS_E2E_CONTEXT` names, with the images of `PORTCULLIS_E2E_IMAGE` and, for the upgrade,
  * `PORTCULLIS_E2E_NEXT_IMAGE`; else one of our own, in Docker where that runs, which holds the image of this checkout
  * and is ended afterwards unless `PORTCULLIS_E2E_KEEP` is set.
  */
-export async function openTestCluster(): Promise<TestCluster> {
+export async function openTestCluster(timetable: Timetable): Promise<TestCluster> {
   const progress = progressOn(process.stdout);
   await buildPrograms(['kubectl', 'helm'], progress);
-  const context = process.env['PORTCULLIS_E2E_CONTEXT'];
-  return context === undefined || context === '' ? openOwn(progress) : openForeign(context, progress);
+  return contextName() === '' ? openOwn(progress, timetable) : openForeign(contextName(), progress);
 }
 
-async function openOwn(progress: Progress): Promise<TestCluster> {
+async function openOwn(progress: Progress, { timed }: Timetable): Promise<TestCluster> {
   const hasDocker = await dockerRuns();
-  await bringUp({ name: clusterName, node: 'any', ...(hasDocker ? {} : { audit: 'Metadata' as const }) }, progress);
+  const audit = hasDocker ? {} : { audit: 'Metadata' as const };
+  await timed('cluster', 'npm run cluster up', () => bringUp({ name: clusterName, node: 'any', ...audit }, progress));
   await using parts = new AsyncDisposableStack();
   parts.defer(async () => {
     if ((process.env['PORTCULLIS_E2E_KEEP'] ?? '') === '') await takeDown(clusterName, progress);
   });
-  const images = await loadImages(progress);
+  const images = await timed('two images, built and loaded', 'npm run cluster load', () => loadImages(progress));
   const owned = parts.move();
   return {
     kubeconfigFile: kubeconfigOfCluster(clusterName),

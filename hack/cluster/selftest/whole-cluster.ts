@@ -1,7 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
@@ -9,8 +8,9 @@ import { until } from '../../../e2e/support/until.ts';
 import { buildPrograms } from '../build/build-programs.ts';
 import { imageName } from '../image/portcullis-image.ts';
 import { kubectl, kubectlOk } from '../kubectl.ts';
-import { silent } from '../progress.ts';
+import { progressOn, silent } from '../progress.ts';
 import type { ClusterState } from '../status.ts';
+import { missingForNode } from '../whole/missing-for-node.ts';
 import { remainsOf } from './remains.ts';
 import { mainFile, runCommand } from './run-command.ts';
 import { pod, scriptPod, service, statefulSet } from './sample-objects.ts';
@@ -20,8 +20,7 @@ const name = 'selftest';
 const buildMs = 1_800_000;
 const podMs = 120_000;
 
-const canRun = process.platform === 'linux' && userInfo().uid === 0;
-const reason = 'a cluster without Docker needs Linux and root';
+const missing = await missingForNode(progressOn(process.stderr));
 
 /** What the machine would still show of a cluster that was not cleaned up. */
 function machineState(): Readonly<Record<string, string>> {
@@ -214,5 +213,5 @@ const describeWhole = (): void => {
   );
 };
 
-if (canRun) describe('a whole cluster', describeWhole);
-else test('a whole cluster', ({ skip }) => skip(reason));
+if (missing === undefined) describe('a whole cluster', describeWhole);
+else test('a whole cluster', ({ skip }) => skip(missing));

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ClusterError } from '../cluster-error.ts';
@@ -24,8 +25,8 @@ const kernelSettings = [
   'kernel/keys/root_maxbytes',
 ];
 
-/** Runs inside of the new namespaces before anything else; $1 is the program that stays. */
-const script = `
+/** Runs inside of the new namespaces before anything else. */
+const preparation = `
 mount --make-rshared /
 mount -t tmpfs -o mode=755 tmpfs /run
 for folder in ${shadowedFolders.join(' ')}; do
@@ -40,8 +41,24 @@ for setting in ${kernelSettings.join(' ')}; do
 done
 ip link set lo up
 echo 1 >/proc/sys/net/ipv4/ip_forward
-exec "$1"
 `;
+
+/** Arguments of unshare that run a script inside of new namespaces. */
+function inNewNamespaces(script: string, ...args: readonly string[]): readonly string[] {
+  const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
+  return [...namespaces, '/bin/sh', '-ec', script, 'sh', ...args];
+}
+
+/**
+ * Makes a space, with a pair of interfaces in it, and ends it.
+ * @returns why this machine does not let us, as the system says it; undefined where it does
+ */
+export function spaceProblem(unshare: string): string | undefined {
+  const script = `${preparation}\nip link add one type veth peer name other`;
+  const { status, stderr, error } = spawnSync(unshare, inNewNamespaces(script), { encoding: 'utf8' });
+  if (status === 0) return undefined;
+  return (stderr ?? '').trim().split('\n')[0] || (error?.message ?? 'it ended without a word');
+}
 
 /**
  * The space of a cluster: namespaces of network, mounts and processes, and the process that holds them. When it ends,
@@ -74,19 +91,7 @@ export function space({ folder, system, pause, addresses }: SpaceOptions): Space
   const plan: ComponentPlan = {
     name: 'space',
     command: system.unshare,
-    args: [
-      '--net',
-      '--mount',
-      '--pid',
-      '--fork',
-      '--kill-child',
-      '--mount-proc',
-      '/bin/sh',
-      '-ec',
-      script,
-      'sh',
-      pause,
-    ],
+    args: inNewNamespaces(`${preparation}\nexec "$1"`, pause),
     isReady: async () => {
       const pid = firstProcess();
       return pid !== undefined && basename(readlinkSync(`/proc/${pid}/exe`)) === basename(pause);

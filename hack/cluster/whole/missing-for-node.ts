@@ -1,0 +1,36 @@
+import { userInfo } from 'node:os';
+import { ClusterError } from '../cluster-error.ts';
+import type { Progress } from '../progress.ts';
+import { makeControlGroup, removeControlGroup } from './control-groups.ts';
+import { spaceProblem } from './space.ts';
+import { systemPrograms } from './system-programs.ts';
+
+/**
+ * What a machine lacks to run a cluster with a node without Docker, in one sentence; undefined where nothing is
+ * missing. Packages of Debian that are missing are installed. What we build ourselves is not looked at: that it cannot
+ * be built is a failure and no lack of the machine.
+ */
+export async function missingForNode(progress: Progress): Promise<string | undefined> {
+  if (process.platform !== 'linux') return 'a cluster with a node needs Linux or Docker';
+  if (userInfo().uid !== 0) return 'a cluster with a node needs root or Docker';
+  try {
+    const { unshare } = await systemPrograms(progress);
+    const problem = spaceProblem(unshare);
+    if (problem !== undefined) return `this machine lets root make no namespaces, mounts and interfaces: ${problem}`;
+  } catch (error) {
+    if (error instanceof ClusterError) return error.message;
+    throw error;
+  }
+  return controlGroupProblem();
+}
+
+async function controlGroupProblem(): Promise<string | undefined> {
+  const name = `portcullis-try-${process.pid}`;
+  try {
+    makeControlGroup(name);
+    await removeControlGroup(name);
+    return undefined;
+  } catch (error) {
+    return `this machine lets root make no control groups: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
