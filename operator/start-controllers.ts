@@ -15,6 +15,7 @@ import type { Place } from './place.ts';
 import { startController } from './reconcile/controller.ts';
 import type { PassOutcome } from './reconcile/outcome.ts';
 import type { ControllerName, ReconcileMeter } from './reconcile/reconcile-metrics.ts';
+import { createRecentRevisions } from './revisions/recent-revisions.ts';
 import { createTriggers } from './triggers.ts';
 import { createWorkloadClaims } from './workloads/workload-claims.ts';
 
@@ -53,7 +54,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   ): WorkQueue => parts.use(startController({ name, concurrency, logger, meter, reconcile }));
   const queues = {
     policies: start('guardrailpolicy', 4, controllers.policies),
-    bindings: start('modelbinding', 8, bindings),
+    bindings: start('modelbinding', 24, bindings),
     generations: start('runtimegeneration', 4, generations),
     reports: start('gatewayreport', 1, controllers.reports),
     served: start('servedpolicy', 2, addresses),
@@ -123,7 +124,8 @@ function createControllers(
   const { stores } = caches;
   const world: BindingWorld = { stores, approved, limits, build, template, canRun: workloads.canRun, history: caches };
   const claims = createWorkloadClaims();
-  const ports = { client, bundles, judge, workloads, checks, logger, events };
+  const revisions = createRecentRevisions(client, clock);
+  const ports = { client, bundles, judge, workloads, checks, revisions, logger, events };
   const addresses = createServedController({ ports, world, served, claims, clock, maxStreamMs, onFailure });
   const needs = createNeedsFinder(client, world, { entries: served.entries, hasFailed: addresses.hasFailed });
   const ledger = createNeedsLedger({ finder: needs, stores, served, onChange: onNeed });

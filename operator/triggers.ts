@@ -108,7 +108,8 @@ export function createTriggers(options: {
           if (gateways.has(spec.gateway)) queues.bindings.add(metadata.name, { priority: 'low' });
         }
       } else {
-        for (const binding of concerned) queues.bindings.add(binding);
+        // What began is brought to its end first: somebody waits for the outcome.
+        for (const binding of concerned) queues.bindings.add(binding, { priority: 'high' });
       }
       addAll('bindings', stores.bindings.by('leaving', 'true'));
       needs.look();

@@ -24,19 +24,24 @@ export type PreparePorts = {
   readonly client: KubeClient;
   readonly bundles: Pick<BundleStore, 'put'>;
   readonly workloads: Pick<Workloads, 'render'>;
+  /** What is known of a workload without asking; it may be old. */
+  readonly known: (name: string) => Stored<RuntimeGeneration> | undefined;
 };
 
 /**
  * Finds or creates the workload of a bundle and takes back the mark of one that was to be removed. The bytes are
- * stored before the object is there, so that whoever sees the object can run it.
+ * stored before the object is there, so that whoever sees the object can run it. One that is known to be as it must be
+ * is not read: it is read live before a route names it.
  */
 export async function prepareWorkload(ports: PreparePorts, input: PrepareInput): Promise<Stored<RuntimeGeneration>> {
-  const { client, bundles, workloads } = ports;
+  const { client, bundles, workloads, known } = ports;
   const { digest, build, replicas } = input;
   const { providers } = input.bundle;
   const name = workloadName(input, providers);
   using _held = await bundles.put(digest, input.bytes);
-  const current = await client.get<RuntimeGeneration>(kinds.runtimeGeneration, name);
+  const held = known(name);
+  const isKept = held !== undefined && held.metadata.deletionTimestamp === undefined && isEnough(held, replicas);
+  const current = isKept ? held : await client.get<RuntimeGeneration>(kinds.runtimeGeneration, name);
   if (current === undefined) {
     const manifest = workloads.render({ name, digest, build, providers });
     return client.create(kinds.runtimeGeneration, makeGeneration({ name, digest, build, manifest, replicas }));
@@ -55,8 +60,12 @@ export async function keepWorkload(
 ): Promise<Stored<RuntimeGeneration>> {
   if (current.metadata.deletionTimestamp !== undefined)
     throw new KubeError('conflict', 'the workload is being deleted');
+  if (isEnough(current, replicas)) return current;
   const wanted = Math.max(current.spec.replicas, replicas);
-  if (current.spec.state === 'Active' && wanted === current.spec.replicas) return current;
   const spec = { ...current.spec, replicas: wanted, state: 'Active' as const };
   return applyDesired(client, kinds.runtimeGeneration, current, { spec });
+}
+
+function isEnough({ spec }: RuntimeGeneration, replicas: number): boolean {
+  return spec.state === 'Active' && spec.replicas >= replicas;
 }

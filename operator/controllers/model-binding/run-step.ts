@@ -1,13 +1,12 @@
 import type { CheckClient } from '#checks/client';
-import { kinds } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
-import type { PolicyRevision } from '#crds/policy-revision';
 import type { RuntimeGeneration } from '#crds/runtime-generation';
 import type { Logger } from '#kit/log/logger';
 import type { KubeClient } from '#kube/client';
 import { buildBundle } from '../../bundles/build-bundle.ts';
 import type { BundleStore, Judge } from '../../bundles/ports.ts';
 import { BrokenError } from '../../reconcile/outcome.ts';
+import type { RecentRevisions } from '../../revisions/recent-revisions.ts';
 import { askProviders } from '../../trials/ask-providers.ts';
 import { runPolicyTests } from '../../trials/run-policy-tests.ts';
 import type { Workloads } from '../../workloads/ports.ts';
@@ -29,6 +28,7 @@ export type TrialPorts = {
   readonly checks: Pick<CheckClient, 'check'>;
   readonly awaited: Pick<AwaitedWorkloads, 'expect'>;
   readonly answered: Pick<AnsweredProviders, 'note' | 'has'>;
+  readonly revisions: RecentRevisions;
   readonly logger: Logger;
 };
 
@@ -59,8 +59,8 @@ export async function runStep(
   const { target } = step;
   switch (step.kind) {
     case 'read_revision': {
-      const revision = await ports.client.get<PolicyRevision>(kinds.policyRevision, step.name);
-      return learn(trial, target, { revision: revision?.spec ?? 'absent' });
+      const revision = await ports.revisions.read(step.name);
+      return learn(trial, target, { revision: revision ?? 'absent' });
     }
     case 'build_bundle': {
       const { limits, approved } = world;
@@ -99,7 +99,9 @@ async function ensureWorkload(ports: TrialPorts, world: BindingWorld, trial: Tri
   const { build, template } = world;
   const name = workloadName({ digest, build, template }, bundle.providers);
   ports.awaited.expect(subject, name);
-  const generation = await prepareWorkload(ports, { bundle, bytes, digest, build, template, replicas });
+  const known = world.stores.generations.get;
+  const input = { bundle, bytes, digest, build, template, replicas };
+  const generation = await prepareWorkload({ ...ports, known }, input);
   const workload = workloadView(world.canRun, generation.metadata.name, generation);
   return {
     ...learn(trial, target, { workload }),

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { Stored } from '#crds/metadata';
+import type { KubeClient } from '#kube/client';
+import { sampleRevision } from '#kube/testing/sample-resources';
+import { createRecentRevisions } from './recent-revisions.ts';
+
+/** Revisions that count how often they are asked for, and a clock that is set. */
+function open(characters = 2) {
+  const asked: string[] = [];
+  const present = new Set<string>();
+  const time = { now: 0 };
+  const get = async (_kind: unknown, name: string) => {
+    asked.push(name);
+    if (!present.has(name)) return undefined;
+    const revision = sampleRevision(name);
+    return { ...revision, spec: { ...revision.spec, definition: 'x'.repeat(characters) } } as Stored<typeof revision>;
+  };
+  const clock = { now: () => time.now, date: () => new Date(0) };
+  return { asked, present, time, revisions: createRecentRevisions({ get } as Pick<KubeClient, 'get'>, clock) };
+}
+
+test('a revision is read once in ten seconds, and anew afterwards', async () => {
+  const { asked, present, time, revisions } = open();
+  present.add('p-1');
+  const first = await revisions.read('p-1');
+  time.now = 9_999;
+  expect(await revisions.read('p-1')).toBe(first);
+  expect(asked).toEqual(['p-1']);
+  time.now = 10_000;
+  present.clear();
+  expect(await revisions.read('p-1')).toBeUndefined();
+  expect(asked).toEqual(['p-1', 'p-1']);
+});
+
+test('a revision that is not there is asked for each time', async () => {
+  const { asked, present, revisions } = open();
+  expect(await revisions.read('p-1')).toBeUndefined();
+  present.add('p-1');
+  expect(await revisions.read('p-1')).toBeDefined();
+  expect(asked).toEqual(['p-1', 'p-1']);
+});
+
+test.each([
+  { characters: 2_097_152, again: 0 },
+  { characters: 2_097_153, again: 1 },
+])('two of $characters characters are held together or not', async ({ characters, again }) => {
+  const { asked, present, revisions } = open(characters);
+  for (const name of ['p-1', 'p-2']) {
+    present.add(name);
+    await revisions.read(name);
+  }
+  await revisions.read('p-1');
+  expect(asked.filter((name) => name === 'p-1')).toHaveLength(1 + again);
+});
