@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeClient } from '#kube/client';
 import { root } from '../../hack/check/run-tool.ts';
+import type { ControlPlaneOptions } from '../../hack/cluster/control-plane.ts';
 import { type ApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { freePort } from '../support/loopback.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
@@ -26,9 +27,9 @@ providers:
   - { name: echo, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }
 `;
 
-export async function openWorld(): Promise<ScaleWorld> {
+export async function openWorld(options: Pick<ControlPlaneOptions, 'apiServerFlags'> = {}): Promise<ScaleWorld> {
   await using parts = new AsyncDisposableStack();
-  const server = parts.use(await openApiServer({ audit: true, pretendedNodes: nodes }));
+  const server = parts.use(await openApiServer({ ...options, audit: true, pretendedNodes: nodes }));
   const client = await server.client();
   const { namespace } = client;
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-scale-'));
