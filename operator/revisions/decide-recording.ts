@@ -45,6 +45,25 @@ export function decideRecording(
   return { kind: 'create', number: (newest?.number ?? 0) + 1 };
 }
 
+/**
+ * The number of a generation that is certainly still to be recorded, from revisions among which the newest may be
+ * missing; undefined where that cannot be said. The number is the next one only if creating it succeeds: numbers have
+ * no gaps, so that proves that none was missing.
+ */
+export function decideNextNumber(
+  content: RevisionContent,
+  known: readonly Pick<RevisionHead, 'number' | 'token' | 'policy'>[],
+  deleting: boolean,
+): number | undefined {
+  if (deleting) return undefined;
+  if (known.length === 0) return 1;
+  const { uid, generation } = content.policy;
+  const ofUid = known.filter((head) => head.policy.uid === uid);
+  if (ofUid.length === 0 || ofUid.some((head) => head.policy.generation >= generation)) return undefined;
+  if (isWriteMissing(content, ofUid)) return undefined;
+  return Math.max(...known.map((head) => head.number)) + 1;
+}
+
 /** Content and token; the object and its generation do not count. */
 function saysTheSame(head: RevisionHead, content: RevisionContent): boolean {
   const { token, displayName, description, lifecycle, definitionDigest, tests } = head;
@@ -59,7 +78,7 @@ function saysTheSame(head: RevisionHead, content: RevisionContent): boolean {
 }
 
 /** The token names a write below this generation that no revision records. */
-function isWriteMissing(content: RevisionContent, ofUid: readonly RevisionHead[]): boolean {
+function isWriteMissing(content: RevisionContent, ofUid: readonly Pick<RevisionHead, 'token' | 'policy'>[]): boolean {
   const written = /^.+\/([1-9]\d{0,14})$/.exec(content.token)?.[1];
   if (written === undefined) return false;
   const generation = Number(written);

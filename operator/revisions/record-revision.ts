@@ -4,7 +4,7 @@ import type { Stored } from '#crds/metadata';
 import type { PolicyRevision } from '#crds/policy-revision';
 import type { KubeClient } from '#kube/client';
 import { isKubeError } from '#kube/kube-error';
-import { decideRecording, type RevisionContent, type RevisionHead } from './decide-recording.ts';
+import { decideNextNumber, decideRecording, type RevisionContent, type RevisionHead } from './decide-recording.ts';
 import { makeRevision, makeRevisionContent, revisionName } from './resources/revision.ts';
 import { listRevisionHeads } from './revision-heads.ts';
 
@@ -27,15 +27,20 @@ const maxAttempts = 8;
  * The one function that records: the operator calls it for what comes by apply, the management API for its own writes.
  * Safe to repeat, and for two callers at once: a number is taken by creating its name.
  * @param heldMs for how long this caller has been answered `held` for this generation
+ * @param known revisions of the id that the caller has seen; where they suffice, no list is read
  */
 export async function recordRevision(
   client: Pick<KubeClient, 'list' | 'get' | 'create'>,
   policyId: string,
   policy: Recordable,
   heldMs: number,
+  known?: readonly Pick<RevisionHead, 'number' | 'token' | 'policy'>[],
 ): Promise<RecordResult> {
   const content = makeRevisionContent(policy.metadata, policy.spec);
   const deleting = policy.metadata.deletionTimestamp !== undefined;
+  const next = known === undefined ? undefined : decideNextNumber(content, known, deleting);
+  const taken = next === undefined ? undefined : await take(client, policyId, next, content, false);
+  if (taken !== undefined) return taken;
   for (let attempt = 1; ; attempt++) {
     const recording = decideRecording(content, await listRevisionHeads(client, policyId), { deleting, heldMs });
     if (recording.kind === 'hold') return { kind: 'held' };

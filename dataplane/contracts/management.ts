@@ -1,0 +1,242 @@
+import { z } from 'zod';
+import { codePoints } from './code-points.ts';
+import { managementErrors, operationFailures } from './management-errors.ts';
+import { classifierProfile, definitionSchema, detectorContract } from './policy.ts';
+
+/** The contract of the policy management API (document 3, section 9). */
+export const managementContract = 'platform.control-plane.guardrail-management/v1';
+
+/** The numbers of the contract (document 3, section 8; readings of document 3, 7 and 19). */
+export const managementLimits = {
+  /** Entries of one page of policies or revisions. */
+  pageSize: { min: 1, max: 50, default: 20 },
+  idempotencyKey: { min: 16, max: 128 },
+  policyName: { min: 1, max: 128 },
+  /** Code points. */
+  policyDescription: { min: 0, max: 2_048 },
+  /** Body of a command, bytes. */
+  bodyBytes: 1_048_576,
+} as const;
+
+/** The largest number of a revision. */
+const maxRevision = 2_147_483_647;
+
+/** An id of the control plane: policy, model, operation (document 3, section 2.2). */
+export const resourceIdSchema = z.uuidv7();
+const revisionNumber = z.int().min(1).max(maxRevision);
+const digest = z
+  .string()
+  .length(64)
+  .regex(/^[0-9a-f]{64}$/);
+const instant = z.iso.datetime();
+
+const policyStatus = z.enum(['draft', 'archived']).describe('Whether the policy may be newly applied; never active.');
+
+const policyName = z
+  .string()
+  .min(managementLimits.policyName.min)
+  .max(managementLimits.policyName.max)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
+  .describe('Begins with a Latin letter or digit; then Latin letters, digits, dots, hyphens and underscores.');
+
+const policyDescription = codePoints(
+  managementLimits.policyDescription.min,
+  managementLimits.policyDescription.max,
+).default('');
+
+/** Body of POST /api/v1/guardrail-policies (document 3, section 2.1; readings of document 3, 1). */
+export const policyCreateSchema = z
+  .strictObject({
+    name: policyName,
+    description: policyDescription,
+    definition: definitionSchema,
+  })
+  .describe('A new policy.');
+
+/** Body of PUT /api/v1/guardrail-policies/{policyId}: the whole policy. */
+export const policyReplaceSchema = z
+  .strictObject({
+    name: policyName,
+    description: policyDescription,
+    definition: definitionSchema,
+    status: policyStatus,
+  })
+  .describe('The whole next version of a policy; what is left out is not taken from the version before.');
+
+const contentProfile = z
+  .string()
+  .min(1)
+  .max(128)
+  .describe('The content profile; whether it is supported is judged when the version is applied.');
+
+/** Applies one revision of a policy to a model. */
+export const bindingApplySchema = z
+  .strictObject({
+    policyId: z.uuid().describe('The policy.'),
+    policyRevision: revisionNumber.describe('The revision of the policy.'),
+    contentProfile,
+  })
+  .describe('Applies one revision of a policy to the model.');
+
+/** Unbinds a model; both nulls are needed (readings of document 3, 3). */
+export const bindingUnbindSchema = z
+  .strictObject({ policyId: z.null(), policyRevision: z.null(), contentProfile })
+  .describe('Unbinds the model.');
+
+/** Body of PUT /api/v1/models/{modelId}/guardrail-binding (document 3, section 2.2). */
+export const bindingWriteSchema = z.union([bindingApplySchema, bindingUnbindSchema]);
+
+const policyFields = {
+  id: resourceIdSchema.describe('The policy.'),
+  name: codePoints(0, 128).describe('The name that people see.'),
+  description: codePoints(0, 4_096),
+  revision: revisionNumber.describe('The number of the version.'),
+  status: policyStatus,
+  definitionDigest: digest.describe('SHA-256 of the canonical JSON (RFC 8785) of definition; not the bundleDigest.'),
+  ruleCount: z.int().min(0).describe('The number of rules of both sections.'),
+  ruleKinds: z.array(z.string()).describe('The kinds of the rules, each once, sorted.'),
+  createdAt: instant.describe('When the policy, or for a single revision the revision, was made.'),
+  updatedAt: instant.describe('When the latest version was recorded.'),
+};
+
+/** An entry of the list of policies and of the list of revisions. */
+export const policySummarySchema = z.strictObject(policyFields).describe('A policy without its definition.');
+/** The detailed read of a policy, and the read of one revision. */
+export const policyDetailSchema = z
+  .strictObject({ ...policyFields, definition: definitionSchema })
+  .describe('A policy with its definition.');
+
+export const policyListSchema = z
+  .strictObject({
+    items: z.array(policySummarySchema),
+    nextCursor: z.string().nullable().describe('The cursor of the next page; null at the end.'),
+  })
+  .describe('A page of policies.');
+
+export const revisionListSchema = z
+  .strictObject({
+    items: z.array(policySummarySchema),
+    nextBeforeRevision: revisionNumber.nullable().describe('beforeRevision of the next page; null at the end.'),
+  })
+  .describe('A page of the revisions of a policy, newest first.');
+
+const providerName = z.string().min(1).max(128);
+const credentialRef = z
+  .strictObject({ name: z.string() })
+  .describe('The name of the credential; the credential itself is never shown.');
+
+/** GET /api/v1/guardrail-providers: approved configurations of external checks. */
+export const providerListSchema = z
+  .strictObject({
+    items: z.array(
+      z.discriminatedUnion('kind', [
+        z.strictObject({
+          name: providerName,
+          kind: z.literal('detector'),
+          contract: z.literal(detectorContract),
+          credentialRef,
+        }),
+        z.strictObject({
+          name: providerName,
+          kind: z.literal('classifier'),
+          profile: z.literal(classifierProfile),
+          credentialRef,
+        }),
+      ]),
+    ),
+  })
+  .describe('The approved configurations of external checks.');
+
+export const bindingStates = ['pending', 'applied', 'failed', 'disabled', 'unbound'] as const;
+export type BindingState = (typeof bindingStates)[number];
+
+/** What a model wants, or what serves it. */
+const appliedPolicy = {
+  policyId: z.string().nullable(),
+  policyRevision: revisionNumber.nullable(),
+  generationId: z.uuid().nullable(),
+  bundleDigest: digest.nullable(),
+};
+
+/** GET /api/v1/models/{modelId}/guardrail-binding (document 3, section 2.2; DESIGN section 5). */
+export const bindingReadSchema = z
+  .strictObject({
+    modelId: resourceIdSchema,
+    gatewayName: z.string(),
+    modelRevision: z.int().min(1).describe('Counts the changes of what the model wants.'),
+    operationId: resourceIdSchema.nullable().describe('The operation that asked for what the model wants now.'),
+    state: z
+      .enum(bindingStates)
+      .describe('applied is confirmed by every ready gateway replica; 202 of a command alone does not mean it.'),
+    binding: z
+      .strictObject(appliedPolicy)
+      .nullable()
+      .describe('What the model wants; generationId and bundleDigest are null until they are known.'),
+    observation: z
+      .strictObject({
+        serving: z
+          .strictObject(appliedPolicy)
+          .nullable()
+          .describe('What the gateways were told to serve last: the earlier application while a new one is not there.'),
+        expected: z.int().min(0).describe('Ready gateway replicas.'),
+        confirmed: z.int().min(0).describe('Ready replicas that confirmed what they were told.'),
+        rejected: z.int().min(0).describe('Replicas that rejected it.'),
+        reason: z.string().nullable().describe('Why the state is what it is; null when it is applied or unbound.'),
+        lastObservedAt: instant.nullable().describe('When the last of these facts changed.'),
+      })
+      .describe('What was observed.'),
+  })
+  .describe('The guardrail binding of a model.');
+
+export const operationKinds = ['policy.create', 'policy.update', 'binding.apply', 'binding.unbind'] as const;
+export type OperationKind = (typeof operationKinds)[number];
+export const operationStates = ['pending', 'running', 'succeeded', 'failed'] as const;
+export type OperationState = (typeof operationStates)[number];
+
+const failureCodes = Object.keys(operationFailures) as [keyof typeof operationFailures];
+const policyResult = z.strictObject({ policyId: resourceIdSchema, revision: revisionNumber });
+const bindingResult = z.strictObject({ modelId: resourceIdSchema, ...appliedPolicy });
+
+/** GET /api/v1/operations/{operationId}, and the body of every 202 (DESIGN section 10). */
+export const operationSchema = z
+  .strictObject({
+    operationId: resourceIdSchema,
+    kind: z.enum(operationKinds),
+    state: z.enum(operationStates).describe('succeeded and failed are final.'),
+    target: z.strictObject({ type: z.enum(['policy', 'model']), id: resourceIdSchema }),
+    result: z.union([policyResult, bindingResult]).nullable(),
+    error: z.strictObject({ code: z.enum(failureCodes), message: z.string(), traceId: z.string() }).nullable(),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .describe('A command and how far it got.');
+
+const errorCodes = Object.keys(managementErrors) as [keyof typeof managementErrors];
+
+/** Body of every error. */
+export const managementErrorSchema = z
+  .strictObject({
+    error: z.strictObject({
+      code: z.enum(errorCodes),
+      message: z.string(),
+      traceId: z
+        .string()
+        .regex(/^[0-9a-f]{32}$/)
+        .describe('Trace id of W3C Trace Context.'),
+      details: z.array(
+        z.strictObject({ path: z.string().describe('JSON Pointer (RFC 6901) of the member.'), message: z.string() }),
+      ),
+    }),
+  })
+  .describe('An error.');
+
+export type PolicyCreate = z.output<typeof policyCreateSchema>;
+export type PolicyReplace = z.output<typeof policyReplaceSchema>;
+export type BindingWrite = z.output<typeof bindingWriteSchema>;
+export type PolicySummary = z.output<typeof policySummarySchema>;
+export type PolicyDetail = z.output<typeof policyDetailSchema>;
+export type BindingRead = z.output<typeof bindingReadSchema>;
+export type OperationResource = z.output<typeof operationSchema>;
+export type OperationResult = NonNullable<OperationResource['result']>;
+export type ProviderList = z.output<typeof providerListSchema>;
+export type ManagementErrorBody = z.output<typeof managementErrorSchema>;

@@ -1,0 +1,74 @@
+import { request } from 'node:http';
+import type { OperationResource } from '#contracts/management';
+import { until } from '../support/until.ts';
+
+/** What the API answered. */
+export type Answer = {
+  readonly status: number;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly text: string;
+  /** The body as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads members of bodies whose shape is what it tests
+  readonly json: any;
+};
+
+export type CallOptions = {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Sent as JSON; a Buffer as it is. */
+  readonly body?: unknown;
+  /** Absent: that of the administrator; null: none. */
+  readonly token?: string | null;
+};
+
+/** One request to a process; headers may be repeated. */
+export function callUrl(url: string, options: CallOptions & { readonly token: string | null }): Promise<Answer> {
+  const { method = 'GET', body, token } = options;
+  const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+  const headers: Record<string, string | string[]> = {};
+  if (token !== null) headers['authorization'] = `Bearer ${token}`;
+  if (bytes !== undefined) headers['content-type'] = 'application/json';
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    if (value === undefined) delete headers[name];
+    else headers[name] = typeof value === 'string' ? value : [...value];
+  }
+  return new Promise((resolve, reject) => {
+    const call = request(url, { method, headers }, (incoming) => {
+      const pieces: Buffer[] = [];
+      incoming.on('data', (piece: Buffer) => pieces.push(piece));
+      incoming.on('error', reject);
+      incoming.on('end', () => {
+        const text = Buffer.concat(pieces).toString('utf8');
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parsed(text) });
+      });
+    });
+    call.on('error', reject);
+    call.end(bytes);
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits until an operation is final and returns it. */
+export function untilFinal(
+  call: (path: string) => Promise<Answer>,
+  operationId: string,
+  deadlineMs = 45_000,
+): Promise<OperationResource> {
+  return until(
+    `the operation ${operationId} is final`,
+    async () => {
+      const answer = await call(`/api/v1/operations/${operationId}`);
+      if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
+      const operation = answer.json as OperationResource;
+      return operation.state === 'succeeded' || operation.state === 'failed' ? operation : undefined;
+    },
+    { deadlineMs, everyMs: 25 },
+  );
+}

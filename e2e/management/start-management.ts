@@ -1,0 +1,122 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { v7 as uuid } from 'uuid';
+import type { OperationResource } from '#contracts/management';
+import { mintToken } from '#identity/mint-token';
+import { ensureSigningKeys, publicKeySet, readSigningKeys } from '#identity/signing-keys';
+import { startTestServer, type TestDatabase, type TestServer } from '#sql/testing/test-server';
+import { type RunningProcess, startProcess } from '../support/start-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type Answer, type CallOptions, callUrl, untilFinal } from './call-api.ts';
+
+export const issuer = 'http://issuer.test';
+export const audience = 'control-plane';
+export const administrator = 'root-admin';
+
+/** One or more replicas of the management API as processes, with a database and an issuer of their own. */
+export type RunningManagement = AsyncDisposable & {
+  readonly replicas: readonly RunningProcess[];
+  readonly database: TestDatabase;
+  readonly keyFile: string;
+  /** A valid token of a subject; that of the administrator when absent. */
+  mint(options?: {
+    readonly subject?: string;
+    readonly audience?: string;
+    readonly ttlSeconds?: number;
+  }): Promise<string>;
+  /** Calls a replica, the first when absent, as the administrator unless it says otherwise. */
+  call(path: string, options?: CallOptions & { readonly replica?: number }): Promise<Answer>;
+  /** A command with a key of its own; `headers` may give another one. */
+  command(method: 'POST' | 'PUT', path: string, body: unknown, options?: CommandOptions): Promise<Answer>;
+  /** Waits for the end of the operation of a 202. */
+  ended(accepted: Answer): Promise<OperationResource>;
+  /** Starts one more replica, or one in the place of an ended one. */
+  startReplica(at?: number): Promise<RunningProcess>;
+};
+
+export type CommandOptions = {
+  readonly key?: string;
+  readonly etag?: string | undefined;
+  readonly replica?: number;
+  readonly headers?: CallOptions['headers'];
+  readonly token?: string | null;
+};
+
+export type ManagementOptions = {
+  readonly apiUrl: string;
+  readonly tokenFile: string;
+  readonly environmentDirectory: string;
+  /** The folder of run notes; pods are looked for when absent. */
+  readonly runDirectory?: string;
+  readonly replicas?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+/** A key that no other command has. */
+export function newKey(): string {
+  return `key-${uuid()}`;
+}
+
+export async function startManagement(options: ManagementOptions): Promise<RunningManagement> {
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(temporaryFolder()).path;
+  const server: TestServer = parts.use(await startTestServer());
+  const database = parts.use(await server.createDatabase());
+  const keyFile = join(folder, 'issuer.keys');
+  const environment = { ...(await settingsOf(options, { folder, keyFile, database })), ...options.environment };
+  const replicas: RunningProcess[] = [];
+  parts.defer(async () => {
+    await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
+  });
+  const start = () => startProcess({ file: 'operator/management/main.ts', environment, deadlineMs: 60_000 });
+  for (let count = 0; count < (options.replicas ?? 1); count++) replicas.push(await start());
+  const mint: RunningManagement['mint'] = ({ subject = administrator, ...rest } = {}) =>
+    mintToken({ keyFile, issuer, subject, audience: rest.audience ?? audience, ttlSeconds: rest.ttlSeconds ?? 3_600 });
+  const token = await mint();
+  const call: RunningManagement['call'] = (path, { replica = 0, ...rest } = {}) =>
+    callUrl(`${replicas[replica]?.url}${path}`, { ...rest, token: rest.token === undefined ? token : rest.token });
+  const owned = parts.move();
+  return {
+    replicas,
+    database,
+    keyFile,
+    mint,
+    call,
+    command(method, path, body, { key = newKey(), etag, headers = {}, ...rest } = {}) {
+      const own = { 'idempotency-key': key, ...(etag === undefined ? {} : { 'if-match': etag }), ...headers };
+      return call(path, { ...rest, method, body, headers: own });
+    },
+    ended(accepted) {
+      if (accepted.status !== 202) throw new Error(`not accepted: ${accepted.status} ${accepted.text}`);
+      return untilFinal(call, accepted.json.operationId);
+    },
+    async startReplica(at = replicas.length) {
+      const replica = await start();
+      replicas[at] = replica;
+      return replica;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function settingsOf(
+  options: ManagementOptions,
+  own: { readonly folder: string; readonly keyFile: string; readonly database: TestDatabase },
+): Promise<Record<string, string>> {
+  const { folder, keyFile, database } = own;
+  mkdirSync(folder, { recursive: true });
+  await ensureSigningKeys(keyFile);
+  writeFileSync(join(folder, 'jwks.json'), JSON.stringify(publicKeySet(await readSigningKeys(keyFile))));
+  const issuersFile = join(folder, 'issuers.yaml');
+  writeFileSync(issuersFile, `issuers:\n  - { issuer: "${issuer}", audience: ${audience}, jwksFile: jwks.json }\n`);
+  return {
+    PORTCULLIS_API_URL: options.apiUrl,
+    PORTCULLIS_API_TOKEN_FILE: options.tokenFile,
+    PORTCULLIS_DATABASE_URL: database.url,
+    PORTCULLIS_DATABASE_PASSWORD_FILE: database.passwordFile,
+    PORTCULLIS_ISSUERS_FILE: issuersFile,
+    PORTCULLIS_ADMINISTRATORS: `${issuer}|${administrator}`,
+    PORTCULLIS_ENVIRONMENT_DIR: options.environmentDirectory,
+    ...(options.runDirectory === undefined ? {} : { PORTCULLIS_RUN_DIR: options.runDirectory }),
+  };
+}

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import type { TrustedIssuer } from '#identity/create-verifier';
+import { ConfigError } from '#kit/env/config-error';
+import { readYamlFile } from '../../environment/read-yaml-file.ts';
+
+const shared = { issuer: z.string().min(1).max(255), audience: z.string().min(1).max(255) };
+
+/** The issuers whose platform tokens are taken; where their keys are: at a URL, or in a file beside this one. */
+export const issuersFileSchema = z.strictObject({
+  issuers: z
+    .array(
+      z.union([
+        z.strictObject({ ...shared, jwksUrl: z.url({ protocol: /^https?$/ }).max(2_048) }),
+        z.strictObject({ ...shared, jwksFile: z.string().min(1).max(4_096) }),
+      ]),
+    )
+    .min(1)
+    .max(32),
+});
+
+/** @throws ConfigError with a sentence for every problem */
+export async function readIssuersFile(path: string): Promise<readonly TrustedIssuer[]> {
+  const { value, problems } = await readYamlFile(path, issuersFileSchema, undefined);
+  const names = (value?.issuers ?? []).map(({ issuer }) => issuer);
+  const twice = [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
+  const all = [...problems, ...twice.map((name) => `${path}: the issuer ${name} is listed twice`)];
+  if (value === undefined || all.length > 0) throw new ConfigError(all);
+  return value.issuers.map((entry) => {
+    const { issuer, audience } = entry;
+    return {
+      issuer,
+      audience,
+      jwks: 'jwksUrl' in entry ? new URL(entry.jwksUrl) : { file: resolve(path, '..', entry.jwksFile) },
+    };
+  });
+}

@@ -1,0 +1,41 @@
+import { createVerifier } from '#identity/create-verifier';
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
+import { grantAdministrators, readAdministrators } from '#relations/administrators';
+import type { Relations } from '#relations/ports';
+import type { Database } from '#sql/connect';
+import type { ManagementConfig } from '../config.ts';
+import type { Access } from '../http/access.ts';
+import { createAccess } from './admit-administrators.ts';
+import { readIssuersFile } from './issuers-file.ts';
+
+/**
+ * Who may call: tokens of the issuers of the file, and the right to administer as the relations say it.
+ * @throws ConfigError, RelationsUnavailableError, MigrationError
+ */
+export async function openAccess(
+  config: ManagementConfig,
+  parts: AsyncDisposableStack,
+  tools: { readonly database: Database; readonly clock: Clock; readonly logger: Logger },
+): Promise<Access> {
+  const { logger, clock, database } = tools;
+  const administrators = readAdministrators(config.administrators);
+  const verifier = createVerifier({
+    issuers: await readIssuersFile(config.issuersFile),
+    clock,
+    onUnavailable: (issuer) => logger.warn('keys_unavailable', { issuer }),
+  });
+  const relations = parts.use(await openRelations(config, database));
+  await grantAdministrators(relations, administrators);
+  return createAccess({ verifier, relations });
+}
+
+async function openRelations({ relations }: ManagementConfig, database: Database): Promise<Relations> {
+  switch (relations.kind) {
+    case 'postgres':
+      return openPostgresRelations(database);
+    case 'openfga':
+      throw new TypeError(`no relations at ${relations.url.href}`);
+  }
+}

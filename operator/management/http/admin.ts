@@ -1,0 +1,18 @@
+import { Hono } from 'hono';
+import type { ManagementMetrics } from '../metrics.ts';
+import type { Readiness } from '../readiness.ts';
+
+/** What tells an operator of the process how it is; served on an address of its own. */
+export function createAdmin({ registry }: ManagementMetrics, readiness: Readiness): Hono {
+  const app = new Hono();
+  app.get('/livez', (context) => context.text('ok\n'));
+  app.get('/readyz', async (context) => {
+    const problems = await readiness.problems();
+    return problems.length === 0 ? context.text('ok\n') : context.text(`${problems.join('\n')}\n`, 503);
+  });
+  app.get('/metrics', async (context) => {
+    readiness.refresh();
+    return context.body(await registry.exposition(), 200, { 'content-type': registry.contentType });
+  });
+  return app;
+}

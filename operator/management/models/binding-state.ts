@@ -1,0 +1,113 @@
+import type { BindingRead, BindingState } from '#contracts/management';
+import {
+  type Application,
+  answers,
+  contentDigest,
+  mayBeSame,
+  sameContent,
+} from '../../controllers/model-binding/application.ts';
+import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
+
+export type StateAndReason = { readonly state: BindingState; readonly reason: string | null };
+
+/**
+ * The state of a binding (DESIGN section 5), computed at every read and stored nowhere. Total: whatever the snapshot
+ * says, one state follows, and it is `applied` or `unbound` only if every ready replica confirmed exactly what is wanted.
+ */
+export function bindingState(m: ModelSnapshot): StateAndReason {
+  if (m.isModelOff) return { state: 'disabled', reason: 'model_disabled' };
+  if (m.isProviderOff) return { state: 'disabled', reason: 'provider_disabled' };
+  const isPinned = pins(m.route, m.desired);
+  if (isPinned && isConfirmed(m)) {
+    return { state: m.desired.content.mode === 'None' ? 'unbound' : 'applied', reason: null };
+  }
+  const failure = failureOf(m, isPinned);
+  if (failure !== undefined) return { state: 'failed', reason: failure };
+  return { state: 'pending', reason: isPinned ? silenceOf(m) : 'in_progress' };
+}
+
+/** What the API says about the binding of a model. */
+export function bindingRead(m: ModelSnapshot): BindingRead {
+  const { state, reason } = bindingState(m);
+  const ready = m.replicas.filter((replica) => replica.ready);
+  return {
+    modelId: m.modelId,
+    gatewayName: m.gateway,
+    modelRevision: m.generation,
+    operationId: m.operationId,
+    state,
+    binding: wantedOf(m),
+    observation: {
+      serving: m.route === undefined ? null : servingOf(m.route),
+      expected: ready.length,
+      confirmed: m.route === undefined ? 0 : ready.filter(confirms).length,
+      rejected: m.replicas.filter((replica) => replica.rejected !== undefined).length,
+      reason,
+      lastObservedAt: m.lastObservedAt?.toISOString() ?? null,
+    },
+  };
+}
+
+function pins(route: PinnedRoute | undefined, desired: Application): boolean {
+  return route !== undefined && mayBeSame(desired, route.application);
+}
+
+type Replica = ModelSnapshot['replicas'][number];
+
+function confirms(replica: Replica): boolean {
+  return replica.reached && !replica.pending && replica.rejected === undefined;
+}
+
+/** Zero ready replicas never confirm, and one that rejects keeps all from it. */
+function isConfirmed({ replicas }: ModelSnapshot): boolean {
+  if (replicas.some((replica) => replica.rejected !== undefined)) return false;
+  const ready = replicas.filter((replica) => replica.ready);
+  return ready.length > 0 && ready.every(confirms);
+}
+
+/** The reason for which what is wanted has failed; undefined where it may still come to be. */
+function failureOf(m: ModelSnapshot, isPinned: boolean): string | undefined {
+  if (isPinned && m.replicas.some((replica) => replica.rejected !== undefined)) return 'replica_rejected';
+  const newest = m.ring[0];
+  if (newest?.outcome === 'Failed' && answersWanted(newest, m.desired)) return newest.reason;
+  const refused = m.route?.refused;
+  if (isPinned || refused?.token !== m.desired.token) return undefined;
+  return refused.contentDigest === contentDigest(m.desired.content) ? refused.reason : undefined;
+}
+
+/** While the policy cannot be found its id is not known; a record of the same token and revision is one of it then. */
+function answersWanted(record: ModelSnapshot['ring'][number], { token, content }: Application): boolean {
+  if (content.mode === 'None' || content.policyId !== undefined) return answers(record, { token, content });
+  return answers(record, { token, content: { ...content, policyId: record.policyId } });
+}
+
+function silenceOf({ replicas }: ModelSnapshot): string {
+  return replicas.some((replica) => replica.ready) ? 'waiting_for_replicas' : 'no_ready_replica';
+}
+
+/** What is wanted; the generation and the digest are known once the route pins it. */
+function wantedOf(m: ModelSnapshot): BindingRead['binding'] {
+  const { content } = m.desired;
+  if (content.mode === 'None') return null;
+  const pinned = m.route !== undefined && pins(m.route, m.desired) ? m.route : undefined;
+  const newest = m.ring[0];
+  const known = newest !== undefined && answersWanted(newest, m.desired) ? newest : undefined;
+  return {
+    policyId: content.policyId ?? policyIdOf(pinned, content) ?? known?.policyId ?? null,
+    policyRevision: Number(content.policyRevision),
+    generationId: pinned?.generationId ?? known?.generationId ?? null,
+    bundleDigest: pinned?.digest ?? null,
+  };
+}
+
+function policyIdOf(route: PinnedRoute | undefined, wanted: Application['content']): string | undefined {
+  const content = route?.application.content;
+  if (content?.mode !== 'Policy' || wanted.mode !== 'Policy') return undefined;
+  return sameContent({ ...wanted, policyId: content.policyId }, content) ? content.policyId : undefined;
+}
+
+function servingOf({ application: { content }, generationId, digest }: PinnedRoute) {
+  if (content.mode === 'None') return { policyId: null, policyRevision: null, generationId, bundleDigest: null };
+  const { policyId = null, policyRevision } = content;
+  return { policyId, policyRevision: Number(policyRevision), generationId, bundleDigest: digest };
+}

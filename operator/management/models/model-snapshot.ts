@@ -1,0 +1,31 @@
+import type { Application } from '../../controllers/model-binding/application.ts';
+import type { Ring } from '../../controllers/model-binding/ring.ts';
+import type { ReplicaView } from '../../controllers/model-binding/snapshot.ts';
+
+/** Everything that decides what the API says about the binding of a model. */
+export type ModelSnapshot = {
+  readonly modelId: string;
+  readonly gateway: string;
+  /** metadata.generation of the binding. */
+  readonly generation: number;
+  /** The operation of this API that asked for what is wanted. */
+  readonly operationId: string | null;
+  readonly isModelOff: boolean;
+  readonly isProviderOff: boolean;
+  readonly desired: Application;
+  readonly route: PinnedRoute | undefined;
+  readonly ring: Ring;
+  /** The replicas of the gateway that run, as their reports stand to the route. */
+  readonly replicas: readonly ReplicaView[];
+  readonly lastObservedAt: Date | undefined;
+};
+
+/** What the route of the binding says. */
+export type PinnedRoute = {
+  readonly generationId: string;
+  readonly digest: string | null;
+  readonly application: Application;
+  readonly refused:
+    | { readonly token: string; readonly contentDigest: string; readonly generationId: string; readonly reason: string }
+    | undefined;
+};

@@ -1,0 +1,117 @@
+import type { ApprovedProvider } from '#contracts/providers';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { idLabel, kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { KubeClient } from '#kube/client';
+import { desiredApplication, pinnedApplication } from '../../controllers/model-binding/application.ts';
+import { replicasOf, waitingReplicas } from '../../controllers/model-binding/gather.ts';
+import type { ReplicaView } from '../../controllers/model-binding/snapshot.ts';
+import { findUpstream } from '../../environment/approved-providers.ts';
+import type { GatewayReplicas } from '../../gateways/ports.ts';
+import type { ManagementCaches } from '../caches.ts';
+import { isShown } from '../caches.ts';
+import type { BindingFacts } from '../operations/decide-binding-end.ts';
+import type { OperationStore } from '../operations/ports.ts';
+import { bindingFacts } from '../operations/settle-models.ts';
+import { findModel } from './find-model.ts';
+import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
+
+export type ModelReader = {
+  /** The binding of a model from live reads; undefined where there is none. */
+  find(modelId: string): Promise<Stored<ModelBinding> | undefined>;
+  /** What decides its state: the route live, the reports as the watch tells, the processes of the gateway. */
+  snapshot(modelId: string, binding: Stored<ModelBinding>): Promise<ModelSnapshot>;
+  /** What ends operations on it. */
+  read(modelId: string): Promise<BindingFacts | undefined>;
+};
+
+const operationId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+export function createModelReader(options: {
+  readonly client: Pick<KubeClient, 'get' | 'list'>;
+  readonly caches: ManagementCaches;
+  readonly gateways: Pick<GatewayReplicas, 'isAlive'>;
+  readonly approved: readonly ApprovedProvider[];
+  readonly store: Pick<OperationStore, 'get'>;
+}): ModelReader {
+  const { client, caches, gateways, approved, store } = options;
+
+  async function routeOf(binding: Stored<ModelBinding>): Promise<Stored<GatewayRoute> | undefined> {
+    const route = await client.get<GatewayRoute>(kinds.gatewayRoute, binding.metadata.name);
+    return route?.spec.binding.id === binding.metadata.labels?.[idLabel] ? route : undefined;
+  }
+
+  async function policyIdOf({ spec }: Stored<ModelBinding>): Promise<string | undefined> {
+    if (spec.guardrail.mode === 'None') return undefined;
+    const { name } = spec.guardrail.policyRef;
+    const cached = caches.policies.get(name);
+    if (cached !== undefined) return isShown(cached) ? cached.metadata.labels?.[idLabel] : undefined;
+    const live = await client.get<ModelBinding>(kinds.guardrailPolicy, name);
+    return live?.metadata.labels?.[idLabel];
+  }
+
+  async function runningOnly(replicas: readonly ReplicaView[]): Promise<readonly ReplicaView[]> {
+    const alive = await Promise.all(replicas.map(({ name }) => gateways.isAlive(name)));
+    return replicas.filter((_replica, at) => alive[at]);
+  }
+
+  async function operationOf({ spec }: Stored<ModelBinding>): Promise<string | null> {
+    const { apply = '' } = spec;
+    if (!operationId.test(apply)) return null;
+    return (await store.get(apply)) === undefined ? null : apply;
+  }
+
+  function lastObserved(gateway: string, route: Stored<GatewayRoute> | undefined): Date | undefined {
+    const times = [
+      route === undefined ? undefined : caches.changedAt('route', route.metadata.name),
+      ...caches.reports.by('gateway', gateway).map(({ metadata }) => caches.changedAt('report', metadata.name)),
+    ].flatMap((time) => (time === undefined ? [] : [time.getTime()]));
+    return times.length === 0 ? undefined : new Date(Math.max(...times));
+  }
+
+  async function snapshot(modelId: string, binding: Stored<ModelBinding>): Promise<ModelSnapshot> {
+    const { spec, metadata, status } = binding;
+    const [route, policyId, operation] = await Promise.all([
+      routeOf(binding),
+      policyIdOf(binding),
+      operationOf(binding),
+    ]);
+    const seen = route === undefined ? waitingReplicas(caches, spec.gateway) : replicasOf(caches, route);
+    return {
+      modelId,
+      gateway: spec.gateway,
+      generation: metadata.generation,
+      operationId: operation,
+      isModelOff: spec.model.state === 'Disabled',
+      isProviderOff: findUpstream(approved, spec.model.provider)?.enabled === false,
+      desired: desiredApplication(spec, policyId),
+      route: route === undefined ? undefined : pinnedRoute(route),
+      ring: status?.applications ?? [],
+      replicas: await runningOnly(seen),
+      lastObservedAt: lastObserved(spec.gateway, route),
+    };
+  }
+
+  return {
+    find: (modelId) => findModel(client, caches, modelId),
+    snapshot,
+    async read(modelId) {
+      const binding = await findModel(client, caches, modelId);
+      if (binding === undefined) return undefined;
+      const [route, policyId] = await Promise.all([routeOf(binding), policyIdOf(binding)]);
+      const pinned = route === undefined ? undefined : pinnedRoute(route);
+      return bindingFacts(binding, policyId, pinned);
+    },
+  };
+}
+
+function pinnedRoute({ spec }: Stored<GatewayRoute>): PinnedRoute {
+  const { generationId, guardrail, refused } = spec;
+  return {
+    generationId,
+    digest: guardrail.mode === 'Policy' ? guardrail.digest : null,
+    application: pinnedApplication(spec),
+    refused,
+  };
+}

@@ -1,0 +1,44 @@
+import type { OperationKind, OperationResult, OperationState } from '#contracts/management';
+import type { OperationFailureCode } from '#contracts/management-errors';
+import type { CommandWrite, OpenOperation, Operation } from '../../operation.ts';
+
+/** A row of management.operations without what it writes. */
+export type OperationRow = {
+  readonly operation_id: string;
+  readonly kind: OperationKind;
+  readonly state: OperationState;
+  readonly target_type: 'policy' | 'model';
+  readonly target_id: string;
+  readonly trace_id: string;
+  readonly accepted: boolean;
+  readonly written_uid: string | null;
+  /** bigint comes as text. */
+  readonly written_generation: string | null;
+  readonly result: string | null;
+  readonly failure_code: OperationFailureCode | null;
+  readonly failure_message: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+};
+export type OpenOperationRow = OperationRow & { readonly write: string };
+
+export function operationOfRow(row: OperationRow): Operation {
+  const { written_uid: uid, written_generation: generation, failure_code: code } = row;
+  return {
+    operationId: row.operation_id,
+    kind: row.kind,
+    state: row.state,
+    target: { type: row.target_type, id: row.target_id },
+    traceId: row.trace_id,
+    accepted: row.accepted,
+    written: uid === null || generation === null ? undefined : { uid, generation: Number(generation) },
+    result: row.result === null ? undefined : (JSON.parse(row.result) as OperationResult),
+    failure: code === null ? undefined : { code, message: row.failure_message ?? '' },
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+export function openOperationOfRow(row: OpenOperationRow): OpenOperation {
+  return { ...operationOfRow(row), write: JSON.parse(row.write) as CommandWrite };
+}

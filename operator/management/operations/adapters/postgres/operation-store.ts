@@ -1,0 +1,155 @@
+import { type Database, SqlStatementError, SqlUnavailableError } from '#sql/connect';
+import { type OperationStore, RecordsUnavailableError } from '../../ports.ts';
+import { type OpenOperationRow, type OperationRow, openOperationOfRow, operationOfRow } from './operation-rows.ts';
+
+/** How long a key stays with its command, and an operation can be read after its end (DESIGN section 9). */
+const keyDays = 7;
+const operationDays = 30;
+
+/** Operations in PostgreSQL, in the schema `management`, over one pool. */
+export function createOperationStore({ sql }: Pick<Database, 'sql'>): OperationStore {
+  const columns = sql`operation_id, kind, state, target_type, target_id, trace_id, accepted, written_uid,
+    written_generation, result, failure_code, failure_message, created_at, updated_at`;
+  const qualified = sql`o.operation_id, o.kind, o.state, o.target_type, o.target_id, o.trace_id, o.accepted,
+    o.written_uid, o.written_generation, o.result, o.failure_code, o.failure_message, o.created_at, o.updated_at`;
+  /** Whole milliseconds, as answers show them. */
+  const now = sql`date_trunc('milliseconds', clock_timestamp())`;
+
+  return wrapped({
+    async findKey(subject, key) {
+      const [row] = await sql<(OperationRow & { readonly fingerprint: string })[]>`
+        select k.fingerprint, ${qualified}
+        from management.idempotency_keys k join management.operations o using (operation_id)
+        where k.subject = ${subject} and k.key = ${key}`;
+      return row === undefined ? undefined : { fingerprint: row.fingerprint, operation: operationOfRow(row) };
+    },
+
+    async begin(command, leaseMs) {
+      const { operationId, kind, target, traceId, write, subject, key, fingerprint } = command;
+      return sql.begin(async (transaction) => {
+        const [row] = await transaction<OperationRow[]>`
+          insert into management.operations
+            (operation_id, kind, state, target_type, target_id, trace_id, write, leased_until, created_at, updated_at)
+          select ${operationId}, ${kind}, 'pending', ${target.type}, ${target.id}, ${traceId}, ${JSON.stringify(write)},
+            clock_timestamp() + ${leaseMs} * interval '1 millisecond', moment, moment
+          from (select ${now} as moment) as clock
+          where not exists (
+            select from management.idempotency_keys where subject = ${subject} and key = ${key})
+          returning ${columns}`;
+        if (row === undefined) return undefined;
+        const [taken] = await transaction`
+          insert into management.idempotency_keys (subject, key, fingerprint, operation_id, created_at)
+          values (${subject}, ${key}, ${fingerprint}, ${operationId}, ${row.created_at})
+          on conflict (subject, key) do nothing
+          returning operation_id`;
+        if (taken !== undefined) return operationOfRow(row);
+        await transaction`delete from management.operations where operation_id = ${operationId}`;
+        return undefined;
+      });
+    },
+
+    async accept(operationId, { uid, generation }) {
+      const [row] = await sql<OperationRow[]>`
+        update management.operations set
+          state = case when state = 'pending' or failure_code = 'not_executed' then 'running' else state end,
+          failure_code = case when failure_code = 'not_executed' then null else failure_code end,
+          failure_message = case when failure_code = 'not_executed' then null else failure_message end,
+          accepted = true, written_uid = ${uid}, written_generation = ${generation},
+          updated_at = case when accepted then updated_at else ${now} end
+        where operation_id = ${operationId} and (failure_code is distinct from 'not_executed' or write is not null)
+        returning ${columns}`;
+      return row === undefined ? undefined : operationOfRow(row);
+    },
+
+    async withdraw(operationId) {
+      const rows = await sql`
+        delete from management.operations where operation_id = ${operationId} and not accepted returning operation_id`;
+      return rows.length > 0;
+    },
+
+    async finish(operationId, end) {
+      const result = end.kind === 'succeeded' ? JSON.stringify(end.result) : null;
+      const code = end.kind === 'failed' ? end.code : null;
+      const message = end.kind === 'failed' ? end.message : null;
+      const [row] = await sql<{ readonly accepted: boolean }[]>`
+        update management.operations set
+          state = ${end.kind}, result = ${result}, failure_code = ${code}, failure_message = ${message},
+          write = case when ${code}::text = 'not_executed' then write else null end, updated_at = ${now}
+        where operation_id = ${operationId} and state in ('pending', 'running')
+        returning accepted`;
+      if (row !== undefined && !row.accepted) {
+        await sql`delete from management.idempotency_keys where operation_id = ${operationId}`;
+      }
+      return row !== undefined;
+    },
+
+    async get(operationId) {
+      const [row] = await sql<OperationRow[]>`
+        select ${columns} from management.operations where operation_id = ${operationId}`;
+      return row === undefined ? undefined : operationOfRow(row);
+    },
+
+    async getOpen(operationId) {
+      const [row] = await sql<OpenOperationRow[]>`
+        select ${columns}, write from management.operations
+        where operation_id = ${operationId} and state in ('pending', 'running')`;
+      return row === undefined ? undefined : openOperationOfRow(row);
+    },
+
+    async claim(limit, leaseMs) {
+      const rows = await sql<OpenOperationRow[]>`
+        update management.operations set leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
+        where operation_id in (
+          select operation_id from management.operations
+          where state in ('pending', 'running') and leased_until < clock_timestamp()
+            and (not accepted or target_type = 'policy')
+          order by created_at limit ${limit} for update skip locked)
+        returning ${columns}, write`;
+      return rows.map(openOperationOfRow).toSorted((a, b) => Number(a.createdAt) - Number(b.createdAt));
+    },
+
+    async openOnModels(modelIds, limit) {
+      const only = modelIds === 'all' ? sql`` : sql`and target_id in ${sql([...modelIds])}`;
+      if (modelIds !== 'all' && modelIds.length === 0) return [];
+      const rows = await sql<OpenOperationRow[]>`
+        select ${columns}, write from management.operations
+        where state in ('pending', 'running') and accepted and target_type = 'model' ${only}
+        order by created_at limit ${limit}`;
+      return rows.map(openOperationOfRow);
+    },
+
+    async prune() {
+      await sql`delete from management.idempotency_keys k using management.operations o
+        where o.operation_id = k.operation_id and o.state in ('succeeded', 'failed')
+          and k.created_at < clock_timestamp() - ${keyDays} * interval '1 day'`;
+      await sql`delete from management.operations
+        where state in ('succeeded', 'failed') and updated_at < clock_timestamp() - ${operationDays} * interval '1 day'`;
+    },
+  });
+}
+
+/** A statement that the database refuses is as if it did not answer: nobody is told anything about it. */
+function wrapped(store: OperationStore): OperationStore {
+  const translate = <A extends readonly unknown[], T>(method: (...args: A) => Promise<T>) => {
+    return async (...args: A): Promise<T> => {
+      try {
+        return await method(...args);
+      } catch (cause) {
+        if (!(cause instanceof SqlUnavailableError) && !(cause instanceof SqlStatementError)) throw cause;
+        throw new RecordsUnavailableError('the database of the operations does not answer', { cause });
+      }
+    };
+  };
+  return {
+    findKey: translate(store.findKey),
+    begin: translate(store.begin),
+    accept: translate(store.accept),
+    withdraw: translate(store.withdraw),
+    finish: translate(store.finish),
+    get: translate(store.get),
+    getOpen: translate(store.getOpen),
+    claim: translate(store.claim),
+    openOnModels: translate(store.openOnModels),
+    prune: translate(store.prune),
+  };
+}

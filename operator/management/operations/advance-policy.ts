@@ -1,0 +1,61 @@
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { idLabel, kinds } from '#crds/kinds';
+import type { KubeClient } from '#kube/client';
+import { recordRevision } from '../../revisions/record-revision.ts';
+import { listRevisionHeads } from '../../revisions/revision-heads.ts';
+import type { ManagementCaches } from '../caches.ts';
+import { decidePolicyEnd } from './decide-policy-end.ts';
+import type { OpenOperation, OperationEnd, Written } from './operation.ts';
+import type { OperationStore } from './ports.ts';
+
+/**
+ * Records what an operation on a policy wrote, from its row, and ends the operation; safe to repeat, by any process.
+ * @param live the object as it is, where the caller has just read or written it
+ * @returns the end, undefined where it cannot be said now
+ */
+export type AdvancePolicy = (
+  operation: OpenOperation,
+  written: Written,
+  live?: Written,
+) => Promise<OperationEnd | undefined>;
+
+export function createAdvancePolicy(options: {
+  readonly client: Pick<KubeClient, 'list' | 'get' | 'create'>;
+  readonly caches: Pick<ManagementCaches, 'revisions'>;
+  readonly store: Pick<OperationStore, 'accept' | 'finish'>;
+}): AdvancePolicy {
+  const { client, caches, store } = options;
+
+  async function readLive(policyId: string, name: string): Promise<Written | undefined> {
+    const found = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+    if (found?.metadata.labels?.[idLabel] !== policyId) return undefined;
+    return { uid: found.metadata.uid, generation: found.metadata.generation };
+  }
+
+  async function decide(operation: OpenOperation, written: Written, given: Written | undefined) {
+    const { write, target } = operation;
+    if (write.type === 'write_binding') throw new TypeError('a binding has no revision');
+    const { objectName, spec } = write;
+    const facts = { policyId: target.id, token: spec.change ?? '', written };
+    const known = caches.revisions(target.id);
+    const seen = decidePolicyEnd(facts, known, undefined);
+    if (seen?.kind === 'succeeded') return seen;
+    const live = given ?? (await readLive(target.id, objectName));
+    const lost = decidePolicyEnd(facts, [], live);
+    if (lost === undefined) {
+      const generation = { metadata: { name: objectName, ...written, deletionTimestamp: undefined }, spec };
+      const result = await recordRevision(client, target.id, generation, 0, known);
+      const heads = result.kind === 'recorded' ? [result.head] : [];
+      const end = decidePolicyEnd(facts, heads, undefined);
+      if (end?.kind === 'succeeded') return end;
+    }
+    return decidePolicyEnd(facts, await listRevisionHeads(client, target.id), live);
+  }
+
+  return async (operation, written, given) => {
+    if (!operation.accepted) await store.accept(operation.operationId, written);
+    const end = await decide(operation, written, given);
+    if (end !== undefined) await store.finish(operation.operationId, end);
+    return end;
+  };
+}

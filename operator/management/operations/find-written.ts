@@ -1,0 +1,54 @@
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { idLabel, kinds } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
+import type { KubeClient } from '#kube/client';
+import { listRevisionHeads } from '../../revisions/revision-heads.ts';
+import { changeToken } from '../policies/make-policy.ts';
+import type { CommandWrite, Operation, Written } from './operation.ts';
+
+/**
+ * What the write of a command made, if the command is found anywhere: in the spec, in the revisions, or in the ring.
+ * Undefined says nothing about whether it was written; a later change may have taken its place.
+ */
+export function findWritten(
+  client: Pick<KubeClient, 'get' | 'list'>,
+  command: Pick<Operation, 'operationId' | 'target'> & { readonly write: CommandWrite },
+): Promise<Written | undefined> {
+  const { operationId, target, write } = command;
+  switch (write.type) {
+    case 'create_policy':
+      return findPolicyWrite(client, target.id, write.objectName, { operationId, generation: 1 });
+    case 'replace_policy':
+      return findPolicyWrite(client, target.id, write.objectName, { operationId, generation: write.generation + 1 });
+    case 'write_binding':
+      return findBindingWrite(client, write, operationId);
+  }
+}
+
+async function findPolicyWrite(
+  client: Pick<KubeClient, 'get' | 'list'>,
+  policyId: string,
+  objectName: string,
+  { operationId, generation }: { readonly operationId: string; readonly generation: number },
+): Promise<Written | undefined> {
+  const token = changeToken(operationId, generation);
+  const live = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, objectName);
+  if (live?.metadata.labels?.[idLabel] === policyId && live.spec.change === token) {
+    return { uid: live.metadata.uid, generation };
+  }
+  const heads = await listRevisionHeads(client, policyId);
+  const own = heads.find((head) => head.token === token && head.policy.generation === generation);
+  return own === undefined ? undefined : { uid: own.policy.uid, generation };
+}
+
+async function findBindingWrite(
+  client: Pick<KubeClient, 'get'>,
+  write: CommandWrite & { readonly type: 'write_binding' },
+  operationId: string,
+): Promise<Written | undefined> {
+  const live = await client.get<ModelBinding>(kinds.modelBinding, write.objectName);
+  if (live?.metadata.uid !== write.uid) return undefined;
+  const isInSpec = live.spec.apply === operationId;
+  const isInRing = live.status?.applications?.some((record) => record.operationId === operationId) ?? false;
+  return isInSpec || isInRing ? { uid: write.uid, generation: write.generation + 1 } : undefined;
+}

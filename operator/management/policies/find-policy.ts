@@ -1,0 +1,31 @@
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { idLabel, kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { KubeClient } from '#kube/client';
+import { isShown, type ManagementCaches } from '../caches.ts';
+import { policyObjectName } from './make-policy.ts';
+
+/**
+ * The policy of an id, as it is now. The cache only tells which name to ask for; that there is none is believed only
+ * when the server says so. Of two objects with one id the one that owns its revisions is meant.
+ */
+export async function findPolicy(
+  client: Pick<KubeClient, 'get' | 'list'>,
+  caches: Pick<ManagementCaches, 'policies' | 'revisions'>,
+  policyId: string,
+): Promise<Stored<GuardrailPolicy> | undefined> {
+  const known = caches.policies.by('id', policyId).filter(isShown);
+  const name = known.length === 1 ? known[0]?.metadata.name : policyObjectName(policyId);
+  const direct = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name ?? policyObjectName(policyId));
+  if (known.length < 2 && direct?.metadata.labels?.[idLabel] === policyId && isShown(direct)) return direct;
+  const { items } = await client.list<GuardrailPolicy>(kinds.guardrailPolicy, {
+    labelSelector: `${idLabel}=${policyId}`,
+  });
+  const shown = items.filter(isShown);
+  const owner = caches.revisions(policyId)[0]?.policy;
+  return (
+    shown.find(({ metadata }) => metadata.uid === owner?.uid) ??
+    shown.find(({ metadata }) => metadata.name === owner?.name) ??
+    shown.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0]
+  );
+}

@@ -1,0 +1,65 @@
+import { canonicalBytes } from '#contracts/canonical';
+import type { PolicyCreate, PolicyReplace } from '#contracts/management';
+import type { GuardrailPolicy, GuardrailPolicySpec, PolicyTest } from '#crds/guardrail-policy';
+import { apiVersion, idLabel, kinds } from '#crds/kinds';
+
+/**
+ * The most that a definition may take as the text inside of a revision, bytes: the store of a cluster takes objects of
+ * one and a half mebibytes, and the text is JSON inside of JSON.
+ */
+export const maxDefinitionBytes = 1_300_000;
+
+/** The token of a write of this API (DESIGN section 5): the operation and the generation that its write makes. */
+export function changeToken(operationId: string, generation: number): string {
+  return `${operationId}/${generation}`;
+}
+
+/** The operation that a token names; undefined where the token is not of this API. */
+export function operationOfToken(
+  token: string,
+): { readonly operationId: string; readonly generation: number } | undefined {
+  const found = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/([1-9]\d{0,14})$/.exec(token);
+  if (found === null) return undefined;
+  return { operationId: found[1] as string, generation: Number(found[2]) };
+}
+
+/** The name of the object of a policy that this API makes. */
+export function policyObjectName(id: string): string {
+  return `p-${id}`;
+}
+
+export function newPolicySpec(body: PolicyCreate, operationId: string): GuardrailPolicySpec {
+  const { name, description, definition } = body;
+  return { displayName: name, description, lifecycle: 'Draft', definition, change: changeToken(operationId, 1) };
+}
+
+/** The next version: everything is replaced but the tests, which the API does not know. */
+export function nextPolicySpec(
+  body: PolicyReplace,
+  tests: readonly PolicyTest[] | undefined,
+  token: string,
+): GuardrailPolicySpec {
+  const { name, description, definition, status } = body;
+  return {
+    displayName: name,
+    description,
+    lifecycle: status === 'archived' ? 'Archived' : 'Draft',
+    definition,
+    ...(tests === undefined ? {} : { tests: [...tests] }),
+    change: token,
+  };
+}
+
+export function newPolicyObject(id: string, spec: GuardrailPolicySpec): GuardrailPolicy {
+  return {
+    apiVersion,
+    kind: kinds.guardrailPolicy.kind,
+    metadata: { name: policyObjectName(id), labels: { [idLabel]: id } },
+    spec,
+  };
+}
+
+/** The bytes that a definition takes as the text inside of a revision. */
+export function storedDefinitionBytes(definition: PolicyCreate['definition']): number {
+  return Buffer.byteLength(JSON.stringify(canonicalBytes(definition).toString('utf8')));
+}

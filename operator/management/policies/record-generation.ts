@@ -1,0 +1,83 @@
+import { type GuardrailPolicy, guardrailPolicySpecSchema } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { PolicyRevision } from '#crds/policy-revision';
+import type { Clock } from '#kit/time/clock';
+import type { KubeClient } from '#kube/client';
+import { holdMs } from '../../revisions/decide-recording.ts';
+import { recordRevision } from '../../revisions/record-revision.ts';
+import type { ManagementCaches } from '../caches.ts';
+import type { AdvancePolicy } from '../operations/advance-policy.ts';
+import type { OperationStore } from '../operations/ports.ts';
+import { operationOfToken } from './make-policy.ts';
+import { type KnownRevision, knownRevision } from './policy-view.ts';
+
+export type GenerationRecord =
+  | { readonly kind: 'recorded'; readonly revision: KnownRevision }
+  /** The generation is not accepted: it never becomes a revision. */
+  | { readonly kind: 'not_accepted' }
+  /** An earlier write of this API has to be recorded first, and cannot be now. */
+  | { readonly kind: 'pending' };
+
+export type GenerationRecorder = {
+  /** Records the live generation of a policy, unless a revision stands for it already (DESIGN section 5). */
+  record(policyId: string, policy: Stored<GuardrailPolicy>): Promise<GenerationRecord>;
+};
+
+/** How long a revision that was just made is waited for before it is read from the server, milliseconds. */
+const seenWithinMs = 250;
+
+export function createGenerationRecorder(options: {
+  readonly client: Pick<KubeClient, 'list' | 'get' | 'create'>;
+  readonly caches: Pick<ManagementCaches, 'revisions' | 'sawRevision'>;
+  readonly store: Pick<OperationStore, 'getOpen'>;
+  readonly advance: AdvancePolicy;
+  readonly clock: Clock;
+}): GenerationRecorder {
+  const { client, caches, store, advance, clock } = options;
+  /** By UID: the generation whose record is held, and since when. */
+  const held = new Map<string, { readonly generation: number; readonly since: number }>();
+
+  async function record(policyId: string, policy: Stored<GuardrailPolicy>): Promise<GenerationRecord> {
+    const { uid, generation } = policy.metadata;
+    const known = caches.revisions(policyId);
+    const seen = known.find((revision) => revision.policy.uid === uid && revision.policy.generation === generation);
+    if (seen !== undefined) return { kind: 'recorded', revision: seen };
+    if (!guardrailPolicySpecSchema.safeParse(policy.spec).success) return { kind: 'not_accepted' };
+    for (let attempt = 1; ; attempt++) {
+      const result = await recordRevision(client, policyId, policy, heldFor(policy), known);
+      if (result.kind === 'recorded') {
+        held.delete(uid);
+        return readBack(policyId, result.head.number);
+      }
+      if (attempt > 1 || !(await recordEarlier(policy))) return { kind: 'pending' };
+    }
+  }
+
+  function heldFor({ metadata: { uid, generation } }: Stored<GuardrailPolicy>): number {
+    const found = held.get(uid);
+    return found?.generation === generation ? clock.now() - found.since : 0;
+  }
+
+  /** The write that the token names, from its row; false where the row does not say it any more. */
+  async function recordEarlier({ metadata, spec }: Stored<GuardrailPolicy>): Promise<boolean> {
+    const { uid, generation } = metadata;
+    const since = held.get(uid)?.generation === generation ? held.get(uid)?.since : undefined;
+    held.set(uid, { generation, since: since ?? clock.now() });
+    const named = operationOfToken(spec.change ?? '');
+    const operation = named === undefined ? undefined : await store.getOpen(named.operationId);
+    if (named === undefined || operation === undefined) return clock.now() - (since ?? clock.now()) >= holdMs;
+    await advance(operation, { uid, generation: named.generation }, { uid, generation });
+    return true;
+  }
+
+  async function readBack(policyId: string, number: number): Promise<GenerationRecord> {
+    await caches.sawRevision(policyId, number, seenWithinMs);
+    const seen = caches.revisions(policyId).find((revision) => revision.number === number);
+    if (seen !== undefined) return { kind: 'recorded', revision: seen };
+    const read = await client.get<PolicyRevision>(kinds.policyRevision, `${policyId}-${number}`);
+    return read === undefined ? { kind: 'pending' } : { kind: 'recorded', revision: knownRevision(read) };
+  }
+
+  return { record };
+}

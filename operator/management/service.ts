@@ -1,0 +1,152 @@
+import { v7 as uuid } from 'uuid';
+import { type Listening, listen } from '#kit/http/listen';
+import { createLogger, type Logger } from '#kit/log/logger';
+import { type Clock, systemClock } from '#kit/time/clock';
+import { createClient, type KubeClient } from '#kube/client';
+import { mountedAccess } from '#kube/cluster-access';
+import { connectSql, type Database, passwordFrom } from '#sql/connect';
+import { migrate } from '#sql/migrate';
+import { readEnvironmentFiles } from '../environment/read-environment-files.ts';
+import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
+import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
+import type { GatewayReplicas } from '../gateways/ports.ts';
+import { openAccess } from './access/open-access.ts';
+import { startManagementCaches } from './caches.ts';
+import type { ManagementConfig, ManagementSecrets } from './config.ts';
+import type { Access } from './http/access.ts';
+import { createAdmin } from './http/admin.ts';
+import { clientFault, createApp } from './http/app.ts';
+import type { Management } from './http/exchange.ts';
+import { createManagementMetrics } from './metrics.ts';
+import { createModelReader } from './models/read-model.ts';
+import { commonDocument, commonDocumentPath, managementDocument, managementDocumentPath } from './openapi/document.ts';
+import { createOperationStore } from './operations/adapters/postgres/operation-store.ts';
+import { createAdvancePolicy } from './operations/advance-policy.ts';
+import { startRecovery } from './operations/recovery-loop.ts';
+import { startSettling } from './operations/settle-loop.ts';
+import { createGenerationRecorder } from './policies/record-generation.ts';
+import { providerList } from './provider-list.ts';
+import { createReadiness } from './readiness.ts';
+
+/** Times that a test cannot wait for, and who is let in where a test has nobody to ask. */
+export type ManagementOverrides = {
+  readonly access?: Access;
+  readonly logger?: Logger;
+  readonly leaseMs?: number;
+  readonly recoverEveryMs?: number;
+  readonly sweepMs?: number;
+  readonly duplicateWaitMs?: number;
+  readonly clock?: Clock;
+  readonly wrapClient?: (client: KubeClient) => KubeClient;
+};
+
+export type ManagementService = AsyncDisposable & {
+  /** Origin for clients of the API. */
+  readonly url: string;
+  /** Origin of /livez, /readyz and /metrics. */
+  readonly adminUrl: string;
+};
+
+/** How long nobody else carries a command on that a process has begun; longer than a command takes. */
+const leaseMs = 20_000;
+const recoverEveryMs = 3_000;
+const sweepMs = 15_000;
+/** DESIGN section 9. */
+const duplicateWaitMs = 10_000;
+const requestTimeoutMs = 5_000;
+const drainMs = 15_000;
+const idleMs = 2_000;
+const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 32_768 } as const;
+const migrations = new URL('./migrations/', import.meta.url);
+
+/** Composes one replica. Disposing drains: commands in flight finish, then the loops, then the connections. */
+export async function createManagementService(
+  config: ManagementConfig,
+  secrets: ManagementSecrets,
+  overrides: ManagementOverrides = {},
+): Promise<ManagementService> {
+  await using parts = new AsyncDisposableStack();
+  const { clock = systemClock } = overrides;
+  const logger = overrides.logger ?? createLogger({ service: 'management', level: config.logLevel });
+  const metrics = createManagementMetrics();
+  const { approved } = await readEnvironmentFiles(config.environment);
+  const database = parts.use(openDatabase(config, secrets));
+  await migrate(database, { schema: 'management', folder: migrations });
+  const access = overrides.access ?? (await openAccess(config, parts, { database, clock, logger }));
+  const client = openClient(parts, config, overrides);
+  const caches = parts.use(startManagementCaches({ client, logger, clock }));
+  const gateways = parts.use(openGateways(config, { client, clock, logger }));
+  const store = createOperationStore(database);
+  const models = createModelReader({ client, caches, gateways, approved, store });
+  const advance = createAdvancePolicy({ client, caches, store });
+  const commands = { client, store, advance, clock, logger, leaseMs: overrides.leaseMs ?? leaseMs };
+  const recorder = createGenerationRecorder({ client, caches, store, advance, clock });
+  parts.use(startSettling({ caches, store, reader: models, logger, sweepMs: overrides.sweepMs ?? sweepMs }));
+  parts.use(startRecovery(commands, { everyMs: overrides.recoverEveryMs ?? recoverEveryMs }));
+  const readiness = createReadiness({ caches, database, metrics });
+  const management: Management = {
+    access,
+    client,
+    caches,
+    commands,
+    recorder,
+    models,
+    providers: providerList(approved),
+    metrics,
+    logger,
+    newId: uuid,
+    duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,
+  };
+  await caches.synced;
+  const admin = parts.use(
+    await listen({ ...server, ...config.adminListen, fetch: createAdmin(metrics, readiness).fetch }),
+  );
+  const clients = await serve(config, management);
+  parts.defer(async () => {
+    readiness.withdraw();
+    await clients.drain({ graceMs: drainMs, idleMs });
+  });
+  logger.info('listening', { url: clients.url, admin: admin.url });
+  const owned = parts.move();
+  return { url: clients.url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function serve(config: ManagementConfig, management: Management): Promise<Listening> {
+  const documents = {
+    [managementDocumentPath]: Buffer.from(JSON.stringify(managementDocument())),
+    [commonDocumentPath]: Buffer.from(JSON.stringify(commonDocument())),
+  };
+  return listen({
+    ...server,
+    ...config.listen,
+    fetch: createApp(management, documents).fetch,
+    clientError: clientFault,
+    onHandlerError: () => management.logger.error('handler_failed', {}),
+  });
+}
+
+function openDatabase(config: ManagementConfig, secrets: ManagementSecrets): Database {
+  return connectSql({
+    url: config.databaseUrl,
+    applicationName: 'portcullis-management',
+    password: passwordFrom(secrets.databasePasswordFile),
+  });
+}
+
+function openClient(
+  parts: AsyncDisposableStack,
+  { api }: ManagementConfig,
+  { wrapClient }: ManagementOverrides,
+): KubeClient {
+  const { url, tokenFile, caFile, namespace } = api;
+  const access = mountedAccess({ url: url.href, tokenFile, caFile });
+  const client = parts.use(createClient({ ...access, namespace, requestTimeoutMs }));
+  return wrapClient?.(client) ?? client;
+}
+
+function openGateways(
+  { runDirectory }: ManagementConfig,
+  pods: Parameters<typeof createGatewayPods>[0],
+): GatewayReplicas {
+  return runDirectory === undefined ? createGatewayPods(pods) : createGatewayProcesses({ runDirectory });
+}
