@@ -57,6 +57,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
     expect([...rows]).toEqual([{ text, list: [1, 2], yes: true }]);
   });
 
+  test('arrays are parameters of the type of their elements, text where none is named', async () => {
+    await using opened = await openTestDatabase();
+    const { sql } = opened.database;
+    const odd = ['a', '', '"', '{}', ',', 'NULL', '\\', "'"];
+    const [row] =
+      await sql`select ${sql.array(odd)} as texts, ${sql.array([1, -2], 23)} as numbers, ${sql.array([])} as none`;
+    expect(row).toEqual({ texts: odd, numbers: [1, -2], none: [] });
+    expect(() => sql.array([1], 1)).toThrow('no array type is known');
+  });
+
   test('what the server refuses comes with its state and without a value', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;

@@ -6,7 +6,20 @@ import { SqlUnavailableError, sqlErrorOf } from './sql-error.ts';
 export type Send = (query: DriverQuery, done: (onDone: (error: unknown) => void) => void) => void;
 
 /** Members of the driver's function that only make values, and are as good as they are. */
-const makers = new Set(['array', 'json', 'typed', 'types']);
+const makers = new Set(['json', 'typed', 'types']);
+
+/** Object identifiers of the array types of PostgreSQL by those of their elements (catalogue pg_type). */
+const arrayTypes: Readonly<Record<number, number>> = {
+  16: 1000, // bool
+  17: 1001, // bytea
+  20: 1016, // int8
+  23: 1007, // int4
+  25: 1009, // text
+  701: 1022, // float8
+  1184: 1185, // timestamptz
+  2950: 2951, // uuid
+  3802: 3807, // jsonb
+};
 
 /**
  * The driver's tagged template whose statements go through `send`. Their rejections are SqlUnavailableError or
@@ -26,11 +39,19 @@ export function statementsOver<T extends object>(
     get(target, name): unknown {
       if (typeof name === 'symbol' || makers.has(name)) return Reflect.get(target, name);
       if (name in extra) return Reflect.get(extra, name);
+      if (name === 'array') return (values: readonly unknown[], type = 25) => typedArray(target, values, type);
       if (name === 'unsafe') return (...args: never[]) => intercept(Reflect.apply(target.unsafe, target, args));
       return undefined;
     },
   }) as never;
   return template;
+}
+
+/** The driver knows array types of connections that it has; the one that makes statements has none. */
+function typedArray(raw: postgres.Sql, values: readonly unknown[], type: number): unknown {
+  const arrayType = arrayTypes[type];
+  if (arrayType === undefined) throw new TypeError(`no array type is known for type ${type}`);
+  return raw.typed(values, arrayType);
 }
 
 /** A query that is only a part of another one is never waited for, and so never sent. */

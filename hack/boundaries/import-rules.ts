@@ -89,6 +89,9 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['dataplane/kit/metrics'],
   commander: ['cli'],
   canonicalize: ['dataplane/contracts'],
+  postgres: ['dataplane/sql'],
+  jose: ['dataplane/identity'],
+  '@openfga/sdk': ['dataplane/relations/adapters/openfga'],
 };
 
 const homes: Rule = {

@@ -9,6 +9,9 @@ const kit = 'dataplane/kit';
 const contracts = 'dataplane/contracts';
 const kube = 'dataplane/kube';
 const checks = 'dataplane/checks';
+const sql = 'dataplane/sql';
+const identity = 'dataplane/identity';
+const relations = 'dataplane/relations';
 
 /**
  * Every module and what it may know. Libraries are named for one concept; services meet over HTTP only, so no module
@@ -20,11 +23,16 @@ export const modules: readonly Module[] = [
   { folder: 'crds', kind: 'library', uses: [contracts] },
   { folder: kube, kind: 'library', uses: [kit, contracts, 'crds'] },
   { folder: checks, kind: 'library', uses: [kit, contracts] },
+  { folder: sql, kind: 'library', uses: [kit] },
+  { folder: identity, kind: 'library', uses: [kit, contracts] },
+  { folder: relations, kind: 'library', uses: [kit, contracts, sql] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, 'crds', kube, checks] },
   { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
-  { folder: 'operator', kind: 'service', uses: [kit, contracts, 'crds', kube, checks] },
-  { folder: 'cli', kind: 'service', uses: [kit, contracts, 'crds', kube, checks] },
+  { folder: 'dataplane/postgres', kind: 'service', uses: [kit, sql] },
+  { folder: 'dataplane/issuer', kind: 'service', uses: [kit, contracts, identity] },
+  { folder: 'operator', kind: 'service', uses: [kit, contracts, 'crds', kube, checks, sql, identity, relations] },
+  { folder: 'cli', kind: 'service', uses: [kit, contracts, 'crds', kube, checks, identity] },
 ];
 
 /** Folders whose files import whatever they prove or generate from. */

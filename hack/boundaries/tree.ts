@@ -51,6 +51,9 @@ const aliases: Readonly<Record<string, string>> = {
   '#kube/': 'dataplane/kube/',
   '#checks/': 'dataplane/checks/',
   '#crds/': 'crds/',
+  '#sql/': 'dataplane/sql/',
+  '#identity/': 'dataplane/identity/',
+  '#relations/': 'dataplane/relations/',
 };
 
 export type Target =

@@ -1,0 +1,84 @@
+import type { JsonValue } from '#kit/json/parse-strict';
+import { type Identity, type Refusal, type RefusalCode, refusal, type Subject, tokenLimits } from './identity.ts';
+import { isMembers, own } from './read-token.ts';
+
+export type Expected = {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly now: Date;
+};
+type Claims = Readonly<Record<string, JsonValue>>;
+
+/** The last second that a date can name in four digits: 9999-12-31T23:59:59Z. */
+const lastSecond = 253_402_300_799;
+
+/** What the claims of a token whose signature holds say (RFC 7519, section 4.1), or why they are refused. */
+export function judgeClaims(claims: Claims, expected: Expected): Identity | Refusal {
+  const fault = audienceFault(claims, expected) ?? timeFault(claims, expected.now);
+  if (fault !== undefined) return refusal(fault);
+  const issuer = own(claims, 'iss');
+  const subject = own(claims, 'sub');
+  const tokenId = own(claims, 'jti');
+  if (issuer !== expected.issuer || !isName(subject)) return refusal('claims_invalid');
+  if (tokenId !== undefined && !isName(tokenId)) return refusal('claims_invalid');
+  const actors = actorsOf(claims, expected.issuer);
+  if (typeof actors === 'string') return refusal(actors);
+  return {
+    kind: 'identity',
+    issuer,
+    subject,
+    actors,
+    audience: expected.audience,
+    expiresAt: new Date(Number(own(claims, 'exp')) * 1_000),
+    ...(tokenId === undefined ? {} : { tokenId }),
+  };
+}
+
+function audienceFault(claims: Claims, { audience }: Expected): RefusalCode | undefined {
+  const found = own(claims, 'aud');
+  if (typeof found === 'string') return found === audience ? undefined : 'audience_wrong';
+  if (!Array.isArray(found) || !found.every((one) => typeof one === 'string')) return 'claims_invalid';
+  return found.includes(audience) ? undefined : 'audience_wrong';
+}
+
+function timeFault(claims: Claims, now: Date): RefusalCode | undefined {
+  const seconds = now.getTime() / 1_000;
+  const { skewSeconds } = tokenLimits;
+  const expires = own(claims, 'exp');
+  if (!isSecond(expires)) return 'claims_invalid';
+  for (const name of ['nbf', 'iat']) {
+    const from = own(claims, name);
+    if (from === undefined) continue;
+    if (!isSecond(from)) return 'claims_invalid';
+    if (from > seconds + skewSeconds) return 'not_yet_valid';
+  }
+  return seconds < expires + skewSeconds ? undefined : 'expired';
+}
+
+function actorsOf(claims: Claims, issuer: string): readonly Subject[] | RefusalCode {
+  const actors: Subject[] = [];
+  for (let act = own(claims, 'act'); act !== undefined; ) {
+    if (actors.length === tokenLimits.actors) return 'actors_too_many';
+    if (!isMembers(act)) return 'claims_invalid';
+    const subject = own(act, 'sub');
+    const from = own(act, 'iss') ?? issuer;
+    if (!isName(subject) || !isName(from)) return 'claims_invalid';
+    actors.push({ issuer: from, subject });
+    act = own(act, 'act');
+  }
+  return actors;
+}
+
+function isSecond(value: JsonValue | undefined): value is number {
+  return typeof value === 'number' && value >= 0 && value <= lastSecond;
+}
+
+/** Control characters in a name would only serve to make two names look like one. */
+function isName(value: JsonValue | undefined): value is string {
+  return (
+    typeof value === 'string' &&
+    value.length > 0 &&
+    value.length <= tokenLimits.nameLength &&
+    !/[\u0000-\u001f\u007f-\u009f]/.test(value)
+  );
+}

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { type Clock, systemClock } from '#kit/time/clock';
+import type { Subject } from './identity.ts';
+import { readSigningKeys } from './signing-keys.ts';
+
+export type MintOptions = {
+  /** File of the keys of the development issuer. */
+  readonly keyFile: string;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly audience: string;
+  readonly ttlSeconds: number;
+  /** Who acts for the subject, the one that will call first (RFC 8693, section 4.1). */
+  readonly actors?: readonly Subject[];
+  readonly clock?: Clock;
+};
+
+/**
+ * Signs one token with the first key of the file. Only who may read the file can; nothing of it goes over a network.
+ * @throws SigningKeysError
+ */
+export async function mintToken(options: MintOptions): Promise<string> {
+  const { clock = systemClock, actors = [] } = options;
+  const [key] = await readSigningKeys(options.keyFile);
+  const now = Math.floor(clock.date().getTime() / 1_000);
+  const act = actors.reduceRight<object | undefined>(
+    (inner, { issuer, subject }) => ({ iss: issuer, sub: subject, ...(inner === undefined ? {} : { act: inner }) }),
+    undefined,
+  );
+  return new SignJWT(act === undefined ? {} : { act })
+    .setProtectedHeader({ alg: key.alg, typ: 'at+jwt', kid: key.kid })
+    .setIssuer(options.issuer)
+    .setSubject(options.subject)
+    .setAudience(options.audience)
+    .setIssuedAt(now)
+    .setExpirationTime(now + options.ttlSeconds)
+    .setJti(randomUUID())
+    .sign(key);
+}

@@ -1,0 +1,34 @@
+import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
+
+export const settings = {
+  PORTCULLIS_LISTEN: setting.hostPort({
+    help: 'loopback address that the development issuer listens on; port 0 takes a free one',
+    default: '127.0.0.1:0',
+  }),
+  PORTCULLIS_ISSUER: setting.string({
+    help: 'name of the issuer in its tokens; it stays the same wherever the issuer listens',
+    default: 'http://issuer.portcullis.localhost',
+  }),
+  PORTCULLIS_SIGNING_KEYS_FILE: setting.path({
+    help: 'file of the private keys; it is made at the first start',
+  }),
+};
+
+export type IssuerConfig = {
+  readonly host: string;
+  readonly port: number;
+  readonly issuer: string;
+  readonly keyFile: string;
+};
+
+/** Whoever may ask it for keys is on this machine. */
+const loopback = new Set(['127.0.0.1', '::1']);
+
+export function readConfig(env: NodeJS.ProcessEnv = process.env): IssuerConfig {
+  const read = readEnvironment(settings, env);
+  const { host, port } = read.PORTCULLIS_LISTEN;
+  if (!loopback.has(host)) {
+    throw new ConfigError(['PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1] with a port']);
+  }
+  return { host, port, issuer: read.PORTCULLIS_ISSUER, keyFile: read.PORTCULLIS_SIGNING_KEYS_FILE };
+}

@@ -1,0 +1,25 @@
+import type { ServerResponse } from 'node:http';
+
+/** Unknown paths and methods alike: there are two documents to be had, by GET. */
+export function sendNotFound(outgoing: ServerResponse): void {
+  send(outgoing, 404, { error: 'not_found' });
+}
+
+/** The keys cannot be read: no document at all, since an empty one would take all keys back. */
+export function sendUnavailable(outgoing: ServerResponse): void {
+  send(outgoing, 503, { error: 'unavailable' });
+}
+
+export function sendDocument(outgoing: ServerResponse, value: object): void {
+  send(outgoing, 200, value);
+}
+
+function send(outgoing: ServerResponse, status: number, value: object): void {
+  const body = JSON.stringify(value);
+  outgoing.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+  });
+  outgoing.end(body);
+}

@@ -1,0 +1,147 @@
+import { type Database, type Sql, SqlUnavailableError } from '#sql/connect';
+import { migrate } from '#sql/migrate';
+import { checkChange, checkLimit } from '../../check-change.ts';
+import type { Relations, TuplePage } from '../../ports.ts';
+import { RelationsModelError, RelationsUnavailableError } from '../../relations-error.ts';
+import { checkQuestion, type Tuple } from '../../tuple.ts';
+import { closureRules } from './closure.ts';
+
+/** The schema that holds the tuples. */
+const schema = 'relations';
+const folder = new URL('./migrations/', import.meta.url);
+/** Pairs of object and relation that one check looks at: a chain that needs more gives no right. */
+const largestClosure = 10_000;
+
+/**
+ * Relations as tuples in PostgreSQL. Migrates its schema first; the database stays the caller's to dispose.
+ * @throws RelationsUnavailableError
+ * @throws MigrationError
+ */
+export async function openPostgresRelations(database: Database): Promise<Relations> {
+  await available(() => migrate(database, { schema, folder }));
+  return postgresRelations(database.sql);
+}
+
+function postgresRelations(sql: Sql): Relations {
+  return {
+    async check(subject, relation, object) {
+      checkQuestion(subject, relation, object);
+      const { found, size } = await available(() => checkClosure(sql, { subject, relation, object }));
+      if (found) return true;
+      if (size <= largestClosure) return false;
+      throw new RelationsModelError('too_complex', 'the groups and parents behind this relation are too many');
+    },
+
+    async grant(given) {
+      const tuples = checkChange(given);
+      await available(
+        () => sql`
+          insert into relations.tuples (object, relation, subject)
+          select * from ${columns(sql, tuples)} on conflict do nothing`,
+      );
+    },
+
+    async revoke(given) {
+      const tuples = checkChange(given);
+      await available(
+        () => sql`
+          delete from relations.tuples
+          where (object, relation, subject) in (select * from ${columns(sql, tuples)})`,
+      );
+    },
+
+    async listTuples({ limit, after }) {
+      checkLimit(limit);
+      const from = after === undefined ? { object: '', relation: '', subject: '' } : readCursor(after);
+      const tuples = await available(
+        () => sql<Tuple[]>`
+          select subject, relation, object from relations.tuples
+          where (object, relation, subject) > (${from.object}, ${from.relation}, ${from.subject})
+          order by object, relation, subject limit ${limit + 1}`,
+      );
+      return pageOf([...tuples], limit);
+    },
+
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+/**
+ * One statement, so one state of the database. It collects every pair (object, relation) that gives the relation asked
+ * for, by groups, other relations and parents; `union` keeps each once, so that circles end.
+ */
+async function checkClosure(sql: Sql, { subject, relation, object }: Tuple): Promise<{ found: boolean; size: number }> {
+  const { type, relation: given, via, target } = closureRules;
+  const [row] = await sql<{ found: boolean; size: number }[]>`
+    with recursive rules (type, relation, via, target) as (
+      select * from unnest(${sql.array([...type])}::text[], ${sql.array([...given])}::text[],
+                           ${sql.array([...via])}::text[], ${sql.array([...target])}::text[])
+    ),
+    reached (object, relation) as (
+      select ${object}::text collate "C", ${relation}::text collate "C"
+      union
+      select next.object collate "C", next.relation collate "C"
+      from reached, lateral (
+        select reached.object, rules.target
+        from rules
+        where rules.via = '' and rules.relation = reached.relation
+          and rules.type = split_part(reached.object, ':', 1)
+        union all
+        select split_part(tuples.subject, '#', 1), split_part(tuples.subject, '#', 2)
+        from relations.tuples
+        where tuples.object = reached.object and tuples.relation = reached.relation
+          and strpos(tuples.subject, '#') > 0
+        union all
+        select tuples.subject, rules.target
+        from rules
+        join relations.tuples on tuples.object = reached.object and tuples.relation = rules.via
+        where rules.via <> '' and rules.relation = reached.relation
+          and rules.type = split_part(reached.object, ':', 1)
+      ) as next (object, relation)
+    ),
+    bounded as (select object, relation from reached limit ${largestClosure + 1})
+    select (select count(*)::int from bounded) as size,
+      exists (
+        select from bounded
+        join relations.tuples using (object, relation)
+        where tuples.subject = ${subject}
+      ) as found`;
+  if (row === undefined) throw new RelationsUnavailableError();
+  return row;
+}
+
+function columns(sql: Sql, tuples: readonly Tuple[]) {
+  const column = (name: keyof Tuple) => sql`${sql.array(tuples.map((tuple) => tuple[name]))}::text[]`;
+  return sql`unnest(${column('object')}, ${column('relation')}, ${column('subject')})`;
+}
+
+function pageOf(tuples: readonly Tuple[], limit: number): TuplePage {
+  const page = tuples.slice(0, limit);
+  const last = page.at(-1);
+  const next = tuples.length > limit && last !== undefined ? cursorOf(last) : null;
+  return { tuples: page, next };
+}
+
+function cursorOf({ object, relation, subject }: Tuple): string {
+  return Buffer.from(JSON.stringify([object, relation, subject])).toString('base64url');
+}
+
+function readCursor(text: string): Tuple {
+  try {
+    const [object, relation, subject] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
+    if (typeof object === 'string' && typeof relation === 'string' && typeof subject === 'string') {
+      return { object, relation, subject };
+    }
+  } catch {
+    // What is no JSON is no cursor either.
+  }
+  throw new RelationsModelError('bad_cursor', 'this is no cursor of an earlier page');
+}
+
+async function available<T>(run: () => PromiseLike<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof SqlUnavailableError ? new RelationsUnavailableError(error) : error;
+  }
+}

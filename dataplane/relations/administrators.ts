@@ -1,0 +1,35 @@
+import { ConfigError } from '#kit/env/config-error';
+import { controlPlane } from './model.ts';
+import type { Relations } from './ports.ts';
+import { userSubject } from './subject.ts';
+
+/** A user who may administer from the first start on. */
+export type Administrator = { readonly issuer: string; readonly subject: string };
+
+/**
+ * Reads PORTCULLIS_ADMINISTRATORS: items `issuer|subject`. The first bar separates: no issuer, a URL, holds one.
+ * @throws ConfigError
+ */
+export function readAdministrators(items: readonly string[]): readonly Administrator[] {
+  return items.map((item) => {
+    const at = item.indexOf('|');
+    if (at < 1 || at === item.length - 1) {
+      throw new ConfigError(['PORTCULLIS_ADMINISTRATORS must be a list of issuer|subject, separated by commas']);
+    }
+    return { issuer: item.slice(0, at), subject: item.slice(at + 1) };
+  });
+}
+
+/** Gives the first administrators their right; who has it already keeps it, and nobody loses it. */
+export async function grantAdministrators(
+  relations: Pick<Relations, 'grant'>,
+  administrators: readonly Administrator[],
+): Promise<void> {
+  if (administrators.length === 0) return;
+  const tuples = administrators.map((one) => ({
+    subject: userSubject(one),
+    relation: 'administer',
+    object: controlPlane,
+  }));
+  await relations.grant(tuples);
+}

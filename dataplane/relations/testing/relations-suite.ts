@@ -1,0 +1,278 @@
+import { describe, expect, test } from 'vitest';
+import { controlPlane } from '../model.ts';
+import { type Relations, relationLimits, type Tuple } from '../ports.ts';
+import { RelationsModelError } from '../relations-error.ts';
+import { userSubject } from '../subject.ts';
+
+/** A store with nothing in it, for one test. */
+export type OpenEmptyRelations = () => Promise<Relations>;
+
+const ann = userSubject({ issuer: 'https://issuer.example', subject: 'ann' });
+const bob = userSubject({ issuer: 'https://issuer.example', subject: 'bob' });
+const t = (subject: string, relation: string, object: string): Tuple => ({ subject, relation, object });
+
+async function allTuples(relations: Relations, limit: number): Promise<readonly Tuple[]> {
+  const all: Tuple[] = [];
+  let after: string | undefined;
+  do {
+    const page = await relations.listTuples({ limit, ...(after === undefined ? {} : { after }) });
+    expect(page.tuples.length).toBeLessThanOrEqual(limit);
+    all.push(...page.tuples);
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+  return all;
+}
+
+/** What every adapter of the port promises. */
+export function relationsSuite(open: OpenEmptyRelations): void {
+  const given = async (...tuples: Tuple[]): Promise<Relations> => {
+    const relations = await open();
+    if (tuples.length > 0) await relations.grant(tuples);
+    return relations;
+  };
+
+  describe('who has what', () => {
+    test('nobody has anything in an empty store', async () => {
+      await using relations = await given();
+      expect(await relations.check(ann, 'administer', controlPlane)).toBe(false);
+      expect(await relations.check(ann, 'reader', 'collection:a')).toBe(false);
+    });
+
+    test.each([
+      ['another subject', bob, 'administer', controlPlane],
+      [
+        'the same name at another issuer',
+        userSubject({ issuer: 'https://other.example', subject: 'ann' }),
+        'administer',
+        controlPlane,
+      ],
+      ['an agent of the same name', 'agent:ann', 'administer', controlPlane],
+      ['another object', ann, 'administer', 'control_plane:other'],
+      ['another relation', ann, 'view', 'agent:control-plane'],
+    ])('a tuple is for exactly what it names, not for %s', async (_what, subject, relation, object) => {
+      await using relations = await given(t(ann, 'administer', controlPlane));
+      expect(await relations.check(ann, 'administer', controlPlane)).toBe(true);
+      expect(await relations.check(subject, relation, object)).toBe(false);
+    });
+
+    test.each([
+      ['owner', { owner: true, writer: true, reader: true }],
+      ['writer', { owner: false, writer: true, reader: true }],
+      ['reader', { owner: false, writer: false, reader: true }],
+    ])('%s of a collection', async (relation, expected) => {
+      await using relations = await given(t(ann, relation, 'collection:a'));
+      for (const [asked, answer] of Object.entries(expected)) {
+        expect([asked, await relations.check(ann, asked, 'collection:a')]).toEqual([asked, answer]);
+      }
+    });
+
+    test('reading passes to child collections and documents; writing and owning do not', async () => {
+      await using relations = await given(
+        t(ann, 'owner', 'collection:top'),
+        t('collection:top', 'parent', 'collection:middle'),
+        t('collection:middle', 'parent', 'collection:low'),
+        t('collection:low', 'parent', 'document:inside'),
+        t(bob, 'viewer', 'document:alone'),
+      );
+      expect(await relations.check(ann, 'reader', 'collection:low')).toBe(true);
+      expect(await relations.check(ann, 'writer', 'collection:low')).toBe(false);
+      expect(await relations.check(ann, 'owner', 'collection:middle')).toBe(false);
+      expect(await relations.check(ann, 'viewer', 'document:inside')).toBe(true);
+      expect(await relations.check(ann, 'viewer', 'document:alone')).toBe(false);
+      expect(await relations.check(bob, 'viewer', 'document:alone')).toBe(true);
+      expect(await relations.check(bob, 'viewer', 'document:inside')).toBe(false);
+    });
+
+    test('a parent gives its readers, and is none itself', async () => {
+      await using relations = await given(
+        t('collection:top', 'parent', 'collection:low'),
+        t(ann, 'reader', 'collection:low'),
+      );
+      expect(await relations.check(ann, 'reader', 'collection:top')).toBe(false);
+    });
+
+    test('view and invoke of an agent do not give each other', async () => {
+      await using relations = await given(t(ann, 'view', 'agent:a'), t(bob, 'invoke', 'agent:a'));
+      expect(await relations.check(ann, 'invoke', 'agent:a')).toBe(false);
+      expect(await relations.check(bob, 'view', 'agent:a')).toBe(false);
+    });
+
+    test('members of groups in groups have what the group has, agents too', async () => {
+      await using relations = await given(
+        t(ann, 'member', 'group:inner'),
+        t('agent:helper', 'member', 'group:inner'),
+        t('group:inner#member', 'member', 'group:outer'),
+        t('group:outer#member', 'writer', 'collection:a'),
+      );
+      expect(await relations.check(ann, 'reader', 'collection:a')).toBe(true);
+      expect(await relations.check('agent:helper', 'writer', 'collection:a')).toBe(true);
+      expect(await relations.check(ann, 'owner', 'collection:a')).toBe(false);
+      expect(await relations.check(ann, 'member', 'group:outer')).toBe(true);
+      expect(await relations.check(bob, 'reader', 'collection:a')).toBe(false);
+    });
+
+    test('circles of groups and of parents end, with and without the right', async () => {
+      await using relations = await given(
+        t('group:a#member', 'member', 'group:b'),
+        t('group:b#member', 'member', 'group:a'),
+        t(ann, 'member', 'group:a'),
+        t('group:b#member', 'reader', 'collection:x'),
+        t('collection:x', 'parent', 'collection:y'),
+        t('collection:y', 'parent', 'collection:x'),
+      );
+      expect(await relations.check(ann, 'reader', 'collection:y')).toBe(true);
+      expect(await relations.check(bob, 'reader', 'collection:y')).toBe(false);
+      expect(await relations.check(bob, 'member', 'group:b')).toBe(false);
+    });
+
+    test('a chain of 20 steps gives the right', async () => {
+      const steps = Array.from({ length: 19 }, (_, at) => t(`group:g${at}#member`, 'member', `group:g${at + 1}`));
+      await using relations = await given(t(ann, 'member', 'group:g0'), ...steps);
+      expect(await relations.check(ann, 'member', 'group:g19')).toBe(true);
+      expect(await relations.check(bob, 'member', 'group:g19')).toBe(false);
+    });
+
+    test('a chain of 100 steps gives the right or is refused, and never gives one that is not there', async () => {
+      const steps = Array.from({ length: 99 }, (_, at) => t(`group:g${at}#member`, 'member', `group:g${at + 1}`));
+      await using relations = await given(...steps, t(ann, 'member', 'group:g0'));
+      for (const [subject, right] of [
+        [ann, true],
+        [bob, false],
+      ] as const) {
+        const answer = await relations.check(subject, 'member', 'group:g99').catch((error: unknown) => error);
+        if (answer instanceof RelationsModelError) expect(answer.code).toBe('too_complex');
+        else expect(answer).toBe(right);
+      }
+    });
+  });
+
+  describe('changes', () => {
+    test('what is granted holds at the next check, what is revoked does not', async () => {
+      await using relations = await given();
+      const tuple = t(ann, 'administer', controlPlane);
+      for (let round = 0; round < 10; round += 1) {
+        await relations.grant([tuple]);
+        expect(await relations.check(ann, 'administer', controlPlane)).toBe(true);
+        await relations.revoke([tuple]);
+        expect(await relations.check(ann, 'administer', controlPlane)).toBe(false);
+      }
+    });
+
+    test('what is there is granted again, what is not there is revoked: nothing happens', async () => {
+      await using relations = await given(t(ann, 'view', 'agent:a'));
+      await relations.grant([t(ann, 'view', 'agent:a'), t(ann, 'view', 'agent:a'), t(bob, 'view', 'agent:a')]);
+      expect(await allTuples(relations, 10)).toHaveLength(2);
+      await relations.revoke([t(bob, 'view', 'agent:a'), t(bob, 'view', 'agent:b'), t(bob, 'view', 'agent:a')]);
+      await relations.revoke([t(bob, 'view', 'agent:a')]);
+      expect(await allTuples(relations, 10)).toEqual([t(ann, 'view', 'agent:a')]);
+    });
+
+    test('revoking one way to a right leaves the other one', async () => {
+      await using relations = await given(
+        t(ann, 'reader', 'collection:a'),
+        t(ann, 'member', 'group:g'),
+        t('group:g#member', 'reader', 'collection:a'),
+      );
+      await relations.revoke([t(ann, 'reader', 'collection:a')]);
+      expect(await relations.check(ann, 'reader', 'collection:a')).toBe(true);
+      await relations.revoke([t(ann, 'member', 'group:g')]);
+      expect(await relations.check(ann, 'reader', 'collection:a')).toBe(false);
+    });
+
+    test('grants of the same tuple at the same time all succeed', async () => {
+      await using relations = await given();
+      const tuples = [t(ann, 'view', 'agent:a'), t(bob, 'view', 'agent:a')];
+      await Promise.all(
+        Array.from({ length: 8 }, (_, at) => relations.grant(at % 2 === 0 ? tuples : tuples.toReversed())),
+      );
+      expect(await allTuples(relations, 10)).toHaveLength(2);
+      await Promise.all(Array.from({ length: 8 }, () => relations.revoke(tuples)));
+      expect(await allTuples(relations, 10)).toEqual([]);
+    });
+
+    test('a change takes 1 to 100 tuples', async () => {
+      await using relations = await given();
+      const tuples = Array.from({ length: relationLimits.tuples + 1 }, (_, at) => t(ann, 'view', `agent:a${at}`));
+      await expect(relations.grant([])).rejects.toMatchObject({ code: 'too_many' });
+      await expect(relations.grant(tuples)).rejects.toMatchObject({ code: 'too_many' });
+      await expect(relations.revoke(tuples)).rejects.toMatchObject({ code: 'too_many' });
+      await relations.grant(tuples.slice(1));
+      expect(await relations.check(ann, 'view', 'agent:a100')).toBe(true);
+      expect(await relations.check(ann, 'view', 'agent:a0')).toBe(false);
+    });
+
+    test.each<[string, Tuple, string]>([
+      ['an unknown type', t(ann, 'view', 'model:a'), 'unknown_relation'],
+      ['an unknown relation', t(ann, 'edit', 'agent:a'), 'unknown_relation'],
+      ['a name that every object has', t(ann, 'constructor', 'agent:a'), 'unknown_relation'],
+      ['a group that is not its members', t('group:g', 'view', 'agent:a'), 'bad_subject'],
+      ['another relation than member', t('group:g#owner', 'view', 'agent:a'), 'bad_subject'],
+      ['everybody', t('user:*', 'view', 'agent:a'), 'bad_subject'],
+      ['an agent as administrator', t('agent:a', 'administer', controlPlane), 'bad_subject'],
+      ['a user as parent', t(ann, 'parent', 'collection:a'), 'bad_subject'],
+      ['a collection as reader', t('collection:b', 'reader', 'collection:a'), 'bad_subject'],
+      ['white space', t('user:a b', 'view', 'agent:a'), 'bad_subject'],
+      ['no id', t(ann, 'view', 'agent:'), 'bad_object'],
+      ['a second colon', t(ann, 'view', 'agent:a:b'), 'bad_object'],
+    ])('%s is refused, and nothing of the change is made', async (_what, wrong, code) => {
+      await using relations = await given();
+      const right = t(bob, 'view', 'agent:a');
+      await expect(relations.grant([right, wrong])).rejects.toMatchObject({ code });
+      await expect(relations.revoke([right, wrong])).rejects.toMatchObject({ code });
+      expect(await allTuples(relations, 10)).toEqual([]);
+    });
+
+    test('the longest names are taken, longer ones refused', async () => {
+      await using relations = await given();
+      const object = `agent:${'a'.repeat(250)}`;
+      const subject = `user:${'a'.repeat(507)}`;
+      await relations.grant([t(subject, 'view', object)]);
+      expect(await relations.check(subject, 'view', object)).toBe(true);
+      await expect(relations.grant([t(subject, 'view', `${object}a`)])).rejects.toMatchObject({ code: 'bad_object' });
+      await expect(relations.grant([t(`${subject}a`, 'view', object)])).rejects.toMatchObject({ code: 'bad_subject' });
+    });
+  });
+
+  describe('questions', () => {
+    test.each([
+      ['group:g#member', 'view', 'agent:a', 'bad_subject'],
+      ['collection:a', 'parent', 'collection:b', 'bad_subject'],
+      ['user:*', 'view', 'agent:a', 'bad_subject'],
+      ['', 'view', 'agent:a', 'bad_subject'],
+      [ann, 'edit', 'agent:a', 'unknown_relation'],
+      [ann, 'view', 'agent:*', 'bad_object'],
+    ])('%s %s %s is refused', async (subject, relation, object, code) => {
+      await using relations = await given();
+      await expect(relations.check(subject, relation, object)).rejects.toMatchObject({ code });
+    });
+
+    test('names that are text to a store are names', async () => {
+      const odd = ["agent:'; drop table tuples; --".replaceAll(' ', ''), 'agent:%25', 'agent:ä|x', 'agent:$1'];
+      await using relations = await given(...odd.map((object) => t(ann, 'view', object)));
+      for (const object of odd) expect(await relations.check(ann, 'view', object)).toBe(true);
+      expect(await relations.check(ann, 'view', 'agent:%')).toBe(false);
+    });
+  });
+
+  describe('pages', () => {
+    test.each([1, 7, 100])('of %d give each tuple exactly once', async (limit) => {
+      const tuples = Array.from({ length: 23 }, (_, at) => t(at % 2 === 0 ? ann : bob, 'view', `agent:a${at}`));
+      await using relations = await given(...tuples);
+      const found = await allTuples(relations, limit);
+      const line = (tuple: Tuple): string => `${tuple.object} ${tuple.relation} ${tuple.subject}`;
+      expect(found.map(line).sort()).toEqual(tuples.map(line).sort());
+    });
+
+    test.each([0, 101, 1.5])('a page of %d is refused', async (limit) => {
+      await using relations = await given();
+      await expect(relations.listTuples({ limit })).rejects.toMatchObject({ code: 'too_many' });
+    });
+
+    test('something else than a cursor is refused', async () => {
+      await using relations = await given(t(ann, 'view', 'agent:a'));
+      await expect(relations.listTuples({ limit: 1, after: 'bm9uc2Vuc2U' })).rejects.toMatchObject({
+        code: 'bad_cursor',
+      });
+    });
+  });
+}

@@ -1,0 +1,76 @@
+import { ruleOf, type SubjectKind } from './model.ts';
+import { RelationsModelError } from './relations-error.ts';
+
+/** One fact: the subject has the relation to the object. Subjects and objects are written `type:id`, groups `#member`. */
+export type Tuple = {
+  /** `user:…`, `agent:…`, `group:…#member`, or `collection:…` for a parent. */
+  readonly subject: string;
+  readonly relation: string;
+  /** `control_plane:…`, `agent:…`, `collection:…`, `document:…` or `group:…`. */
+  readonly object: string;
+};
+
+/** Of one object or subject, in characters; the smaller one of what the stores take. */
+export const nameLimits = { object: 256, subject: 512 } as const;
+
+/** An id holds no white space, colon, hash or asterisk: stores give those a meaning. */
+const objectForm = /^([a-z_]+):([^\s:#*\u0000-\u001f\u007f]+)$/u;
+
+/**
+ * Refuses a tuple that the model does not know.
+ * @throws RelationsModelError
+ */
+export function checkTuple(tuple: Tuple): void {
+  const rule = checkRelation(tuple.relation, tuple.object);
+  const kind = kindOf(tuple.subject);
+  if (kind === undefined || !rule.direct.includes(kind)) {
+    const allowed = rule.direct.join(', ') || 'nobody';
+    throw new RelationsModelError(
+      'bad_subject',
+      `${tuple.relation} of ${typeOf(tuple.object)} is given to: ${allowed}`,
+    );
+  }
+}
+
+/**
+ * Refuses a question that the model does not know: whoever asks is one user or one agent.
+ * @throws RelationsModelError
+ */
+export function checkQuestion(subject: string, relation: string, object: string): void {
+  checkRelation(relation, object);
+  const kind = kindOf(subject);
+  if (kind !== 'user' && kind !== 'agent') {
+    throw new RelationsModelError('bad_subject', 'a check asks for one user: or one agent:');
+  }
+}
+
+function checkRelation(relation: string, object: string) {
+  const type = typeOf(object);
+  if (type === undefined || object.length > nameLimits.object) {
+    throw new RelationsModelError('bad_object', `an object is type:id of at most ${nameLimits.object} characters`);
+  }
+  const rule = ruleOf(type, relation);
+  if (rule === undefined) {
+    throw new RelationsModelError('unknown_relation', 'the model knows no such relation of such an object');
+  }
+  return rule;
+}
+
+function typeOf(object: string): string | undefined {
+  return object.isWellFormed() ? objectForm.exec(object)?.[1] : undefined;
+}
+
+function kindOf(subject: string): SubjectKind | undefined {
+  if (subject.length > nameLimits.subject) return undefined;
+  const [, name = '', relation] = /^([^#]*)(#member)?$/.exec(subject) ?? [];
+  const type = typeOf(name);
+  if (relation !== undefined) return type === 'group' ? 'group#member' : undefined;
+  switch (type) {
+    case 'user':
+    case 'agent':
+    case 'collection':
+      return type;
+    default:
+      return undefined;
+  }
+}
