@@ -55,7 +55,7 @@ const describeChart = (): void => {
   }
   async function askOnce(content: string) {
     await using gateway = await openGateway();
-    return gateway.ask(content);
+    return await gateway.ask(content);
   }
   const showPods = async (): Promise<void> => {
     const { stdout } = await kubectl(cluster.kubeconfigFile, [
