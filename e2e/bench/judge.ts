@@ -36,7 +36,7 @@ export function createJudge(bundle: Bundle): Judge {
     const deadline = systemClock.now() + policy.request.deadlineMs;
     const section = policy.request;
     const decision = await runCheck({ section, messages, maxMatches, deadline, maskDenies: false }, ports);
-    const answer = checkAnswer(decision, { stage: 'request', messages, maxBodyBytes });
+    const answer = checkAnswer(decision, { stage: 'request', messages, source: bytes, maxBodyBytes });
     return answer.kind === 'answer' ? answer.text : answer.code;
   };
 }

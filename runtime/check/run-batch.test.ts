@@ -158,6 +158,7 @@ describe('an engine pass', () => {
       kind: 'mask',
       contents: ['#ello'],
       rules: ['a'],
+      inserted: ['#'],
     });
   });
 });

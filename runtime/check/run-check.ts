@@ -122,21 +122,19 @@ function conclude(run: Run): Decision | Promise<Decision> {
 
 async function replace(run: Run): Promise<Decision> {
   const collection = startCollection(run.maxMatches);
-  const ids = new Set<string>();
   for (const match of run.masked) {
     const rule = run.section.rules[match.place];
     const text = run.texts[match.text];
     if (rule === undefined || text === undefined) throw new RangeError('a match belongs to its section and check');
     if (mustGiveWay(run.turn)) await giveWay(run.turn);
     if (isOver(run.turn)) return failed('stage_timeout');
-    ids.add(rule.id);
     const fault = collect(collection, rule, match, text);
     look(run.turn);
     if (fault !== undefined) return fault;
   }
   const contents = run.messages.map((message) => message.content);
   const bytes = run.texts.map((text) => text.bytes);
-  const masked = replaceMatches(collection, contents, bytes, [...ids]);
+  const masked = replaceMatches(collection, contents, bytes);
   look(run.turn);
   return isOver(run.turn) ? failed('stage_timeout') : masked;
 }

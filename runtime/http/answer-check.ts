@@ -126,7 +126,9 @@ async function judge(running: RunningCheck, served: ServedBundle, section: Compi
     service.meter.slotFreed();
     release();
   }
-  return checkAnswer(decision, { stage: check.stage, messages, maxBodyBytes: bundle.limits.maxBodyBytes });
+  const { maxBodyBytes } = bundle.limits;
+  const { stage, bytes: source } = check;
+  return checkAnswer(decision, { stage, messages, maxBodyBytes, ...(source === undefined ? {} : { source }) });
 }
 
 function waitsForProviders(section: CompiledSection): boolean {

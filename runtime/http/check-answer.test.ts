@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { requestResultSchema, responseResultSchema } from '#contracts/checks';
-import { denied, failed, passed } from '../rules/decision.ts';
+import { denied, failed, type Masked, passed } from '../rules/decision.ts';
 import { checkAnswer } from './check-answer.ts';
 
 const schemas = { request: requestResultSchema, response: responseResultSchema } as const;
@@ -16,7 +16,11 @@ describe('the answer to a decision', () => {
       fc.property(checked, fc.constantFrom('request', 'response'), (list, stage) => {
         const messages = list.map(({ role: own, content }) => message(content, own));
         const contents = list.map(({ masked }) => masked);
-        for (const decision of [passed, denied('rule'), { kind: 'mask', contents, rules: ['rule'] } as const]) {
+        for (const decision of [
+          passed,
+          denied('rule'),
+          { kind: 'mask', contents, rules: ['rule'], inserted: [] } as const,
+        ]) {
           const answer = checkAnswer(decision, { stage, messages, maxBodyBytes: 131_072 });
           if (answer.kind !== 'answer') throw new Error('every decision has an answer');
           const result = schemas[stage].parse(JSON.parse(answer.text));
@@ -30,10 +34,30 @@ describe('the answer to a decision', () => {
     );
   });
 
+  test('to a mask of a source without escapes is the same JSON', () => {
+    const plain = fc.string({ unit: 'grapheme' }).filter((text) => !/["\\\p{Cc}]/u.test(text));
+    const part = fc.record({ before: plain, inserted: fc.string({ unit: 'binary' }), after: plain });
+    fc.assert(
+      fc.property(part, fc.constantFrom('request', 'response'), ({ before, inserted, after }, stage) => {
+        const messages = [message(before + after)];
+        const masked: Masked = { kind: 'mask', contents: [before + inserted + after], rules: [], inserted: [inserted] };
+        const source = Buffer.from(JSON.stringify({ body: { messages } }));
+        const check = { stage, messages, maxBodyBytes: 131_072 };
+        expect(checkAnswer(masked, { ...check, source })).toEqual(checkAnswer(masked, check));
+      }),
+      {
+        examples: [
+          [{ before: '', inserted: '"', after: '' }, 'request'],
+          [{ before: '😀', inserted: '\ud83d', after: 'ё' }, 'response'],
+        ],
+      },
+    );
+  });
+
   test('to a mask of another number of messages is internal, never sent', () => {
     for (const contents of [[], ['a'], ['a', 'b', 'c']]) {
       const answer = checkAnswer(
-        { kind: 'mask', contents, rules: [] },
+        { kind: 'mask', contents, rules: [], inserted: [] },
         { stage: 'request', messages: [message('x'), message('y')], maxBodyBytes: 1_000 },
       );
       expect(answer).toEqual(failed('internal'));

@@ -1,6 +1,6 @@
 import { type CheckMessage, denyText } from '#contracts/checks';
 import type { Stage } from '#contracts/policy';
-import { type Decision, type Failed, failed } from '../rules/decision.ts';
+import { type Decision, type Failed, failed, type Masked } from '../rules/decision.ts';
 
 /** A result, ready to be sent with HTTP 200. */
 export type CheckAnswer = {
@@ -24,6 +24,8 @@ function answer(decision: CheckAnswer['decision'], result: unknown): CheckAnswer
 type Checked = {
   readonly stage: Stage;
   readonly messages: readonly CheckMessage[];
+  /** The JSON text that the messages were read from; absent when they were not. */
+  readonly source?: Buffer;
   readonly maxBodyBytes: number;
 };
 
@@ -38,24 +40,43 @@ export function checkAnswer(decision: Decision, check: Checked): CheckAnswer | F
     case 'deny':
       return reject;
     case 'mask':
-      return maskAnswer(decision.contents, check);
+      return maskAnswer(decision, check);
     case 'failed':
       return decision;
   }
 }
 
-function maskAnswer(contents: readonly string[], { stage, messages, maxBodyBytes }: Checked): CheckAnswer | Failed {
+function maskAnswer(decision: Masked, check: Checked): CheckAnswer | Failed {
+  const { contents } = decision;
+  const { stage, messages, maxBodyBytes } = check;
   const masked = messages.map(({ role }, index) => ({ role, content: contents[index] }));
   if (!keepsMessages(masked, messages) || contents.length !== messages.length) return failed('internal');
-  const body = JSON.stringify(stage === 'request' ? { messages: masked } : { choices: masked.map(asChoice) });
+  const write = needsNoEscape(decision, check) ? quote : JSON.stringify;
+  const list = masked.map(({ role, content = '' }) => `{"role":${write(role)},"content":${write(content)}}`);
+  const body =
+    stage === 'request'
+      ? `{"messages":[${list.join()}]}`
+      : `{"choices":[${list.map((message) => `{"message":${message}}`).join()}]}`;
   const bytes = Buffer.byteLength(body, 'utf8');
   if (bytes > maxBodyBytes) return failed('output_too_large');
   const text = `{"action":{"body":${body},"reason":"content_redacted"}}`;
   return { kind: 'answer', decision: 'mask', text, bytes: bytes + text.length - body.length };
 }
 
-function asChoice<T>(message: T): { readonly message: T } {
-  return { message };
+const BACKSLASH = 0x5c;
+/** What must be escaped in a string of JSON (RFC 8259, section 7), or cannot be UTF-8. */
+const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/**
+ * Whether all texts stand in JSON as they are: those of a source without a backslash do, and nothing was put into them
+ * that does not. To look for what must be escaped takes longer than all else that is done for an answer.
+ */
+function needsNoEscape({ inserted }: Masked, { source }: Checked): boolean {
+  return source !== undefined && !source.includes(BACKSLASH) && !inserted.some((text) => escaped.test(text));
+}
+
+function quote(text: string): string {
+  return `"${text}"`;
 }
 
 /**

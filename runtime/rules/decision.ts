@@ -9,6 +9,8 @@ export type Masked = {
   readonly contents: readonly string[];
   /** Ids of the rules that replaced something, in the order in which they ran. */
   readonly rules: readonly string[];
+  /** What stands in the contents now and did not before. */
+  readonly inserted: readonly string[];
 };
 
 /** A rule forbids the text. */

@@ -9,13 +9,16 @@ type Place = { readonly place: number; readonly text: number };
 /** Replacements per message, collected over all mask rules that fired. */
 export type Collection = {
   readonly byText: Map<number, Replacement[]>;
+  /** Ids of the rules that replace something, in the order in which they ran, and what they put there. */
+  readonly rules: Set<string>;
+  readonly inserted: Set<string>;
   /** How many matches are still allowed; a further one is match_limit. */
   left: number;
 };
 
 /** `maxMatches` counts the matches of all rules in all messages of a check (document 1, section 8). */
 export function startCollection(maxMatches: number): Collection {
-  return { byText: new Map(), left: maxMatches };
+  return { byText: new Map(), rules: new Set(), inserted: new Set(), left: maxMatches };
 }
 
 /**
@@ -37,6 +40,8 @@ export function collectMatches(
   const replacements = collection.byText.get(text) ?? [];
   for (const span of spans) replacements.push({ start: span.start, end: span.end, text: replacement });
   collection.byText.set(text, replacements);
+  collection.rules.add(rule.id);
+  collection.inserted.add(replacement);
   return undefined;
 }
 
@@ -45,7 +50,6 @@ export function replaceMatches(
   collection: Collection,
   contents: readonly string[],
   bytes: readonly Buffer[],
-  rules: readonly string[],
 ): Masked | Failed {
   const masked = [...contents];
   for (const [text, replacements] of collection.byText) {
@@ -57,5 +61,5 @@ export function replaceMatches(
       throw new RangeError('a match belongs to a message of its check');
     masked[text] = applyMasks(content, original, merged.replacements);
   }
-  return { kind: 'mask', contents: masked, rules };
+  return { kind: 'mask', contents: masked, rules: [...collection.rules], inserted: [...collection.inserted] };
 }
