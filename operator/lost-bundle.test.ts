@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { kinds } from '#crds/kinds';
 import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { createLogger } from '#kit/log/logger';
+import { KubeError } from '#kube/kube-error';
 import { until } from '../e2e/support/until.ts';
+import { createBundleFiles } from './bundles/adapters/files/bundle-files.ts';
 import { startFakeReplica } from './testing/fake-replica.ts';
 import { createInstantWorkloads } from './testing/instant-workloads.ts';
 import { applyFirst, startTestOperator, type TestOperator } from './testing/start-test-operator.ts';
@@ -47,4 +50,21 @@ test('one that the environment of now builds otherwise is not, and the workload 
     return ready?.reason === 'BundleMissing' ? ready.message : undefined;
   });
   expect(message).toContain('reapply the bindings');
+});
+
+test('one that no workload names goes, also where the first look at it fails', async () => {
+  const overrides = () => ({ workloads: createInstantWorkloads('test-1') });
+  await using platform = await startTestOperator({ overrides: overrides() });
+  await platform.stop();
+  const folder = join(platform.data, 'bundles');
+  await writeFile(join(folder, `${'ab'.repeat(32)}.json`), '{}');
+  const bundles = createBundleFiles(folder, createLogger({ service: 'test', level: 'error' }));
+  let looks = 0;
+  const sweep: typeof bundles.sweep = async (listNeeded) => {
+    looks += 1;
+    if (looks === 1) throw new KubeError('network', 'nobody answers');
+    await bundles.sweep(listNeeded);
+  };
+  await platform.restart({}, { ...overrides(), bundles: { ...bundles, sweep } });
+  await until('it is gone', async () => (await readdir(folder)).length === 0);
 });

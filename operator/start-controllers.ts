@@ -3,6 +3,7 @@ import type { Clock } from '#kit/time/clock';
 import type { WorkQueue } from '#kube/work-queue';
 import type { Caches } from './caches.ts';
 import type { OperatorConfig } from './config.ts';
+import { allBundles, createBundleSweep } from './controllers/bundle-sweep/controller.ts';
 import { createReportController } from './controllers/gateway-report/controller.ts';
 import { createPolicyController } from './controllers/guardrail-policy/controller.ts';
 import { createBindingController } from './controllers/model-binding/controller.ts';
@@ -58,6 +59,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     generations: start('runtimegeneration', 4, generations),
     reports: start('gatewayreport', 1, controllers.reports),
     served: start('servedpolicy', 2, addresses),
+    bundles: start('bundlesweep', 1, controllers.sweep),
   };
 
   function lookAtWorkloads(): void {
@@ -103,7 +105,8 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   for (const name of new Set([...served.entries.map((entry) => entry.name), ...served.pins().keys()])) {
     triggers.served(name);
   }
-  generations.sweep();
+  // What a crash left behind.
+  queues.bundles.add(allBundles);
   return parts;
 }
 
@@ -145,6 +148,7 @@ function createControllers(
       clock,
       maxStreamMs,
     }),
+    sweep: createBundleSweep({ client, bundles }),
     reports: createReportController({ client, stores, gateways, clock, logger }),
   };
 }

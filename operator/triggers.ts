@@ -6,13 +6,17 @@ import type { ModelBinding } from '#crds/model-binding';
 import type { WorkQueue } from '#kube/work-queue';
 import type { CachedPolicy } from './cached-policy.ts';
 import { aliasKey, type Listeners, type Stores } from './caches.ts';
+import { allBundles } from './controllers/bundle-sweep/controller.ts';
 import { readPrevious } from './controllers/model-binding/previous.ts';
 import type { NeedsLedger } from './controllers/runtime-generation/needs-ledger.ts';
 import type { ServedPolicies } from './served/ports.ts';
 import { createUnconfirmedRoutes } from './unconfirmed-routes.ts';
 
 export type Queues = Readonly<
-  Record<'policies' | 'bindings' | 'generations' | 'reports' | 'served', Pick<WorkQueue, 'add' | 'addAfter'>>
+  Record<
+    'policies' | 'bindings' | 'generations' | 'reports' | 'served' | 'bundles',
+    Pick<WorkQueue, 'add' | 'addAfter'>
+  >
 >;
 
 /**
@@ -84,6 +88,8 @@ export function createTriggers(options: {
     },
     generations(name, current, previous) {
       queues.generations.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
+      // Whoever removed it: its bundle may not be needed any more.
+      if (current === undefined) queues.bundles.add(allBundles);
       const pinning = stores.routes.by('workload', name);
       addAll('bindings', pinning);
       // Whether it is there decides what its routes need.

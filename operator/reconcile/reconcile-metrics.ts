@@ -10,6 +10,7 @@ export const controllerNames = [
   'gatewayreport',
   'deployment',
   'servedpolicy',
+  'bundlesweep',
 ] as const;
 export type ControllerName = (typeof controllerNames)[number];
 

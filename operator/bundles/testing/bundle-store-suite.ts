@@ -70,6 +70,13 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       expect(await read(other)).toBeUndefined();
     });
 
+    test('is swept away however new it is: nobody looks again', async () => {
+      const { store, read } = await open();
+      const digest = await put(store, 'new');
+      await store.sweep(async () => new Set());
+      expect(await read(digest)).toBeUndefined();
+    });
+
     test('is not swept away while it is held, nor where it was held while the sweep looked', async () => {
       const { store, read } = await open();
       const held = sha256Hex(bytes('held'));

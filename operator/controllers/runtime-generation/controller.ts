@@ -55,7 +55,6 @@ export function createGenerationController(options: GenerationControllerOptions)
   const { client, caches, needs, ledger, workloads, served, clock, logger } = options;
   const { stores } = caches;
   const watches = createStopwatches(clock);
-  let sweeping: Promise<void> = Promise.resolve();
 
   async function reconcile(name: string): Promise<PassOutcome> {
     let generation = stores.generations.get(name);
@@ -162,22 +161,7 @@ export function createGenerationController(options: GenerationControllerOptions)
     await client.delete(kinds.runtimeGeneration, name, { uid, resourceVersion });
     workloads.remove(name);
     logger.info('workload_removed', { workload: name });
-    sweep();
     return undefined;
-  }
-
-  /** Bundles that no workload names any more. A failure costs space until the next time. */
-  function sweep(): void {
-    sweeping = sweeping
-      .then(() => options.bundles.sweep(neededDigests))
-      .catch((error: unknown) =>
-        logger.warn('bundles_not_swept', { error: error instanceof Error ? error.name : 'unknown' }),
-      );
-  }
-
-  async function neededDigests(): Promise<ReadonlySet<string>> {
-    const { items } = await listAll<RuntimeGeneration>(client, kinds.runtimeGeneration);
-    return new Set(items.map((item) => item.spec.digest));
   }
 
   function forget(name: string): PassOutcome {
@@ -200,13 +184,7 @@ export function createGenerationController(options: GenerationControllerOptions)
     return { kind: 'waiting', afterMs: Math.max(1, options.maxStreamMs - watches.current(s.name)) };
   }
 
-  return {
-    reconcile,
-    /** Sweeps once at the start: what a crash left behind. */
-    sweep,
-    /** Resolves when no sweep is under way. */
-    idle: () => sweeping,
-  };
+  return { reconcile };
 }
 
 function uses({ spec }: Stored<GatewayReport>, workload: string): boolean {

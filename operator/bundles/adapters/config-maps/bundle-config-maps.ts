@@ -6,6 +6,7 @@ import type { ConfigMap } from '#kube/builtin-types';
 import type { KubeClient } from '#kube/client';
 import { ensureObject, NameConflictError } from '#kube/ensure-object';
 import { isKubeError } from '#kube/kube-error';
+import { listAll } from '#kube/list-all';
 import { startReflector } from '#kube/reflector';
 import { BrokenError } from '../../../reconcile/outcome.ts';
 import { createHoldings } from '../../holdings.ts';
@@ -78,10 +79,13 @@ export function createBundleConfigMaps(options: BundleConfigMapsOptions): Bundle
       return isStored(digest);
     },
     async sweep(listNeeded) {
-      await reflector.synced;
       holdings.beginSweep();
       const needed = await listNeeded();
-      for (const held of reflector.store.list()) {
+      // A watch may be behind, and nobody looks again at what was not seen.
+      const { items } = await listAll<ConfigMap>(client, builtinKinds.configMapMetadata, {
+        labelSelector: bundlesSelector,
+      });
+      for (const held of items) {
         const digest = digestOf(held);
         // Whatever is not ours by its digest is not ours to remove.
         if (digest === undefined || bundleMapName(digest) !== held.metadata.name) continue;

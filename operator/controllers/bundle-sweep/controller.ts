@@ -1,0 +1,29 @@
+import { kinds } from '#crds/kinds';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { KubeClient } from '#kube/client';
+import { listAll } from '#kube/list-all';
+import type { BundleStore } from '../../bundles/ports.ts';
+import type { PassOutcome } from '../../reconcile/outcome.ts';
+
+/** The one key of this controller: all bundles are looked at together. */
+export const allBundles = 'bundles';
+
+export type BundleSweepOptions = {
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly bundles: Pick<BundleStore, 'sweep'>;
+};
+
+/** Removes the bundles that no workload names any more, from live reads; a pass that fails is made again. */
+export function createBundleSweep({ client, bundles }: BundleSweepOptions) {
+  async function neededDigests(): Promise<ReadonlySet<string>> {
+    const { items } = await listAll<RuntimeGeneration>(client, kinds.runtimeGeneration);
+    return new Set(items.map((item) => item.spec.digest));
+  }
+
+  return {
+    async reconcile(): Promise<PassOutcome> {
+      await bundles.sweep(neededDigests);
+      return { kind: 'settled' };
+    },
+  };
+}
