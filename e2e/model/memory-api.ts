@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import { type Kind, kinds } from '#crds/kinds';
+import type { Metadata, Stored } from '#crds/metadata';
+import type { KubeObject } from '#kube/kube-object';
+import { apiVersionOf, isOwnKind } from '#kube/resource-path';
+import { sameJson } from '#kube/same-json';
+import { ApiRefusal, conflict, notFound } from '../../operator/folder-api/api-refusal.ts';
+import { applyJsonPatch } from '../../operator/folder-api/apply-json-patch.ts';
+import { type Decision, decideCreate, wholeSeconds } from '../../operator/folder-api/decide-create.ts';
+import { decideDelete } from '../../operator/folder-api/decide-delete.ts';
+import { decidePatch } from '../../operator/folder-api/decide-patch.ts';
+import { parseLabelSelector } from '../../operator/folder-api/label-selector.ts';
+import { decodeObject, encodeObject, type StoredObject } from '../../operator/folder-api/stored-object.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+export const namespace = 'model';
+
+/** One change, with who asked for it. */
+export type Change = {
+  readonly kind: Kind;
+  readonly writer: string;
+  readonly version: number;
+  readonly before: Stored<KubeObject> | undefined;
+  /** Absent: it went. */
+  readonly after: Stored<KubeObject> | undefined;
+};
+
+export type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string };
+
+/** Called with every write that is asked for, before it is carried out. */
+export type Request =
+  | { readonly verb: 'create'; readonly kind: Kind; readonly object: KubeObject }
+  | {
+      readonly verb: 'patch' | 'patchStatus';
+      readonly kind: Kind;
+      readonly name: string;
+      readonly operations: readonly { readonly op: string; readonly path: string }[];
+    }
+  | {
+      readonly verb: 'delete';
+      readonly kind: Kind;
+      readonly name: string;
+      readonly options: { readonly uid?: string; readonly resourceVersion?: string };
+    };
+
+/**
+ * An API server in memory. Our kinds follow the very rules of the operator's folder, which passes the suite that the
+ * real API server passes; built-in kinds are kept as they are sent. Objects whose owners are gone are collected.
+ */
+export type MemoryApi = {
+  get(kind: Kind, name: string): Stored<KubeObject> | undefined;
+  list(kind: Kind, selection?: Selection): { items: Stored<KubeObject>[]; resourceVersion: string };
+  /** @throws ApiRefusal */
+  write(writer: string, request: Request): Stored<KubeObject> | undefined;
+  version(): number;
+  /** The first change of a kind after a version. */
+  after(kind: Kind, version: number, selection: Selection): Change | undefined;
+  /** The oldest version from which changes can be read. */
+  base(): number;
+  /** Forgets every change of before. */
+  compact(): void;
+  /** Told after every change, at once. */
+  onChange(listener: (change: Change) => void): () => void;
+};
+
+const collectWithinMs = 3_000;
+
+export function createMemoryApi(time: VirtualTime): MemoryApi {
+  const tables = new Map<string, Map<string, StoredObject>>();
+  const changes: Change[] = [];
+  const listeners = new Set<(change: Change) => void>();
+  let current = 1_000;
+  let base = current;
+
+  const tableOf = (kind: Kind): Map<string, StoredObject> => {
+    const key = tableKey(kind);
+    const table = tables.get(key) ?? new Map<string, StoredObject>();
+    tables.set(key, table);
+    return table;
+  };
+
+  function list(kind: Kind, selection: Selection = {}) {
+    const selects = selector(selection);
+    const items = [...tableOf(kind).values()].map(decode).filter(selects);
+    items.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+    return { items, resourceVersion: String(current) };
+  }
+
+  function write(writer: string, request: Request): Stored<KubeObject> | undefined {
+    const { kind } = request;
+    const name = request.verb === 'create' ? request.object.metadata.name : request.name;
+    const held = tableOf(kind).get(name);
+    const decision = isOwnKind(kind) ? decideOwn(request, held, time) : decideBuiltin(request, held, time);
+    if (decision.act === 'keep') return held === undefined ? undefined : decode(held);
+    current += 1;
+    const metadata = { ...decision.object.metadata, resourceVersion: String(current) };
+    const stored = encodeObject(kind, { ...decision.object, metadata });
+    const before = held === undefined ? undefined : decode(held);
+    const after = decision.act === 'remove' ? undefined : decode(stored);
+    if (after === undefined) tableOf(kind).delete(name);
+    else tableOf(kind).set(name, stored);
+    const change: Change = { kind, writer, version: current, before, after };
+    changes.push(change);
+    for (const listener of [...listeners]) listener(change);
+    time.schedule(time.random() * collectWithinMs, collect);
+    return decode(stored);
+  }
+
+  /** Whatever names an owner that is gone goes. */
+  function collect(): void {
+    const all = [...tables.values()].flatMap((table) => [...table.values()]);
+    const uids = new Set(all.map(({ metadata }) => metadata.uid));
+    for (const { kind, name, metadata } of all) {
+      const owners = metadata.ownerReferences ?? [];
+      if (owners.length === 0 || owners.some(({ uid }) => uids.has(uid))) continue;
+      if (tableOf(kind).get(name)?.metadata.uid !== metadata.uid) continue;
+      write('collector', { verb: 'delete', kind, name, options: { uid: metadata.uid } });
+    }
+  }
+
+  return {
+    get: (kind, name) => {
+      const held = tableOf(kind).get(name);
+      return held === undefined ? undefined : decode(held);
+    },
+    list,
+    write,
+    version: () => current,
+    after(kind, version, selection) {
+      const selects = selector(selection);
+      const key = tableKey(kind);
+      let low = 0;
+      let high = changes.length;
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if ((changes[middle]?.version ?? 0) > version) high = middle;
+        else low = middle + 1;
+      }
+      for (let index = low; index < changes.length; index += 1) {
+        const change = changes[index];
+        const subject = change?.after ?? change?.before;
+        if (change !== undefined && subject !== undefined && tableKey(change.kind) === key && selects(subject))
+          return change;
+      }
+      return undefined;
+    },
+    base: () => base,
+    compact() {
+      base = current;
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+/** Metadata alone is read from the objects themselves. */
+function tableKey(kind: Kind): string {
+  return `${apiVersionOf(kind)}/${kind.plural}`;
+}
+
+function decode(stored: StoredObject): Stored<KubeObject> {
+  return decodeObject(stored);
+}
+
+function selector({ labelSelector, fieldSelector }: Selection): (object: KubeObject) => boolean {
+  const byLabels = parseLabelSelector(labelSelector);
+  const named = /^metadata\.name=(.+)$/.exec(fieldSelector ?? '')?.[1];
+  return ({ metadata }) => byLabels(metadata.labels) && (named === undefined || metadata.name === named);
+}
+
+function decideOwn(request: Request, held: StoredObject | undefined, { clock }: VirtualTime): Decision {
+  const { kind } = request;
+  const now = clock.date();
+  switch (request.verb) {
+    case 'create':
+      return decideCreate({ kind, namespace, body: request.object, uid: randomUUID(), now }, held);
+    case 'patch':
+    case 'patchStatus': {
+      const part = request.verb === 'patch' ? 'object' : 'status';
+      return decidePatch({ kind, name: request.name, part, patch: request.operations }, held);
+    }
+    case 'delete':
+      return decideDelete({ kind, name: request.name, options: { preconditions: request.options }, now }, held);
+  }
+}
+
+function decideBuiltin(request: Request, held: StoredObject | undefined, { clock }: VirtualTime): Decision {
+  const { kind } = request;
+  if (request.verb === 'create') return createBuiltin(request.object, held, kind, clock.date());
+  if (held === undefined) throw notFound(kind, request.name);
+  if (request.verb === 'delete') {
+    const { uid = held.metadata.uid, resourceVersion = held.metadata.resourceVersion } = request.options;
+    if (uid !== held.metadata.uid || resourceVersion !== held.metadata.resourceVersion) {
+      throw conflict(kind, request.name, 'Precondition failed');
+    }
+    return { act: 'remove', object: decodeObject(held) };
+  }
+  const before = decodeObject(held);
+  const patched = applyJsonPatch(before, request.operations) as typeof before;
+  if (patched.metadata.uid !== before.metadata.uid) throw conflict(kind, request.name, 'another UID');
+  if (patched.metadata.resourceVersion !== before.metadata.resourceVersion)
+    throw conflict(kind, request.name, 'version');
+  if (sameJson(patched, before)) return { act: 'keep' };
+  const generation = (before.metadata.generation ?? 0) + (sameJson(patched.spec, before.spec) ? 0 : 1);
+  return { act: 'put', object: { ...patched, metadata: { ...patched.metadata, generation } } };
+}
+
+function createBuiltin(object: KubeObject, held: StoredObject | undefined, kind: Kind, now: Date): Decision {
+  const { name } = object.metadata;
+  if (held !== undefined)
+    throw new ApiRefusal('AlreadyExists', `${kind.plural} "${name}" already exists`, { kind, name });
+  const server: Metadata = { name, namespace, uid: randomUUID(), generation: 1, creationTimestamp: wholeSeconds(now) };
+  const { status: _status, ...sent } = object;
+  const made = { ...sent, metadata: { ...object.metadata, ...server } } as Stored<KubeObject>;
+  return { act: 'put', object: { ...made, spec: made.spec } };
+}
+
+/** All kinds that a simulated cluster holds of ours. */
+export const ownKinds: readonly Kind[] = Object.values(kinds);

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import type { GatewayReport } from '#crds/gateway-report';
+import { kinds } from '#crds/kinds';
+import type { KubeClient } from '#kube/client';
+import { checkModel } from './check-model.ts';
+import type { Sabotage } from './operator-process.ts';
+
+const say = (): void => undefined;
+
+test('whatever people, faults, crashes and changes of leadership do to an installation, it keeps its promises', {
+  timeout: 120_000,
+}, async () => {
+  const seed = Date.now() % 2 ** 31;
+  const { counterexample, ...totals } = await checkModel({ runs: 80, seed, say });
+  expect(counterexample, `seed ${seed}`).toBeUndefined();
+  expect(totals.requests).toBeGreaterThan(5_000);
+});
+
+/** An operator whose patches test nothing. */
+const hasty: Sabotage = (client) => ({
+  ...client,
+  patch: (kind, name, operations) =>
+    client.patch(
+      kind,
+      name,
+      operations.filter(({ op }) => op !== 'test'),
+    ),
+});
+
+/** An operator that does not hear which workloads replicas use. */
+const deaf: Sabotage = (client) => ({ ...client, watch: watchWithoutUse(client) });
+
+function watchWithoutUse(client: KubeClient): KubeClient['watch'] {
+  return async function* watch(kind, options) {
+    for await (const event of client.watch(kind, options)) {
+      if (kind !== kinds.gatewayReport || event.type === 'BOOKMARK') yield event as never;
+      else {
+        const report = event.object as unknown as GatewayReport;
+        yield { ...event, object: { ...report, spec: { ...report.spec, inUse: [] } } } as never;
+      }
+    }
+  };
+}
+
+describe('a planted defect is found', () => {
+  test.each([
+    ['writes without a precondition', hasty, 'without a precondition'],
+    ['workloads that are taken away below their requests', deaf, 'lost its workload'],
+  ])('%s', { timeout: 120_000 }, async (_title, sabotage, sentence) => {
+    const { counterexample } = await checkModel({ runs: 60, seed: 1, say, sabotage });
+    expect(counterexample?.broken.join('\n')).toContain(sentence);
+  });
+});

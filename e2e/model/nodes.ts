@@ -1,0 +1,76 @@
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { Deployment, Pod } from '#kube/builtin-types';
+import type { MemoryApi } from './memory-api.ts';
+import { namespace } from './memory-api.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** What the controllers and nodes of a cluster do: pods of Deployments become ready, and gateways have pods. */
+export type Nodes = {
+  /** Whether processes of a workload answer. */
+  serves(workload: string): boolean;
+  /** No process of any workload is ready for a while. */
+  crashPods(forMs: number): void;
+  setGatewayPod(name: string, isRunning: boolean): void;
+  /** The longest that a pod takes to start, milliseconds. */
+  startWithinMs: number;
+};
+
+export function createNodes(time: VirtualTime, api: MemoryApi): Nodes {
+  const { clock, random } = time;
+  let crashedUntil = 0;
+
+  function deployment(name: string): Deployment | undefined {
+    return api.get(builtinKinds.deployment, name) as Deployment | undefined;
+  }
+
+  function report(name: string): void {
+    const found = deployment(name);
+    if (found === undefined) return;
+    if (clock.now() < crashedUntil) return void time.schedule(crashedUntil - clock.now() + 1, () => report(name));
+    setReady(name, found.spec.replicas ?? 1);
+  }
+
+  function setReady(name: string, readyReplicas: number): void {
+    const found = deployment(name);
+    if (found === undefined) return;
+    const observedGeneration = found.metadata.generation;
+    const value = { ...found.status, observedGeneration, replicas: found.spec.replicas, readyReplicas };
+    const operations = [{ op: 'add', path: '/status', value }];
+    api.write('nodes', { verb: 'patchStatus', kind: builtinKinds.deployment, name, operations });
+  }
+
+  const nodes: Nodes = {
+    startWithinMs: 1_500,
+    serves: (workload) =>
+      (deployment(workload)?.status?.readyReplicas ?? 0) > 0 && api.get(builtinKinds.service, workload) !== undefined,
+    crashPods(forMs) {
+      crashedUntil = Math.max(crashedUntil, clock.now() + forMs);
+      for (const { metadata } of api.list(builtinKinds.deployment).items) {
+        setReady(metadata.name, 0);
+        time.schedule(forMs + 1 + random() * 500, () => report(metadata.name));
+      }
+    },
+    setGatewayPod(name, isRunning) {
+      const held = api.get(builtinKinds.pod, name);
+      const state = isRunning ? { running: {} } : { terminated: { exitCode: 137 } };
+      const containerStatuses = [
+        { name: 'gateway', ready: isRunning, restartCount: 0, image: 'x', imageID: '', state },
+      ];
+      if (held === undefined) {
+        const labels = { 'app.kubernetes.io/component': 'gateway', 'portcullis.dev/gateway': 'default' };
+        const spec = { containers: [{ name: 'gateway', image: 'x' }] };
+        const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, labels }, spec };
+        api.write('nodes', { verb: 'create', kind: builtinKinds.pod, object: pod });
+      }
+      const operations = [{ op: 'add', path: '/status', value: { phase: 'Running', containerStatuses } }];
+      api.write('nodes', { verb: 'patchStatus', kind: builtinKinds.pod, name, operations });
+    },
+  };
+  api.onChange(({ kind, writer, before, after }) => {
+    if (kind.kind !== builtinKinds.deployment.kind || writer === 'nodes' || after === undefined) return;
+    const { name } = after.metadata;
+    if (before?.metadata.generation === after.metadata.generation) return;
+    time.schedule(30 + random() * nodes.startWithinMs, () => report(name));
+  });
+  return nodes;
+}

@@ -1,0 +1,147 @@
+import { defaultBundleLimits } from '#contracts/bundle';
+import { digestOf } from '#contracts/canonical';
+import { providersFileSchema } from '#contracts/providers';
+import { createLogger } from '#kit/log/logger';
+import type { KubeClient } from '#kube/client';
+import { silentRecorder } from '#kube/event-recorder';
+import { fenced } from '#kube/fenced-client';
+import { startLeaderElection } from '#kube/leader-election';
+import { actAsLeader } from '../../operator/act-as-leader.ts';
+import { createBundleConfigMaps } from '../../operator/bundles/adapters/config-maps/bundle-config-maps.ts';
+import type { Judge } from '../../operator/bundles/ports.ts';
+import { startCaches } from '../../operator/caches.ts';
+import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
+import { createGatewayPods } from '../../operator/gateways/adapters/pods/gateway-pods.ts';
+import type { Leadership } from '../../operator/leadership.ts';
+import type { Place } from '../../operator/place.ts';
+import type { ReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
+import { nothingServed } from '../../operator/served/ports.ts';
+import { startControllers } from '../../operator/start-controllers.ts';
+import { createDeployments } from '../../operator/workloads/adapters/deployments/deployments.ts';
+import { createUnreliableClient, type Death, type Network, type UnreliableClient } from './unreliable-client.ts';
+import type { Life } from './virtual-time.ts';
+
+export const build = 'portcullis:1';
+/** A policy of this term does not compile. */
+export const uncompilable = 'uncompilable';
+export const maxStreamMs = 60_000;
+export const progressDeadlineMs = 120_000;
+
+const template = workloadTemplateSchema.parse({ image: build, tokenSecret: 'token' });
+const { providers } = providersFileSchema.parse({
+  providers: [
+    { name: 'echo', kind: 'model', endpoint: 'http://127.0.0.1:9/v1', enabled: true },
+    { name: 'off', kind: 'model', endpoint: 'http://127.0.0.1:9/v1', enabled: false },
+  ],
+});
+export const quietLogger = createLogger({ service: 'model', level: 'error', destination: { write: () => undefined } });
+
+/** Stands between an operator and its client, so that a test can show what is noticed. */
+export type Sabotage = (client: KubeClient) => KubeClient;
+
+export type OperatorProcess = {
+  readonly life: Life;
+  readonly client: UnreliableClient;
+  isLeading(): boolean;
+  /** Ends as it does after SIGTERM. */
+  end(): Promise<void>;
+};
+
+/** A meter that keeps nothing but what nobody expected. */
+function meterOf(onSurprise: (controller: string) => void): ReconcileMeter {
+  return {
+    finished: () => undefined,
+    surprised: onSurprise,
+    measured: () => undefined,
+    watch: () => undefined,
+    requested: () => undefined,
+    refresh: () => undefined,
+  };
+}
+
+function judgeOf({ time }: Network): Judge {
+  return {
+    async judge({ bytes }) {
+      await time.delay(200 * time.random());
+      if (!bytes.includes(uncompilable)) return { kind: 'accepted', streaming: { allowed: true }, warnings: [] };
+      return { kind: 'refused', reason: 'bundle_invalid', message: 'the rule forbidden does not compile' };
+    },
+    check: async (_bundle, checks) => checks.map(({ name }) => ({ name, decision: 'Pass', code: undefined })),
+  };
+}
+
+/** The parts of an operator in a cluster, as operator/cluster.ts puts them together, on a simulated network. */
+export function startOperatorProcess(
+  network: Network,
+  name: string,
+  options: {
+    readonly death?: Death | undefined;
+    readonly onSurprise: (controller: string) => void;
+    readonly sabotage?: Sabotage | undefined;
+  },
+): OperatorProcess {
+  const { time } = network;
+  const { clock } = time;
+  const life = time.startLife(name);
+  const client = createUnreliableClient(network, life, options.death);
+  const parts = new AsyncDisposableStack();
+  let isLeading: () => boolean = () => false;
+
+  async function boot(): Promise<void> {
+    const logger = quietLogger;
+    const meter = meterOf(options.onSurprise);
+    const election = parts.use(
+      startLeaderElection({ client, name: 'portcullis-operator', identity: name, logger, clock, random: time.random }),
+    );
+    isLeading = () => election.writesAllowed();
+    const safe = fenced(options.sabotage?.(client) ?? client, () => election.writesAllowed());
+    const deployments = parts.use(createDeployments({ client: safe, template, clock, logger, meter }));
+    const bundles = parts.use(createBundleConfigMaps({ client: safe, clock, logger }));
+    const gateways = parts.use(createGatewayPods({ client: safe, clock, logger }));
+    const leadership: Leadership = {
+      elected: election.elected,
+      lost: election.lost,
+      problem: () => undefined,
+      [Symbol.asyncDispose]: async () => undefined,
+    };
+    const place: Place = {
+      apiUrl: '',
+      client: safe,
+      environment: { approved: providers, limits: defaultBundleLimits },
+      build,
+      template: digestOf(template),
+      workloads: deployments,
+      gateways,
+      bundles,
+      served: nothingServed,
+      judge: judgeOf(network),
+      checks: { check: unasked, probe: unasked, [Symbol.asyncDispose]: async () => undefined },
+      events: silentRecorder,
+      leadership,
+      synced: Promise.all([deployments.synced, bundles.synced, gateways.synced]).then(() => undefined),
+      silenceMs: () => 0,
+    };
+    const caches = parts.use(startCaches({ client: safe, logger, clock }));
+    await Promise.all([caches.synced, place.synced]);
+    const config = { maxStreamMs, progressDeadlineMs };
+    const acting = parts.use(
+      actAsLeader(leadership, () => startControllers({ config, place, caches, clock, logger, meter })),
+    );
+    void acting.lost.then(() => life.kill());
+  }
+
+  time.runAs(life, () => void boot().catch(() => life.kill()));
+  return {
+    life,
+    client,
+    isLeading: () => life.state() === 'running' && isLeading(),
+    async end() {
+      await time.runAs(life, () => parts.disposeAsync());
+      life.kill();
+    },
+  };
+}
+
+function unasked(): never {
+  throw new TypeError('no policy of the model has tests');
+}

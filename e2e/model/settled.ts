@@ -1,0 +1,108 @@
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { KubeObject } from '#kube/kube-object';
+import type { Installation } from './installation.ts';
+
+const workloadParts = [builtinKinds.deployment, builtinKinds.service, builtinKinds.networkPolicy];
+
+/** Why an installation that was left alone is not as it must be in the end; empty where it is. */
+export function unsettled(installation: Installation): readonly string[] {
+  const { api } = installation;
+  const found: string[] = [];
+  const expect = (holds: boolean, sentence: string): void => {
+    if (!holds) found.push(sentence);
+  };
+  const all = <R extends KubeObject>(kind: Parameters<typeof api.list>[0]) => api.list(kind).items as Stored<R>[];
+  const routes = all<GatewayRoute>(kinds.gatewayRoute);
+  const bindings = all<ModelBinding>(kinds.modelBinding);
+  const generations = all<RuntimeGeneration>(kinds.runtimeGeneration);
+
+  for (const { metadata, status } of all<GuardrailPolicy>(kinds.guardrailPolicy)) {
+    const isHeld = metadata.deletionTimestamp !== undefined;
+    expect(isHeld || status?.observedGeneration === metadata.generation, `policy ${metadata.name} was not looked at`);
+  }
+  for (const binding of bindings) {
+    const { name, generation, deletionTimestamp } = binding.metadata;
+    expect(deletionTimestamp === undefined, `binding ${name} is still being deleted`);
+    expect(binding.status?.observedGeneration === generation, `binding ${name} was not looked at`);
+    const [accepted, applied] = ['Accepted', 'Applied'].map((type) =>
+      binding.status?.conditions?.find((condition) => condition.type === type),
+    );
+    const isOpen = accepted?.status === 'True' && applied?.status === 'Unknown';
+    expect(!isOpen, `binding ${name} is still on its way: ${applied?.message}`);
+    const route = routes.find((one) => one.metadata.name === name);
+    expect(binding.status?.pinned?.generationId === route?.spec.generationId, `binding ${name} mirrors another route`);
+    if (applied?.status === 'True') {
+      expect(route?.spec.token === (binding.spec.apply ?? ''), `${name} is applied, and its route pins another token`);
+      expect(route?.spec.state === binding.spec.model.state, `the route ${name} is in another state than its model`);
+      expect(route?.spec.alias === binding.spec.model.alias, `the route ${name} has another alias than its model`);
+    }
+  }
+  for (const { metadata, spec } of routes) {
+    expect(
+      bindings.some((one) => one.metadata.uid === spec.binding.uid),
+      `the route ${metadata.name} belongs to nobody`,
+    );
+    for (const gateway of installation.gateways()) {
+      const held = gateway.serving().get(spec.alias)?.generationId;
+      expect(held === spec.generationId, `${gateway.name} serves another generation of ${spec.alias}`);
+    }
+  }
+  const needed = new Set(routes.flatMap(({ spec }) => spec.workload ?? []));
+  // A binding without its alias has no outcome: what it asked for may be kept for it (DESIGN section 6.3).
+  const isKept = bindings.some(({ status }) => isNotAccepted(status));
+  for (const { metadata } of generations) if (isKept) needed.add(metadata.name);
+  expectSame(
+    found,
+    'workloads',
+    needed,
+    generations.map(({ metadata }) => metadata.name),
+  );
+  for (const { metadata, spec, status } of generations) {
+    expect(spec.state === 'Active' && status?.state === 'Ready', `the workload ${metadata.name} is not ready`);
+    const replicas = routes
+      .filter((route) => route.spec.workload === metadata.name)
+      .map((route) => bindings.find(({ metadata: { name } }) => name === route.metadata.name)?.spec.replicas ?? 1);
+    expect(
+      isKept || spec.replicas === Math.max(1, ...replicas),
+      `the workload ${metadata.name} has ${spec.replicas} processes`,
+    );
+  }
+  for (const kind of workloadParts) {
+    expectSame(
+      found,
+      kind.plural,
+      needed,
+      all(kind).map(({ metadata }) => metadata.name),
+    );
+  }
+  const digests = all(builtinKinds.configMap).map(({ metadata }) => metadata.annotations?.['portcullis.dev/digest']);
+  expectSame(found, 'bundles', new Set(generations.map(({ spec }) => spec.digest)), digests);
+  const running = installation.gateways().map(({ name }) => name);
+  expectSame(
+    found,
+    'reports',
+    new Set(running),
+    all(kinds.gatewayReport).map(({ metadata }) => metadata.name),
+  );
+  return found;
+}
+
+function isNotAccepted(status: ModelBinding['status']): boolean {
+  return status?.conditions?.some(({ type, status: said }) => type === 'Accepted' && said === 'False') ?? false;
+}
+
+function expectSame(
+  found: string[],
+  what: string,
+  wanted: ReadonlySet<string>,
+  is: readonly (string | undefined)[],
+): void {
+  const [a, b] = [[...wanted].toSorted().join(', '), is.toSorted().join(', ')];
+  if (a !== b) found.push(`${what}: there are [${b}], there must be [${a}]`);
+}
