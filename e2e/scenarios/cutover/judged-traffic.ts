@@ -1,0 +1,132 @@
+import { type ChatResult, chatCall } from '../../support/chat-call.ts';
+import { startLoad } from '../../support/load.ts';
+import type { ScriptedUpstream, UpstreamScript } from '../../support/scripted-upstream.ts';
+import { canary, markOf, secret, stampsIn } from './marked-policy.ts';
+
+/** How many applications a long stream outlives. */
+export const outlived = 5;
+
+/** What happened to the load while revisions were applied one after the other. */
+export type TrafficReport = {
+  readonly requests: number;
+  /** Streams during which at least `outlived` applications came into force. */
+  readonly longStreams: number;
+  /** Streams that had to be stopped, and were. */
+  readonly canaries: number;
+  /** The highest revision that judged anything. */
+  readonly newest: number;
+  /** One sentence each. */
+  readonly failed: readonly string[];
+  readonly unguarded: readonly string[];
+  readonly mixed: readonly string[];
+};
+
+export type JudgedTraffic = {
+  /** Requests that have ended. */
+  readonly requests: () => number;
+  /** Requests that have not ended well, so far. */
+  readonly faults: () => number;
+  /** Lets what is under way end, and tells. */
+  readonly stop: () => Promise<TrafficReport>;
+};
+
+export type TrafficOptions = {
+  /** Origins of gateway replicas. */
+  readonly urls: readonly string[];
+  readonly key: string;
+  readonly alias: string;
+  /** The provider behind the alias; it answers as the traffic needs it from now on. */
+  readonly upstream: Pick<ScriptedUpstream, 'play'>;
+  /** The rest of each caller between two calls, milliseconds; 40 when absent. */
+  readonly restMs?: number;
+};
+
+type Kind = 'whole' | 'stream' | 'long' | 'canary';
+type Verdict = Pick<TrafficReport, 'failed' | 'unguarded' | 'mixed'>;
+type Seen = Verdict & { readonly kind: Kind; readonly applications: number };
+
+/**
+ * Calls of every kind, without a pause to speak of, whose answers show which revision judged them (marked-policy.ts).
+ */
+export function startJudgedTraffic({ urls, key, alias, upstream, restMs = 40 }: TrafficOptions): JudgedTraffic {
+  let newest = 0;
+  let isOver = false;
+  const unmasked: string[] = [];
+  upstream.play((request) => {
+    if (request.text.includes(secret)) unmasked.push('the provider saw the secret');
+    for (const revision of stampsIn(request.text)) newest = Math.max(newest, revision);
+    return answerTo(
+      request.text,
+      () => newest,
+      () => isOver,
+    );
+  });
+  let faults = 0;
+  const call =
+    (kindOf: (turn: number) => Kind) =>
+    async (turn: number): Promise<Seen> => {
+      const before = newest;
+      const kind = kindOf(turn);
+      const url = urls[turn % urls.length] ?? '';
+      const content = `kind-${kind} ${secret}`;
+      const result = await chatCall({ url, key, model: alias, content, stream: kind !== 'whole' });
+      const verdict = judge(kind, result);
+      if (verdict.failed.length > 0) faults += 1;
+      return { kind, applications: newest - before, ...verdict };
+    };
+  const mixedKinds = (turn: number): Kind => (turn % 10 === 9 ? 'canary' : turn % 3 === 0 ? 'stream' : 'whole');
+  const short = startLoad({ workers: 3, restMs, call: call(mixedKinds) });
+  const long = startLoad({ workers: 2, restMs, call: call(() => 'long') });
+  return {
+    requests: () => short.results.length + long.results.length,
+    faults: () => faults,
+    async stop() {
+      isOver = true;
+      const seen = [...(await short.stop()), ...(await long.stop())];
+      return {
+        requests: seen.length,
+        longStreams: seen.filter(({ kind, applications }) => kind === 'long' && applications >= outlived).length,
+        canaries: seen.filter(({ kind }) => kind === 'canary').length,
+        newest,
+        failed: seen.flatMap(({ failed }) => failed),
+        unguarded: [...seen.flatMap(({ unguarded }) => unguarded), ...unmasked],
+        mixed: seen.flatMap(({ mixed }) => mixed),
+      };
+    },
+  };
+}
+
+/** How the provider answers: with the mark of the revision that masked the input. */
+function answerTo(text: string, newest: () => number, isOver: () => boolean): UpstreamScript {
+  const [revision] = stampsIn(text);
+  if (revision === undefined) return { kind: 'answer', content: 'unguarded' };
+  const mark = markOf(revision);
+  if (text.includes('kind-whole')) return { kind: 'answer', content: `${mark} ${secret} ${mark}` };
+  if (text.includes('kind-canary')) {
+    return { kind: 'answer', content: `${`${mark} `.repeat(150)}${canary}${' and more'.repeat(50)}`, frameLength: 32 };
+  }
+  if (text.includes('kind-long')) {
+    const last = newest() + outlived;
+    return {
+      kind: 'live',
+      piece: (index) => `${mark} ${index} `,
+      everyMs: 20,
+      ends: () => isOver() || newest() > last,
+    };
+  }
+  return { kind: 'answer', content: `${mark} words `.repeat(120), frameLength: 64 };
+}
+
+function judge(kind: Kind, { status, error, complete, raw, text }: ChatResult): Verdict {
+  const marks = new Set([...text.matchAll(/mark-(\d{4})-/g)].map((match) => Number(match[1])));
+  for (const stamp of stampsIn(text)) marks.add(stamp);
+  const leaks = raw.includes(canary) || raw.includes(secret) || text.includes('unguarded');
+  const stopped = error?.type === 'guardrail_blocked' && !complete;
+  const good = kind === 'canary' ? stopped : complete && marks.size === 1;
+  const said = error === undefined ? 'no error' : `${error.type} ${error.code}`;
+  return {
+    failed: good ? [] : [`${kind}: status ${status}, ${said}`],
+    unguarded: leaks ? [`${kind}: ${text.slice(0, 80)}`] : [],
+    mixed: marks.size > 1 ? [`${kind}: judged by the revisions ${[...marks].join(', ')}`] : [],
+  };
+}
