@@ -1,0 +1,75 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import { CompactSign, exportJWK, exportSPKI, generateKeyPair, type JWK } from 'jose';
+
+export type TestKey = {
+  readonly alg: string;
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+  /** As the issuer publishes it. */
+  readonly jwk: JWK;
+  readonly pem: string;
+};
+
+export async function createTestKey(alg: string, kid: string, modulusLength?: number): Promise<TestKey> {
+  const pair = await generateKeyPair(alg, {
+    extractable: true,
+    ...(modulusLength === undefined ? {} : { modulusLength }),
+  });
+  const { privateKey, publicKey } = pair;
+  const jwk = { ...(await exportJWK(publicKey)), kid, use: 'sig' };
+  return { alg, kid, privateKey, jwk, pem: await exportSPKI(publicKey) };
+}
+
+/** Signs any bytes under any header: what the verifier must refuse is signed as well as what it must take. */
+export async function signText(key: TestKey, text: string, header: Record<string, unknown> = {}): Promise<string> {
+  const protectedHeader = { alg: key.alg, kid: key.kid, ...header };
+  return new CompactSign(Buffer.from(text)).setProtectedHeader(protectedHeader).sign(key.privateKey);
+}
+
+export const part = (value: unknown): string =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+
+/** An HMAC over the text of a public key: what a verifier takes that lets the token choose the algorithm. */
+export function signWithPublicKey(key: TestKey, claims: unknown): string {
+  const input = `${part({ alg: 'HS256', kid: key.kid })}.${part(claims)}`;
+  return `${input}.${createHmac('sha256', key.pem).update(input).digest('base64url')}`;
+}
+
+type Answer = (outgoing: ServerResponse) => void;
+export type JwksServer = AsyncDisposable & {
+  readonly url: URL;
+  /** How often it was asked. */
+  readonly asked: () => number;
+  publish(...keys: readonly (TestKey | JWK)[]): void;
+  answerWith(answer: Answer): void;
+};
+
+/** A server of one JWKS that answers as it is told. */
+export async function startJwksServer(...keys: readonly TestKey[]): Promise<JwksServer> {
+  let asked = 0;
+  let answer: Answer = () => undefined;
+  const server = createServer((_incoming, outgoing) => {
+    asked += 1;
+    answer(outgoing);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const publish: JwksServer['publish'] = (...published) => {
+    const set = JSON.stringify({ keys: published.map((key) => ('jwk' in key ? (key as TestKey).jwk : key)) });
+    answer = (outgoing) => outgoing.end(set);
+  };
+  publish(...keys);
+  return {
+    url: new URL(`http://127.0.0.1:${port}/jwks.json`),
+    asked: () => asked,
+    publish,
+    answerWith(other) {
+      answer = other;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
