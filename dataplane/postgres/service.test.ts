@@ -1,0 +1,199 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connectSql, passwordFrom } from '#sql/connect';
+import { processTable } from '../../e2e/support/process-table.ts';
+import { until } from '../../e2e/support/until.ts';
+import { missingPostgres, onPostgres, startTestServer, type TestServer } from '../sql/testing/test-database.ts';
+import { readConfig } from './config.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'portcullis-postgres-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+const start = (listen?: string): Promise<TestServer> =>
+  startTestServer({ folder, ...(listen === undefined ? {} : { listen }) });
+const data = (): string => join(folder, 'postgres/data');
+/** The process of PostgreSQL itself. */
+const postmaster = (): number => Number(readFileSync(join(data(), 'postmaster.pid'), 'utf8').split('\n')[0]);
+const isAlive = (pid: number): boolean => processTable().some((entry) => entry.pid === pid);
+
+async function query(server: TestServer, text: string): Promise<readonly unknown[]> {
+  const password = passwordFrom(server.passwordFile);
+  await using database = connectSql({ url: server.process.url, password, applicationName: 'test' });
+  return [...(await database.sql.unsafe(text))];
+}
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreSQL'), () => {
+  test('keeps what was written over restarts, and ends in order', async () => {
+    {
+      await using server = await start();
+      expect(server.process.url).toMatch(/^postgres:\/\/portcullis@127\.0\.0\.1:\d+\/portcullis$/);
+      await query(server, 'create table t as select 1 as n');
+      expect(await server.process.end('SIGTERM')).toBe(0);
+      expect(existsSync(join(data(), 'postmaster.pid'))).toBe(false);
+    }
+    await using again = await start();
+    expect(await query(again, 'select n from t')).toEqual([{ n: 1 }]);
+    expect(again.process.log()).not.toContain('not properly shut down');
+  });
+
+  test('its folder is closed to others, and where others may not look it works too', async () => {
+    const closed = join(folder, 'closed');
+    mkdirSync(closed, { mode: 0o700 });
+    await using server = await startTestServer({ folder: closed });
+    expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);
+    expect(statSync(join(closed, 'postgres')).mode & 0o777).toBe(0o700);
+    expect(existsSync(join(closed, 'postgres/first-password'))).toBe(false);
+    // It does not run as root, whoever started it.
+    const owner = readFileSync(`/proc/${server.process.pid}/status`, 'utf8');
+    const inner = processTable().find(
+      ({ parent, command }) => parent === server.process.pid && /bin\/postgres/.test(command),
+    );
+    const status = readFileSync(`/proc/${inner?.pid}/status`, 'utf8');
+    expect(/^Uid:\t(\d+)/m.exec(status)?.[1]).not.toBe('0');
+    expect(owner).toContain('Uid:');
+  });
+
+  test('statements, their values and what they broke on do not reach its log', async () => {
+    await using server = await start();
+    await query(server, 'create table t (name text primary key)');
+    await query(server, "insert into t values ('hunter2')");
+    await expect(query(server, "insert into t values ('hunter2')")).rejects.toThrow('23505');
+    await expect(query(server, "select 'hunter2'::int")).rejects.toThrow('22P02');
+    await expect(query(server, "do $$ begin raise warning 'hunter2'; raise log 'quiet'; end $$")).resolves.toEqual([]);
+    expect(server.process.log()).not.toContain('hunter2');
+  });
+
+  test('it asks for a password', async () => {
+    await using server = await start();
+    await using without = connectSql({ url: server.process.url, applicationName: 'test' });
+    await expect(without.sql`select 1`).rejects.toMatchObject({ code: 'sql_unavailable' });
+    await using wrong = connectSql({ url: server.process.url, applicationName: 'test', password: () => 'wrong' });
+    await expect(wrong.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
+  });
+
+  test('another password file than that of the first start is refused with what to do', async () => {
+    await (await start())[Symbol.asyncDispose]();
+    writeFileSync(join(folder, 'password'), 'another\n');
+    await expect(start()).rejects.toThrow('is not the one of the database: put back the earlier file');
+  });
+
+  test('an empty password file is refused', async () => {
+    writeFileSync(join(folder, 'password'), '\n');
+    await expect(start()).rejects.toThrow('is empty: write a password');
+  });
+
+  test('a folder of another major version is refused with the way out, and left as it is', async () => {
+    mkdirSync(data(), { recursive: true });
+    writeFileSync(join(data(), 'PG_VERSION'), '16\n');
+    await expect(start()).rejects.toThrow(
+      /holds a database of PostgreSQL 16, this is 18: start the release that made it/,
+    );
+    expect(readFileSync(join(data(), 'PG_VERSION'), 'utf8')).toBe('16\n');
+  });
+
+  test('a start that was killed while it made the folder is repaired by the next one', async () => {
+    mkdirSync(join(folder, 'postgres/data.new/base'), { recursive: true });
+    writeFileSync(join(folder, 'postgres/first-password'), 'old');
+    chmodSync(join(folder, 'postgres'), 0o755);
+    await using server = await start();
+    expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  test('the process ends when PostgreSQL does', async () => {
+    await using server = await start();
+    process.kill(postmaster(), 'SIGKILL');
+    await until('the end', () => server.process.child.exitCode !== null);
+    expect(server.process.child.exitCode).toBe(1);
+    expect(server.process.log()).toContain('postgres: unexpected failure: PostgreSQL was ended by SIGKILL (ended)');
+    await using again = await start();
+    expect(await query(again, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  test('PostgreSQL ends when the process is killed, and what was committed is there', async () => {
+    let pid: number;
+    {
+      await using server = await start();
+      await query(server, 'create table t as select 1 as n');
+      pid = postmaster();
+      await server.process.end('SIGKILL');
+      await until('PostgreSQL ends, too', () => !isAlive(pid));
+    }
+    await using again = await start();
+    expect(await query(again, 'select n from t')).toEqual([{ n: 1 }]);
+  });
+
+  test('a server that nobody owns any more is ended, and its folder taken over', async () => {
+    const first = await start();
+    const pid = postmaster();
+    // Its guard dies with it, as when a machine runs out of memory.
+    const guard = processTable().find(
+      ({ parent, command }) => parent === first.process.pid && command.includes(`sh ${pid}`),
+    );
+    process.kill(guard?.pid as number, 'SIGKILL');
+    await first.process.end('SIGKILL');
+    expect(isAlive(pid)).toBe(true);
+    await using again = await start();
+    expect(isAlive(pid)).toBe(false);
+    expect(await query(again, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  test('a stale file that names a process of somebody else is no obstacle', async () => {
+    await (await start())[Symbol.asyncDispose]();
+    writeFileSync(join(data(), 'postmaster.pid'), `${process.pid}\n/elsewhere\n`);
+    await using again = await start();
+    expect(await query(again, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  test('a folder that another process uses is refused', async () => {
+    await using server = await start();
+    await expect(start()).rejects.toThrow(`is in use by process ${server.process.pid}: end that one first`);
+    expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  test('an address that is taken is refused with the name of the setting', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    await expect(start(`127.0.0.1:${port}`)).rejects.toThrow(
+      `127.0.0.1:${port} is taken: choose another PORTCULLIS_LISTEN`,
+    );
+    other.close();
+  });
+
+  test('a disk that cannot be written refuses to start with a sentence', async () => {
+    writeFileSync(join(folder, 'postgres'), 'a file');
+    await expect(start()).rejects.toThrow('cannot be made or given its owner');
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('binaries that only root may reach are copied once (needs root)', async () => {
+    const { reachableBinaries } = await import('./server/reachable-binaries.ts');
+    const { findBinaries } = await import('./server/binaries.ts');
+    const { accountOf } = await import('./server/account.ts');
+    const closed = join(folder, 'closed');
+    mkdirSync(closed, { mode: 0o700 });
+    spawnSync('cp', ['-a', findBinaries().home, join(closed, 'native')]);
+    const account = accountOf();
+    const hidden = { home: join(closed, 'native'), major: 9_999 };
+    const reachable = reachableBinaries(hidden, account);
+    expect(reachable.home).not.toBe(hidden.home);
+    expect(spawnSync(join(reachable.home, 'bin/postgres'), ['--version'], { cwd: '/', ...account }).status).toBe(0);
+    expect(reachableBinaries(hidden, account)).toEqual(reachable);
+    rmSync(reachable.home, { recursive: true });
+  });
+});
+
+test.each(['0.0.0.0:5432', 'localhost:0'])('it does not listen on %s', (listen) => {
+  const env = {
+    PORTCULLIS_LISTEN: listen,
+    PORTCULLIS_POSTGRES_DIR: folder,
+    PORTCULLIS_DATABASE_PASSWORD_FILE: import.meta.filename,
+  };
+  expect(() => readConfig(env)).toThrow('PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1]');
+});
