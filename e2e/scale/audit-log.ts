@@ -1,8 +1,10 @@
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /** A request that the API server took and carried out. */
 export type Write = {
+  /** The account, without its namespace. */
+  readonly user: string;
   readonly verb: 'create' | 'update' | 'patch' | 'delete';
   /** Plural of the kind, with the subresource after a slash where there is one. */
   readonly resource: string;
@@ -24,28 +26,25 @@ type Entry = {
 
 const writing = /"verb":"(?:create|update|patch|delete)"/;
 
-/** A position in the log, so that what follows can be read alone. */
-export function endOf(path: string): number {
-  return statSync(path).size;
-}
-
-/** The writes of one user after a position that the API server carried out, in the order of the log. */
-export async function readWrites(path: string, user: string, from = 0): Promise<readonly Write[]> {
+/** The writes of users whose names begin so, after a position, that the API server carried out, as they are logged. */
+export async function readWrites(path: string, users: string, from = 0): Promise<readonly Write[]> {
   const writes: Write[] = [];
   for await (const line of createInterface({ input: createReadStream(path, { start: from }) })) {
-    if (!writing.test(line) || !line.includes(user) || !line.endsWith('}')) continue;
-    const write = readWrite(JSON.parse(line) as Entry, user);
+    if (!writing.test(line) || !line.includes(users) || !line.endsWith('}')) continue;
+    const write = readWrite(JSON.parse(line) as Entry, users);
     if (write !== undefined) writes.push(write);
   }
   return writes;
 }
 
-function readWrite(entry: Entry, user: string): Write | undefined {
+function readWrite(entry: Entry, users: string): Write | undefined {
   const { objectRef, responseStatus } = entry;
-  if (entry.stage !== 'ResponseComplete' || entry.user.username !== user || objectRef === undefined) return undefined;
+  const { username } = entry.user;
+  if (entry.stage !== 'ResponseComplete' || !username.startsWith(users) || objectRef === undefined) return undefined;
   if ((responseStatus?.code ?? 500) >= 300) return undefined;
   const { resource, subresource, name = '' } = objectRef;
   return {
+    user: username.split(':').at(-1) ?? '',
     verb: entry.verb as Write['verb'],
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,
     name,

@@ -27,7 +27,12 @@ export function followApplied(client: KubeClient): FollowedBindings {
   return {
     applied: () => applied.size,
     all: async (count, deadlineMs) => {
-      await until(`${count} bindings are applied`, () => applied.size >= count || undefined, { deadlineMs });
+      await until(`${count} bindings are applied`, () => applied.size >= count || undefined, { deadlineMs }).catch(
+        (error: unknown) => {
+          const [one] = reflector.store.list().filter((binding) => !isApplied(binding));
+          throw new Error(`${applied.size} are applied, and not ${JSON.stringify(one)}`, { cause: error });
+        },
+      );
     },
     [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose](),
   };

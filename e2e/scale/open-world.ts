@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import type { ControlPlaneOptions } from '../../hack/cluster/control-plane.ts';
 import { type ApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { freePort } from '../support/loopback.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
+import { readWrites, type Write } from './audit-log.ts';
 import { scaleToken } from './scale-token.ts';
 
 /** A cluster of pretended nodes whose workloads one process answers for, and what processes of ours need to run in it. */
@@ -14,11 +16,13 @@ export type ScaleWorld = AsyncDisposable & {
   readonly server: ApiServer;
   readonly client: KubeClient;
   readonly folder: string;
-  /** The environment of an operator; the name is the one of its pod. */
-  operatorEnvironment(replica: string): Readonly<Record<string, string>>;
+  /** The environment of an operator with an account of its own; the name is the one of its pod. */
+  operatorEnvironment(replica: string): Promise<Readonly<Record<string, string>>>;
   gatewayEnvironment(replica: string, podUid: string): Readonly<Record<string, string>>;
-  /** Name of the account of the operators in the audit log. */
-  readonly operatorUser: string;
+  /** The writes that the API server took from operators after a position of the audit log. */
+  operatorWrites(from?: number): Promise<readonly Write[]>;
+  /** The end of the audit log. */
+  auditEnd(): number;
 };
 
 const nodes = 10;
@@ -37,7 +41,9 @@ export async function openWorld(options: Pick<ControlPlaneOptions, 'apiServerFla
   const { namespace } = client;
   const port = await freePort();
   await layOut(folder, port);
-  for (const account of ['operator', 'gateway']) await makeAccount(server, namespace, account, folder);
+  await makeAccount(server, namespace, 'gateway', folder);
+  const accounts = new Set<string>();
+  const { auditLogFile } = server.controlPlane;
   const api = (account: string) => ({
     PORTCULLIS_API_URL: server.controlPlane.url,
     PORTCULLIS_API_TOKEN_FILE: join(folder, `${account}.token`),
@@ -53,13 +59,18 @@ export async function openWorld(options: Pick<ControlPlaneOptions, 'apiServerFla
     server,
     client,
     folder,
-    operatorUser: `system:serviceaccount:${namespace}:operator`,
-    operatorEnvironment: (replica) => ({
-      ...api('operator'),
-      PORTCULLIS_MODE: 'cluster',
-      PORTCULLIS_ENVIRONMENT_DIR: join(folder, 'environment'),
-      PORTCULLIS_REPLICA: replica,
-    }),
+    operatorWrites: (from = 0) => readWrites(auditLogFile, `system:serviceaccount:${namespace}:operator-`, from),
+    auditEnd: () => statSync(auditLogFile).size,
+    operatorEnvironment: async (replica) => {
+      if (!accounts.has(replica)) await makeAccount(server, namespace, replica, folder);
+      accounts.add(replica);
+      return {
+        ...api(replica),
+        PORTCULLIS_MODE: 'cluster',
+        PORTCULLIS_ENVIRONMENT_DIR: join(folder, 'environment'),
+        PORTCULLIS_REPLICA: replica,
+      };
+    },
     gatewayEnvironment: (replica, podUid) => ({
       ...api('gateway'),
       PORTCULLIS_REPLICA: replica,
@@ -80,7 +91,7 @@ async function auditFlags(folder: string): Promise<readonly string[]> {
 
 /** Names of Services resolve; the operator collects its garbage when it is told to, and says what is left. */
 function optionsOf(account: string): string {
-  const hooks = ['scale/resolve-services.ts', ...(account === 'operator' ? ['isolation/collect-on-signal.ts'] : [])];
+  const hooks = ['scale/resolve-services.ts', ...(account === 'gateway' ? [] : ['isolation/collect-on-signal.ts'])];
   return ['--expose-gc', ...hooks.map((hook) => `--import=${root}/e2e/${hook}`)].join(' ');
 }
 

@@ -1,0 +1,106 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { kinds } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
+import { isKubeError } from '#kube/kube-error';
+import { type RunningProcess, startProcess } from '../support/start-process.ts';
+import type { Write } from './audit-log.ts';
+import { bindingName } from './make-objects.ts';
+import type { ScaleWorld } from './open-world.ts';
+
+/** Of an edit: when a watch showed it, and the first write that followed. */
+export type Edit = {
+  readonly binding: string;
+  /** `edit` changes the route alone, `application` is applied anew. */
+  readonly sort: 'edit' | 'application';
+  readonly generation: number;
+  /** When the API server had answered it. */
+  readonly answeredAt: number;
+};
+
+export type TimedEdit = Edit & { readonly seenAt: number; readonly writtenAt: number; readonly user: string };
+
+export type Editor = AsyncDisposable & {
+  readonly edits: readonly Edit[];
+  /** The edits that were followed by a write, with its time. */
+  timed(writes: readonly Write[]): readonly TimedEdit[];
+};
+
+const wallClock = (): number => performance.timeOrigin + performance.now();
+
+/** Edits bindings one after the other, each at most once, without waiting for what follows. */
+export async function startEditing(
+  world: ScaleWorld,
+  options: { readonly bindings: readonly number[]; readonly everyMs: number },
+): Promise<Editor> {
+  const { server, client } = world;
+  const args = [server.controlPlane.kubeconfigFile, client.namespace];
+  const notes = await startProcess({ file: 'e2e/scale/note-edits.ts', args, environment: {} });
+  const edits: Edit[] = [];
+  let isOpen = true;
+
+  async function editOne(index: number, sort: Edit['sort']): Promise<void> {
+    const binding = bindingName(index);
+    const value = `${sort}-${Date.now()}`;
+    const path = sort === 'edit' ? '/spec/model/upstreamModel' : '/spec/apply';
+    const edited = await client.patch<ModelBinding>(kinds.modelBinding, binding, [{ op: 'add', path, value }]);
+    edits.push({ binding, sort, generation: edited.metadata.generation, answeredAt: wallClock() });
+  }
+  async function editAll(): Promise<void> {
+    for (const [at, index] of options.bindings.entries()) {
+      if (!isOpen) return;
+      await editOne(index, at % 2 === 0 ? 'edit' : 'application');
+      await pause(options.everyMs);
+    }
+  }
+  const editing = editAll();
+  return {
+    edits,
+    timed: (writes) => timeEdits(edits, notes, writes),
+    async [Symbol.asyncDispose]() {
+      isOpen = false;
+      await editing;
+      await notes[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function timeEdits(edits: readonly Edit[], notes: RunningProcess, writes: readonly Write[]): readonly TimedEdit[] {
+  const seen = new Map<string, number>();
+  for (const [, edit = '', at] of notes.log().matchAll(/^(\S+ \d+) ([\d.]+)$/gm)) seen.set(edit, Number(at));
+  const byName = new Map<string, Write[]>();
+  for (const write of writes) byName.set(write.name, [...(byName.get(write.name) ?? []), write]);
+  return edits.flatMap((edit) => {
+    const seenAt = seen.get(`${edit.binding} ${edit.generation}`);
+    // A write that is received before the line is seen elsewhere follows from the same line.
+    const first = byName.get(edit.binding)?.find(({ answeredAt }) => answeredAt >= edit.answeredAt - 5);
+    if (seenAt === undefined || first === undefined) return [];
+    return [{ ...edit, seenAt, writtenAt: first.receivedAt, user: first.user }];
+  });
+}
+
+/** Changes annotations of bindings at a steady rate, which asks for nothing. */
+export function churn(world: ScaleWorld, bindings: readonly number[], perSecond: number): AsyncDisposable {
+  let isOpen = true;
+  let count = 0;
+  const begun = performance.now();
+  async function change(): Promise<void> {
+    while (isOpen) {
+      count += 1;
+      const binding = bindingName(bindings[count % bindings.length] ?? 0);
+      const value = { 'example.com/seen': String(count) };
+      await world.client
+        .patch(kinds.modelBinding, binding, [{ op: 'add', path: '/metadata/annotations', value }])
+        .catch((error: unknown) => {
+          if (!isKubeError(error, 'conflict', 'precondition_failed')) throw error;
+        });
+      await pause(Math.max(0, begun + (count / perSecond) * 1_000 - performance.now()));
+    }
+  }
+  const changing = Promise.all(Array.from({ length: 4 }, change));
+  return {
+    async [Symbol.asyncDispose]() {
+      isOpen = false;
+      await changing;
+    },
+  };
+}

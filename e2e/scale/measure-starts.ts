@@ -1,0 +1,69 @@
+import type { GatewayReport } from '#crds/gateway-report';
+import { kinds } from '#crds/kinds';
+import type { RunningProcess } from '../support/start-process.ts';
+import { until } from '../support/until.ts';
+import { atMost, published, type ScaleFigure } from './figures.ts';
+import { startGateway } from './gateway-pod.ts';
+import type { ScaleWorld } from './open-world.ts';
+import { settled, startOperator } from './operator-process.ts';
+import { cpuSecondsOf, liveBytesOf, peakMiBOf } from './process-costs.ts';
+
+const most = { seconds: 3, residentMiB: 350 } as const;
+
+/** Another gateway replica takes every route; nothing is said of bindings that go on being applied. */
+export async function measureNewReplica(
+  world: ScaleWorld,
+  operator: RunningProcess,
+  replica: string,
+): Promise<readonly [ScaleFigure, RunningProcess]> {
+  const from = world.auditEnd();
+  const gateway = await startGateway(world, replica);
+  await until(
+    'the new replica is ready',
+    async () => (await world.client.get<GatewayReport>(kinds.gatewayReport, replica))?.spec.ready === true,
+    { deadlineMs: 120_000 },
+  );
+  await settled(operator);
+  const writes = await world.operatorWrites(from);
+  const statuses = writes.filter(({ resource }) => resource === 'modelbindings/status').length;
+  return [atMost('status writes after a new gateway replica', statuses, 0), gateway];
+}
+
+/** Starts operators one after the other from nothing; each looks at everything and finds nothing to write. */
+export async function measureColdStarts(
+  world: ScaleWorld,
+  rounds: number,
+  say: (progress: string) => void,
+): Promise<readonly [readonly ScaleFigure[], RunningProcess]> {
+  const seconds: number[] = [];
+  const resident: number[] = [];
+  const writes: number[] = [];
+  let live = 0;
+  for (let round = 0; ; round += 1) {
+    const from = world.auditEnd();
+    const begun = performance.now();
+    const operator = await startOperator(world, 'operator-0');
+    seconds.push((performance.now() - begun) / 1_000);
+    resident.push(peakMiBOf(operator.pid));
+    await settled(operator);
+    writes.push((await world.operatorWrites(from)).filter(({ resource }) => resource !== 'leases').length);
+    say(
+      `in step after ${seconds.at(-1)?.toFixed(2)} s with ${resident.at(-1)?.toFixed(0)} MiB, everything looked at with ` +
+        `${cpuSecondsOf(operator.pid).toFixed(1)} s of CPU and ${peakMiBOf(operator.pid).toFixed(0)} MiB, ${writes.at(-1)} writes`,
+    );
+    if (round + 1 < rounds) {
+      await operator[Symbol.asyncDispose]();
+      continue;
+    }
+    live = (await liveBytesOf(operator)) / 1_048_576;
+    return [
+      [
+        atMost('cold start until in step', Math.max(...seconds), most.seconds, ' s', 2),
+        atMost('resident until in step', Math.max(...resident), most.residentMiB, ' MiB'),
+        atMost('writes of a look at everything', Math.max(...writes), 0),
+        published('alive in an operator at rest', `${live.toFixed(0)} MiB`),
+      ],
+      operator,
+    ];
+  }
+}

@@ -1,0 +1,24 @@
+// Usage: node note-edits.ts KUBECONFIG NAMESPACE: writes a line for each edit of a binding that a watch shows: name,
+// generation and the time of its line, milliseconds since 1970.
+import { kinds } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
+import { createClient } from '#kube/client';
+import { loadKubeconfig } from '#kube/credentials';
+import { startReflector } from '#kube/reflector';
+
+const [file = '', namespace = ''] = process.argv.slice(2);
+const client = createClient({ ...(await loadKubeconfig({ file })), namespace });
+const reflector = startReflector<ModelBinding>({
+  client,
+  kind: kinds.modelBinding,
+  logger: { info() {}, warn() {} },
+  transform: ({ metadata, ...rest }) => ({ ...rest, spec: {} as ModelBinding['spec'], metadata, status: undefined }),
+  onChange(name, current, previous) {
+    if (current === undefined || previous?.metadata.generation === current.metadata.generation) return;
+    const at = performance.timeOrigin + performance.now();
+    if (previous !== undefined) console.error(`${name} ${current.metadata.generation} ${at}`);
+  },
+});
+await reflector.synced;
+console.log(JSON.stringify({ listening: 'nowhere' }));
+process.on('SIGTERM', () => process.exit(0));

@@ -1,0 +1,62 @@
+import type { FigureSize } from '../support/figure.ts';
+import type { RunningProcess } from '../support/start-process.ts';
+import type { ScaleFigure } from './figures.ts';
+import { startGateway } from './gateway-pod.ts';
+import { measureCreation } from './measure-creation.ts';
+import { measureEditsInResync, measureSteadyEdits } from './measure-edits.ts';
+import { measureColdStarts, measureNewReplica } from './measure-starts.ts';
+import { measureSuccession } from './measure-succession.ts';
+import { openWorld } from './open-world.ts';
+import { settled, startOperator } from './operator-process.ts';
+
+type Plan = {
+  readonly bindings: number;
+  readonly policies: number;
+  readonly coldStarts: number;
+  readonly edits: number;
+  readonly resyncs: number;
+  readonly ends: number;
+  readonly crashes: number;
+  readonly freezes: number;
+};
+
+const plans: Readonly<Record<FigureSize, Plan>> = {
+  full: { bindings: 10_000, policies: 100, coldStarts: 3, edits: 300, resyncs: 6, ends: 3, crashes: 3, freezes: 3 },
+  small: { bindings: 300, policies: 5, coldStarts: 1, edits: 40, resyncs: 1, ends: 1, crashes: 1, freezes: 0 },
+};
+
+/** One cluster from empty to full, then everything that happens to it. */
+export async function runScale(size: FigureSize, say: (progress: string) => void): Promise<readonly ScaleFigure[]> {
+  const plan = plans[size];
+  const figures: ScaleFigure[] = [];
+  function add(...found: readonly ScaleFigure[]): void {
+    figures.push(...found);
+    for (const { what, value, holds } of found) say(`${holds ? 'holds' : 'FAILS'} ${what}: ${value}`);
+  }
+  await using world = await openWorld();
+  const gateways: RunningProcess[] = [];
+  let operator = await startOperator(world, 'operator-0');
+  try {
+    for (const name of ['gateway-0', 'gateway-1']) gateways.push(await startGateway(world, name));
+    add(...(await measureCreation(world, operator, plan, say)));
+    const [statuses, gateway] = await measureNewReplica(world, operator, 'gateway-2');
+    gateways.push(gateway);
+    add(statuses);
+    await gateways.pop()?.[Symbol.asyncDispose]();
+    await settled(operator);
+    await operator[Symbol.asyncDispose]();
+    const [starts, started] = await measureColdStarts(world, plan.coldStarts, say);
+    operator = started;
+    add(...starts);
+    add(...(await measureSteadyEdits(world, plan)));
+    const [resync, resynced] = await measureEditsInResync(world, operator, plan, say);
+    operator = resynced;
+    add(...resync);
+    const [succession, last] = await measureSuccession(world, operator, plan, say);
+    operator = last;
+    add(...succession);
+  } finally {
+    await Promise.all([operator, ...gateways].map((process) => process[Symbol.asyncDispose]()));
+  }
+  return figures;
+}
