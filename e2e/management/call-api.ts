@@ -27,7 +27,10 @@ export function callUrl(url: string, options: CallOptions & { readonly token: st
   const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   const headers: Record<string, string | string[]> = {};
   if (token !== null) headers['authorization'] = `Bearer ${token}`;
-  if (bytes !== undefined) headers['content-type'] = 'application/json';
+  if (bytes !== undefined) {
+    headers['content-type'] = 'application/json';
+    headers['content-length'] = String(bytes.length);
+  }
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     if (value === undefined) delete headers[name];
     else headers[name] = typeof value === 'string' ? value : [...value];

@@ -19,11 +19,7 @@ export type RunningManagement = AsyncDisposable & {
   readonly database: TestDatabase;
   readonly keyFile: string;
   /** A valid token of a subject; that of the administrator when absent. */
-  mint(options?: {
-    readonly subject?: string;
-    readonly audience?: string;
-    readonly ttlSeconds?: number;
-  }): Promise<string>;
+  mint(options?: MintRequest): Promise<string>;
   /** Calls a replica, the first when absent, as the administrator unless it says otherwise. */
   call(path: string, options?: CallOptions & { readonly replica?: number }): Promise<Answer>;
   /** A command with a key of its own; `headers` may give another one. */
@@ -32,6 +28,13 @@ export type RunningManagement = AsyncDisposable & {
   ended(accepted: Answer): Promise<OperationResource>;
   /** Starts one more replica, or one in the place of an ended one. */
   startReplica(at?: number): Promise<RunningProcess>;
+};
+
+export type MintRequest = {
+  readonly subject?: string;
+  readonly audience?: string;
+  readonly ttlSeconds?: number;
+  readonly actors?: readonly { readonly issuer: string; readonly subject: string }[];
 };
 
 export type CommandOptions = {
@@ -70,8 +73,8 @@ export async function startManagement(options: ManagementOptions): Promise<Runni
   });
   const start = () => startProcess({ file: 'operator/management/main.ts', environment, deadlineMs: 60_000 });
   for (let count = 0; count < (options.replicas ?? 1); count++) replicas.push(await start());
-  const mint: RunningManagement['mint'] = ({ subject = administrator, ...rest } = {}) =>
-    mintToken({ keyFile, issuer, subject, audience: rest.audience ?? audience, ttlSeconds: rest.ttlSeconds ?? 3_600 });
+  const mint: RunningManagement['mint'] = (asked = {}) =>
+    mintToken({ keyFile, issuer, subject: administrator, audience, ttlSeconds: 3_600, ...asked });
   const token = await mint();
   const call: RunningManagement['call'] = (path, { replica = 0, ...rest } = {}) =>
     callUrl(`${replicas[replica]?.url}${path}`, { ...rest, token: rest.token === undefined ? token : rest.token });

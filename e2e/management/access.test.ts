@@ -1,0 +1,207 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { currentProfile } from '#contracts/profiles';
+import { kinds } from '#crds/kinds';
+import { missingPostgres } from '#sql/testing/test-server';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { verifies } from '../support/verifies.ts';
+import { onDatabase } from './on-database.ts';
+import { type ManagementWorld, openWorld } from './open-world.ts';
+import { newKey } from './start-management.ts';
+
+describe.skipIf(missingPostgres !== undefined)(onDatabase('who may use the management API'), () => {
+  let world: ManagementWorld;
+  let policyId: string;
+  let modelId: string;
+  let operationId: string;
+
+  beforeAll(async () => {
+    world = await openWorld();
+    policyId = (await world.createPolicy('guarded-words')).id;
+    modelId = await world.createModel('chat');
+    const accepted = await world.apply(modelId, policyId, 1);
+    operationId = (await world.api.ended(accepted)).operationId;
+  }, 120_000);
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const reads = () => [
+    '/api/v1/guardrail-policies',
+    `/api/v1/guardrail-policies/${policyId}`,
+    `/api/v1/guardrail-policies/${policyId}/revisions`,
+    `/api/v1/guardrail-policies/${policyId}/revisions/1`,
+    '/api/v1/guardrail-providers',
+    `/api/v1/models/${modelId}/guardrail-binding`,
+    `/api/v1/operations/${operationId}`,
+  ];
+
+  /** Every command, as it would be accepted from an administrator. */
+  async function commands() {
+    const { etag, policy } = await world.readPolicy(policyId);
+    const { name, description, definition, status } = policy;
+    const binding = await world.readBinding(modelId);
+    return [
+      { method: 'POST', path: '/api/v1/guardrail-policies', body: { name: 'other', definition: definitionOf('x') } },
+      {
+        method: 'PUT',
+        path: `/api/v1/guardrail-policies/${policyId}`,
+        etag,
+        body: { name, description, definition, status },
+      },
+      {
+        method: 'PUT',
+        path: `/api/v1/models/${modelId}/guardrail-binding`,
+        etag: String(binding.headers['etag']),
+        body: { policyId: null, policyRevision: null, contentProfile: currentProfile },
+      },
+    ] as const;
+  }
+
+  async function expectAllRefused(token: string | null, status: number, code: string): Promise<void> {
+    const before = await stateOf(world);
+    for (const path of reads()) {
+      const answer = await world.api.call(path, { token });
+      expect([path, answer.status, answer.json.error.code]).toEqual([path, status, code]);
+      expect(answer.text).not.toContain('guarded-words');
+      expect(answer.json.error).toMatchObject({ details: [], traceId: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    }
+    for (const { method, path, body, ...rest } of await commands()) {
+      const answer = await world.api.command(method, path, body, { ...rest, token });
+      expect([path, answer.status, answer.json.error.code]).toEqual([path, status, code]);
+    }
+    expect(await stateOf(world)).toEqual(before);
+  }
+
+  verifies(
+    ['management:auth:missing-or-invalid'],
+    'every method refuses who sends no token, or one that is not valid, and tells nothing',
+    async () => {
+      const valid = await world.api.mint();
+      const invalid = [
+        null,
+        'no-token',
+        `${valid.slice(0, -6)}AAAAAA`,
+        await world.api.mint({ audience: 'another-audience' }),
+        await world.api.mint({ ttlSeconds: -3_600 }),
+      ];
+      for (const token of invalid) await expectAllRefused(token, 401, 'unauthenticated');
+      const twice = await world.api.call('/api/v1/guardrail-policies', {
+        token: null,
+        headers: { authorization: [`Bearer ${valid}`, `Bearer ${valid}`] },
+      });
+      expect(twice.status).toBe(401);
+      expect(twice.headers['www-authenticate']).toBe('Bearer');
+    },
+  );
+
+  verifies(
+    ['management:auth:administer-reads', 'management:auth:administer-writes'],
+    'a valid token without the permission reads nothing and changes nothing',
+    async () => {
+      await expectAllRefused(await world.api.mint({ subject: 'somebody-else' }), 403, 'permission_denied');
+    },
+  );
+
+  verifies(
+    ['management:auth:platform-token', 'management:schema:routes-available'],
+    'a valid platform token of an administrator is accepted on every method',
+    async () => {
+      for (const path of reads()) expect([path, (await world.api.call(path)).status]).toEqual([path, 200]);
+      for (const { method, path, body, ...rest } of await commands()) {
+        const answer = await world.api.command(method, path, body, rest);
+        expect([path, answer.status]).toEqual([path, 202]);
+        await world.api.ended(answer);
+      }
+    },
+  );
+
+  verifies(
+    ['management:auth:text-check-token', 'management:auth:retrieval-and-memory'],
+    'the service token of the text check is none here, and services of retrieval and memory have no right',
+    async () => {
+      const file = join(world.model.platform.data, 'tokens/runtime.token');
+      const [serviceToken = ''] = readFileSync(file, 'utf8').split('\n');
+      expect(serviceToken).not.toBe('');
+      await expectAllRefused(serviceToken, 401, 'unauthenticated');
+      for (const subject of ['retrieval', 'memory']) {
+        await expectAllRefused(await world.api.mint({ subject }), 403, 'permission_denied');
+      }
+    },
+  );
+
+  test('who acts for an administrator needs the permission too', async () => {
+    const token = await world.api.mint({ actors: [{ issuer: 'http://issuer.test', subject: 'an-agent' }] });
+    const answer = await world.api.call('/api/v1/guardrail-policies', { token });
+    expect([answer.status, answer.json.error.code]).toEqual([403, 'permission_denied']);
+  });
+
+  test('an unknown path, another method and a broken request are answered in the same form', async () => {
+    const unknown = await world.api.call('/api/v1/guardrail-policie');
+    expect([unknown.status, unknown.json.error.code]).toEqual([404, 'not_found']);
+    const method = await world.api.call('/api/v1/operations', { method: 'DELETE' });
+    expect(method.status).toBe(404);
+    const patch = await world.api.call(`/api/v1/guardrail-policies/${policyId}`, { method: 'PATCH', body: {} });
+    expect([patch.status, patch.json.error.code, patch.headers['allow']]).toEqual([
+      405,
+      'method_not_allowed',
+      'GET, PUT, HEAD',
+    ]);
+    const trace = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
+    const traced = await world.api.call('/api/v1/guardrail-policie', { headers: { traceparent: trace } });
+    expect(traced.json.error.traceId).toBe('ab'.repeat(16));
+    expect(traced.headers['traceparent']).toContain('ab'.repeat(16));
+  });
+
+  test('an id in the path that is no UUID of version 7 is refused, in capitals it is the same id', async () => {
+    for (const path of [
+      '/api/v1/guardrail-policies/one',
+      '/api/v1/guardrail-policies/5f6a1d0e-8a55-4d8e-9e4c-0d9d2f1a2b3c',
+      '/api/v1/models/one/guardrail-binding',
+      '/api/v1/operations/one',
+      `/api/v1/guardrail-policies/${policyId}/revisions/0`,
+      `/api/v1/guardrail-policies/${policyId}/revisions/01`,
+      `/api/v1/guardrail-policies/${policyId}/revisions/latest`,
+    ]) {
+      const answer = await world.api.call(path);
+      expect([path, answer.status, answer.json.error.code]).toEqual([path, 400, 'invalid_path_id']);
+    }
+    const upper = await world.api.call(`/api/v1/guardrail-policies/${policyId.toUpperCase()}`);
+    expect([upper.status, upper.json.id]).toEqual([200, policyId]);
+  });
+
+  test('what is not there is 404, each with its own code', async () => {
+    const absent = '01900000-0000-7000-8000-000000000000';
+    const rows = [
+      [`/api/v1/guardrail-policies/${absent}`, 'policy_not_found'],
+      [`/api/v1/guardrail-policies/${absent}/revisions`, 'policy_not_found'],
+      [`/api/v1/guardrail-policies/${absent}/revisions/1`, 'policy_not_found'],
+      [`/api/v1/guardrail-policies/${policyId}/revisions/999`, 'revision_not_found'],
+      [`/api/v1/models/${absent}/guardrail-binding`, 'model_not_found'],
+      [`/api/v1/operations/${absent}`, 'operation_not_found'],
+    ] as const;
+    for (const [path, code] of rows) {
+      const answer = await world.api.call(path);
+      expect([path, answer.status, answer.json.error.code]).toEqual([path, 404, code]);
+    }
+    const put = await world.api.command('PUT', `/api/v1/guardrail-policies/${absent}`, {}, { etag: '"x"' });
+    expect([put.status, put.json.error.code]).toEqual([404, 'policy_not_found']);
+  });
+
+  test('keys of one subject are not those of another', async () => {
+    const { database } = world.api;
+    const key = newKey();
+    const body = { name: 'mine', definition: definitionOf('y') };
+    const first = await world.api.command('POST', '/api/v1/guardrail-policies', body, { key });
+    expect(first.status).toBe(202);
+    const [row] = await database.database.sql`select subject from management.idempotency_keys where key = ${key}`;
+    expect(row?.['subject']).toBe('user:http%3A//issuer.test|root-admin');
+  });
+});
+
+/** What commands could change. */
+async function stateOf({ client }: ManagementWorld) {
+  const objects = await Promise.all(
+    [kinds.guardrailPolicy, kinds.policyRevision, kinds.modelBinding].map((kind) => client.list(kind)),
+  );
+  return objects.flatMap(({ items }) => items.map(({ metadata, spec }) => [metadata.uid, metadata.generation, spec]));
+}

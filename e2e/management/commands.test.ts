@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { currentProfile } from '#contracts/profiles';
+import { kinds } from '#crds/kinds';
+import { missingPostgres } from '#sql/testing/test-server';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { verifies } from '../support/verifies.ts';
+import type { Answer } from './call-api.ts';
+import { onDatabase } from './on-database.ts';
+import { type ManagementWorld, openWorld } from './open-world.ts';
+import { type CommandOptions, newKey } from './start-management.ts';
+
+const list = '/api/v1/guardrail-policies';
+
+describe.skipIf(missingPostgres !== undefined)(onDatabase('commands'), () => {
+  let world: ManagementWorld;
+  let policyId: string;
+  let modelId: string;
+
+  beforeAll(async () => {
+    world = await openWorld({ replicas: 2 });
+    policyId = (await world.createPolicy('commanded')).id;
+    modelId = await world.createModel('commanded-model');
+  }, 120_000);
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  type Command = {
+    readonly name: 'post' | 'put' | 'binding';
+    readonly method: 'POST' | 'PUT';
+    readonly path: string;
+    readonly body: Readonly<Record<string, unknown>>;
+    readonly etag?: string;
+  };
+
+  /** One command of each sort, each of which would be accepted. */
+  async function commands(): Promise<readonly Command[]> {
+    const { policy, etag } = await world.readPolicy(policyId);
+    const { name, description, definition, status } = policy;
+    const model = await world.readBinding(modelId);
+    return [
+      { name: 'post', method: 'POST', path: list, body: { name: 'made', definition: definitionOf('a') } },
+      {
+        name: 'put',
+        method: 'PUT',
+        path: `${list}/${policyId}`,
+        etag,
+        body: { name, description, definition, status },
+      },
+      {
+        name: 'binding',
+        method: 'PUT',
+        path: `/api/v1/models/${modelId}/guardrail-binding`,
+        etag: String(model.headers['etag']),
+        body: { policyId, policyRevision: 1, contentProfile: currentProfile },
+      },
+    ];
+  }
+
+  const send = ({ method, path, body, etag }: Command, options: CommandOptions = {}): Promise<Answer> =>
+    world.api.command(method, path, body, { etag, ...options });
+
+  async function state() {
+    const kindsOfState = [kinds.guardrailPolicy, kinds.policyRevision, kinds.modelBinding];
+    const lists = await Promise.all(kindsOfState.map((kind) => world.client.list(kind)));
+    return lists.flatMap(({ items }) => items.map(({ metadata }) => `${metadata.name} ${metadata.generation}`));
+  }
+
+  async function expectRefused(command: Command, options: CommandOptions, status: number, code: string): Promise<void> {
+    const before = await state();
+    const answer = await send(command, options);
+    expect([command.name, answer.status, answer.json.error?.code]).toEqual([command.name, status, code]);
+    expect(await state()).toEqual(before);
+  }
+
+  verifies(
+    ['management:idempotency-key:missing-post', 'management:idempotency-key:missing-put'],
+    'a command without a key is refused and changes nothing',
+    async () => {
+      for (const command of await commands()) {
+        const options = { headers: { 'idempotency-key': undefined } };
+        await expectRefused(command, options, 400, 'idempotency_key_missing');
+      }
+    },
+  );
+
+  verifies(
+    ['management:idempotency-key:length', 'management:idempotency-key:charset', 'management:limit:idempotency-key'],
+    'a key has 16 to 128 characters of A-Z, a-z, 0-9, dot, underscore, tilde and hyphen, on every command',
+    async () => {
+      const wrong = [
+        'a'.repeat(15),
+        'a'.repeat(129),
+        `${'a'.repeat(15)} b`,
+        `${'a'.repeat(15)}/`,
+        `${'a'.repeat(15)}:`,
+      ];
+      for (const command of await commands()) {
+        for (const key of [...wrong, `${'a'.repeat(15)}+`, `${'a'.repeat(15)}\u00e4`, `"${'a'.repeat(16)}"`]) {
+          await expectRefused(command, { key }, 400, 'idempotency_key_invalid');
+        }
+        const twice = { headers: { 'idempotency-key': [newKey(), newKey()] } };
+        await expectRefused(command, twice, 400, 'idempotency_key_invalid');
+      }
+      const good = { post: 'p', put: 'q', binding: 'b' } as const;
+      for (const length of [16, 128]) {
+        for (const command of await commands()) {
+          const key = `${good[command.name]}.Z_0~-`.padEnd(length, '9');
+          const answer = await send(command, { key });
+          expect([command.name, length, answer.status]).toEqual([command.name, length, 202]);
+          await world.api.ended(answer);
+        }
+      }
+    },
+  );
+
+  verifies(
+    ['management:if-match:missing-policy', 'management:if-match:missing-binding', 'management:if-match:stale'],
+    'a PUT without If-Match, or with one that is stale, is refused and changes nothing',
+    async () => {
+      const [, put, binding] = (await commands()) as [Command, Command, Command];
+      for (const command of [put, binding]) {
+        await expectRefused({ ...command, etag: undefined as never }, {}, 428, 'if_match_missing');
+        for (const etag of ['*', `W/${command.etag}`, '"other"', `${command.etag}, "other"`]) {
+          await expectRefused({ ...command, etag }, {}, 412, 'etag_mismatch');
+        }
+        for (const etag of ['', 'abc', `${command.etag?.slice(1)}`, '"a" "b"']) {
+          await expectRefused({ ...command, etag }, {}, 400, 'if_match_invalid');
+        }
+        await world.api.ended(await send(command));
+        await expectRefused(command, {}, 412, 'etag_mismatch');
+      }
+    },
+  );
+
+  verifies(
+    ['management:if-match:latest-etag', 'management:if-match:binding-model-etag', 'management:binding-get:etag'],
+    'the ETag of the latest read is accepted; those of policies and models are never taken for each other',
+    async () => {
+      const [, put, binding] = (await commands()) as [Command, Command, Command];
+      expect(binding.etag).not.toBe(put.etag);
+      await expectRefused({ ...binding, etag: put.etag ?? '' }, {}, 412, 'etag_mismatch');
+      await expectRefused({ ...put, etag: binding.etag ?? '' }, {}, 412, 'etag_mismatch');
+      await world.savePolicy(policyId);
+      const answer = await send(binding);
+      expect(answer.status).toBe(202);
+      await world.api.ended(answer);
+    },
+  );
+
+  verifies(
+    ['management:idempotency-key:repeat-same', 'management:idempotency-key:new-change'],
+    'a repetition gets the same answer from every replica and has no second effect; a new key is a new operation',
+    async () => {
+      for (const command of await commands()) {
+        const key = newKey();
+        const first = await send(command, { key });
+        expect(first.status).toBe(202);
+        await world.api.ended(first);
+        const after = await state();
+        for (const replica of [0, 1]) {
+          const again = await send(command, { key, replica });
+          expect([again.status, again.text, again.headers['location']]).toEqual([
+            202,
+            first.text,
+            first.headers['location'],
+          ]);
+        }
+        expect(await state()).toEqual(after);
+        const [fresh] = (await commands()).filter(({ name }) => name === command.name);
+        const next = await send(fresh as Command);
+        expect(next.json.operationId).not.toBe(first.json.operationId);
+        await world.api.ended(next);
+      }
+    },
+  );
+
+  test('a repetition may spell its body in another way, and come with a stale ETag', async () => {
+    const [, put] = (await commands()) as [Command, Command, Command];
+    const key = newKey();
+    const first = await send(put, { key });
+    await world.api.ended(first);
+    const reversed = Object.fromEntries(Object.entries(put.body).toReversed());
+    const again = await send({ ...put, body: reversed, etag: '"stale"' }, { key });
+    expect([again.status, again.text]).toEqual([202, first.text]);
+  });
+
+  verifies(
+    ['management:idempotency-key:reused'],
+    'another body, path or method under a used key is 409, before If-Match and body are judged',
+    async () => {
+      const [post, put, binding] = (await commands()) as [Command, Command, Command];
+      const key = newKey();
+      await world.api.ended(await send(post, { key }));
+      const others: readonly Command[] = [
+        { ...post, body: { ...post.body, name: 'other' } },
+        put,
+        binding,
+        { ...put, etag: '"stale"' },
+        { ...post, body: { not: 'valid' } },
+      ];
+      for (const other of others) await expectRefused(other, { key }, 409, 'idempotency_key_reused');
+      const before = await state();
+      const broken = await world.api.command('POST', list, Buffer.from('{'), { key });
+      expect([broken.status, broken.json.error.code]).toEqual([409, 'idempotency_key_reused']);
+      expect(await state()).toEqual(before);
+    },
+  );
+
+  test('a key that was refused is free for the command as it is right', async () => {
+    const [post, put] = (await commands()) as [Command, Command, Command];
+    const key = newKey();
+    expect((await send({ ...post, body: {} }, { key })).status).toBe(422);
+    expect((await send({ ...put, etag: '"stale"' }, { key })).status).toBe(412);
+    const answer = await send(put, { key });
+    expect(answer.status).toBe(202);
+    await world.api.ended(answer);
+  });
+
+  test('of many that repeat one command at the same time one has an effect, and all get its answer', async () => {
+    const [, put] = (await commands()) as [Command, Command, Command];
+    const key = newKey();
+    const before = (await world.readPolicy(policyId)).policy.revision;
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, at) => send(put, { key, replica: at % 2 })));
+    expect([...new Set(answers.map(({ status, text }) => `${status} ${text}`))]).toHaveLength(1);
+    expect(answers[0]?.status).toBe(202);
+    expect((await world.readPolicy(policyId)).policy.revision).toBe(before + 1);
+  });
+});

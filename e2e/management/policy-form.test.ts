@@ -1,0 +1,306 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { kinds } from '#crds/kinds';
+import { missingPostgres } from '#sql/testing/test-server';
+import { definitionOf, sectionOf } from '../../operator/testing/objects.ts';
+import { verifies } from '../support/verifies.ts';
+import type { Answer } from './call-api.ts';
+import { onDatabase } from './on-database.ts';
+import { type ManagementWorld, openWorld } from './open-world.ts';
+
+const list = '/api/v1/guardrail-policies';
+
+describe.skipIf(missingPostgres !== undefined)(onDatabase('the form of a policy'), () => {
+  let world: ManagementWorld;
+  let policyId: string;
+
+  beforeAll(async () => {
+    world = await openWorld();
+    policyId = (await world.createPolicy('standing')).id;
+  }, 120_000);
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const valid = (change: Readonly<Record<string, unknown>> = {}) => ({
+    name: 'a-policy',
+    definition: definitionOf('word'),
+    ...change,
+  });
+  const definition = (change: Readonly<Record<string, unknown>>) =>
+    valid({ definition: { ...definitionOf('w'), ...change } });
+  const without = (body: Readonly<Record<string, unknown>>, name: string) =>
+    Object.fromEntries(Object.entries(body).filter(([key]) => key !== name));
+
+  const post = (body: unknown): Promise<Answer> => world.api.command('POST', list, body);
+
+  /** PUT over the current version, with a status unless the body has none on purpose. */
+  async function put(body: Readonly<Record<string, unknown>>): Promise<Answer> {
+    const { etag } = await world.readPolicy(policyId);
+    return world.api.command('PUT', `${list}/${policyId}`, body, { etag });
+  }
+  const full = (body: Readonly<Record<string, unknown>>) => ({ status: 'draft', ...body });
+
+  async function objects(): Promise<readonly string[]> {
+    const policies = await world.client.list(kinds.guardrailPolicy);
+    const revisions = await world.client.list(kinds.policyRevision);
+    return [...policies.items, ...revisions.items].map(({ metadata }) => `${metadata.name} ${metadata.generation}`);
+  }
+
+  /** Refused with 422 as a POST and as a PUT, and nothing is made. */
+  async function expectRefused(bodies: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
+    const before = await objects();
+    for (const body of bodies) {
+      for (const answer of [await post(body), await put(full(body))]) {
+        expect([JSON.stringify(body).slice(0, 200), answer.status]).toEqual([JSON.stringify(body).slice(0, 200), 422]);
+        expect(answer.json.error.code).toBe('invalid_body');
+        expect(answer.json.error.details.length).toBeGreaterThan(0);
+      }
+    }
+    expect(await objects()).toEqual(before);
+  }
+
+  /** Accepted as a POST and as a PUT. */
+  async function expectAccepted(bodies: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
+    for (const body of bodies) {
+      for (const answer of [await post(body), await put(full(body))]) {
+        expect([JSON.stringify(body).slice(0, 200), answer.status]).toEqual([JSON.stringify(body).slice(0, 200), 202]);
+        expect((await world.api.ended(answer)).state).toBe('succeeded');
+      }
+    }
+  }
+
+  verifies(
+    ['management:policy-name:length', 'management:limit:name-and-description', 'management:policy-description:length'],
+    'a name has 1 to 128 characters and a description up to 2048, on POST as on PUT',
+    async () => {
+      await expectAccepted([
+        valid({ name: 'a' }),
+        valid({ name: 'a'.repeat(128) }),
+        valid({ description: '' }),
+        valid({ description: 'я'.repeat(2_048) }),
+        valid({ description: '𝒳'.repeat(2_048) }),
+      ]);
+      await expectRefused([
+        valid({ name: '' }),
+        valid({ name: 'a'.repeat(129) }),
+        valid({ description: 'я'.repeat(2_049) }),
+        valid({ description: '𝒳'.repeat(2_049) }),
+      ]);
+    },
+  );
+
+  verifies(
+    ['management:policy-name:type', 'management:policy-description:type', 'management:definition:object'],
+    'name and description are strings and definition is an object',
+    async () => {
+      const others = [1, true, null, [], {}];
+      await expectRefused([
+        ...others.map((name) => valid({ name })),
+        ...others.map((description) => valid({ description })),
+        ...['{}', [], null, 1].map((wrong) => valid({ definition: wrong })),
+      ]);
+    },
+  );
+
+  verifies(
+    ['management:policy-name:first-character', 'management:policy-name:charset'],
+    'a name begins with a Latin letter or digit and holds letters, digits, dots, hyphens and underscores',
+    async () => {
+      await expectAccepted(['a1', '1a', 'a.b-c_1', 'Z'].map((name) => valid({ name })));
+      const wrong = ['.a', '-a', '_a', 'a b', 'a/b', 'a:b', 'имя', 'aя', 'a\n', ' a', 'a\u0000'];
+      await expectRefused(wrong.map((name) => valid({ name })));
+    },
+  );
+
+  verifies(
+    [
+      'management:policy-description:default',
+      'management:status:not-required-on-post',
+      'management:policy-create:202',
+      'management:policy-id:uuidv7',
+      'management:if-match:not-on-post',
+    ],
+    'a POST needs neither description nor status nor If-Match',
+    async () => {
+      const answer = await post(valid());
+      expect(answer.status).toBe(202);
+      const operation = await world.api.ended(answer);
+      const { policy } = await world.readPolicy(operation.target.id);
+      expect(policy).toMatchObject({ description: '', status: 'draft', revision: 1 });
+      expect(policy.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    },
+  );
+
+  test('a description that a PUT leaves out becomes empty', async () => {
+    await world.savePolicy(policyId, { description: 'something' });
+    await world.api.ended(await put(full(valid())));
+    expect((await world.readPolicy(policyId)).policy.description).toBe('');
+  });
+
+  verifies(
+    [
+      'management:definition:keys',
+      'management:definition:sections',
+      'management:definition:providers-array',
+      'management:unknown-field:nested',
+    ],
+    'a definition has two sections and a list of providers, and nothing else anywhere',
+    async () => {
+      const section = sectionOf('word');
+      const [rule] = section.baseline;
+      await expectAccepted([definition({ providers: [{ name: 'p', credentialRef: { name: 'c' } }] })]);
+      await expectRefused([
+        definition({ other: {} }),
+        definition({ request: 'section' }),
+        definition({ request: 1 }),
+        definition({ response: [] }),
+        definition({ providers: {} }),
+        definition({ providers: 'p' }),
+        valid({ definition: without(definitionOf('w'), 'providers') }),
+        valid({ definition: without(definitionOf('w'), 'request') }),
+        definition({ request: { ...section, extra: 1 } }),
+        definition({ request: { ...section, baseline: [{ ...rule, extra: 1 }] } }),
+        definition({ providers: [{ name: 'p', credentialRef: { name: 'c' }, extra: 1 }] }),
+        definition({ providers: [{ name: 'p', credentialRef: { name: 'c', extra: 1 } }] }),
+      ]);
+    },
+  );
+
+  verifies(
+    ['management:definition:request-mandatory-rule', 'management:definition:response-mandatory-rule'],
+    'each section needs a rule in baseline',
+    async () => {
+      const section = sectionOf('word');
+      const observed = section.baseline.map((rule) => ({ ...rule, mode: 'observe' }));
+      const wrong = [
+        { ...section, baseline: [] },
+        { ...section, baseline: [], additional: observed },
+      ];
+      await expectAccepted([definition({ request: section, response: { ...section, additional: [] } })]);
+      await expectRefused([
+        ...wrong.map((request) => definition({ request })),
+        ...wrong.map((response) => definition({ response })),
+      ]);
+    },
+  );
+
+  verifies(
+    ['management:status:values', 'management:status:required-on-put', 'management:policy-put:full-body'],
+    'a PUT needs name, definition and a status that is draft or archived',
+    async () => {
+      const before = await objects();
+      const body = full(valid());
+      for (const status of ['active', 'applied', 'Draft', '', 'DRAFT', null, 1]) {
+        expect([status, (await put({ ...body, status })).status]).toEqual([status, 422]);
+      }
+      for (const name of ['status', 'name', 'definition']) {
+        expect([name, (await put(without(body, name))).status]).toEqual([name, 422]);
+      }
+      expect(await objects()).toEqual(before);
+      for (const status of ['archived', 'draft']) {
+        expect((await world.api.ended(await put({ ...body, status }))).state).toBe('succeeded');
+        expect((await world.readPolicy(policyId)).policy.status).toBe(status);
+      }
+    },
+  );
+
+  verifies(
+    [
+      'management:rule-count:read-field',
+      'management:rule-kinds:read-field',
+      'management:unknown-field:post',
+      'management:unknown-field:put',
+      'management:policy-create:body',
+      'management:apply:separate-operation',
+      'management:binding-target:no-retrieval-collection',
+      'management:binding-target:no-memory-type',
+      'management:binding-target:no-write-operation',
+    ],
+    'read fields and unknown fields are no part of a write, and none of them binds or applies anything',
+    async () => {
+      const { policy } = await world.readPolicy(policyId);
+      await expectRefused([
+        valid({ ruleCount: 2 }),
+        valid({ ruleKinds: ['stop_list'] }),
+        valid({ revision: 2 }),
+        valid({ id: policy.id }),
+        valid({ definitionDigest: policy.definitionDigest }),
+        valid({ createdAt: policy.createdAt }),
+        valid({ unknown: 1 }),
+        valid({ modelId: policy.id }),
+        valid({ apply: true }),
+        valid({ collectionId: policy.id }),
+        valid({ memoryType: 'episodic' }),
+        valid({ writeOperation: 'ingest' }),
+      ]);
+      expect((await post(valid({ status: 'draft' }))).status).toBe(422);
+      for (const name of ['name', 'definition']) expect((await post(without(valid(), name))).status).toBe(422);
+      for (const path of [
+        '/api/v1/collections/one/guardrail-binding',
+        '/api/v1/memory-types/one/guardrail-binding',
+        '/api/v1/write-operations/one/guardrail-binding',
+      ]) {
+        const answer = await world.api.command('PUT', path, { policyId, policyRevision: 1 }, { etag: '"x"' });
+        expect([path, answer.status]).toEqual([path, 404]);
+      }
+      const asQuery = await world.api.call(`${list}?collectionId=one`, { method: 'POST', body: valid() });
+      expect([asQuery.status, asQuery.json.error.code]).toEqual([400, 'invalid_query']);
+    },
+  );
+
+  verifies(
+    ['management:providers:credential-reference', 'management:providers:no-secret-read'],
+    'a provider is given by a reference to a credential, never by the credential',
+    async () => {
+      const reference = { name: 'scanner', credentialRef: { name: 'scanner-key' } };
+      const secret = 'the-secret-value';
+      await expectRefused([
+        definition({ providers: [{ ...reference, credential: secret }] }),
+        definition({ providers: [{ name: 'scanner', credential: secret }] }),
+        definition({ providers: [{ name: 'scanner', credentialRef: secret }] }),
+        definition({ providers: [{ name: 'scanner', credentialRef: { name: 'k', value: secret } }] }),
+        definition({ providers: [{ ...reference, endpoint: 'http://scanner' }] }),
+      ]);
+      await expectAccepted([definition({ providers: [reference] })]);
+      const { policy } = await world.readPolicy(policyId);
+      expect(policy.definition.providers).toEqual([reference]);
+      const revision = await world.api.call(`${list}/${policyId}/revisions/${policy.revision}`);
+      expect(revision.json.definition.providers).toEqual([reference]);
+    },
+  );
+
+  test('a body that is no strict JSON is 400, one of another media type 415, one above 1 MiB 413', async () => {
+    const headers = (change: Readonly<Record<string, string | undefined>>) => ({ headers: change });
+    for (const text of ['', '{', '{"name":"a","name":"b"}', '\ufeff{}', '{"a":1}x', '[1e999]', '"\\ud800"']) {
+      const answer = await world.api.command('POST', list, Buffer.from(text));
+      expect([text, answer.status, answer.json.error.code]).toEqual([text, 400, 'invalid_json']);
+    }
+    for (const type of ['text/plain', 'application/jsonx', undefined, 'application/json; charset=latin1']) {
+      const answer = await world.api.command('POST', list, valid(), headers({ 'content-type': type }));
+      expect([type, answer.status]).toEqual([type, 415]);
+    }
+    const encoded = await world.api.command('POST', list, valid(), headers({ 'content-encoding': 'gzip' }));
+    expect([encoded.status, encoded.json.error.code]).toEqual([415, 'unsupported_media_type']);
+    const spaces = (bytes: number): Buffer => {
+      const text = JSON.stringify(valid({ name: 'spacious' }));
+      return Buffer.from(text + ' '.repeat(bytes - text.length));
+    };
+    expect((await world.api.command('POST', list, spaces(1_048_576))).status).toBe(202);
+    const large = await world.api.command('POST', list, spaces(1_048_577));
+    expect([large.status, large.json.error.code]).toEqual([413, 'body_too_large']);
+  });
+
+  test('a definition that a revision could not hold is refused, and one below the bound is stored', async () => {
+    const terms = (count: number) => Array.from({ length: count }, (_, at) => `\\"${String(at).padStart(9, '0')}`);
+    const rule = (count: number) => ({
+      id: 'many',
+      kind: 'stop_list',
+      timeoutMs: 100,
+      action: { type: 'deny' },
+      stopList: { terms: terms(count), match: 'substring', caseSensitive: true },
+    });
+    const of = (count: number) => definition({ request: { deadlineMs: 500, baseline: [rule(count)], additional: [] } });
+    const large = await post(of(60_000));
+    expect([large.status, large.json.error.code]).toEqual([422, 'definition_too_large']);
+    const fits = await post(of(40_000));
+    expect((await world.api.ended(fits)).state).toBe('succeeded');
+  });
+});

@@ -1,0 +1,327 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { digestOf } from '#contracts/canonical';
+import { policyDetailSchema, policyListSchema, policySummarySchema, revisionListSchema } from '#contracts/management';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { idLabel, kinds } from '#crds/kinds';
+import { missingPostgres } from '#sql/testing/test-server';
+import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
+import { until } from '../support/until.ts';
+import { verifies } from '../support/verifies.ts';
+import { onDatabase } from './on-database.ts';
+import { type ManagementWorld, openWorld } from './open-world.ts';
+
+const list = '/api/v1/guardrail-policies';
+
+describe.skipIf(missingPostgres !== undefined)(onDatabase('the life of a policy'), () => {
+  let world: ManagementWorld;
+
+  beforeAll(async () => {
+    world = await openWorld({ replicas: 2 });
+  }, 120_000);
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const revisionsOf = async (id: string) => (await world.api.call(`${list}/${id}/revisions?limit=50`)).json.items;
+  const revision = (id: string, number: number) => world.api.call(`${list}/${id}/revisions/${number}`);
+
+  verifies(
+    [
+      'management:policy-create:first-version',
+      'management:policy-detail:fields',
+      'management:policy-detail:etag',
+      'management:command:wait-then-reread',
+      'management:command:operation-representation',
+      'management:operation-get:status',
+      'management:revision:positive-integer',
+      'management:resource-id:uuidv7',
+    ],
+    'a POST makes a policy and its first version, and its operation says so',
+    async () => {
+      const answer = await world.api.command('POST', list, { name: 'first', definition: definitionOf('one') });
+      expect(answer.status).toBe(202);
+      const { operationId } = answer.json;
+      expect(answer.headers['location']).toBe(`/api/v1/operations/${operationId}`);
+      expect(answer.json).toEqual({
+        operationId,
+        kind: 'policy.create',
+        state: 'pending',
+        target: { type: 'policy', id: expect.stringMatching(/-7[0-9a-f]{3}-/) },
+        result: null,
+        error: null,
+        createdAt: answer.json.updatedAt,
+        updatedAt: answer.json.createdAt,
+      });
+      expect(operationId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      const operation = await world.api.ended(answer);
+      const { id } = operation.target;
+      expect(operation).toMatchObject({ state: 'succeeded', result: { policyId: id, revision: 1 }, error: null });
+      const read = await world.api.call(`${list}/${id}`);
+      expect(read.headers['etag']).toMatch(/^"[\x21\x23-\x7e]+"$/);
+      expect(policyDetailSchema.strict().parse(read.json)).toMatchObject({
+        id,
+        name: 'first',
+        revision: 1,
+        ruleCount: 2,
+        ruleKinds: ['stop_list'],
+        definition: definitionOf('one'),
+      });
+      expect(await revisionsOf(id)).toHaveLength(1);
+      expect((await world.api.call(`${list}/${id}`, { replica: 1 })).text).toBe(read.text);
+    },
+  );
+
+  verifies(
+    [
+      'management:save:creates-version',
+      'management:put:new-revision',
+      'management:put:status-only',
+      'management:put:same-content',
+      'management:policy-put:202',
+      'management:policy-get:latest',
+      'management:revision:unchanged',
+      'management:definition-digest:of-definition',
+    ],
+    'every PUT makes the next revision, of whatever content, and none before it ever changes',
+    async () => {
+      const { id, etag } = await world.createPolicy('history');
+      const first = await revision(id, 1);
+      expect(await world.savePolicy(id)).toBe(2);
+      expect(await world.savePolicy(id, { status: 'archived' })).toBe(3);
+      expect(await world.savePolicy(id, { status: 'draft', definition: definitionOf('another') })).toBe(4);
+      const latest = await world.readPolicy(id);
+      expect(latest.policy).toMatchObject({ revision: 4, status: 'draft', definition: definitionOf('another') });
+      expect(latest.etag).not.toBe(etag);
+      const all = await revisionsOf(id);
+      expect(all.map((entry: { revision: number }) => entry.revision)).toEqual([4, 3, 2, 1]);
+      const digests = all.map((entry: { definitionDigest: string }) => entry.definitionDigest);
+      expect(digests).toEqual([
+        digestOf(definitionOf('another')),
+        ...Array.from({ length: 3 }, () => digestOf(definitionOf('portal'))),
+      ]);
+      expect((await revision(id, 1)).text).toBe(first.text);
+      expect((await world.api.call(`${list}/${id}/revisions/1`, { replica: 1 })).text).toBe(first.text);
+    },
+  );
+
+  verifies(
+    [
+      'management:archive:keeps-history',
+      'management:archive:restored-by-draft',
+      'management:archive:new-application-refused',
+    ],
+    'an archived policy keeps its history, is not newly applied, and is restored by a draft',
+    async () => {
+      const { id } = await world.createPolicy('shelf');
+      const modelId = await world.createModel('shelf-model');
+      await world.savePolicy(id, { status: 'archived' });
+      for (const number of [1, 2]) expect((await revision(id, number)).status).toBe(200);
+      const before = await world.readBinding(modelId);
+      const refused = await world.apply(modelId, id, 1);
+      expect([refused.status, refused.json.error.code]).toEqual([409, 'policy_archived']);
+      const after = await world.readBinding(modelId);
+      expect([after.headers['etag'], after.json.binding]).toEqual([before.headers['etag'], before.json.binding]);
+      expect(await world.savePolicy(id, { status: 'draft' })).toBe(3);
+      expect((await world.applied(modelId, id, 3)).json.state).toBe('applied');
+    },
+  );
+
+  verifies(
+    ['management:status:draft-never-active', 'management:status:applied-state-in-binding'],
+    'a policy that is applied reads draft, and no read of it shows a state of application',
+    async () => {
+      const { id } = await world.createPolicy('draft-forever');
+      const modelId = await world.createModel('draft-model');
+      const before = await world.api.call(`${list}/${id}`);
+      expect((await world.applied(modelId, id, 1)).json.state).toBe('applied');
+      const after = await world.api.call(`${list}/${id}`);
+      expect([after.text, after.headers['etag']]).toEqual([before.text, before.headers['etag']]);
+      expect(after.json.status).toBe('draft');
+      const texts = [after.text, (await revision(id, 1)).text, JSON.stringify(await revisionsOf(id))];
+      for (const text of texts) expect(text).not.toMatch(/applied|pending|active/);
+    },
+  );
+
+  verifies(
+    ['management:delete:no-hard-delete', 'management:policy-put:no-partial-update'],
+    'DELETE and PATCH are not offered, and a PUT merges nothing from the version before',
+    async () => {
+      const { id } = await world.createPolicy('lasting');
+      for (const path of [`${list}/${id}`, `${list}/${id}/revisions/1`, `${list}/${id}/revisions`, list]) {
+        for (const method of ['DELETE', 'PATCH']) {
+          const answer = await world.api.call(path, { method, body: { name: 'other' } });
+          expect([path, method, answer.status]).toEqual([path, method, 405]);
+          expect(answer.headers['allow']).not.toContain(method);
+        }
+      }
+      const { policy, etag } = await world.readPolicy(id);
+      const { name, status } = policy;
+      const partial = await world.api.command('PUT', `${list}/${id}`, { name, status }, { etag });
+      expect(partial.status).toBe(422);
+      expect(await world.readPolicy(id)).toEqual({ policy, etag });
+      expect((await revision(id, 1)).status).toBe(200);
+    },
+  );
+
+  verifies(
+    [
+      'management:policy-list:get',
+      'management:policy-list:fields',
+      'management:policy-list:no-definition',
+      'management:policy-list:limit',
+      'management:policy-list:limit-default',
+      'management:policy-list:cursor',
+      'management:limit:page-size',
+      'management:revisions:limit',
+    ],
+    'the list gives pages of 1 to 50, 20 by default, and a walk visits each policy once',
+    async () => {
+      for (let count = 0; count < 24; count++) await world.createPolicy(`listed-${count}`);
+      const total = (await world.client.list<GuardrailPolicy>(kinds.guardrailPolicy)).items.length;
+      const some = (await world.createPolicy('revised')).id;
+      for (let count = 0; count < 2; count++) await world.savePolicy(some);
+      for (const path of [list, `${list}/${some}/revisions`]) {
+        for (const limit of [1, 50]) expect((await world.api.call(`${path}?limit=${limit}`)).status).toBe(200);
+        for (const limit of ['0', '51', '-1', '1.5', 'ten', '', '01', '1e1', '%2B1']) {
+          const answer = await world.api.call(`${path}?limit=${limit}`);
+          expect([limit, answer.status, answer.json.error?.code]).toEqual([limit, 400, 'invalid_query']);
+        }
+        expect((await world.api.call(`${path}?limit=1&limit=1`)).status).toBe(400);
+        expect((await world.api.call(`${path}?limits=1`)).status).toBe(400);
+      }
+      const first = await world.api.call(list);
+      expect(policyListSchema.parse(first.json).items).toHaveLength(20);
+      for (const entry of first.json.items) policySummarySchema.strict().parse(entry);
+      const seen: string[] = [];
+      let path = `${list}?limit=7`;
+      for (let page = 0; path !== ''; page++) {
+        const { json } = await world.api.call(path, { replica: page % 2 });
+        seen.push(...json.items.map((entry: { id: string }) => entry.id));
+        if (page === 1) await world.createPolicy('made-meanwhile');
+        path = json.nextCursor === null ? '' : `${list}?limit=7&cursor=${json.nextCursor}`;
+      }
+      expect(seen).toHaveLength(total + 1);
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen.toSorted().reverse()).toEqual(seen);
+    },
+    180_000,
+  );
+
+  test('a cursor that is none of this list is refused', async () => {
+    for (const cursor of [
+      '',
+      'x',
+      'bm9uZQ',
+      '%00',
+      'a'.repeat(300),
+      Buffer.from('["guardrail-policies/v1","x"]').toString('base64url'),
+    ]) {
+      const answer = await world.api.call(`${list}?cursor=${cursor}`);
+      expect([cursor, answer.status, answer.json.error.code]).toEqual([cursor, 400, 'cursor_invalid']);
+    }
+  });
+
+  verifies(
+    ['management:revisions:get', 'management:revisions:before-revision', 'management:revision-get:one'],
+    'revisions come newest first, before one that is not counted in, and one at a time',
+    async () => {
+      const { id } = await world.createPolicy('many');
+      for (let count = 0; count < 24; count++) await world.savePolicy(id, { description: `version ${count + 2}` });
+      const page = async (query: string) =>
+        revisionListSchema.parse((await world.api.call(`${list}/${id}/revisions${query}`)).json);
+      const first = await page('');
+      expect(first.items.map((entry) => entry.revision)).toEqual(Array.from({ length: 20 }, (_, at) => 25 - at));
+      expect(first.nextBeforeRevision).toBe(6);
+      const second = await page(`?beforeRevision=${first.nextBeforeRevision}`);
+      expect(second.items.map((entry) => entry.revision)).toEqual([5, 4, 3, 2, 1]);
+      expect(second.nextBeforeRevision).toBeNull();
+      expect((await page('?beforeRevision=1')).items).toEqual([]);
+      for (const wrong of ['0', '-1', '1.5', 'x', '', '99999999999']) {
+        const answer = await world.api.call(`${list}/${id}/revisions?beforeRevision=${wrong}`);
+        expect([wrong, answer.status]).toEqual([wrong, 400]);
+      }
+      const one = await revision(id, 7);
+      expect(one.json).toMatchObject({ id, revision: 7, description: 'version 7' });
+      const { definition: _definition, ...summary } = one.json;
+      expect(second.items.length + first.items.length).toBe(25);
+      expect(first.items.find((entry) => entry.revision === 7)).toEqual(summary);
+    },
+    180_000,
+  );
+
+  verifies(
+    [
+      'management:save:expression-compilation',
+      'management:save:provider-availability',
+      'management:save:no-request-effect',
+    ],
+    'saving looks at the structure alone and says nothing of traffic',
+    async () => {
+      const broken = {
+        deadlineMs: 500,
+        additional: [],
+        baseline: [
+          {
+            id: 'broken',
+            kind: 'regex',
+            timeoutMs: 100,
+            action: { type: 'deny' },
+            regex: { engine: 're2-1.1.20251105', pattern: '(unclosed', caseSensitive: true },
+          },
+          {
+            id: 'away',
+            kind: 'external_pipeline',
+            timeoutMs: 100,
+            action: { type: 'deny' },
+            externalPipeline: { provider: 'unreachable', contract: 'platform.guardrail-runtime.detector/v1' },
+          },
+        ],
+      };
+      const providers = [{ name: 'unreachable', credentialRef: { name: 'none' } }];
+      const definition = { ...definitionOf('x'), request: broken, providers };
+      const accepted = await world.api.command('POST', list, { name: 'structure', definition });
+      const operation = await world.api.ended(accepted);
+      expect(operation.state).toBe('succeeded');
+      const read = await world.api.call(`${list}/${operation.target.id}`);
+      expect(read.json.definition).toEqual(definition);
+      for (const text of [accepted.text, read.text]) expect(text).not.toMatch(/protect|applied|enforced|active/i);
+    },
+  );
+
+  test('a policy that came by kubectl is read, listed, and replaced by the next revision; tests stay as they are', async () => {
+    const tests = [
+      {
+        name: 'stays',
+        stage: 'request' as const,
+        messages: [{ role: 'user', content: 'hello' }],
+        expect: 'Pass' as const,
+      },
+    ];
+    await world.client.create(kinds.guardrailPolicy, policyObject('by-hand', { tests }));
+    const id = await until('it has its id', async () => {
+      const found = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'by-hand');
+      return found?.metadata.labels?.[idLabel];
+    });
+    expect((await world.readPolicy(id)).policy).toMatchObject({ id, name: 'by-hand', revision: 1 });
+    expect(await world.savePolicy(id, { name: 'renamed' })).toBe(2);
+    const stored = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'by-hand');
+    expect(stored?.spec).toMatchObject({ displayName: 'renamed', tests });
+    const edited = await world.client.patch<GuardrailPolicy>(kinds.guardrailPolicy, 'by-hand', [
+      { op: 'replace', path: '/spec/description', value: 'edited by hand' },
+    ]);
+    const { policy, etag } = await world.readPolicy(id);
+    expect(policy).toMatchObject({ revision: 3, description: 'edited by hand' });
+    expect(etag).toContain(`.${edited.metadata.generation}"`);
+    expect(await world.savePolicy(id)).toBe(4);
+  });
+
+  test('a policy that was deleted reads 404, and its history can still be read', async () => {
+    const { id } = await world.createPolicy('leaving');
+    const object = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`);
+    await world.client.delete(kinds.guardrailPolicy, `p-${id}`, { uid: object?.metadata.uid ?? '' });
+    await until('it is gone', async () => (await world.api.call(`${list}/${id}`)).status === 404);
+    expect((await world.api.call(`${list}/${id}/revisions`)).json.items).toHaveLength(1);
+    expect((await revision(id, 1)).status).toBe(200);
+    const modelId = await world.createModel('left-alone');
+    const refused = await world.apply(modelId, id, 1);
+    expect([refused.status, refused.json.error.code]).toEqual([409, 'policy_revision_unknown']);
+  });
+});
