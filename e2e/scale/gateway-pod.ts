@@ -1,16 +1,22 @@
 import { builtinKinds } from '#kube/builtin-kinds';
 import type { Pod } from '#kube/builtin-types';
-import { type RunningProcess, startProcess } from '../support/start-process.ts';
+import { startProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import type { ScaleWorld } from './open-world.ts';
 
-/** A gateway process of the name of a pod that a pretended node runs. */
-export async function startGateway(world: ScaleWorld, name: string): Promise<RunningProcess> {
-  const pod = await makePod(world, name);
-  return startProcess({
+/** A gateway process of the name of a pod that a pretended node runs; both end together. */
+export async function startGateway(world: ScaleWorld, name: string): Promise<AsyncDisposable> {
+  const { uid } = (await makePod(world, name)).metadata;
+  const gateway = await startProcess({
     file: 'dataplane/gateway/main.ts',
-    environment: world.gatewayEnvironment(name, pod.metadata.uid),
+    environment: world.gatewayEnvironment(name, uid),
   });
+  return {
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await world.client.delete(builtinKinds.pod, name, { uid });
+    },
+  };
 }
 
 function makePod({ client }: ScaleWorld, name: string) {

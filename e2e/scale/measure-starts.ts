@@ -10,23 +10,23 @@ import { cpuSecondsOf, liveBytesOf, peakMiBOf } from './process-costs.ts';
 
 const most = { seconds: 3, residentMiB: 350 } as const;
 
-/** Another gateway replica takes every route; nothing is said of bindings that go on being applied. */
+/** Another gateway replica comes, takes every route and goes; nothing is said of bindings that are applied. */
 export async function measureNewReplica(
   world: ScaleWorld,
   operator: RunningProcess,
   replica: string,
-): Promise<readonly [ScaleFigure, RunningProcess]> {
+): Promise<ScaleFigure> {
   const from = world.auditEnd();
+  const report = () => world.client.get<GatewayReport>(kinds.gatewayReport, replica);
   const gateway = await startGateway(world, replica);
-  await until(
-    'the new replica is ready',
-    async () => (await world.client.get<GatewayReport>(kinds.gatewayReport, replica))?.spec.ready === true,
-    { deadlineMs: 120_000 },
-  );
+  const ready = async () => (await report())?.spec.ready === true;
+  await until('the new replica is ready', ready, { deadlineMs: 120_000 });
   await settled(operator);
   const writes = await world.operatorWrites(from);
   const statuses = writes.filter(({ resource }) => resource === 'modelbindings/status').length;
-  return [atMost('status writes after a new gateway replica', statuses, 0), gateway];
+  await gateway[Symbol.asyncDispose]();
+  await until('its report is gone', async () => (await report()) === undefined);
+  return atMost('status writes after a new gateway replica', statuses, 0);
 }
 
 /** Starts operators one after the other from nothing; each looks at everything and finds nothing to write. */

@@ -1,5 +1,4 @@
 import type { FigureSize } from '../support/figure.ts';
-import type { RunningProcess } from '../support/start-process.ts';
 import type { ScaleFigure } from './figures.ts';
 import { startGateway } from './gateway-pod.ts';
 import { measureCreation } from './measure-creation.ts';
@@ -34,15 +33,12 @@ export async function runScale(size: FigureSize, say: (progress: string) => void
     for (const { what, value, holds } of found) say(`${holds ? 'holds' : 'FAILS'} ${what}: ${value}`);
   }
   await using world = await openWorld();
-  const gateways: RunningProcess[] = [];
+  await using _first = await startGateway(world, 'gateway-0');
+  await using _second = await startGateway(world, 'gateway-1');
   let operator = await startOperator(world, 'operator-0');
   try {
-    for (const name of ['gateway-0', 'gateway-1']) gateways.push(await startGateway(world, name));
     add(...(await measureCreation(world, operator, plan, say)));
-    const [statuses, gateway] = await measureNewReplica(world, operator, 'gateway-2');
-    gateways.push(gateway);
-    add(statuses);
-    await gateways.pop()?.[Symbol.asyncDispose]();
+    add(await measureNewReplica(world, operator, 'gateway-2'));
     await settled(operator);
     await operator[Symbol.asyncDispose]();
     const [starts, started] = await measureColdStarts(world, plan.coldStarts, say);
@@ -56,7 +52,7 @@ export async function runScale(size: FigureSize, say: (progress: string) => void
     operator = last;
     add(...succession);
   } finally {
-    await Promise.all([operator, ...gateways].map((process) => process[Symbol.asyncDispose]()));
+    await operator[Symbol.asyncDispose]();
   }
   return figures;
 }
