@@ -61,7 +61,8 @@ export async function openWorld(
   };
 }
 
-function actions(api: RunningManagement, client: KubeClient) {
+/** What tests do through the API, over whatever serves the resources. */
+export function actions(api: RunningManagement, client: KubeClient) {
   async function readPolicy(id: string) {
     const answer = await api.call(`/api/v1/guardrail-policies/${id}`);
     if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);

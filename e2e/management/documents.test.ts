@@ -1,0 +1,134 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sha256Hex } from '#contracts/canonical';
+import { missingPostgres } from '#sql/testing/test-server';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { managementRoutes } from '../../operator/management/http/routes.ts';
+import { verifies } from '../support/verifies.ts';
+import { onDatabase } from './on-database.ts';
+import { type ManagementWorld, openWorld } from './open-world.ts';
+
+const own = '/api/v1/guardrail-management/openapi.json';
+const common = '/openapi.json';
+
+const paths = [
+  ['get', '/api/v1/guardrail-policies'],
+  ['post', '/api/v1/guardrail-policies'],
+  ['get', '/api/v1/guardrail-policies/{policyId}'],
+  ['put', '/api/v1/guardrail-policies/{policyId}'],
+  ['get', '/api/v1/guardrail-policies/{policyId}/revisions'],
+  ['get', '/api/v1/guardrail-policies/{policyId}/revisions/{revision}'],
+  ['get', '/api/v1/guardrail-providers'],
+  ['get', '/api/v1/models/{modelId}/guardrail-binding'],
+  ['put', '/api/v1/models/{modelId}/guardrail-binding'],
+  ['get', '/api/v1/operations/{operationId}'],
+];
+
+/** SHA-256 of the document as it is served. A change of it is a change of the contract: consumers pin this digest. */
+const pinned = 'PINNED_DIGEST';
+
+describe.skipIf(missingPostgres !== undefined)(onDatabase('the documents of the management API'), () => {
+  let world: ManagementWorld;
+
+  beforeAll(async () => {
+    world = await openWorld();
+    const file = join(world.model.platform.data, 'providers.yaml');
+    writeFileSync(
+      file,
+      [
+        'providers:',
+        '  - { name: scan, kind: detector, endpoint: "http://10.0.0.1/scan", credential: scan-key }',
+        '  - { name: judge, kind: classifier, endpoint: "http://10.0.0.2/v1", model: small, credential: judge-key }',
+        '  - { name: echo, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }',
+      ].join('\n'),
+    );
+    await world.api.startReplica(1);
+  }, 120_000);
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  verifies(
+    ['management:version:contract', 'management:schema:routes-excluded'],
+    'the ten routes stand in their own document, under their contract, and not in the common one',
+    async () => {
+      const document = await world.api.call(own, { token: null });
+      expect(document.status).toBe(200);
+      expect(document.headers['content-type']).toBe('application/json');
+      expect(document.json.openapi).toMatch(/^3\.1\./);
+      expect(document.json.info.version).toBe('platform.control-plane.guardrail-management/v1');
+      const listed = Object.entries<Record<string, unknown>>(document.json.paths).flatMap(([path, item]) =>
+        Object.keys(item).map((method) => [method, path]),
+      );
+      expect(listed.toSorted()).toEqual(paths.toSorted());
+      const other = await world.api.call(common, { token: null });
+      expect(other.status).toBe(200);
+      for (const [, path] of paths) expect(Object.keys(other.json.paths)).not.toContain(path);
+      expect(Object.keys(other.json.paths)).toEqual([common, own]);
+    },
+  );
+
+  test('the document is the one that consumers have pinned', async () => {
+    expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
+  });
+
+  test('every route of the document is served, and none beside them', () => {
+    const served = managementRoutes.flatMap(({ path, methods }) =>
+      Object.keys(methods).map((method) => [method.toLowerCase(), path.replaceAll(/:(\w+)/g, '{$1}')]),
+    );
+    expect(served.toSorted()).toEqual(paths.toSorted());
+  });
+
+  test('what is answered has the form that the document gives', async () => {
+    const { json: document } = await world.api.call(own, { token: null });
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(document, 'api');
+    const { id } = await world.createPolicy('described');
+    const modelId = await world.createModel('described-model');
+    const applied = await world.applied(modelId, id, 1);
+    const rows: readonly (readonly [string, string])[] = [
+      ['/api/v1/guardrail-policies', 'PolicyList'],
+      [`/api/v1/guardrail-policies/${id}`, 'Policy'],
+      [`/api/v1/guardrail-policies/${id}/revisions`, 'RevisionList'],
+      [`/api/v1/guardrail-policies/${id}/revisions/1`, 'Policy'],
+      ['/api/v1/guardrail-providers', 'ProviderList'],
+      [`/api/v1/models/${modelId}/guardrail-binding`, 'Binding'],
+      [`/api/v1/operations/${applied.json.operationId}`, 'Operation'],
+      ['/api/v1/operations/none', 'Error'],
+    ];
+    for (const [path, name] of rows) {
+      const validate = ajv.getSchema(`api#/components/schemas/${name}`);
+      const { json } = await world.api.call(path);
+      expect([path, validate?.(json), validate?.errors]).toEqual([path, true, null]);
+    }
+  });
+
+  verifies(
+    [
+      'management:providers-get:approved',
+      'management:providers-get:environment',
+      'management:providers:no-secret-read',
+    ],
+    'providers are the approved external checks of this environment, without addresses and secrets',
+    async () => {
+      const none = await world.api.call('/api/v1/guardrail-providers');
+      expect(none.json).toEqual({ items: [] });
+      const some = await world.api.call('/api/v1/guardrail-providers', { replica: 1 });
+      expect(some.json).toEqual({
+        items: [
+          {
+            name: 'judge',
+            kind: 'classifier',
+            profile: 'generic.chat-completions.classifier/v1',
+            credentialRef: { name: 'judge-key' },
+          },
+          {
+            name: 'scan',
+            kind: 'detector',
+            contract: 'platform.guardrail-runtime.detector/v1',
+            credentialRef: { name: 'scan-key' },
+          },
+        ],
+      });
+    },
+  );
+});

@@ -1,0 +1,235 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { currentProfile } from '#contracts/profiles';
+import type { GatewayRoute } from '#crds/gateway-route';
+import { kinds } from '#crds/kinds';
+import { missingPostgres } from '#sql/testing/test-server';
+import { chatCall } from '../support/chat-call.ts';
+import { denied, masked, replacement, sampleDefinition } from '../support/sample-policy.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
+import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { until } from '../support/until.ts';
+import { verifies } from '../support/verifies.ts';
+import { onDatabase } from './on-database.ts';
+import { actions } from './open-world.ts';
+import { type RunningManagement, startManagement } from './start-management.ts';
+
+const list = '/api/v1/guardrail-policies';
+
+describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API and real traffic'), () => {
+  const parts = new AsyncDisposableStack();
+  let upstream: ScriptedUpstream;
+  let platform: Platform;
+  let api: RunningManagement;
+  let act: ReturnType<typeof actions>;
+
+  beforeAll(async () => {
+    upstream = parts.use(await startScriptedUpstream({ kind: 'answer', content: 'a harmless answer' }));
+    platform = parts.use(
+      await startPlatform({
+        providers: [
+          { name: 'scripted', kind: 'model', endpoint: `${upstream.url}/v1`, enabled: true },
+          { name: 'away', kind: 'detector', endpoint: 'http://127.0.0.1:9/scan', credential: 'away-key' },
+        ],
+        secrets: { 'away-key': 'secret\n' },
+      }),
+    );
+    api = parts.use(
+      await startManagement({
+        apiUrl: platform.status().addresses.api,
+        tokenFile: join(platform.data, 'tokens/api.token'),
+        environmentDirectory: platform.data,
+        runDirectory: join(platform.data, 'run'),
+      }),
+    );
+    act = actions(api, platform.client);
+  }, 180_000);
+  afterAll(() => parts.disposeAsync());
+
+  const model = (alias: string) => ({
+    model: { alias, provider: 'scripted', upstreamModel: 'scripted', state: 'Enabled' as const },
+  });
+
+  const say = (alias: string, content: string, more: { readonly stream?: boolean; readonly key?: string } = {}) =>
+    chatCall({
+      url: platform.status().addresses.gateway,
+      key: more.key ?? platform.key,
+      model: alias,
+      content,
+      stream: more.stream ?? false,
+    });
+
+  async function guardedModel(alias: string) {
+    const { id } = await act.createPolicy(`${alias}-policy`, sampleDefinition());
+    const modelId = await act.createModel(alias, model(alias));
+    const applied = await act.applied(modelId, id, 1);
+    return { id, modelId, binding: applied.json.binding };
+  }
+
+  async function checkDirectly(alias: string, change: Readonly<Record<string, string>> = {}) {
+    const route = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, alias);
+    if (route?.spec.guardrail.mode !== 'Policy') throw new Error('not guarded');
+    const { addresses, headers } = route.spec.guardrail;
+    const [token = ''] = readFileSync(join(platform.data, 'tokens/runtime.token'), 'utf8').split('\n');
+    const body = JSON.stringify({ body: { messages: [{ role: 'user', content: `about ${denied}` }] } });
+    const answer = await fetch(`${addresses[0]}/request`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'x-ap-gr-response-mode': 'buffered',
+        ...headers,
+        ...change,
+      },
+      body,
+    });
+    return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+  }
+
+  verifies(
+    ['management:save:enables-nothing'],
+    'saving a policy changes no binding and no traffic',
+    async () => {
+      const modelId = await act.createModel('untouched', model('untouched'));
+      await until('it is unbound', async () => (await act.readBinding(modelId)).json.state === 'unbound');
+      const before = await act.readBinding(modelId);
+      expect((await say('untouched', `about ${denied}`)).status).toBe(200);
+      const { id } = await act.createPolicy('saved-only', sampleDefinition());
+      await act.savePolicy(id);
+      const after = await act.readBinding(modelId);
+      const read = (answer: typeof before) => [answer.json.state, answer.json.binding, answer.headers['etag']];
+      expect(read(after)).toEqual(read(before));
+      expect((await say('untouched', `about ${denied}`)).status).toBe(200);
+    },
+    90_000,
+  );
+
+  verifies(
+    ['management:archive:keeps-protection', 'management:binding-scope:whole-model'],
+    'an applied policy guards every client of the model, and goes on after it was archived',
+    async () => {
+      const { id, modelId, binding } = await guardedModel('kept');
+      appendFileSync(platform.status().clientKeyFile, 'a-second-client-key-of-enough-length second\n');
+      const key = 'a-second-client-key-of-enough-length';
+      await until('the second client is known', async () => (await say('kept', 'hello', { key })).status === 200);
+      for (const who of [platform.key, key]) {
+        expect((await say('kept', `about ${denied}`, { key: who })).status).toBe(403);
+      }
+      await act.savePolicy(id, { status: 'archived' });
+      const after = await act.readBinding(modelId);
+      expect([after.json.state, after.json.binding]).toEqual(['applied', binding]);
+      expect((await say('kept', `about ${denied}`)).error?.code).toBe('policy_denied');
+      expect((await say('kept', 'hello')).status).toBe(200);
+    },
+    90_000,
+  );
+
+  verifies(
+    ['management:protection:complete-chat-answer'],
+    'nothing of an answer reaches the client before the whole of it was checked',
+    async () => {
+      await guardedModel('whole');
+      upstream.play({ kind: 'answer', content: `harmless beginning, then ${denied}` });
+      const refused = await say('whole', 'hello');
+      expect([refused.status, refused.error?.code]).toEqual([403, 'policy_denied']);
+      expect(refused.raw).not.toContain('harmless');
+      upstream.play({ kind: 'answer', content: `harmless beginning, then ${masked}` });
+      expect((await say('whole', 'hello')).text).toBe(`harmless beginning, then ${replacement}`);
+      upstream.play({ kind: 'answer', content: 'a harmless answer' });
+    },
+    90_000,
+  );
+
+  verifies(
+    ['management:protection:unsupported-forms'],
+    'streams are judged under the profile that knows them and refused under the others; no read claims more',
+    async () => {
+      const { id, modelId } = await guardedModel('forms');
+      expect((await say('forms', 'hello', { stream: true })).complete).toBe(true);
+      upstream.play({ kind: 'answer', content: `first ${denied} last` });
+      expect((await say('forms', 'hello', { stream: true })).complete).toBe(false);
+      upstream.play({ kind: 'answer', content: 'a harmless answer' });
+      const text = 'gateway-1.5.0-text-webhook-v1';
+      expect((await api.ended(await act.apply(modelId, id, 1, text))).state).toBe('succeeded');
+      const refused = await say('forms', 'hello', { stream: true });
+      expect([refused.status, refused.error?.code]).toEqual([400, 'unsupported_for_profile']);
+      const reads = [await act.readBinding(modelId), await api.call(`${list}/${id}`), await api.call(list)];
+      for (const read of reads) expect(read.text).not.toMatch(/stream|tool|protect|image/i);
+    },
+    90_000,
+  );
+
+  verifies(
+    ['management:apply:readiness-checks', 'management:binding-state:failed-error'],
+    'what does not compile, or names a provider that does not answer, is saved and never applied',
+    async () => {
+      const modelId = await act.createModel('readiness', model('readiness'));
+      const sample = sampleDefinition();
+      const broken = {
+        id: 'broken',
+        kind: 'regex' as const,
+        timeoutMs: 100,
+        action: { type: 'deny' as const },
+        regex: { engine: 're2-1.1.20251105' as const, pattern: '(unclosed', caseSensitive: true },
+      };
+      const away = {
+        id: 'away',
+        kind: 'external_pipeline' as const,
+        timeoutMs: 500,
+        action: { type: 'deny' as const },
+        externalPipeline: { provider: 'away', contract: 'platform.guardrail-runtime.detector/v1' as const },
+      };
+      const rows = [
+        { rule: broken, providers: [], code: 'bundle_invalid' },
+        {
+          rule: away,
+          providers: [{ name: 'away', credentialRef: { name: 'away-key' } }],
+          code: 'provider_unavailable',
+        },
+      ];
+      for (const { rule, providers, code } of rows) {
+        const request = { ...sample.request, baseline: [...sample.request.baseline, rule] };
+        const { id } = await act.createPolicy(code.replaceAll('_', '-'), { ...sample, request, providers });
+        const operation = await api.ended(await act.apply(modelId, id, 1));
+        expect(operation).toMatchObject({ state: 'failed', error: { code } });
+        const read = (await act.readBinding(modelId)).json;
+        expect([read.state, read.observation.reason, read.binding.policyId]).toEqual(['failed', code, id]);
+      }
+      expect((await say('readiness', `about ${denied}`)).status).toBe(200);
+    },
+    120_000,
+  );
+
+  verifies(
+    ['management:definition-digest:not-bundle-digest', 'management:auth:retrieval-and-memory'],
+    'the digest of a definition is not that of the bundle; who holds the service token checks texts without this API',
+    async () => {
+      const { id, binding } = await guardedModel('digests');
+      const { policy } = await act.readPolicy(id);
+      expect(binding.bundleDigest).not.toBe(policy.definitionDigest);
+      const checked = await checkDirectly('digests');
+      expect([checked.status, checked.json['action']]).toEqual([200, expect.objectContaining({ reason: 'policy_denied' })]);
+      const wrong = await checkDirectly('digests', { 'x-ap-gr-bundle-digest': policy.definitionDigest });
+      expect([wrong.status, wrong.json['code']]).toEqual([503, 'policy_unavailable']);
+      expect(currentProfile).toBe('gateway-1.5.0-chat-webhook-v2');
+    },
+    90_000,
+  );
+
+  verifies(
+    ['management:text-check:no-management-call'],
+    'texts are checked and models are guarded while the management API is away',
+    async () => {
+      await guardedModel('alone');
+      for (const replica of api.replicas) await replica.end();
+      await pause(200);
+      expect((await checkDirectly('alone')).status).toBe(200);
+      expect((await say('alone', `about ${denied}`)).status).toBe(403);
+      expect((await say('alone', 'hello')).status).toBe(200);
+      await api.startReplica(0);
+    },
+    90_000,
+  );
+});
