@@ -6,12 +6,22 @@ import type { ModelBinding } from '#crds/model-binding';
 import type { RuntimeGeneration } from '#crds/runtime-generation';
 import { builtinKinds } from '#kube/builtin-kinds';
 import type { KubeObject } from '#kube/kube-object';
-import type { Installation } from './installation.ts';
+import type { MemoryApi } from './memory-api.ts';
+
+/** What there is of an installation, however it was found out. */
+export type Seen = {
+  readonly api: Pick<MemoryApi, 'list'>;
+  /** Names of the replicas that run, each with the generations that it serves by alias, where that is known. */
+  gateways(): readonly {
+    readonly name: string;
+    serving(): ReadonlyMap<string, { readonly generationId: string }> | undefined;
+  }[];
+};
 
 const workloadParts = [builtinKinds.deployment, builtinKinds.service, builtinKinds.networkPolicy];
 
 /** Why an installation that was left alone is not as it must be in the end; empty where it is. */
-export function unsettled(installation: Installation): readonly string[] {
+export function unsettled(installation: Seen): readonly string[] {
   const { api } = installation;
   const found: string[] = [];
   const expect = (holds: boolean, sentence: string): void => {
@@ -49,7 +59,9 @@ export function unsettled(installation: Installation): readonly string[] {
       `the route ${metadata.name} belongs to nobody`,
     );
     for (const gateway of installation.gateways()) {
-      const held = gateway.serving().get(spec.alias)?.generationId;
+      const serving = gateway.serving();
+      if (serving === undefined) continue;
+      const held = serving.get(spec.alias)?.generationId;
       expect(held === spec.generationId, `${gateway.name} serves another generation of ${spec.alias}`);
     }
   }

@@ -1,0 +1,81 @@
+import { currentProfile } from '#contracts/profiles';
+import { kinds } from '#crds/kinds';
+import type { ModelBinding, ModelBindingSpec } from '#crds/model-binding';
+import type { KubeClient } from '#kube/client';
+import { isKubeError } from '#kube/kube-error';
+import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
+import { writePolicy } from '../support/resources.ts';
+
+export const sidePolicy = 'side';
+/** What the side policy denies. */
+export const deniedWord = 'portal';
+const bindings = 20;
+const everyMs = 300;
+
+export type Churn = {
+  /** Edits that the API server took. */
+  readonly edits: () => number;
+  stop(): Promise<void>;
+};
+
+/** Edits of many bindings, one after the other: made, applied, switched off, deleted and made again. */
+export async function startChurn(client: KubeClient): Promise<Churn> {
+  await writePolicy(client, policyObject(sidePolicy, { definition: definitionOf(deniedWord) }));
+  let edits = 0;
+  let isOpen = true;
+
+  async function edit(name: string): Promise<void> {
+    const held = await client.get<ModelBinding>(kinds.modelBinding, name);
+    if (held === undefined) {
+      await client.create<ModelBinding>(
+        kinds.modelBinding,
+        bindingObject(name, { ...randomSpec(edits), model: modelOf(name) }),
+      );
+    } else if (Math.random() < 0.15) {
+      await client.delete(kinds.modelBinding, name, { uid: held.metadata.uid });
+    } else {
+      const { uid } = held.metadata;
+      const model = { ...held.spec.model, state: Math.random() < 0.2 ? ('Disabled' as const) : ('Enabled' as const) };
+      const value = { ...held.spec, ...(Math.random() < 0.5 ? randomSpec(edits) : {}), model };
+      await client.patch(kinds.modelBinding, name, [
+        { op: 'test', path: '/metadata/uid', value: uid },
+        { op: 'replace', path: '/spec', value },
+      ]);
+    }
+    edits += 1;
+  }
+
+  async function run(): Promise<void> {
+    while (isOpen) {
+      try {
+        await edit(`side-${Math.floor(Math.random() * bindings)}`);
+      } catch (error) {
+        // The API server is away, or somebody else was faster: people try again.
+        if (!isKubeError(error)) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, everyMs));
+    }
+  }
+
+  const running = run();
+  return {
+    edits: () => edits,
+    async stop() {
+      isOpen = false;
+      await running;
+    },
+  };
+}
+
+function randomSpec(turn: number): Partial<ModelBindingSpec> {
+  const isGuarded = Math.random() < 0.6;
+  return {
+    guardrail: isGuarded ? guardedBy(1, sidePolicy) : { mode: 'None' },
+    contentProfile: currentProfile,
+    apply: `turn-${turn}-${Math.random()}`,
+  };
+}
+
+function modelOf(alias: string): ModelBindingSpec['model'] {
+  return { alias, provider: 'scripted', upstreamModel: 'scripted', state: 'Enabled' };
+}

@@ -1,0 +1,62 @@
+import { type ProcessOptions, type RunningProcess, startProcess } from '../support/start-process.ts';
+
+/** A process that is started again whenever it has ended, as a Deployment has it. */
+export type KeptProcess = AsyncDisposable & {
+  /** The process of now; undefined between two of them. */
+  readonly now: () => RunningProcess | undefined;
+  /** Ends that nobody asked for and that the process does not explain itself: its last words. */
+  readonly surprises: readonly string[];
+  readonly starts: () => number;
+  /** Ends the process of now; the next one follows. */
+  kill(): void;
+  signal(signal: NodeJS.Signals): void;
+};
+
+const restartMs = 1_000;
+/** What a process says that ends because it has to. */
+const explained = /leadership was lost/;
+
+export function keepProcess(options: ProcessOptions): KeptProcess {
+  const surprises: string[] = [];
+  let current: RunningProcess | undefined;
+  let starts = 0;
+  let isOver = false;
+  let killed = false;
+
+  async function run(): Promise<void> {
+    while (!isOver) {
+      try {
+        current = await startProcess({ ...options, deadlineMs: 120_000 });
+        starts += 1;
+        killed = false;
+        const { child, log } = current;
+        if (child.exitCode === null && child.signalCode === null)
+          await new Promise((ended) => child.once('exit', ended));
+        const words = log();
+        if (!killed && !isOver && !explained.test(words)) surprises.push(words.slice(-1_000));
+        if (/unexpected failure/.test(words) && !explained.test(words)) surprises.push(words.slice(-1_000));
+      } catch (error) {
+        surprises.push(String(error));
+      }
+      current = undefined;
+      if (!isOver) await new Promise((resolve) => setTimeout(resolve, restartMs));
+    }
+  }
+
+  const running = run();
+  return {
+    now: () => current,
+    surprises,
+    starts: () => starts,
+    kill() {
+      killed = true;
+      current?.child.kill('SIGKILL');
+    },
+    signal: (signal) => void current?.child.kill(signal),
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await current?.end('SIGTERM');
+      await running;
+    },
+  };
+}

@@ -1,0 +1,189 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { kinds } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
+import type { KubeClient } from '#kube/client';
+import { bindingObject } from '../../operator/testing/objects.ts';
+import { startJudgedTraffic, type TrafficReport } from '../scenarios/cutover/judged-traffic.ts';
+import { markedDefinition } from '../scenarios/cutover/marked-policy.ts';
+import { applyRevision, bindingNow, bindingOf, conditionOf, policyOf, writePolicy } from '../support/resources.ts';
+import { startScriptedUpstream } from '../support/scripted-upstream.ts';
+import { until } from '../support/until.ts';
+import { startChurn } from './churn.ts';
+import { faultsOf, makeNoise, stopNoise } from './faults.ts';
+import { findLost } from './find-lost.ts';
+import { clientKey, type LocalCluster, startLocalCluster } from './local-cluster.ts';
+
+export type ChaosOptions = {
+  readonly seconds: number;
+  /** How long storms last, milliseconds. */
+  readonly stormMs: number;
+  /** Names of faults, in their order; all of them when absent. */
+  readonly faults?: readonly string[];
+  readonly say: (progress: string) => void;
+};
+
+export type ChaosReport = {
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly edits: number;
+  readonly applications: number;
+  readonly mishaps: number;
+  /** Seconds from the end of a fault until an edit was applied everywhere, at most, and after which fault. */
+  readonly recovery: { readonly seconds: number; readonly after: string };
+  /** What an independent list shows and the installation does not, one sentence each. */
+  readonly lost: readonly string[];
+  /** The most connections that one process held to the API server, and the most sockets of all kinds. */
+  readonly connections: number;
+  readonly sockets: number;
+  /** Ends of processes that nobody asked for. */
+  readonly surprises: readonly string[];
+  readonly traffic: TrafficReport;
+};
+
+const alias = 'cutover';
+const sentinel = 'sentinel';
+/** More than are ever applied. */
+const revisions = 200;
+const applyEveryMs = 8_000;
+
+/** Runs an installation through faults, one after the other, while people edit and requests go on. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const { say } = options;
+  await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'unguarded' });
+  await using cluster = await startLocalCluster({ upstream: upstream.url, maxStreamSeconds: 60 });
+  const { client } = cluster;
+  await applyFirst(client);
+  const urls = cluster.gateways.map(({ process }) => process.now()?.url ?? '');
+  const traffic = startJudgedTraffic({ urls, key: clientKey, alias, upstream });
+  const churn = await startChurn(client);
+  const applying = startApplying(client);
+  const census = startCensus(cluster);
+  makeNoise(cluster);
+  const begun = performance.now();
+  const faults = faultsOf(cluster, options.stormMs).filter(({ name }) => options.faults?.includes(name) ?? true);
+  let recovery = { seconds: 0, after: '' };
+  let rounds = 0;
+  for (; performance.now() - begun < options.seconds * 1_000; rounds += 1) {
+    const fault = faults[rounds % faults.length];
+    if (fault === undefined) break;
+    await fault.run();
+    const seconds = await measureRecovery(client, rounds);
+    say(
+      `${fault.name}: well after ${seconds.toFixed(1)} s; ${traffic.requests()} requests, ${traffic.faults()} failed`,
+    );
+    if (seconds > recovery.seconds) recovery = { seconds, after: fault.name };
+    await pause(1_000);
+  }
+  const seconds = (performance.now() - begun) / 1_000;
+  stopNoise(cluster);
+  await churn.stop();
+  const applications = await applying.stop();
+  const lost = await findLost(cluster, urls);
+  const peaks = census.stop();
+  const all = [...cluster.operators, ...cluster.gateways];
+  return {
+    seconds,
+    rounds,
+    edits: churn.edits(),
+    applications,
+    mishaps: all
+      .flatMap(({ proxy }) => [...proxy.counts])
+      .reduce((sum, [what, n]) => sum + (what === 'none' ? 0 : n), 0),
+    recovery,
+    lost,
+    ...peaks,
+    surprises: all.flatMap(({ name, process }) => process.surprises.map((words) => `${name}: ${words}`)),
+    traffic: await traffic.stop(),
+  };
+}
+
+async function applyFirst(client: KubeClient): Promise<void> {
+  const revision = await writePolicy(client, policyOf(alias, markedDefinition(1, revisions)));
+  await client.create(kinds.modelBinding, bindingOf(alias, alias, revision));
+  const sentinelBinding = bindingObject(sentinel, { guardrail: { mode: 'None' } });
+  const model = { ...sentinelBinding.spec.model, provider: 'scripted' };
+  await client.create(kinds.modelBinding, { ...sentinelBinding, spec: { ...sentinelBinding.spec, model } });
+  for (const name of [alias, sentinel]) await applied(client, name);
+}
+
+function applied(client: KubeClient, name: string, generation = 1): Promise<unknown> {
+  const isApplied = async (): Promise<boolean> => {
+    const binding = await bindingNow(client, name);
+    return binding.metadata.generation >= generation && conditionOf(binding, 'Applied')?.status === 'True';
+  };
+  return until(`${name} is applied`, isApplied, { deadlineMs: 90_000, everyMs: 50 });
+}
+
+/** Seconds until an edit that is made now is in force at every gateway. */
+async function measureRecovery(client: KubeClient, turn: number): Promise<number> {
+  const begun = performance.now();
+  const path = '/spec/model/upstreamModel';
+  const edited = await until('the edit is taken', () =>
+    client.patch<ModelBinding>(kinds.modelBinding, sentinel, [{ op: 'replace', path, value: `model-${turn}` }]),
+  );
+  await applied(client, sentinel, edited.metadata.generation);
+  return (performance.now() - begun) / 1_000;
+}
+
+/** Applies one revision after the other to the alias under load. */
+function startApplying(client: KubeClient) {
+  let isOpen = true;
+  let count = 0;
+  async function applyNext(): Promise<void> {
+    const wanted = count + 2;
+    const revision = await until('the revision is recorded', () =>
+      writePolicy(client, policyOf(alias, markedDefinition(wanted, revisions))),
+    );
+    const generation = await until('the application is asked for', () =>
+      applyRevision(client, alias, revision, `turn-${wanted}`),
+    );
+    await applied(client, alias, generation);
+    count += 1;
+  }
+  async function run(): Promise<void> {
+    while (isOpen) {
+      await applyNext();
+      await pause(applyEveryMs);
+    }
+  }
+  const running = run();
+  // Found when it is stopped.
+  running.catch(() => undefined);
+  return {
+    async stop() {
+      isOpen = false;
+      await running;
+      return count;
+    },
+  };
+}
+
+/** Looks at what processes hold open, again and again. */
+function startCensus({ operators, gateways }: LocalCluster) {
+  let connections = 0;
+  let sockets = 0;
+  const timer = setInterval(() => {
+    for (const { process, proxy } of [...operators, ...gateways]) {
+      connections = Math.max(connections, proxy.connections());
+      sockets = Math.max(sockets, socketsOf(process.now()?.pid));
+    }
+  }, 1_000);
+  return {
+    stop() {
+      clearInterval(timer);
+      return { connections, sockets };
+    },
+  };
+}
+
+function socketsOf(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  try {
+    const folder = `/proc/${pid}/fd`;
+    return readdirSync(folder).filter((fd) => readlinkSync(`${folder}/${fd}`).startsWith('socket:')).length;
+  } catch {
+    // It ended, or a descriptor was closed meanwhile.
+    return 0;
+  }
+}

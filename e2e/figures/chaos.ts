@@ -1,0 +1,29 @@
+import { runChaos } from '../chaos/run-chaos.ts';
+import { missingApiServer } from '../kube/open-api-server.ts';
+import type { Figure } from '../support/figure.ts';
+
+/** Seconds for a recovery; connections of one process to the API server, and sockets of it in all. */
+const bounds = { recovery: 35, connections: 48, sockets: 128 } as const;
+
+export const figure: Figure = {
+  name: 'chaos',
+  title: `faults of a real API server and of leaders: nothing lost, well again within ${bounds.recovery} s, guarded traffic untouched`,
+  run: async (size, say) => {
+    if (missingApiServer !== undefined) return { skipped: missingApiServer };
+    const small = { seconds: 25, stormMs: 3_000, faults: ['429', 'API server restart', 'killed leader'] };
+    const report = await runChaos({ ...(size === 'full' ? { seconds: 600, stormMs: 10_000 } : small), say });
+    const { traffic, lost, surprises, recovery } = report;
+    const wrong = [...lost, ...surprises, ...traffic.failed, ...traffic.unguarded, ...traffic.mixed];
+    for (const sentence of wrong.slice(0, 20)) say(sentence);
+    const line =
+      `${report.seconds.toFixed(0)} s, ${report.rounds} faults and ${report.mishaps} mishaps of requests, ` +
+      `${report.edits} edits, ${report.applications} applications: ${lost.length} objects lost, well again within ` +
+      `${recovery.seconds.toFixed(1)} s (${recovery.after}), at most ${report.connections} connections to the API ` +
+      `server and ${report.sockets} sockets in one process, ${surprises.length} processes that failed; ` +
+      `${traffic.requests} requests: ${traffic.failed.length} failed, ${traffic.unguarded.length} unguarded, ` +
+      `${traffic.mixed.length} judged by another generation`;
+    const isBounded = report.connections <= bounds.connections && report.sockets <= bounds.sockets;
+    const holds = wrong.length === 0 && recovery.seconds <= bounds.recovery && isBounded && traffic.requests > 100;
+    return { holds, line };
+  },
+};
