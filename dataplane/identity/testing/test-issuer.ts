@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
-import { CompactSign, exportJWK, exportSPKI, generateKeyPair, type JWK } from 'jose';
+import { CompactSign, type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWK } from 'jose';
 
 export type TestKey = {
   readonly alg: string;

@@ -207,6 +207,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       ['a name that every object has', t(ann, 'constructor', 'agent:a'), 'unknown_relation'],
       ['a group that is not its members', t('group:g', 'view', 'agent:a'), 'bad_subject'],
       ['another relation than member', t('group:g#owner', 'view', 'agent:a'), 'bad_subject'],
+      ['members of a group as its members', t('group:g#member', 'member', 'group:g'), 'bad_subject'],
       ['everybody', t('user:*', 'view', 'agent:a'), 'bad_subject'],
       ['an agent as administrator', t('agent:a', 'administer', controlPlane), 'bad_subject'],
       ['a user as parent', t(ann, 'parent', 'collection:a'), 'bad_subject'],

@@ -72,4 +72,11 @@ const kind: GoModule = {
   variables: {},
 };
 
-export const goModules: readonly GoModule[] = [kubernetes, coredns, localVolumes, helm, kwok, kind];
+const openfga: GoModule = {
+  name: 'openfga',
+  folder: folderOf('openfga'),
+  programs: { openfga: 'github.com/openfga/openfga/cmd/openfga' },
+  variables: {},
+};
+
+export const goModules: readonly GoModule[] = [kubernetes, coredns, localVolumes, helm, kwok, kind, openfga];

@@ -1,0 +1,49 @@
+/** A fact as people write it: subject, relation, object. */
+export type Fact = readonly [subject: string, relation: string, object: string];
+
+/**
+ * Who has what by the letter of documents 2 and 3, for small sets of facts: written for itself, so that a mistake in
+ * the model shows as a difference. Owners write, writers read, readers of a parent read its children and documents.
+ */
+export class ExpectedRelations {
+  readonly #facts = new Map<string, Fact>();
+
+  add(fact: Fact): void {
+    this.#facts.set(fact.join(' '), fact);
+  }
+
+  remove(fact: Fact): void {
+    this.#facts.delete(fact.join(' '));
+  }
+
+  get facts(): readonly Fact[] {
+    return [...this.#facts.values()];
+  }
+
+  holds(subject: string, relation: string, object: string, asked: ReadonlySet<string> = new Set()): boolean {
+    const question = `${relation} ${object}`;
+    if (asked.has(question)) return false;
+    const next = new Set([...asked, question]);
+    if (this.#holdsDirectly(subject, relation, object, next)) return true;
+    if (object.startsWith('collection:') && relation === 'writer') return this.holds(subject, 'owner', object, next);
+    if (object.startsWith('collection:') && relation === 'reader') {
+      return this.holds(subject, 'writer', object, next) || this.#parentReads(subject, object, next);
+    }
+    if (object.startsWith('document:') && relation === 'viewer') return this.#parentReads(subject, object, next);
+    return false;
+  }
+
+  #holdsDirectly(subject: string, relation: string, object: string, asked: ReadonlySet<string>): boolean {
+    return this.facts.some(([who, what, where]) => {
+      if (what !== relation || where !== object) return false;
+      if (who === subject) return true;
+      return who.endsWith('#member') && this.holds(subject, 'member', who.slice(0, -'#member'.length), asked);
+    });
+  }
+
+  #parentReads(subject: string, object: string, asked: ReadonlySet<string>): boolean {
+    return this.facts.some(
+      ([parent, what, where]) => what === 'parent' && where === object && this.holds(subject, 'reader', parent, asked),
+    );
+  }
+}

@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { cacheFolder } from '../../hack/cluster/places.ts';
+import { until } from '../support/until.ts';
+
+const programs = globSync(join(cacheFolder(), 'programs', 'openfga', '*', 'openfga'));
+
+/** Why there is no OpenFGA to test against; undefined where there is one. Nothing is built by a test. */
+export const missingOpenFga: string | undefined =
+  programs.length > 0 ? undefined : 'OpenFGA is not built: hack/cluster builds it';
+
+/** The title of a suite that needs OpenFGA, with the reason where it is skipped. */
+export function onOpenFga(title: string): string {
+  return missingOpenFga === undefined ? title : `${title} (${missingOpenFga})`;
+}
+
+export type OpenFgaServer = AsyncDisposable & {
+  readonly url: URL;
+  readonly child: ChildProcess;
+  /** Kills it; what it held is gone. */
+  end(): Promise<void>;
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A real OpenFGA server that keeps everything in memory, on loopback. */
+export async function startOpenFga(options: { readonly token?: string } = {}): Promise<OpenFgaServer> {
+  const [program] = programs;
+  if (program === undefined) throw new Error(missingOpenFga);
+  const port = await freePort();
+  const child = spawn(
+    program,
+    [
+      'run',
+      '--datastore-engine=memory',
+      `--http-addr=127.0.0.1:${port}`,
+      `--grpc-addr=127.0.0.1:${await freePort()}`,
+      '--playground-enabled=false',
+      '--metrics-enabled=false',
+      '--log-level=error',
+      ...(options.token === undefined ? [] : ['--authn-method=preshared', `--authn-preshared-keys=${options.token}`]),
+    ],
+    { stdio: 'ignore', env: {} },
+  );
+  const end = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGCONT');
+    child.kill('SIGKILL');
+    await exited;
+  };
+  const url = new URL(`http://127.0.0.1:${port}`);
+  try {
+    await until('OpenFGA serves', async () => (await fetch(new URL('/healthz', url))).ok);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return { url, child, end, [Symbol.asyncDispose]: end };
+}
