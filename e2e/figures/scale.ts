@@ -10,8 +10,8 @@ export const figure: Figure = {
     if (missingApiServer !== undefined) return { skipped: missingApiServer };
     if (!hasProcessTable) return { skipped: 'what processes take is read from /proc' };
     const figures = await runScale(size, say);
-    const missed = figures.filter(({ holds }) => !holds);
-    // The bounds are for what is published; a small run shows that everything is measured and nothing is written twice.
+    // A small run shows that everything is measured and nothing is written twice; bounds of time are for the full one.
+    const missed = figures.filter(({ holds, isOfSize }) => !holds && (size === 'full' || !isOfSize));
     const line = figures.map(({ what, value }) => `${what} ${value}`).join('; ');
     return { holds: missed.length === 0, line };
   },

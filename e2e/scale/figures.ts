@@ -1,17 +1,26 @@
 /** What was measured, what it must be at most or at least, and whether it is. */
-export type ScaleFigure = { readonly what: string; readonly value: string; readonly holds: boolean };
+export type ScaleFigure = {
+  readonly what: string;
+  readonly value: string;
+  readonly holds: boolean;
+  /** Whether it is one of time or memory, which says something at full size alone. */
+  readonly isOfSize: boolean;
+};
 
+/** @param unit of what is measured; what is counted has none, and holds at every size */
 export function atMost(what: string, value: number, bound: number, unit = '', digits = 0): ScaleFigure {
-  return { what, value: `${value.toFixed(digits)}${unit} (at most ${bound}${unit})`, holds: value <= bound };
+  const text = `${value.toFixed(digits)}${unit} (at most ${bound}${unit})`;
+  return { what, value: text, holds: value <= bound, isOfSize: unit !== '' };
 }
 
 export function atLeast(what: string, value: number, bound: number, unit = '', digits = 0): ScaleFigure {
-  return { what, value: `${value.toFixed(digits)}${unit} (at least ${bound}${unit})`, holds: value >= bound };
+  const text = `${value.toFixed(digits)}${unit} (at least ${bound}${unit})`;
+  return { what, value: text, holds: value >= bound, isOfSize: unit !== '' };
 }
 
 /** What is published without a bound. */
 export function published(what: string, value: string): ScaleFigure {
-  return { what, value, holds: true };
+  return { what, value, holds: true, isOfSize: true };
 }
 
 export function percentile(values: readonly number[], share: number): number {

@@ -48,7 +48,7 @@ export async function measureCreation(
     atLeast('bindings from create to Applied a second', size.bindings / seconds, least.perSecond, '/s', 1),
     published('operator CPU for each', `${((cpu / size.bindings) * 1_000).toFixed(2)} ms`),
     ...countWrites(await world.operatorWrites(from)),
-    atMost('bytes alive for each binding and each route', heap, most.heapBytes),
+    atMost('bytes alive for each binding and each route', heap, most.heapBytes, ' B'),
   ];
 }
 

@@ -4,7 +4,7 @@ import { until } from '../support/until.ts';
 import { churn, startEditing, type TimedEdit } from './edit-bindings.ts';
 import { atMost, percentile, published, type ScaleFigure } from './figures.ts';
 import type { ScaleWorld } from './open-world.ts';
-import { leads, settled, startOperator } from './operator-process.ts';
+import { leads, looked, startOperator } from './operator-process.ts';
 
 const most = { steadyMs: 50, resyncMs: 250 } as const;
 const churnPerSecond = 100;
@@ -40,7 +40,7 @@ export async function measureSteadyEdits(world: ScaleWorld, size: EditsSize): Pr
     churnPerSecond,
   );
   await pause(2_000);
-  await using editor = await startEditing(world, { bindings: numbers.slice(0, size.edits), everyMs: 100 });
+  await using editor = await startEditing(world, { bindings: numbers.slice(0, size.edits), everyMs: 150 });
   await until('everything is edited', () => editor.edits.length >= size.edits, { deadlineMs: 120_000 });
   await pause(1_500);
   const timed = editor.timed(await world.operatorWrites(from));
@@ -61,12 +61,12 @@ export async function measureEditsInResync(
     const from = world.auditEnd();
     const next = await startOperator(world, `operator-${1 + (round % 2)}`);
     const numbers = Array.from({ length: 200 }, (_none, at) => (round * 200 + at) % size.bindings);
-    await using editor = await startEditing(world, { bindings: numbers, everyMs: 15 });
+    await using editor = await startEditing(world, { bindings: numbers, everyMs: 40 });
     await pause(200);
     const ending = acting.end('SIGTERM');
     await until('the standby leads', () => leads(next), { everyMs: 2 });
     const begunAt = performance.timeOrigin + performance.now();
-    await settled(next, 20);
+    await looked(next, size.bindings);
     const endedAt = performance.timeOrigin + performance.now();
     await ending;
     await pause(500);

@@ -12,11 +12,21 @@ export function leads(operator: RunningProcess): boolean {
   return operator.log().includes('"event":"leading"');
 }
 
-/** Passes that wait or run, of all controllers. */
-async function openPasses(operator: RunningProcess): Promise<number> {
+async function sumOf(operator: RunningProcess, series: RegExp): Promise<number> {
   const metrics = await (await fetch(new URL('/metrics', operator.url))).text();
-  const counts = metrics.matchAll(/^(?:workqueue_depth|controller_runtime_active_workers)\{[^}]*\} (\d+)$/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  return [...metrics.matchAll(series)].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+/** Passes that wait or run, of all controllers. */
+function openPasses(operator: RunningProcess): Promise<number> {
+  return sumOf(operator, /^(?:workqueue_depth|controller_runtime_active_workers)\{[^}]*\} (\d+)$/gm);
+}
+
+/** Waits until so many passes over bindings are done. */
+export async function looked(operator: RunningProcess, passes: number): Promise<void> {
+  const series = /^controller_runtime_reconcile_total\{[^}]*controller="modelbinding"[^}]*\} (\d+)$/gm;
+  const all = async () => (await sumOf(operator, series)) >= passes;
+  await until('every binding is looked at', all, { deadlineMs: 60_000, everyMs: 50 });
 }
 
 /** Waits until a leader has looked at everything and nothing is left to do. */
