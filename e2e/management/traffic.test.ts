@@ -210,7 +210,10 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
       const { policy } = await act.readPolicy(id);
       expect(binding.bundleDigest).not.toBe(policy.definitionDigest);
       const checked = await checkDirectly('digests');
-      expect([checked.status, checked.json['action']]).toEqual([200, expect.objectContaining({ reason: 'policy_denied' })]);
+      expect([checked.status, checked.json['action']]).toEqual([
+        200,
+        expect.objectContaining({ reason: 'policy_denied' }),
+      ]);
       const wrong = await checkDirectly('digests', { 'x-ap-gr-bundle-digest': policy.definitionDigest });
       expect([wrong.status, wrong.json['code']]).toEqual([503, 'policy_unavailable']);
       expect(currentProfile).toBe('gateway-1.5.0-chat-webhook-v2');

@@ -24,10 +24,10 @@ export function managementDocument(): unknown {
     },
     servers: [{ url: '/', description: 'The control plane.' }],
     tags: [
-      { name: 'Policies', description: 'Policies and their versions.' },
-      { name: 'Providers', description: 'Approved external checks.' },
       { name: 'Models', description: 'The guardrail bindings of models.' },
       { name: 'Operations', description: 'Commands and how far they got.' },
+      { name: 'Policies', description: 'Policies and their versions.' },
+      { name: 'Providers', description: 'Approved external checks.' },
     ],
     security: [{ platformToken: [] }],
     paths: pathsOf(Object.entries(operationTexts)),
