@@ -2,6 +2,7 @@ import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
 import { systemClock } from '#kit/time/clock';
 import { actAsLeader } from './act-as-leader.ts';
+import { createBindingCounts } from './binding-counts.ts';
 import { startCaches } from './caches.ts';
 import { openCluster } from './cluster.ts';
 import type { OperatorConfig } from './config.ts';
@@ -34,6 +35,7 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   const logger = overrides.logger ?? createLogger({ service: 'operator', level: 'info' });
   const metrics = createMetrics({ service: 'operator' });
   const meter = createReconcileMeter(metrics);
+  const counts = createBindingCounts(metrics);
   await using starting = new AsyncDisposableStack();
   const tools: PlaceTools = {
     logger,
@@ -50,7 +52,10 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
     await serveAdmin({
       listen: config.listen,
       metrics,
-      refresh: () => meter.refresh(),
+      refresh: () => {
+        meter.refresh();
+        counts.refresh();
+      },
       problems: {
         // A standby is ready: it knows everything and waits for its turn.
         ready: () => [
@@ -64,7 +69,10 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   await Promise.all([caches.synced, place.synced]);
   isSynced = true;
   const acting = starting.use(
-    actAsLeader(place.leadership, () => startControllers({ config, place, caches, clock, logger, meter })),
+    actAsLeader(place.leadership, () => {
+      counts.watch(caches.stores.bindings);
+      return startControllers({ config, place, caches, clock, logger, meter });
+    }),
   );
   void acting.lost.then((error) => (overrides.onLost ?? endProcess)(error));
   logger.info('operator_started', { build: place.build, namespace: config.namespace, api: place.apiUrl });

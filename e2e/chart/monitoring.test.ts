@@ -5,6 +5,7 @@ import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
 import { root } from '../../hack/check/run-tool.ts';
+import { createBindingCounts } from '../../operator/binding-counts.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { createRuntimeMeters } from '../../runtime/metrics.ts';
 import { chartFolder, missingHelm, skipWithout } from './helm.ts';
@@ -38,6 +39,7 @@ async function seriesOf(service: string): Promise<{ rows: readonly MetricRow[]; 
   else {
     createReconcileMeter(metrics);
     createElectionMeter(metrics, 'portcullis-operator');
+    createBindingCounts(metrics);
   }
   return describeRegistry(metrics);
 }

@@ -1,6 +1,7 @@
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
+import { createBindingCounts } from '../../operator/binding-counts.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { createRuntimeMeters } from '../../runtime/metrics.ts';
 import { code, page, table } from '../reference/markdown.ts';
@@ -15,6 +16,7 @@ function operatorRows(): readonly MetricRow[] {
   const metrics = createMetrics({ service: 'operator' });
   createReconcileMeter(metrics);
   createElectionMeter(metrics, 'portcullis-operator');
+  createBindingCounts(metrics);
   return metrics.describeMetrics();
 }
 

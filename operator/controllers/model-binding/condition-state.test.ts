@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding, ModelBindingSpec } from '#crds/model-binding';
+import { bindingObject } from '../../testing/objects.ts';
+import { type ConditionState, conditionState } from './condition-state.ts';
+import { aspectsOf } from './conditions.ts';
+import type { Snapshot } from './snapshot.ts';
+import { makeStatus } from './status.ts';
+import type { Settlement, Standing } from './steps.ts';
+import { replicaOf, routeOf, snapshotOf } from './testing/snapshots.ts';
+
+const message = 'the reason';
+const unguarded: Partial<ModelBindingSpec> = { guardrail: { mode: 'None' } };
+
+type Case = {
+  readonly standing: Standing;
+  readonly snapshot?: Partial<Snapshot>;
+  readonly spec?: Partial<ModelBindingSpec>;
+  readonly rest?: Partial<Settlement>;
+};
+
+/** A binding whose conditions are those of a pass that ended so. */
+function settled({ standing, snapshot = {}, spec = {}, rest = {} }: Case): Stored<ModelBinding> {
+  const object = bindingObject('chat', spec);
+  const s = snapshotOf({ route: routeOf(), ...snapshot }, { spec: object.spec });
+  const settlement = { standing, ...rest };
+  const server = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
+  return {
+    ...object,
+    metadata: { ...object.metadata, ...server },
+    status: makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0)),
+  };
+}
+
+const failed: Standing = { kind: 'failed', reason: 'policy_tests_failed', phase: 'generation', message };
+const rows: readonly (readonly [string, Case, ConditionState])[] = [
+  ['applied', { standing: { kind: 'applied' } }, 'applied'],
+  ['applied without a guardrail', { standing: { kind: 'applied' }, spec: unguarded }, 'unbound'],
+  [
+    'applied, its provider switched off',
+    { standing: { kind: 'applied' }, snapshot: { route: routeOf({}, { state: 'Disabled' }) } },
+    'disabled',
+  ],
+  ['starting', { standing: { kind: 'starting', message } }, 'pending'],
+  ['waiting for replicas', { standing: { kind: 'confirming', message } }, 'pending'],
+  ['waiting for a policy', { standing: { kind: 'unresolved', reason: 'PolicyNotFound', message } }, 'pending'],
+  ['held up by a fault', { standing: { kind: 'blocked', reason: 'StorageFull', message } }, 'pending'],
+  ['applied, but cannot run again', { standing: { kind: 'applied' }, rest: { degraded: message } }, 'pending'],
+  ['leaving', { standing: { kind: 'leaving', message } }, 'pending'],
+  ['failed', { standing: failed }, 'failed'],
+  ['remembered as failed', { standing: { ...failed, message: undefined } }, 'failed'],
+  ['without its alias', { standing: { kind: 'not_accepted', reason: 'AliasConflict', message } }, 'failed'],
+  [
+    'rejected by a replica after it was applied',
+    { standing: { kind: 'applied' }, snapshot: { replicas: [replicaOf('gateway-1', { rejected: 'no' })] } },
+    'failed',
+  ],
+];
+
+describe('the state that conditions tell', () => {
+  test.each(rows)('of a binding that is %s', (_what, one, state) => expect(conditionState(settled(one))).toBe(state));
+
+  test.each(rows)('of a binding that was %s is pending when it is edited, until that is looked at', (_what, one) => {
+    const binding = settled(one);
+    const edited = { ...binding, metadata: { ...binding.metadata, generation: 2 } };
+    expect(conditionState(edited)).toBe('pending');
+  });
+
+  test('of a model that is switched off is disabled, whatever became of its application', () => {
+    for (const [, one] of rows) {
+      const binding = settled(one);
+      const model = { ...binding.spec.model, state: 'Disabled' as const };
+      expect(conditionState({ ...binding, spec: { ...binding.spec, model } })).toBe('disabled');
+    }
+  });
+
+  test('of a binding that is being deleted, or was not looked at yet, is pending', () => {
+    const binding = settled({ standing: { kind: 'applied' } });
+    const { status: _status, ...fresh } = binding;
+    expect(conditionState(fresh)).toBe('pending');
+    const deletionTimestamp = '2026-01-01T00:00:01Z';
+    expect(conditionState({ ...binding, metadata: { ...binding.metadata, deletionTimestamp } })).toBe('pending');
+  });
+});

@@ -1,0 +1,29 @@
+import type { Condition, Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import type { BindingCondition } from './conditions.ts';
+
+export const conditionStates = ['applied', 'unbound', 'disabled', 'pending', 'failed'] as const;
+export type ConditionState = (typeof conditionStates)[number];
+
+/**
+ * How a binding stands as its conditions tell: the state of the management API (DESIGN section 5) as of the last status
+ * write. Total: what is not told of the present generation is pending, and applied is only what is Ready.
+ */
+export function conditionState({ metadata, spec, status }: Stored<ModelBinding>): ConditionState {
+  const says = (type: BindingCondition): Condition | undefined => {
+    const found = status?.conditions?.find((condition) => condition.type === type);
+    return found?.observedGeneration === metadata.generation ? found : undefined;
+  };
+  if (metadata.deletionTimestamp !== undefined) return 'pending';
+  if (spec.model.state === 'Disabled') return 'disabled';
+  const ready = says('Ready');
+  if (ready?.status === 'True') {
+    if (ready.reason === 'Disabled') return 'disabled';
+    return spec.guardrail.mode === 'None' ? 'unbound' : 'applied';
+  }
+  const isFailed =
+    says('Accepted')?.status === 'False' ||
+    says('Applied')?.status === 'False' ||
+    says('RouteRejected')?.status === 'True';
+  return isFailed ? 'failed' : 'pending';
+}
