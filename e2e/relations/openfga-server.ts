@@ -10,7 +10,7 @@ const programs = globSync(join(cacheFolder(), 'programs', 'openfga', '*', 'openf
 
 /** Why there is no OpenFGA to test against; undefined where there is one. Nothing is built by a test. */
 export const missingOpenFga: string | undefined =
-  programs.length > 0 ? undefined : 'OpenFGA is not built: hack/cluster builds it';
+  programs.length > 0 ? undefined : "OpenFGA is not built: 'npm run cluster program openfga' builds it";
 
 /** The title of a suite that needs OpenFGA, with the reason where it is skipped. */
 export function onOpenFga(title: string): string {

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { until } from '../../e2e/support/until.ts';
+import { SqlStatementError, SqlUnavailableError } from './connect.ts';
+import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from './testing/test-database.ts';
+import type { TransactionSql } from './transaction.ts';
+
+const fault = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () => {
+  async function withTable(): Promise<TestDatabase> {
+    const opened = await openTestDatabase();
+    await opened.database.sql`create table t (n int primary key)`;
+    return opened;
+  }
+  const rows = async ({ database }: TestDatabase): Promise<readonly number[]> =>
+    (await database.sql<{ n: number }[]>`select n from t order by n`).map(({ n }) => n);
+
+  test('a statement that failed undoes all, though its error was caught', async () => {
+    await using opened = await withTable();
+    const error = await fault(
+      opened.database.sql.begin(async (sql) => {
+        await sql`insert into t values (1)`;
+        await sql`insert into t values (1)`.catch(() => undefined);
+        return 'fine';
+      }),
+    );
+    expect(error).toMatchObject({ sqlState: '23505' });
+    expect(await rows(opened)).toEqual([]);
+  });
+
+  test('a savepoint undoes its own part, also one inside of another', async () => {
+    await using opened = await withTable();
+    await opened.database.sql.begin(async (sql) => {
+      await sql`insert into t values (1)`;
+      await sql.savepoint(async (inner) => {
+        await inner`insert into t values (2)`;
+        await fault(
+          inner.savepoint(async (innermost) => {
+            await innermost`insert into t values (3)`;
+            await innermost`insert into t values (1)`;
+          }),
+        );
+        await inner`insert into t values (4)`;
+      });
+      await fault(
+        sql.savepoint(async (inner) => {
+          await inner`insert into t values (5)`;
+          throw new Error('changed my mind');
+        }),
+      );
+    });
+    expect(await rows(opened)).toEqual([1, 2, 4]);
+  });
+
+  test('a statement after the end is refused and not sent', async () => {
+    await using opened = await withTable();
+    const kept: TransactionSql[] = [];
+    await opened.database.sql.begin(async (sql) => void kept.push(sql));
+    for (const sql of kept) {
+      expect(await fault(sql`insert into t values (1)`)).toMatchObject({ reason: 'TRANSACTION_OVER' });
+    }
+    expect(await rows(opened)).toEqual([]);
+  });
+
+  test('where the session is gone, nothing of the rest runs on another connection', async () => {
+    await using opened = await withTable();
+    await using database = opened.connect({ max: 1 });
+    const error = await fault(
+      database.sql.begin(async (sql) => {
+        const [own] = await sql`select pg_backend_pid() as pid`;
+        await opened.database.sql`select pg_terminate_backend(${own?.['pid']})`;
+        await until('the session is seen to be gone', async () => (await fault(sql`select 1`)) !== undefined);
+        for (let n = 1; n <= 5; n += 1) await fault(sql`insert into t values (${n})`);
+      }),
+    );
+    expect(error).toBeInstanceOf(SqlUnavailableError);
+    expect([...(await database.sql`select 1 as one`)]).toEqual([{ one: 1 }]);
+    expect(await rows(opened)).toEqual([]);
+  });
+
+  test('of two serializable ones that contradict each other one is refused', async () => {
+    await using opened = await withTable();
+    const add = () =>
+      opened.database.sql.begin('serializable', async (sql) => {
+        const [found] = await sql`select count(*)::int as n from t`;
+        await sql`select pg_sleep(0.2)`;
+        await sql`insert into t values (${Number(found?.['n']) + Math.floor(Math.random() * 1_000_000)})`;
+      });
+    const ended = await Promise.allSettled([add(), add()]);
+    const [refused] = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(refused).toBeInstanceOf(SqlStatementError);
+    expect(refused).toMatchObject({ sqlState: '40001' });
+    expect(await rows(opened)).toHaveLength(1);
+  });
+
+  test('connections are as many as allowed, and who waits gets one in turn', async () => {
+    await using opened = await withTable();
+    await using database = opened.connect({ max: 3, applicationName: 'narrow' });
+    let most = 0;
+    const watch = async (): Promise<void> => {
+      const [row] = await opened.database.sql`
+        select count(*)::int as n from pg_stat_activity where application_name = 'narrow'`;
+      most = Math.max(most, Number(row?.['n']));
+    };
+    const work = Array.from({ length: 40 }, (_, at) =>
+      at % 2 === 0
+        ? database.sql`insert into t values (${at})`
+        : database.sql.begin((sql) => sql`insert into t values (${at})`.then(() => sql`select pg_sleep(0.01)`)),
+    );
+    await Promise.all([...work, watch(), watch(), watch(), watch()]);
+    expect(await rows(opened)).toHaveLength(40);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(3);
+  });
+
+  test('after its end a pool sends nothing', async () => {
+    await using opened = await withTable();
+    const database = opened.connect();
+    await database.sql`select 1`;
+    await database[Symbol.asyncDispose]();
+    expect(await fault(database.sql`select 1`)).toMatchObject({ reason: 'ENDED' });
+    expect(await fault(database.sql.begin(async () => 1))).toMatchObject({ reason: 'ENDED' });
+  });
+});
