@@ -18,6 +18,7 @@ import { addRollback } from './commands/rollback.ts';
 import { addRuntime } from './commands/runtime.ts';
 import { addStatus } from './commands/status.ts';
 import { addTest } from './commands/test.ts';
+import { addToken } from './commands/token.ts';
 import { addUp } from './commands/up.ts';
 import { addWhy } from './commands/why.ts';
 import { standaloneSource } from './platform/standalone-source.ts';
@@ -29,6 +30,7 @@ const commands: readonly Add[] = [
   addUp,
   addStatus,
   addEnv,
+  addToken,
   addChat,
   addApply,
   addGet,

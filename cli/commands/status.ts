@@ -47,10 +47,11 @@ async function servedBy(platform: RunningPlatform, options: StatusOptions): Prom
   }
 }
 
-function textOf({ ready, addresses, clientKeyFile, dataDirectory, processes }: PlatformStatus): string {
+function textOf({ ready, addresses, managementOff, clientKeyFile, dataDirectory, processes }: PlatformStatus): string {
   const facts = tableOf([
     ['Ready:', ready ? 'yes' : 'no'],
     ['Gateway:', addresses.gateways.join(' ')],
+    ['Management API:', addresses.management ?? `off: ${managementOff ?? 'it does not serve'}`],
     ['Client key file:', clientKeyFile],
     ['Data directory:', dataDirectory],
   ]);

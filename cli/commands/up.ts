@@ -14,7 +14,12 @@ const defaultPort = 8_080;
 /** Both npm and the terminal hand on one Ctrl-C; what comes later is a second one. */
 const sameSignalMs = 1_000;
 
-type UpOptions = { readonly data?: string; readonly port: number; readonly gateways: number };
+type UpOptions = {
+  readonly data?: string;
+  readonly port: number;
+  readonly gateways: number;
+  readonly management: boolean;
+};
 
 export function addUp(program: Command): void {
   program
@@ -23,6 +28,7 @@ export function addUp(program: Command): void {
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
     .option('--port <n>', 'port of the gateway; 0 takes a free one', wholeNumber(0, 65_535), portFromEnvironment())
     .option('--gateways <n>', 'number of gateway replicas, on ports that follow each other', wholeNumber(1, 8), 1)
+    .option('--no-management', 'without the policy management API and its database')
     .action((options: UpOptions) => up(options));
 }
 

@@ -14,13 +14,17 @@ export type DataDirectory = {
   readonly apiToken: string;
   readonly runtimeToken: string;
   readonly clientKeys: string;
+  readonly databasePassword: string;
+  readonly signingKeys: string;
   readonly tokens: string;
   readonly secrets: string;
   readonly providers: string;
+  readonly issuers: string;
   readonly limits: string;
   readonly bundles: string;
   readonly run: string;
   readonly logs: string;
+  readonly postgres: string;
 };
 
 /** The data directory that was asked for: `--data`, else PORTCULLIS_DATA_DIR, else `.portcullis` in the checkout. */
@@ -41,11 +45,15 @@ export function dataDirectory(
     apiToken: join(tokens, 'api.token'),
     runtimeToken: join(tokens, 'runtime.token'),
     clientKeys: join(tokens, 'client.keys'),
+    databasePassword: join(tokens, 'database.password'),
+    signingKeys: join(tokens, 'signing.keys'),
     secrets: join(root, 'secrets'),
     providers: join(root, 'providers.yaml'),
+    issuers: join(root, 'issuers.yaml'),
     limits: join(root, 'limits.yaml'),
     bundles: join(root, 'bundles'),
     run: join(root, 'run'),
     logs: join(root, 'logs'),
+    postgres: join(root, 'postgres'),
   };
 }

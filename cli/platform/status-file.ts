@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const processSchema = z.object({
   name: z.string(),
-  kind: z.enum(['operator', 'gateway', 'echo']),
+  kind: z.enum(['operator', 'gateway', 'echo', 'postgres', 'issuer', 'management']),
   pid: z.int(),
   startedAt: z.string(),
   ready: z.boolean(),
@@ -19,7 +19,15 @@ export const statusSchema = z.object({
     gateways: z.array(z.string()),
     api: z.string(),
     operator: z.string(),
+    /** Origin of the policy management API; absent where it is off. */
+    management: z.string().optional(),
+    /** Origin of the development issuer. */
+    issuer: z.string().optional(),
   }),
+  /** Why the policy management API is off; absent where it serves. */
+  managementOff: z.string().optional(),
+  /** The first administrators, each as issuer|subject. */
+  administrators: z.array(z.string()).optional(),
   clientKeyFile: z.string(),
   dataDirectory: z.string(),
   pid: z.int(),

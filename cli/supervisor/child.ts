@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { checkout, type DataDirectory } from '../platform/data-directory.ts';
 import { keepRunNote } from './keep-run-note.ts';
 
-export type ProcessKind = 'operator' | 'gateway' | 'echo';
+export type ProcessKind = 'operator' | 'gateway' | 'echo' | 'postgres' | 'issuer' | 'management';
 
 export type ChildSpec = {
   readonly name: string;

@@ -7,6 +7,7 @@ export function nextSteps(status: PlatformStatus, data: string | undefined): str
   return [
     '',
     ...status.addresses.gateways.map((origin) => `  gateway          ${origin}`),
+    ...(status.addresses.management === undefined ? [] : [`  management API   ${status.addresses.management}`]),
     `  client key file  ${status.clientKeyFile}`,
     `  data             ${status.dataDirectory}`,
     '',

@@ -1,4 +1,5 @@
 import type { DataDirectory } from '../platform/data-directory.ts';
+import { developmentIssuer } from '../platform/development-issuer.ts';
 import type { ChildSpec, ProcessKind, ReadyLine } from './child.ts';
 
 /** The entry points of the platform, relative to the checkout. */
@@ -6,6 +7,9 @@ export const entries: Readonly<Record<ProcessKind, string>> = {
   operator: 'operator/main.ts',
   gateway: 'dataplane/gateway/main.ts',
   echo: 'dataplane/echo/main.ts',
+  postgres: 'dataplane/postgres/main.ts',
+  issuer: 'dataplane/issuer/main.ts',
+  management: 'operator/management/main.ts',
 };
 
 const anyPort = '127.0.0.1:0';
@@ -44,13 +48,74 @@ export function echoProcess(port: number): ChildSpec {
   return { name: 'echo', kind: 'echo', file: entries.echo, env: { PORTCULLIS_LISTEN: `127.0.0.1:${port}` } };
 }
 
+export function postgresProcess(data: DataDirectory): ChildSpec {
+  return {
+    name: 'postgres',
+    kind: 'postgres',
+    file: entries.postgres,
+    env: {
+      PORTCULLIS_LISTEN: anyPort,
+      PORTCULLIS_POSTGRES_DIR: data.postgres,
+      PORTCULLIS_DATABASE_PASSWORD_FILE: data.databasePassword,
+    },
+  };
+}
+
+/** `port` 0 takes a free one. */
+export function issuerProcess(data: DataDirectory, port: number): ChildSpec {
+  return {
+    name: 'issuer',
+    kind: 'issuer',
+    file: entries.issuer,
+    env: {
+      PORTCULLIS_LISTEN: `127.0.0.1:${port}`,
+      PORTCULLIS_ISSUER: developmentIssuer.issuer,
+      PORTCULLIS_SIGNING_KEYS_FILE: data.signingKeys,
+    },
+  };
+}
+
+/** Where the database is; `external` leaves URL and password file to the environment of the platform. */
+export type DatabaseAt = { readonly url: string } | 'external';
+
+export function managementProcess(
+  data: DataDirectory,
+  at: { readonly api: string; readonly database: DatabaseAt; readonly administrators: readonly string[] },
+): ChildSpec {
+  const embedded =
+    at.database === 'external'
+      ? {}
+      : { PORTCULLIS_DATABASE_URL: at.database.url, PORTCULLIS_DATABASE_PASSWORD_FILE: data.databasePassword };
+  return {
+    name: 'management',
+    kind: 'management',
+    file: entries.management,
+    env: {
+      ...embedded,
+      PORTCULLIS_LISTEN: anyPort,
+      PORTCULLIS_ADMIN_LISTEN: anyPort,
+      PORTCULLIS_API_URL: at.api,
+      PORTCULLIS_API_TOKEN_FILE: data.apiToken,
+      PORTCULLIS_ISSUERS_FILE: data.issuers,
+      PORTCULLIS_ADMINISTRATORS: at.administrators.join(','),
+      PORTCULLIS_ENVIRONMENT_DIR: data.root,
+      PORTCULLIS_RUN_DIR: data.run,
+    },
+  };
+}
+
 /** Keeps an operator that is started again where the gateways and the status file know it to be. */
 export function pinOperator(line: ReadyLine): Record<string, string> {
   return { PORTCULLIS_API_LISTEN: hostOf(apiOf(line)), PORTCULLIS_LISTEN: hostOf(line.listening) };
 }
 
-export function pinGateway(line: ReadyLine): Record<string, string> {
+/** Keeps a process that is started again where others know it to be. */
+export function pinListening(line: ReadyLine): Record<string, string> {
   return { PORTCULLIS_LISTEN: hostOf(line.listening) };
+}
+
+export function pinManagement(line: ReadyLine): Record<string, string> {
+  return { ...pinListening(line), PORTCULLIS_ADMIN_LISTEN: hostOf(adminOf(line)) };
 }
 
 /** Where an operator serves the resources. */
@@ -59,9 +124,9 @@ export function apiOf(line: ReadyLine): string {
   return line['api'];
 }
 
-/** Where a gateway tells how it is. */
+/** Where a gateway or the management API tells how it is. */
 export function adminOf(line: ReadyLine): string {
-  if (typeof line['admin'] !== 'string') throw new Error('the gateway does not say where it tells how it is');
+  if (typeof line['admin'] !== 'string') throw new Error('the process does not say where it tells how it is');
   return line['admin'];
 }
 

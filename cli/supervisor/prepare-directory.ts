@@ -63,6 +63,7 @@ export async function prepareDirectory(data: DataDirectory): Promise<boolean> {
   }
   await createSecret(data.apiToken, `${token()}\n`);
   await createSecret(data.runtimeToken, `${token()}\n`);
+  await createSecret(data.databasePassword, `${token()}\n`);
   await createSecret(data.clientKeys, `pk-${token()} default\n`);
   if (existsSync(data.apply)) return false;
   const folder = mkdtempSync(join(data.root, '.apply-'));

@@ -1,20 +1,23 @@
 import { rmSync } from 'node:fs';
 import { writeAtomic } from '#kit/files/write-atomic';
 import { CliError } from '../cli-error.ts';
+import { firstAdministrators } from '../platform/administrators.ts';
 import type { DataDirectory } from '../platform/data-directory.ts';
 import type { PlatformStatus } from '../platform/status-file.ts';
 import { createProvidersFile, echoPort } from './approved-providers.ts';
-import type { ReadyLine } from './child.ts';
+import type { ProcessKind, ReadyLine } from './child.ts';
 import { waitForPort } from './free-port.ts';
+import { createIssuersFile, issuerPort } from './issuers-file.ts';
 import {
   adminOf,
   apiOf,
   echoProcess,
   gatewayProcess,
   operatorProcess,
-  pinGateway,
+  pinListening,
   pinOperator,
 } from './platform-processes.ts';
+import { type ManagementStart, startManagement } from './start-management.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
 export type PlatformOptions = {
@@ -22,6 +25,8 @@ export type PlatformOptions = {
   /** Port of the first gateway, the others on the following ones; 0 takes free ports. */
   readonly port: number;
   readonly gateways: number;
+  /** Whether policies are managed over HTTP too, which takes a database. */
+  readonly management: boolean;
   readonly say: (sentence: string) => void;
   /** Aborted when the start is called off. */
   readonly signal: AbortSignal;
@@ -33,7 +38,10 @@ export type Platform = {
   admins(): readonly string[];
   /** Marks the platform as ready: what it was told to serve is served. It stays so while all processes serve. */
   settled(): void;
-  /** Ends gateways first, which drain, then the operator with its workloads, then the echo provider. */
+  /**
+   * Ends gateways and the management API first, which drain, then the operator with its workloads, then what they
+   * called: the echo provider, the issuer and the database.
+   */
   stop(): Promise<void>;
 };
 
@@ -42,6 +50,8 @@ const portPatienceMs = 6_000;
 /** A gateway may let streams end; its own bound is below this one. */
 const gatewayGraceMs = 35_000;
 const graceMs = 20_000;
+/** PostgreSQL writes what is in memory, and is told to recover later where that takes longer than 20 s. */
+const databaseGraceMs = 25_000;
 /** A status that could not be written is written again after so long. */
 const statusAgainMs = 2_000;
 
@@ -53,25 +63,38 @@ const statusAgainMs = 2_000;
 export async function startPlatform(options: PlatformOptions): Promise<Platform> {
   const { data, say } = options;
   await createProvidersFile(data);
-  const echoAt = echoPort(data);
-  await refusePortsInUse(options, echoAt);
+  await createIssuersFile(data);
+  const at = { echo: echoPort(data), issuer: options.management ? issuerPort(data) : 0 };
+  await refusePortsInUse(options, at);
+  const administrators = firstAdministrators();
   const group = createGroup(data, say);
   try {
-    const echo = echoAt === undefined ? undefined : group.start(echoProcess(echoAt), () => ({}));
-    const operator = await unlessAborted(group.start(operatorProcess(data), pinOperator), options.signal);
+    const echo = at.echo === undefined ? undefined : group.start(echoProcess(at.echo), () => ({}));
+    const operating = group.start(operatorProcess(data), pinOperator);
+    const managing = options.management
+      ? startManagement(group.start, { data, administrators, issuerPort: at.issuer }, operating)
+      : Promise.resolve({ off: 'the platform was started with --no-management.' });
+    managing.catch(() => undefined);
+    const operator = await unlessAborted(operating, options.signal);
     const numbers = Array.from({ length: options.gateways }, (_, at) => at + 1);
     const starting = numbers.map((number) => {
       const port = options.port === 0 ? 0 : options.port + number - 1;
-      return group.start(gatewayProcess(data, number, port, apiOf(operator)), pinGateway);
+      return group.start(gatewayProcess(data, number, port, apiOf(operator)), pinListening);
     });
     const gateways = await unlessAborted(Promise.all(starting), options.signal);
     await unlessAborted(Promise.resolve(echo), options.signal);
-    group.serveAt({ operator, gateways });
+    const management = await unlessAborted(managing, options.signal);
+    if (options.management && management.off !== undefined) say(offSentence(management.off));
+    group.serveAt({ operator, gateways, administrators, ...management });
     return group;
   } catch (error) {
     await group.stop();
     throw error;
   }
+}
+
+function offSentence(reason: string): string {
+  return `policy management is off until the next start, guarded models are served without it: ${reason}`;
 }
 
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -83,21 +106,30 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-async function refusePortsInUse(options: PlatformOptions, echoAt: number | undefined): Promise<void> {
+type FixedPorts = { readonly echo: number | undefined; readonly issuer: number };
+
+async function refusePortsInUse(options: PlatformOptions, at: FixedPorts): Promise<void> {
   const wanted = options.port === 0 ? [] : Array.from({ length: options.gateways }, (_, at) => options.port + at);
   for (const port of wanted) {
     if (await waitForPort(port, portPatienceMs)) continue;
     throw new CliError('busy', `Port ${port} is used by another program: choose another one with --port.`);
   }
-  if (echoAt === undefined || (await waitForPort(echoAt, portPatienceMs))) return;
-  const { providers } = options.data;
-  throw new CliError(
-    'busy',
-    `Port ${echoAt} of the provider echo is used by another program: change it in ${providers}.`,
-  );
+  const { providers, issuers } = options.data;
+  const named = [
+    { port: at.echo ?? 0, what: 'the provider echo', file: providers },
+    { port: at.issuer, what: 'the development issuer', file: issuers },
+  ];
+  for (const { port, what, file } of named) {
+    if (port === 0 || (await waitForPort(port, portPatienceMs))) continue;
+    throw new CliError('busy', `Port ${port} of ${what} is used by another program: change it in ${file}.`);
+  }
 }
 
-type Lines = { readonly operator: ReadyLine; readonly gateways: readonly ReadyLine[] };
+type Lines = ManagementStart & {
+  readonly operator: ReadyLine;
+  readonly gateways: readonly ReadyLine[];
+  readonly administrators: readonly string[];
+};
 
 function createGroup(data: DataDirectory, say: (sentence: string) => void) {
   const members: Supervised[] = [];
@@ -117,7 +149,11 @@ function createGroup(data: DataDirectory, say: (sentence: string) => void) {
         gateways,
         api: lines === undefined ? '' : apiOf(lines.operator),
         operator: lines?.operator.listening ?? '',
+        ...(lines?.management === undefined ? {} : { management: lines.management.listening }),
+        ...(lines?.issuer === undefined ? {} : { issuer: lines.issuer.listening }),
       },
+      ...(lines?.off === undefined ? {} : { managementOff: lines.off }),
+      administrators: [...(lines?.administrators ?? [])],
       clientKeyFile: data.clientKeys,
       dataDirectory: data.root,
       pid: process.pid,
@@ -155,22 +191,27 @@ function createGroup(data: DataDirectory, say: (sentence: string) => void) {
       writeStatus();
     },
     start(spec: Parameters<typeof supervise>[0], pin: (line: ReadyLine) => Record<string, string>): Promise<ReadyLine> {
+      // A start that was called off begins nothing more.
+      if (stopped) return Promise.reject(new DOMException('the platform is stopped', 'AbortError'));
       const begun = performance.now();
       const member = supervise(spec, { data, pin, say, onChange: writeStatus });
       members.push(member);
       member.firstReady.then(
         () => say(`${spec.name} serves (${((performance.now() - begun) / 1_000).toFixed(1)} s)`),
-        () => undefined,
+        () => members.splice(members.indexOf(member), 1),
       );
       return member.firstReady;
     },
     async stop(): Promise<void> {
       stopped = true;
       writeStatus();
-      const named = (kind: string) => members.filter((member) => member.status().kind === kind);
-      await Promise.all(named('gateway').map((member) => member.stop(gatewayGraceMs)));
-      await Promise.all(named('operator').map((member) => member.stop(graceMs)));
-      await Promise.all(named('echo').map((member) => member.stop(graceMs)));
+      const end = async (kind: ProcessKind, ms: number): Promise<void> => {
+        const named = members.filter((member) => member.status().kind === kind);
+        await Promise.all(named.map((member) => member.stop(ms)));
+      };
+      await Promise.all([end('gateway', gatewayGraceMs), end('management', graceMs)]);
+      await end('operator', graceMs);
+      await Promise.all([end('echo', graceMs), end('issuer', graceMs), end('postgres', databaseGraceMs)]);
       await writing;
       rmSync(data.status, { force: true });
     },

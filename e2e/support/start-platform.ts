@@ -13,7 +13,15 @@ import { until } from './until.ts';
 /** What `up` says about itself in status.json. */
 type PlatformStatus = {
   readonly ready: boolean;
-  readonly addresses: { readonly gateway: string; readonly gateways: readonly string[]; readonly api: string };
+  readonly addresses: {
+    readonly gateway: string;
+    readonly gateways: readonly string[];
+    readonly api: string;
+    readonly management?: string;
+    readonly issuer?: string;
+  };
+  readonly managementOff?: string;
+  readonly administrators?: readonly string[];
   readonly clientKeyFile: string;
   readonly pid: number;
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
@@ -39,6 +47,8 @@ export type Platform = AsyncDisposable & {
 
 export type PlatformOptions = {
   readonly gateways?: number;
+  /** With the policy management API, its database and its issuer; most tests need none of them. */
+  readonly management?: boolean;
   /** Approved providers instead of the built-in ones; the example is then not there. */
   readonly providers?: ProvidersFile['providers'];
   /** Files of the secrets folder by name. */
@@ -139,6 +149,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const data = options.data ?? join(stack.use(temporaryFolder()).path, 'data');
   if (options.providers !== undefined) emptyDataDirectory(data, options);
   const words = ['up', '--data', data, '--port', '0', '--gateways', String(options.gateways ?? 1)];
+  if (options.management !== true) words.push('--no-management');
   const child = spawnCommand(words, options.environment);
   const output = outputOf(child);
   stack.defer(async () => {

@@ -1,0 +1,74 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { mintToken } from '#identity/mint-token';
+import { SigningKeysError } from '#identity/signing-keys';
+import { CliError } from '../cli-error.ts';
+import { withJson } from '../output/format.ts';
+import { writeJson, writeText } from '../output/write.ts';
+import { firstSubject } from '../platform/administrators.ts';
+import type { DataDirectory } from '../platform/data-directory.ts';
+import { developmentIssuer } from '../platform/development-issuer.ts';
+import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
+
+const defaultSeconds = 3_600;
+/** Thirty days. */
+const mostSeconds = 2_592_000;
+/** A longer name is in no token that a verifier takes. */
+const longestName = 255;
+
+type TokenOptions = {
+  readonly data?: string;
+  readonly subject?: string;
+  readonly audience: string;
+  readonly ttl: number;
+  readonly json?: boolean;
+};
+
+export function addToken(program: Command): void {
+  const command = program
+    .command('token')
+    .description('print one token of the development issuer, by default that of the first administrator')
+    .option('--subject <subject>', 'whom it names (default: the first administrator)', readName)
+    .option('--audience <audience>', 'for whom it is meant', readName, developmentIssuer.audience)
+    .option('--ttl <seconds>', 'how long it is valid', readSeconds, defaultSeconds)
+    .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
+  withJson(command).action(token);
+}
+
+async function token(options: TokenOptions): Promise<void> {
+  const platform = runningPlatform(options.data);
+  const subject = options.subject ?? firstAdministratorOf(platform);
+  const minted = await signToken(platform.data, { subject, audience: options.audience, ttlSeconds: options.ttl });
+  if (options.json === true) writeJson({ token: minted, subject, audience: options.audience, ttl: options.ttl });
+  else writeText(minted);
+}
+
+/** @throws CliError usage where every administrator belongs to another issuer */
+export function firstAdministratorOf({ status }: RunningPlatform): string {
+  const subject = firstSubject(status.administrators ?? []);
+  if (subject !== undefined) return subject;
+  throw new CliError('usage', 'No administrator is of the development issuer: name a subject with --subject.');
+}
+
+/** @throws CliError failed where the keys of the issuer cannot be read */
+export async function signToken(
+  data: DataDirectory,
+  about: { readonly subject: string; readonly audience: string; readonly ttlSeconds: number },
+): Promise<string> {
+  try {
+    return await mintToken({ ...about, keyFile: data.signingKeys, issuer: developmentIssuer.issuer });
+  } catch (cause) {
+    if (!(cause instanceof SigningKeysError)) throw cause;
+    throw new CliError('failed', `${cause.message}.`, { cause });
+  }
+}
+
+function readName(text: string): string {
+  if (text !== '' && text.length <= longestName) return text;
+  throw new InvalidArgumentError(`It must have 1 to ${longestName} characters.`);
+}
+
+function readSeconds(text: string): number {
+  const seconds = /^\d{1,7}$/.test(text) ? Number(text) : 0;
+  if (seconds >= 1 && seconds <= mostSeconds) return seconds;
+  throw new InvalidArgumentError(`It must be a whole number of seconds from 1 to ${mostSeconds}.`);
+}

@@ -1,0 +1,37 @@
+import { userInfo } from 'node:os';
+import { developmentIssuer } from './development-issuer.ts';
+
+/** What stands in a list of administrators for itself: no comma, no bar, no space. */
+const plainName = /^[^\s,|]{1,128}$/;
+const namelessUser = 'local';
+
+/**
+ * The first administrators as `issuer|subject`: those of PORTCULLIS_ADMINISTRATORS, where an item without a bar is a
+ * subject of the development issuer; else the user of this machine who starts the platform.
+ */
+export function firstAdministrators(
+  listed: string | undefined = process.env['PORTCULLIS_ADMINISTRATORS'],
+): readonly string[] {
+  const items = (listed ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+  const given = items.length === 0 ? [localUser()] : items;
+  return given.map((item) => (item.includes('|') ? item : `${developmentIssuer.issuer}|${item}`));
+}
+
+/** The first one whose tokens the development issuer signs; undefined where all are of other issuers. */
+export function firstSubject(administrators: readonly string[]): string | undefined {
+  const prefix = `${developmentIssuer.issuer}|`;
+  return administrators.find((item) => item.startsWith(prefix))?.slice(prefix.length);
+}
+
+/** A user without a name, as in some containers, still administers. */
+function localUser(): string {
+  try {
+    const { username } = userInfo();
+    return plainName.test(username) ? username : namelessUser;
+  } catch {
+    return namelessUser;
+  }
+}

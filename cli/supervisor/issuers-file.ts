@@ -1,0 +1,46 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { writeAtomic } from '#kit/files/write-atomic';
+import type { DataDirectory } from '../platform/data-directory.ts';
+import { developmentIssuer } from '../platform/development-issuer.ts';
+import { findLastingPort } from './free-port.ts';
+
+/** What of the file concerns the development issuer; the management API judges the whole of it. */
+const fileSchema = z.looseObject({
+  issuers: z.array(z.looseObject({ issuer: z.string(), jwksUrl: z.url().optional() })),
+});
+
+/**
+ * Writes the list of issuers where there is none: the development issuer, on a port of its own.
+ * The file belongs to the person who runs the platform and is never written again.
+ */
+export async function createIssuersFile(data: DataDirectory): Promise<void> {
+  if (existsSync(data.issuers)) return;
+  const port = await findLastingPort();
+  const { issuer, audience } = developmentIssuer;
+  const text = `# Issuers whose platform tokens the policy management API takes. Read at start.
+# Any OIDC issuer can stand here, by the URL of its keys:
+#   - { issuer: "https://login.example", audience: portcullis, jwksUrl: "https://login.example/jwks.json" }
+issuers:
+  - { issuer: "${issuer}", audience: ${audience}, jwksUrl: "http://127.0.0.1:${port}/jwks.json" }
+`;
+  await writeAtomic(data.issuers, Buffer.from(text), { mode: 0o600 });
+}
+
+/** The port on which the development issuer must listen: that of its entry, when it is on loopback; else 0, any one. */
+export function issuerPort(data: DataDirectory): number {
+  const entry = readIssuers(data.issuers).find(({ issuer }) => issuer === developmentIssuer.issuer);
+  if (entry?.jwksUrl === undefined) return 0;
+  const { protocol, hostname, port } = new URL(entry.jwksUrl);
+  return protocol === 'http:' && hostname === '127.0.0.1' && port !== '' ? Number(port) : 0;
+}
+
+/** None where the file is wrong: the management API then says what is wrong with it. */
+function readIssuers(path: string): z.infer<typeof fileSchema>['issuers'] {
+  try {
+    return fileSchema.parse(parse(readFileSync(path, 'utf8'))).issuers;
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,62 @@
+import type { DataDirectory } from '../platform/data-directory.ts';
+import type { ChildSpec, ReadyLine } from './child.ts';
+import { StartFailure } from './child-failure.ts';
+import {
+  apiOf,
+  type DatabaseAt,
+  issuerProcess,
+  managementProcess,
+  pinListening,
+  pinManagement,
+  postgresProcess,
+} from './platform-processes.ts';
+
+/** Starts a process and keeps it running; settles when it first serves. */
+export type Start = (spec: ChildSpec, pin: (line: ReadyLine) => Record<string, string>) => Promise<ReadyLine>;
+
+export type ManagementOptions = {
+  readonly data: DataDirectory;
+  /** Each as issuer|subject. */
+  readonly administrators: readonly string[];
+  readonly issuerPort: number;
+};
+
+/** What serves policy management; `off` says why it does not. */
+export type ManagementStart = {
+  readonly issuer?: ReadyLine;
+  readonly management?: ReadyLine;
+  readonly off?: string;
+};
+
+/**
+ * Starts the database at once, and once the operator serves the development issuer and the management API. Guarded
+ * models need none of them: where one cannot start, the rest of the platform runs without policy management.
+ */
+export async function startManagement(
+  start: Start,
+  { data, administrators, issuerPort }: ManagementOptions,
+  operator: Promise<ReadyLine>,
+): Promise<ManagementStart> {
+  const database = startDatabase(start, data);
+  database.catch(() => undefined);
+  const api = apiOf(await operator);
+  const issuer = start(issuerProcess(data, issuerPort), pinListening);
+  issuer.catch(() => undefined);
+  try {
+    const [at] = await Promise.all([database, issuer]);
+    const management = await start(managementProcess(data, { api, database: at, administrators }), pinManagement);
+    return { issuer: await issuer, management };
+  } catch (error) {
+    if (!(error instanceof StartFailure)) throw error;
+    const line = await issuer.catch(() => undefined);
+    return { off: error.message, ...(line === undefined ? {} : { issuer: line }) };
+  }
+}
+
+/** The embedded PostgreSQL, or the one that PORTCULLIS_DATABASE_URL names with its password file. */
+async function startDatabase(start: Start, data: DataDirectory): Promise<DatabaseAt> {
+  const external = process.env['PORTCULLIS_DATABASE_URL'] ?? '';
+  if (external !== '') return 'external';
+  const { listening } = await start(postgresProcess(data), pinListening);
+  return { url: listening };
+}
