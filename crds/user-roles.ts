@@ -20,6 +20,8 @@ const write = ['create', 'update', 'patch', 'delete'];
 
 const viewing: RoleRule = { resources: all, verbs: read };
 const editing: RoleRule = { resources: written, verbs: write };
+/** What became of earlier applications stands in a status, and cannot be observed again. */
+const restoring: RoleRule = { resources: [`${kinds.modelBinding.plural}/status`], verbs: ['patch'] };
 
 /** Roles for people on the kinds of the group; the roles of our own processes are the chart's. */
 export const roleGroup = group;
@@ -41,6 +43,6 @@ export const userRoles: readonly UserRole[] = [
     description:
       'Writes and removes every resource, those too that Portcullis writes: for restoring a backup and for repairs.',
     aggregatedTo: [],
-    rules: [viewing, { resources: [...written, ...internal], verbs: [...write, 'deletecollection'] }],
+    rules: [viewing, { resources: [...written, ...internal], verbs: [...write, 'deletecollection'] }, restoring],
   },
 ];

@@ -346,23 +346,43 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       await expect(takeBackup(disturbed(1_000), new Date())).rejects.toMatchObject({ exit: 'conflict' });
     });
 
-    test('who may restore but not write a status is told what is left out; who may not look is refused', async () => {
+    test('the admin role restores everything; who may not write a status is told what is left out; who may not look is refused', async () => {
       const { kubectl, controlPlane } = server;
       await kubectl('apply', '-f', 'crds/roles/portcullis-admin.yaml');
-      await kubectl('create', 'namespace', 'empty');
-      const inEmpty = ['--namespace=empty'];
-      const bind = (role: string) =>
-        kubectl(...inEmpty, 'create', 'rolebinding', role, `--clusterrole=${role}`, '--user=restorer');
-      await bind('portcullis-admin');
-      await bind('view');
-      const restorer = pluginFor(controlPlane.kubeconfigFor('restorer'), 'empty');
+      const kindsOfBackup = 'policyrevisions,guardrailpolicies,modelbindings,runtimegenerations,gatewayroutes';
+      const resources = kindsOfBackup.split(',').map((plural) => `--resource=${plural}.portcullis.dev`);
+      const verbs = '--verb=get,list,watch,create,update,patch,delete';
+      await kubectl('create', 'clusterrole', 'without-status', verbs, ...resources);
+      const restorerIn = async (namespace: string, ...roles: readonly string[]) => {
+        await kubectl('create', 'namespace', namespace);
+        for (const role of roles) {
+          const binding = ['rolebinding', role, `--clusterrole=${role}`, `--user=restorer-${namespace}`];
+          await kubectl(`--namespace=${namespace}`, 'create', ...binding);
+        }
+        return pluginFor(controlPlane.kubeconfigFor(`restorer-${namespace}`), namespace);
+      };
+      const restorer = await restorerIn('empty', 'without-status', 'view');
       const blind = await restorer(['restore', file]);
       expect(blind).toMatchObject({ code: 11, stderr: expect.stringContaining('you may not look at leases') });
       const told = await restorer(['restore', file, '--allow-running']);
       expect(told).toMatchObject({ code: 0, stderr: '' });
-      expect(told.stdout).toContain(
-        'ModelBinding: you may not write a status, so what became of earlier applications is not restored',
-      );
+      const leftOut =
+        'ModelBinding: you may not write a status, so what became of earlier applications is not restored';
+      expect(told.stdout).toContain(leftOut);
+
+      const admin = await restorerIn('whole', 'portcullis-admin', 'view');
+      const whole = await admin(['restore', file, '--allow-running']);
+      expect(whole).toMatchObject({ code: 0, stderr: '' });
+      expect(whole.stdout).not.toContain('you may not write a status');
+      const outcomes = async (namespace: string) =>
+        kubectl(
+          `--namespace=${namespace}`,
+          'get',
+          'modelbindings',
+          '--output=jsonpath={.items[*].status.applications[*].outcome}',
+        );
+      expect(await outcomes('empty')).toBe('');
+      expect(await outcomes('whole')).toContain('Applied');
     });
   });
 });
