@@ -3,8 +3,8 @@ import type { Stored } from '#crds/metadata';
 import type { RuntimeGeneration } from '#crds/runtime-generation';
 import type { Logger } from '#kit/log/logger';
 import type { KubeClient } from '#kube/client';
-import { buildBundle } from '../../bundles/build-bundle.ts';
-import type { BundleStore, Judge } from '../../bundles/ports.ts';
+import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
+import type { BundleStore, Judge, Judgement } from '../../bundles/ports.ts';
 import { BrokenError } from '../../reconcile/outcome.ts';
 import type { RecentRevisions } from '../../revisions/recent-revisions.ts';
 import { askProviders } from '../../trials/ask-providers.ts';
@@ -69,7 +69,8 @@ export async function runStep(
       return learn(trial, target, { bundle });
     }
     case 'judge': {
-      const judgement = await ports.judge.judge(builtOf(trial, target), signal);
+      const built = builtOf(trial, target);
+      const judgement = judgedBefore(world, built) ?? (await ports.judge.judge(built, signal));
       const { name: binding } = trial.subject;
       const warnings = judgement.kind === 'accepted' ? judgement.warnings : [];
       for (const warning of warnings) ports.logger.warn('bundle_warning', { binding, warning });
@@ -91,6 +92,22 @@ export async function runStep(
       return learn(trial, target, { providers });
     }
   }
+}
+
+/**
+ * What was found of a bundle before a route pinned it on this very build: an operator that begins starts no process for
+ * each bundle that serves already.
+ */
+function judgedBefore({ stores, build, template }: BindingWorld, built: BuiltBundle): Judgement | undefined {
+  const { bundle, digest } = built;
+  const name = workloadName({ digest, build, template }, bundle.providers);
+  if (stores.generations.get(name)?.spec.digest !== digest) return undefined;
+  for (const { spec } of stores.routes.by('workload', name)) {
+    const { guardrail, workload } = spec;
+    if (guardrail.mode !== 'Policy' || workload !== name || guardrail.digest !== digest) continue;
+    return { kind: 'accepted', streaming: guardrail.streaming, warnings: [] };
+  }
+  return undefined;
 }
 
 async function ensureWorkload(ports: TrialPorts, world: BindingWorld, trial: Trial, target: Target): Promise<Trial> {
