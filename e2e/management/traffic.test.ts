@@ -12,8 +12,8 @@ import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripte
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
+import { actions } from './actions.ts';
 import { onDatabase } from './on-database.ts';
-import { actions } from './open-world.ts';
 import { type RunningManagement, startManagement } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';

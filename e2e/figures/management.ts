@@ -1,0 +1,39 @@
+import { missingPostgres } from '#sql/testing/test-server';
+import { putConcurrently, sendIdentical } from '../management/measure-commands.ts';
+import { commandThroughCrashes } from '../management/measure-crashes.ts';
+import { openBusyWorld } from '../management/open-busy-world.ts';
+import { createRandom } from '../streaming/random.ts';
+import type { Figure } from '../support/figure.ts';
+
+const sizes = {
+  full: { identical: 200, puts: 1_000, commands: 500 },
+  small: { identical: 200, puts: 120, commands: 60 },
+} as const;
+const seed = 6;
+
+export const figure: Figure = {
+  name: 'management',
+  title: 'commands of the policy management API over two replicas: repeated, contended, and through crashes',
+  run: async (size, say) => {
+    if (missingPostgres !== undefined) return { skipped: missingPostgres };
+    const { identical: count, puts, commands } = sizes[size];
+    const source = createRandom(seed);
+    const random = (): number => source.below(1_000_000) / 1_000_000;
+    await using world = await openBusyWorld({ replicas: 2 });
+    const identical = await sendIdentical(world, count);
+    say(`${count} identical commands: ${JSON.stringify(identical)}`);
+    const contended = await putConcurrently(world, { puts, workers: 16, random });
+    say(`${contended.puts} PUTs: ${JSON.stringify({ ...contended, faults: contended.faults.slice(0, 10) })}`);
+    const crashed = await commandThroughCrashes(world, { commands, workers: 8, random });
+    say(
+      `${crashed.commands} commands through crashes: ${JSON.stringify({ ...crashed, faults: crashed.faults.slice(0, 10) })}`,
+    );
+    const isOne = identical.answers === 1 && identical.accepted === count && identical.effects === 1;
+    const line =
+      `${count} identical commands: ${identical.effects} effect, ${identical.answers} answer; ${contended.puts} PUTs and ` +
+      `${contended.edits} edits: ${contended.accepted} accepted, ${contended.revisions} revisions, ` +
+      `${contended.faults.length} faults; ${crashed.commands} commands through ${crashed.kills} kills and ` +
+      `${crashed.stops} stops: ${crashed.accepted} accepted, ${crashed.faults.length} faults`;
+    return { holds: isOne && contended.faults.length === 0 && crashed.faults.length === 0, line };
+  },
+};

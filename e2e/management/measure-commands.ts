@@ -1,0 +1,98 @@
+import type { PolicyDetail } from '#contracts/management';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { PolicyRevision } from '#crds/policy-revision';
+import { listAll } from '#kube/list-all';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import type { BusyWorld } from './open-busy-world.ts';
+import { newKey } from './start-management.ts';
+
+const list = '/api/v1/guardrail-policies';
+
+/** Identical commands at the same time over two replicas: how many effects and different answers there were. */
+export async function sendIdentical(world: BusyWorld, count: number) {
+  const body = { name: 'identical', definition: definitionOf('identical') };
+  const key = newKey();
+  const answers = await Promise.all(
+    Array.from({ length: count }, (_, at) => world.api.command('POST', list, body, { key, replica: at % 2 })),
+  );
+  const { items } = await listAll<GuardrailPolicy>(world.client, kinds.guardrailPolicy);
+  return {
+    answers: new Set(answers.map(({ status, text }) => `${status} ${text}`)).size,
+    accepted: answers.filter(({ status }) => status === 202).length,
+    effects: items.filter(({ spec }) => spec.displayName === 'identical').length,
+  };
+}
+
+export type PutReport = {
+  readonly puts: number;
+  readonly accepted: number;
+  readonly edits: number;
+  readonly revisions: number;
+  /** What must not be, one sentence each. */
+  readonly faults: readonly string[];
+};
+
+/** PUTs with If-Match on one policy from many sides, mixed with edits of the object, which know no ETag. */
+export async function putConcurrently(
+  world: BusyWorld,
+  options: { readonly puts: number; readonly workers: number; readonly random: () => number },
+): Promise<PutReport> {
+  const { id } = await world.act.createPolicy('contended');
+  const path = `${list}/${id}`;
+  const winners = new Map<string, number>();
+  const accepted: { readonly marker: string; readonly operationId: string }[] = [];
+  const faults: string[] = [];
+  let sent = 0;
+  let edits = 0;
+
+  async function work(worker: number): Promise<void> {
+    while (sent < options.puts) {
+      const number = sent++;
+      if (options.random() < 0.1) {
+        await world.client.patch(kinds.guardrailPolicy, `p-${id}`, [
+          { op: 'replace', path: '/spec/description', value: `edit ${number}` },
+        ]);
+        edits++;
+      }
+      const read = await world.api.call(path, { replica: worker % 2 });
+      if (read.status !== 200) {
+        faults.push(`GET ${read.status} ${read.text.slice(0, 120)}`);
+        continue;
+      }
+      const { name, status, definition } = read.json as PolicyDetail;
+      const etag = String(read.headers['etag']);
+      const marker = `put ${number}`;
+      const body = { name, status, definition, description: marker };
+      const answer = await world.api.command('PUT', path, body, { etag, replica: (worker + number) % 2 });
+      if (answer.status === 202) {
+        winners.set(etag, (winners.get(etag) ?? 0) + 1);
+        accepted.push({ marker, operationId: answer.json.operationId });
+      } else if (answer.status !== 412) {
+        faults.push(`PUT ${answer.status} ${answer.text.slice(0, 120)}`);
+      }
+    }
+  }
+
+  await Promise.all(Array.from({ length: options.workers }, (_, worker) => work(worker)));
+  for (const [etag, count] of winners) if (count > 1) faults.push(`${count} PUTs passed with ${etag}`);
+  const recorded = await revisionsOf(world, id);
+  const numbers = recorded.map(({ spec }) => spec.number).toSorted((a, b) => a - b);
+  if (numbers.some((number, at) => number !== at + 1)) faults.push('the history has a gap');
+  for (const { marker, operationId } of accepted) {
+    const operation = await world.api.ended({ status: 202, headers: {}, text: '', json: { operationId } });
+    const own = recorded.filter(({ spec }) => spec.description === marker);
+    const result = operation.result as { readonly revision?: number } | null;
+    if (operation.state !== 'succeeded' || own.length !== 1 || own[0]?.spec.number !== result?.revision) {
+      faults.push(`${marker}: ${operation.state}, ${own.length} revisions`);
+    }
+  }
+  return { puts: sent, accepted: accepted.length, edits, revisions: recorded.length, faults };
+}
+
+export async function revisionsOf(world: BusyWorld, policyId: string) {
+  const { items } = await listAll<PolicyRevision>(world.client, kinds.policyRevision, {
+    labelSelector: `portcullis.dev/policy-id=${policyId}`,
+  });
+  return items;
+}

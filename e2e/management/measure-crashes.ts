@@ -1,0 +1,164 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { OperationResource, PolicyDetail } from '#contracts/management';
+import { currentProfile } from '#contracts/profiles';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import { listAll } from '#kube/list-all';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import type { Answer } from './call-api.ts';
+import { revisionsOf } from './measure-commands.ts';
+import type { BusyWorld } from './open-busy-world.ts';
+import { type CommandOptions, newKey } from './start-management.ts';
+
+const list = '/api/v1/guardrail-policies';
+
+export type CrashReport = {
+  readonly commands: number;
+  readonly accepted: number;
+  readonly refused: number;
+  readonly kills: number;
+  readonly stops: number;
+  readonly faults: readonly string[];
+};
+
+type Sent = {
+  readonly kind: 'create' | 'update' | 'apply';
+  readonly marker: string;
+  readonly answer: Answer;
+};
+
+/** Commands of several clients, each repeated with its key until it is answered, while replicas die and stand still. */
+export async function commandThroughCrashes(
+  world: BusyWorld,
+  options: { readonly commands: number; readonly workers: number; readonly random: () => number },
+): Promise<CrashReport> {
+  const { random } = options;
+  const done = new AbortController();
+  const chaos = makeTrouble(world, random, done.signal);
+  const sent: Sent[] = [];
+  let count = 0;
+  const lanes = await Promise.all(Array.from({ length: options.workers }, (_, worker) => openLane(world, worker)));
+
+  await Promise.all(
+    lanes.map(async (lane) => {
+      while (count < options.commands) {
+        const marker = `command-${count++}`;
+        const kind = (['create', 'update', 'apply'] as const)[Math.floor(random() * 3)] ?? 'create';
+        sent.push({ kind, marker, answer: await lane[kind](marker) });
+      }
+    }),
+  );
+  done.abort();
+  const { kills, stops } = await chaos;
+  const faults = await judge(world, lanes, sent);
+  const accepted = sent.filter(({ answer }) => answer.status === 202).length;
+  return { commands: sent.length, accepted, refused: sent.length - accepted, kills, stops, faults };
+}
+
+type Lane = Readonly<Record<Sent['kind'], (marker: string) => Promise<Answer>>> & { readonly policyId: string };
+
+/** One client with a policy and a model of its own. */
+async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
+  const policyId = (await patiently(() => world.act.createPolicy(`lane-${worker}`))).id;
+  const modelId = await world.act.createModel(`lane-${worker}`);
+  const model = `/api/v1/models/${modelId}/guardrail-binding`;
+
+  const read = (path: string) =>
+    patiently(async () => {
+      for (const replica of [0, 1]) {
+        const answer = await world.api.call(path, { replica }).catch(() => undefined);
+        if (answer?.status === 200) return answer;
+      }
+      throw new Error('no replica answers');
+    });
+  /** With the same key until somebody says what became of it. */
+  const send = async (method: 'POST' | 'PUT', path: string, body: unknown, more: CommandOptions = {}) => {
+    const key = newKey();
+    return patiently(async () => {
+      for (const replica of [worker % 2, (worker + 1) % 2]) {
+        const answer = await world.api.command(method, path, body, { ...more, key, replica }).catch(() => undefined);
+        const isFinal =
+          answer !== undefined && answer.status < 500 && answer.json?.error?.code !== 'idempotency_in_progress';
+        if (isFinal) return answer;
+      }
+      throw new Error('nobody says what became of it');
+    });
+  };
+
+  return {
+    policyId,
+    create: (marker) => send('POST', list, { name: marker, definition: definitionOf(marker) }),
+    async update(marker) {
+      const { json, headers } = await read(`${list}/${policyId}`);
+      const { name, status, definition } = json as PolicyDetail;
+      const body = { name, status, definition, description: marker };
+      return send('PUT', `${list}/${policyId}`, body, { etag: String(headers['etag']) });
+    },
+    async apply() {
+      const { headers } = await read(model);
+      const body = { policyId, policyRevision: 1, contentProfile: currentProfile };
+      return send('PUT', model, body, { etag: String(headers['etag']) });
+    },
+  };
+}
+
+async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
+  const end = performance.now() + 120_000;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await pause(100);
+    }
+  }
+}
+
+/** Kills or stops one replica after the other, at random moments, and brings it back. */
+async function makeTrouble(world: BusyWorld, random: () => number, over: AbortSignal) {
+  let kills = 0;
+  let stops = 0;
+  while (!over.aborted) {
+    await pause(200 + random() * 800);
+    const at = random() < 0.5 ? 0 : 1;
+    const { child } = world.api.replicas[at] ?? {};
+    if (child === undefined) continue;
+    if (random() < 0.5) {
+      child.kill('SIGKILL');
+      kills++;
+      await world.api.startReplica(at);
+    } else {
+      child.kill('SIGSTOP');
+      stops++;
+      await pause(random() < 0.1 ? 24_000 : random() * 2_000);
+      child.kill('SIGCONT');
+    }
+  }
+  return { kills, stops };
+}
+
+/** Every accepted command ended truthfully and had one effect; every refused one had none. */
+async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Sent[]): Promise<readonly string[]> {
+  const policies = (await listAll<GuardrailPolicy>(world.client, kinds.guardrailPolicy)).items;
+  const history = (await Promise.all(lanes.map((lane) => revisionsOf(world, lane.policyId)))).flat();
+  const faults: string[] = [];
+  for (const { kind, marker, answer } of sent) {
+    const made = policies.filter(({ spec }) => spec.displayName === marker).length;
+    const saved = history.filter(({ spec }) => spec.description === marker).length;
+    const effects = kind === 'create' ? made : kind === 'update' ? saved : undefined;
+    if (answer.status !== 202) {
+      const isExpected = answer.status === 412 && kind !== 'create';
+      if (!isExpected || (effects ?? 0) !== 0) faults.push(`${marker} (${kind}): ${answer.status}, ${effects} effects`);
+      continue;
+    }
+    const end: OperationResource = await patiently(() => world.api.ended(answer));
+    const isTrue = kind === 'apply' ? isEndOfApply(end) : end.state === 'succeeded' && effects === 1;
+    if (!isTrue) faults.push(`${marker} (${kind}): ${end.state} ${end.error?.code ?? ''}, ${effects} effects`);
+  }
+  return faults;
+}
+
+/** The operator applies the newest of several that come soon after each other. */
+function isEndOfApply({ state, error }: OperationResource): boolean {
+  return state === 'succeeded' || error?.code === 'superseded';
+}
