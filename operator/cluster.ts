@@ -19,6 +19,8 @@ import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
 import { createServedServices } from './served/adapters/services/served-services.ts';
 import { createDeployments } from './workloads/adapters/deployments/deployments.ts';
 
+/** Within its renew deadline a leader gives up a socket that does not answer, and tries another one. */
+const electionTimeoutMs = 4_000;
 const root = join(import.meta.dirname, '..');
 
 /**
@@ -38,9 +40,13 @@ export async function openCluster(
   const access = await accessOf(config.api);
   const opened = parts.use(createClient({ ...access, namespace: config.namespace, onRequest: tools.onRequest }));
   const plain = overrides.wrapClient?.(opened) ?? opened;
+  // Sockets of its own: a lease is renewed in time, however much else is asked for.
+  const elector = parts.use(
+    createClient({ ...access, namespace: config.namespace, requestTimeoutMs: electionTimeoutMs }),
+  );
   const election = parts.use(
     startLeaderElection({
-      client: plain,
+      client: overrides.wrapClient?.(elector) ?? elector,
       name: config.leaseName,
       identity: config.replica,
       logger,

@@ -207,6 +207,28 @@ test('has room for 32 watches and requests beside them, and refuses one watch mo
   expect(one.scripted.watches()).toHaveLength(32);
 });
 
+test('gives up every socket when one does not answer: the next request has a new one, and watches begin anew', async () => {
+  const used: (number | undefined)[] = [];
+  const noted =
+    (step: Step): Step =>
+    (outgoing, incoming) => {
+      used.push(incoming.socket.remotePort);
+      return step(outgoing, incoming);
+    };
+  await using one = await withClient([json(200, report), silence, json(200, report)].map(noted));
+  one.scripted.script({ watches: [silence] });
+  const watching = (async () => {
+    for await (const _ of one.client.watch(kind, { resourceVersion: '1' }));
+  })();
+  const watch = expect(watching).rejects.toMatchObject({ code: 'network' });
+  await until('the watch is open', () => one.scripted.watches().length === 1);
+  await one.client.get(kind, 'one');
+  await expect(one.client.get(kind, 'one')).rejects.toMatchObject({ code: 'network' });
+  await watch;
+  await one.client.get(kind, 'one');
+  expect(used.slice(0, 2)).not.toContain(used[2]);
+});
+
 test('speaks of a kind of another group or of the core group as it is', async () => {
   const metadata = { name: 'one', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
   const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata };

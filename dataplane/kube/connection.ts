@@ -10,6 +10,8 @@ const maxSockets = 48;
 const maxStreams = 32;
 /** API servers keep idle sockets for longer than this, so none is used that its server is about to close. */
 const idleSocketMs = 30_000;
+/** Sockets that do not answer are all given up at most this often: a server that is slow is not asked for more. */
+const giveUpEveryMs = 15_000;
 /** Who sends, for the audit log of the server. */
 const userAgent = 'portcullis';
 /** A body with a refusal is read up to here; it is a Status object. */
@@ -56,17 +58,32 @@ export type ConnectionOptions = Omit<ClusterAccess, 'namespace'> & {
 export function openConnection(options: ConnectionOptions): Connection {
   const base = new URL(options.url);
   const prefix = base.pathname.replace(/\/+$/, '');
-  const pool = new Pool(base.origin, {
-    connect: connectorOf(options),
-    connections: maxSockets,
-    pipelining: 1,
-    allowH2: false,
-    keepAliveTimeout: idleSocketMs,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxResponseSize: -1,
-  });
+  const openPool = (): Pool =>
+    new Pool(base.origin, {
+      connect: connectorOf(options),
+      connections: maxSockets,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: idleSocketMs,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxResponseSize: -1,
+    });
+  let pool = openPool();
+  let gaveUpAt = Number.NEGATIVE_INFINITY;
   let streams = 0;
+
+  /**
+   * Where a server or a network went away without a word, no socket tells: the others that are open now are as silent
+   * as the one that was waited for, and idle ones would be used next.
+   */
+  function giveUp(): void {
+    if (performance.now() - gaveUpAt < giveUpEveryMs) return;
+    const silent = pool;
+    pool = openPool();
+    gaveUpAt = performance.now();
+    void silent.destroy();
+  }
 
   async function open(request: KubeRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const started = performance.now();
@@ -101,6 +118,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       if (answer.statusCode >= 300) throw await refusal(answer);
       return parseAnswer(await readBounded(answer, maxAnswerBytes));
     } catch (error) {
+      if (deadline.timedOut()) giveUp();
       throw networkError(error, request, deadline.timedOut());
     }
   }
@@ -114,6 +132,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       if (answer.statusCode >= 300) throw await refusal(answer);
       yield* answer.body;
     } catch (error) {
+      if (deadline.timedOut()) giveUp();
       throw networkError(error, request, deadline.timedOut());
     } finally {
       streams -= 1;

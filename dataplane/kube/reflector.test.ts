@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { GatewayReport } from '#crds/gateway-report';
 import { kinds } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
+import type { Clock } from '#kit/time/clock';
 import { until } from '../../e2e/support/until.ts';
 import type { Backoff } from './backoff.ts';
 import { createClient, type KubeClient } from './client.ts';
@@ -46,6 +47,8 @@ type Setup = AsyncDisposable & {
   readonly logged: string[];
   /** What was waited after each failure, milliseconds. */
   readonly delays: number[];
+  /** How often the waits began anew. */
+  readonly resets: () => number;
 };
 
 type SetupOptions = {
@@ -55,6 +58,7 @@ type SetupOptions = {
   readonly onChange?: (name: string) => void;
   readonly watchSeconds?: number;
   readonly waitMs?: number;
+  readonly clock?: Clock;
 };
 
 async function setUp(options: SetupOptions): Promise<Setup> {
@@ -65,17 +69,21 @@ async function setUp(options: SetupOptions): Promise<Setup> {
   const waits: number[] = [];
   const logged: string[] = [];
   const delays: number[] = [];
+  let resets = 0;
   const backoff: Backoff = {
     next() {
       waits.push(options.waitMs ?? 1);
       return options.waitMs ?? 1;
     },
-    reset() {},
+    reset() {
+      resets += 1;
+    },
   };
   const reflector = startReflector<GatewayReport>({
     client: bounded(client, options.watchSeconds),
     kind,
     backoff,
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
     indexes: { gateway: (report) => [report.spec.gateway] },
     logger: {
       info: () => {},
@@ -96,6 +104,7 @@ async function setUp(options: SetupOptions): Promise<Setup> {
     waits,
     logged,
     delays,
+    resets: () => resets,
     async [Symbol.asyncDispose]() {
       await reflector[Symbol.asyncDispose]();
       await client[Symbol.asyncDispose]();
@@ -381,4 +390,18 @@ test('says that it was stopped before it was in step', async () => {
   const synced = expect(one.reflector.synced).rejects.toMatchObject({ code: 'network' });
   await one[Symbol.asyncDispose]();
   await synced;
+});
+
+test('waits no longer than at first after a watch that lasted: who waited does not ask too often', async () => {
+  let passedMs = 0;
+  const clock: Clock = { now: () => passedMs, date: () => new Date(0) };
+  const broken =
+    (ms: number): Step =>
+    (outgoing) => {
+      passedMs += ms;
+      outgoing.destroy();
+    };
+  await using one = await setUp({ lists: [list([], 1)], watches: [broken(9_000), broken(10_000)], clock });
+  await until('the second watch broke', () => one.waits.length === 2);
+  expect(one.resets()).toBe(1);
 });

@@ -21,6 +21,8 @@ const maxWatchSeconds = 25;
 const promptEndMs = 1_000;
 /** The longest that the question whether a server is still as new as it was may take. */
 const confirmMs = 10_000;
+/** After a watch or a list that lasted so long the waits between failures begin anew. */
+const patientMs = 10_000;
 /** The longest wait that a server may ask for. */
 const maxRetryAfterMs = 60_000;
 
@@ -187,7 +189,9 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
     await watchFrom(position);
   }
 
-  async function pauseAfter(error: unknown): Promise<void> {
+  async function pauseAfter(error: unknown, lastedMs: number): Promise<void> {
+    // Who waited for so long does not ask too often.
+    if (lastedMs >= patientMs) backoff.reset();
     const lost = isKubeError(error, 'gone', 'too_large_resource_version');
     if (lost) position = undefined;
     else isDoubtful = true;
@@ -204,10 +208,11 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
+      const started = clock.now();
       try {
         await cycle();
       } catch (error) {
-        if (!signal.aborted) await pauseAfter(error);
+        if (!signal.aborted) await pauseAfter(error, clock.now() - started);
       }
     }
     synced.reject(new KubeError('network', `stopped before the first list of ${kind.kind}`));
