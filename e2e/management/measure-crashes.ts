@@ -119,7 +119,7 @@ async function makeTrouble(world: BusyWorld, random: () => number, over: AbortSi
   let kills = 0;
   let stops = 0;
   while (!over.aborted) {
-    await pause(200 + random() * 800);
+    await pause(50 + random() * 300);
     const at = random() < 0.5 ? 0 : 1;
     const { child } = world.api.replicas[at] ?? {};
     if (child === undefined) continue;
