@@ -29,6 +29,13 @@ export const settings = {
   PORTCULLIS_OPENFGA_URL: setting.optional(
     setting.url({ help: 'the OpenFGA server; needed where PORTCULLIS_RELATIONS is openfga' }),
   ),
+  PORTCULLIS_OPENFGA_STORE: setting.string({
+    help: 'store of this installation in OpenFGA, made where there is none; two installations that share one share rights',
+    default: 'portcullis',
+  }),
+  PORTCULLIS_OPENFGA_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'the token that the OpenFGA server asks for, read at the start' }),
+  ),
   PORTCULLIS_ADMINISTRATORS: setting.optional(
     setting.list({ help: 'the first administrators, each as issuer|subject; they are granted the right at the start' }),
   ),
@@ -58,7 +65,9 @@ export type ManagementConfig = {
   };
   readonly databaseUrl: string;
   readonly issuersFile: string;
-  readonly relations: { readonly kind: 'postgres' } | { readonly kind: 'openfga'; readonly url: URL };
+  readonly relations:
+    | { readonly kind: 'postgres' }
+    | { readonly kind: 'openfga'; readonly url: URL; readonly storeName: string };
   readonly administrators: readonly string[];
   readonly environment: { readonly providers: string; readonly limits: string };
   readonly runDirectory: string | undefined;
@@ -66,7 +75,10 @@ export type ManagementConfig = {
 };
 
 /** Where secrets are; they are read by those who need them. */
-export type ManagementSecrets = { readonly databasePasswordFile: string };
+export type ManagementSecrets = {
+  readonly databasePasswordFile: string;
+  readonly openFgaTokenFile: string | undefined;
+};
 
 /** @throws ConfigError with every problem */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): {
@@ -86,17 +98,25 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     },
     databaseUrl: read.PORTCULLIS_DATABASE_URL,
     issuersFile: read.PORTCULLIS_ISSUERS_FILE,
-    relations: relationsOf(read.PORTCULLIS_RELATIONS, read.PORTCULLIS_OPENFGA_URL),
+    relations: relationsOf(read.PORTCULLIS_RELATIONS, read.PORTCULLIS_OPENFGA_URL, read.PORTCULLIS_OPENFGA_STORE),
     administrators: read.PORTCULLIS_ADMINISTRATORS ?? [],
     environment: { providers: join(folder, 'providers.yaml'), limits: join(folder, 'limits.yaml') },
     runDirectory: read.PORTCULLIS_RUN_DIR,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
-  return { config, secrets: { databasePasswordFile: read.PORTCULLIS_DATABASE_PASSWORD_FILE } };
+  const secrets = {
+    databasePasswordFile: read.PORTCULLIS_DATABASE_PASSWORD_FILE,
+    openFgaTokenFile: read.PORTCULLIS_OPENFGA_TOKEN_FILE,
+  };
+  return { config, secrets };
 }
 
-function relationsOf(kind: 'postgres' | 'openfga', url: URL | undefined): ManagementConfig['relations'] {
+function relationsOf(
+  kind: 'postgres' | 'openfga',
+  url: URL | undefined,
+  storeName: string,
+): ManagementConfig['relations'] {
   if (kind === 'postgres') return { kind };
-  if (url !== undefined) return { kind, url };
+  if (url !== undefined) return { kind, url, storeName };
   throw new ConfigError(['PORTCULLIS_OPENFGA_URL is missing: it must be set where PORTCULLIS_RELATIONS is openfga']);
 }

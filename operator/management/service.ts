@@ -72,7 +72,8 @@ export async function createManagementService(
   const { approved } = await readEnvironmentFiles(config.environment);
   const database = parts.use(openDatabase(config, secrets));
   await migrate(database, { schema: 'management', folder: migrations });
-  const access = overrides.access ?? (await openAccess(config, parts, { database, clock, logger }));
+  const { openFgaTokenFile } = secrets;
+  const access = overrides.access ?? (await openAccess(config, parts, { database, clock, logger, openFgaTokenFile }));
   const client = openClient(parts, config, overrides);
   const caches = parts.use(startManagementCaches({ client, logger, clock }));
   const gateways = parts.use(openGateways(config, { client, clock, logger }));

@@ -1,6 +1,8 @@
 import { createVerifier } from '#identity/create-verifier';
+import { openTokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
+import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
 import { grantAdministrators, readAdministrators } from '#relations/administrators';
 import type { Relations } from '#relations/ports';
@@ -17,7 +19,12 @@ import { readIssuersFile } from './issuers-file.ts';
 export async function openAccess(
   config: ManagementConfig,
   parts: AsyncDisposableStack,
-  tools: { readonly database: Database; readonly clock: Clock; readonly logger: Logger },
+  tools: {
+    readonly database: Database;
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly openFgaTokenFile: string | undefined;
+  },
 ): Promise<Access> {
   const { logger, clock, database } = tools;
   const administrators = readAdministrators(config.administrators);
@@ -26,16 +33,23 @@ export async function openAccess(
     clock,
     onUnavailable: (issuer) => logger.warn('keys_unavailable', { issuer }),
   });
-  const relations = parts.use(await openRelations(config, database));
+  const relations = parts.use(await openRelations(config, database, tools.openFgaTokenFile));
   await grantAdministrators(relations, administrators);
   return createAccess({ verifier, relations });
 }
 
-async function openRelations({ relations }: ManagementConfig, database: Database): Promise<Relations> {
+async function openRelations(
+  { relations }: ManagementConfig,
+  database: Database,
+  tokenFile: string | undefined,
+): Promise<Relations> {
   switch (relations.kind) {
     case 'postgres':
       return openPostgresRelations(database);
     case 'openfga':
-      throw new TypeError(`no relations at ${relations.url.href}`);
+      return openOpenFgaRelations({
+        ...relations,
+        ...(tokenFile === undefined ? {} : { token: openTokenFile(tokenFile).first() }),
+      });
   }
 }

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mintToken } from '#identity/mint-token';
+import { ensureSigningKeys, publicKeySet, readSigningKeys } from '#identity/signing-keys';
+import { createLogger } from '#kit/log/logger';
+import { systemClock } from '#kit/time/clock';
+import { connectSql } from '#sql/connect';
+import { openAccess } from '../../operator/management/access/open-access.ts';
+import { readConfig } from '../../operator/management/config.ts';
+import { missingOpenFga, onOpenFga, startOpenFga } from './openfga-server.ts';
+
+const issuer = 'http://issuer.portcullis.localhost';
+const audience = 'portcullis';
+const openFgaToken = 'hunter2';
+
+let folder: string;
+let keyFile: string;
+const inFolder = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'portcullis-access-'));
+  keyFile = join(folder, 'keys.json');
+  await ensureSigningKeys(keyFile);
+  inFolder('jwks.json', JSON.stringify(publicKeySet(await readSigningKeys(keyFile))));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.skipIf(missingOpenFga !== undefined)(onOpenFga('the management API with OpenFGA'), () => {
+  test('lets in who administers there, nobody else, and nobody while it is away', async () => {
+    await using server = await startOpenFga({ token: openFgaToken });
+    const issuers = JSON.stringify({ issuers: [{ issuer, audience, jwksFile: 'jwks.json' }] });
+    const { config, secrets } = readConfig({
+      PORTCULLIS_API_URL: 'http://127.0.0.1:1',
+      PORTCULLIS_API_TOKEN_FILE: inFolder('api.token', 'a'),
+      PORTCULLIS_DATABASE_URL: 'postgres://me@127.0.0.1:1/a',
+      PORTCULLIS_DATABASE_PASSWORD_FILE: inFolder('password', 'a'),
+      PORTCULLIS_ISSUERS_FILE: inFolder('issuers.yaml', issuers),
+      PORTCULLIS_RELATIONS: 'openfga',
+      PORTCULLIS_OPENFGA_URL: server.url.href,
+      PORTCULLIS_OPENFGA_TOKEN_FILE: inFolder('openfga.token', `${openFgaToken}\n`),
+      PORTCULLIS_ADMINISTRATORS: `${issuer}|ann`,
+      PORTCULLIS_ENVIRONMENT_DIR: folder,
+    });
+    await using parts = new AsyncDisposableStack();
+    // OpenFGA holds the rights: the database, which is not there, is not asked.
+    const database = parts.use(connectSql({ url: config.databaseUrl, applicationName: 'test' }));
+    const access = await openAccess(config, parts, {
+      database,
+      clock: systemClock,
+      logger: createLogger({ service: 'test', level: 'error' }),
+      openFgaTokenFile: secrets.openFgaTokenFile,
+    });
+    const admit = async (subject: string) => {
+      const token = await mintToken({ keyFile, issuer, subject, audience, ttlSeconds: 60 });
+      return access.admit(['Authorization', `Bearer ${token}`]);
+    };
+    expect(await admit('ann')).toMatchObject({ ok: true });
+    expect(await admit('bob')).toEqual({ ok: false, code: 'permission_denied' });
+    expect(await access.admit([])).toEqual({ ok: false, code: 'unauthenticated' });
+    await server.end();
+    expect(await admit('ann')).toEqual({ ok: false, code: 'authorization_unavailable' });
+  });
+});
