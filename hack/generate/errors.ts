@@ -1,4 +1,5 @@
 import { checkErrors } from '#contracts/checks';
+import { managementErrors, operationFailures } from '#contracts/management-errors';
 import { failureReasons } from '#crds/model-binding';
 import { kubeErrorCodes } from '#kube/kube-error';
 import { clientErrors } from '../../dataplane/gateway/http/errors.ts';
@@ -18,6 +19,11 @@ export function generate(): ReadonlyMap<string, string> {
     code(name),
     message,
   ]);
+  const management = Object.entries(managementErrors).map(([name, { status, meaning }]) => [
+    String(status),
+    code(name),
+    meaning,
+  ]);
   const parts = [
     '## Runtime',
     'Body: `{"code", "message", "traceId"}`. Every status but 200 forbids the protected action.',
@@ -26,6 +32,14 @@ export function generate(): ReadonlyMap<string, string> {
     'Body: `{"error": {"message", "type", "param", "code"}}`; in a stream the same object stands in one `data:` frame. ' +
       'A check that failed is 503 with type `guardrail_error` and the code of the runtime.',
     table(['Status', 'Type', 'Code', 'Message'], gateway),
+    '## Policy management',
+    'Body: `{"error": {"code", "message", "traceId", "details": [{"path", "message"}]}}`.',
+    table(['Status', 'Code', 'Meaning'], management),
+    'Codes with which an operation fails:',
+    table(
+      ['Code', 'Meaning'],
+      Object.entries(operationFailures).map(([name, meaning]) => [code(name), meaning]),
+    ),
     '## Applications of a policy',
     'Reasons for which an application of a revision to a model ends as failed; the earlier application goes on.',
     table(
