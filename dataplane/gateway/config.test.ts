@@ -33,7 +33,12 @@ test('what protects has no default but the strict one', () => {
   const env = environment(folder.path);
   const { config } = readConfig(env);
   expect(config.clients).toEqual({ auth: 'keys', keysFile: env['PORTCULLIS_CLIENT_KEYS_FILE'] });
-  expect(config).toMatchObject({ gateway: 'default', maxRequestMs: 900_000, streamIdleMs: 60_000 });
+  expect(config).toMatchObject({
+    gateway: 'default',
+    maxRequestMs: 900_000,
+    streamIdleMs: 60_000,
+    maxChecksPerAddress: 32,
+  });
   const { PORTCULLIS_CLIENT_KEYS_FILE: _, ...keyless } = env;
   expect(problemsOf(keyless)).toEqual([
     'PORTCULLIS_CLIENT_KEYS_FILE is missing: it must be set unless PORTCULLIS_CLIENT_AUTH is open',

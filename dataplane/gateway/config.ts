@@ -1,3 +1,4 @@
+import { limits } from '#contracts/limits';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
 
@@ -40,6 +41,12 @@ export const settings = {
     max: 3_600,
     default: 60,
   }),
+  PORTCULLIS_MAX_CHECKS_PER_ADDRESS: setting.integer({
+    help: 'checks that are made at the same time at one address of a runtime; more wait',
+    min: 1,
+    max: 4_096,
+    default: limits.maxConcurrency.default,
+  }),
   PORTCULLIS_LOG_LEVEL: setting.choice({
     help: 'least important lines of the log',
     choices: LOG_LEVELS,
@@ -64,6 +71,8 @@ export type GatewayConfig = {
   readonly clients: { readonly auth: 'open' } | { readonly auth: 'keys'; readonly keysFile: string };
   readonly maxRequestMs: number;
   readonly streamIdleMs: number;
+  /** Calls at the same time to one origin of a route, behind which there may be several processes. */
+  readonly maxChecksPerAddress: number;
   readonly logLevel: LogLevel;
 };
 
@@ -91,6 +100,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     clients: clientsOf(read.PORTCULLIS_CLIENT_AUTH, read.PORTCULLIS_CLIENT_KEYS_FILE),
     maxRequestMs: read.PORTCULLIS_MAX_STREAM_SECONDS * 1_000,
     streamIdleMs: read.PORTCULLIS_STREAM_IDLE_SECONDS * 1_000,
+    maxChecksPerAddress: read.PORTCULLIS_MAX_CHECKS_PER_ADDRESS,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   return {

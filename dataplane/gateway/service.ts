@@ -70,7 +70,12 @@ export async function createGatewayService(
   const logger = overrides.logger ?? createLogger({ service: 'gateway', level: config.logLevel });
   const metrics = createGatewayMetrics();
   const shutdown = new AbortController();
-  const checks = parts.use(createCheckClient({ tokenFile: openTokenFile(secrets.runtimeTokenFile) }));
+  const checks = parts.use(
+    createCheckClient({
+      tokenFile: openTokenFile(secrets.runtimeTokenFile),
+      maxInFlight: config.maxChecksPerAddress,
+    }),
+  );
   const routes = holdRoutes(parts, config, overrides, { checks, logger });
   const { table, pins } = routes;
   const gateway: Gateway = {

@@ -5,7 +5,7 @@ import { type ClusterEnvironment, readClusterEnvironment } from '../../operator/
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf } from './pods-of.ts';
-import { ofKind, type Rendered, renderFile, valuesFiles } from './render-chart.ts';
+import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
 
 /** What the operator reads of the rendered ConfigMap, by its own code. */
 async function environmentOf(objects: readonly Rendered[]): Promise<ClusterEnvironment> {
@@ -77,12 +77,21 @@ describe('the environment', () => {
       annotations: { 'example.com/owner': 'safety' },
       imagePullSecrets: [{ name: 'pull' }],
       providerSecret: 'provider-credentials',
+      authoritiesConfigMap: 'company-authorities',
+      runAsUser: 1_000_700_000,
       maxUnavailable: '50%',
       preStopSeconds: 10,
       terminationGraceSeconds: 45,
       ingress: [{ podSelector: { matchLabels: { app: 'tickets' } } }, { namespaceSelector: expect.anything() }],
       egress: [{ to: [{ ipBlock: { cidr: '198.51.100.0/24' } }] }],
     });
+  });
+
+  test('leaves the user of runtimes to the image, or to the cluster', async () => {
+    const templateOf = async (...args: readonly string[]) => (await environmentOf(await renderChart(args))).template;
+    expect(await templateOf()).not.toHaveProperty('runAsUser');
+    expect(await templateOf('--set=runAsUser=')).toMatchObject({ runAsUser: '' });
+    expect(await templateOf('--set=runAsUser=1234')).toMatchObject({ runAsUser: 1_234 });
   });
 
   test('leaves runtimes open where policies of networks are off', async () => {

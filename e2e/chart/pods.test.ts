@@ -14,13 +14,8 @@ const containerContext = {
   readOnlyRootFilesystem: true,
   capabilities: { drop: ['ALL'] },
 };
-const podContext = {
-  runAsNonRoot: true,
-  runAsUser: 65_532,
-  runAsGroup: 65_532,
-  fsGroup: 65_532,
-  seccompProfile: { type: 'RuntimeDefault' },
-};
+const restricted = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
+const podContextOf = (user: number) => ({ ...restricted, runAsUser: user, runAsGroup: user, fsGroup: user });
 const volumeKinds = ['configMap', 'secret', 'emptyDir'];
 
 /** The settings of the program that a container runs, and those of it that are for another way to run. */
@@ -58,7 +53,8 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
 
   test('are restricted, with a root that cannot be written to', () => {
     for (const { spec, name } of pods) {
-      expect(spec.securityContext, name).toEqual(podContext);
+      const user = file.startsWith('production') ? 1_000_700_000 : 65_532;
+      expect(spec.securityContext, name).toEqual(podContextOf(user));
       for (const member of ['hostNetwork', 'hostPID', 'hostIPC', 'initContainers', 'ephemeralContainers']) {
         expect(spec, name).not.toHaveProperty(member);
       }
@@ -98,7 +94,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       const program = programs[path];
       if (program === undefined) throw new Error(`${name} runs ${path}, which is no program of ours`);
       const rows = describeSettings(program.settings);
-      const given = env.map((variable) => variable.name).filter((variable) => variable !== 'NODE_OPTIONS');
+      const given = env.map((variable) => variable.name).filter((variable) => !variable.startsWith('NODE_'));
       expect(
         given.filter((variable) => !rows.some((row) => row.name === variable)),
         name,
@@ -118,7 +114,9 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
         expect(namesOf(objects, 'ServiceAccount'), name).toContain(spec.serviceAccountName);
       }
       for (const { secret, configMap, ...volume } of spec.volumes ?? []) {
-        if (configMap !== undefined) expect(namesOf(objects, 'ConfigMap'), name).toContain(configMap.name);
+        if (configMap !== undefined && configMap.name !== 'company-authorities') {
+          expect(namesOf(objects, 'ConfigMap'), name).toContain(configMap.name);
+        }
         if (secret === undefined) continue;
         const isOurs = namesOf(objects, 'Secret').includes(secret.secretName);
         expect(isOurs || given.has(secret.secretName), `${name}: ${secret.secretName}`).toBe(true);
@@ -179,6 +177,12 @@ describe('values of pods', () => {
     expect(await imageOf()).toBe('localhost/portcullis:0.1.0');
     expect(await imageOf('--set=image.tag=dev')).toBe('localhost/portcullis:dev');
     expect(await imageOf('--set=image.tag=dev', `--set=image.digest=${digest}`)).toBe(`localhost/portcullis@${digest}`);
+  });
+
+  test('of no user name none, for clusters that give each namespace its own', async () => {
+    for (const component of ['operator', 'gateway', 'echo', 'example', 'test']) {
+      expect((await podOf(component, '--set=runAsUser=')).spec.securityContext, component).toEqual(restricted);
+    }
   });
 
   test.each([

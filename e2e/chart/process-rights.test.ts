@@ -188,6 +188,7 @@ describe(title, () => {
           adminListen: address,
           clients: { auth: 'open' },
           maxRequestMs: 60_000,
+          maxChecksPerAddress: 32,
           streamIdleMs: 60_000,
           logLevel: 'error',
         },

@@ -63,6 +63,8 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['image.digest', ['', digest], ['sha256:0', digest.toUpperCase(), `${digest}0`]],
   ['image.pullPolicy', ['Always', 'IfNotPresent', 'Never'], ['always', '']],
   ['imagePullSecrets', [[], [{ name: 'a' }]], [['a'], [{ name: 'A' }], [{}]]],
+  ['runAsUser', ['', 1, 65_532, 2_147_483_647], [0, -1, 2_147_483_648, 1.5, 'root', null]],
+  ['trustedAuthorities.existingConfigMap', ['', 'a.b'], ['A', 'a'.repeat(254)]],
   ['crds.install', [true, false], ['true', null]],
   [
     'providers',
@@ -99,6 +101,7 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['gateway.clientAuth', ['keys', 'open'], ['none', '']],
   ['gateway.maxStreamSeconds', [1, 86_400], [0, 86_401]],
   ['gateway.streamIdleSeconds', [1, 3_600], [0, 3_601]],
+  ['gateway.checksPerWorkload', [1, 4_096], [0, 4_097]],
   ['gateway.preStopSeconds', [0, 86_400], [-1, 86_401]],
   ['gateway.service.type', ['ClusterIP', 'NodePort', 'LoadBalancer'], ['ExternalName', '']],
   ['gateway.service.port', [1, 65_535], [0, 65_536, '80']],

@@ -26,8 +26,15 @@ const labelValue = z.string().regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-
 const labels = z.record(labelKey, labelValue);
 const annotations = z.record(z.string().min(1).max(317), z.string());
 
-const { resources, imagePullPolicy, imagePullSecrets, maxUnavailable, preStopSeconds, terminationGraceSeconds } =
-  workloadTemplateSchema.shape;
+const {
+  resources,
+  imagePullPolicy,
+  imagePullSecrets,
+  maxUnavailable,
+  preStopSeconds,
+  terminationGraceSeconds,
+  runAsUser,
+} = workloadTemplateSchema.shape;
 const percentOrNumber = maxUnavailable.unwrap();
 const podResources = resources.unwrap();
 
@@ -74,6 +81,7 @@ const gateway = z.strictObject({
   clientKeys: existingSecret,
   maxStreamSeconds: z.int().min(1).max(86_400),
   streamIdleSeconds: z.int().min(1).max(3_600),
+  checksPerWorkload: z.int().min(1).max(4_096),
   preStopSeconds: z.int().min(0).max(86_400),
   egress: apiObjects,
   service: z.strictObject({ type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), port, annotations }),
@@ -101,11 +109,13 @@ export const valuesSchema = z.strictObject({
   extraObjects: apiObjects,
   image,
   imagePullSecrets: imagePullSecrets.unwrap(),
+  runAsUser: runAsUser.unwrap(),
   crds: install,
   admissionPolicies: install,
   userRoles: install,
   providers: providersFileSchema.shape.providers,
   providerCredentials: existingSecret,
+  trustedAuthorities: z.strictObject({ existingConfigMap: secretName }),
   limits: bundleLimitsSchema.partial(),
   servedPolicies: servedPoliciesSchema.shape.policies,
   runtimeToken: existingSecret,

@@ -44,6 +44,17 @@ export const workloadTemplateSchema = z
     providerSecret: secretName
       .optional()
       .describe('providerSecret holds the credentials of detectors and classifiers, one key each.'),
+    authoritiesConfigMap: nameSchema
+      .optional()
+      .describe(
+        'authoritiesConfigMap holds, under the key ca.crt, authorities of providers beside those of the system.',
+      ),
+    runAsUser: z
+      .union([z.literal(''), z.int().min(1).max(2_147_483_647)])
+      .optional()
+      .describe(
+        'runAsUser of the pods, and their group; that of the image where absent, the choice of the cluster where empty.',
+      ),
     labels: labels.default({}).describe('labels beyond those that the operator sets, for every object.'),
     annotations: z.record(z.string(), z.string()).default({}).describe('annotations of the pods.'),
     nodeSelector: z.record(z.string(), z.string()).default({}),

@@ -55,9 +55,11 @@ imagePullSecrets:
 
 {{- define "portcullis.podSecurityContext" -}}
 runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
+{{- with .Values.runAsUser }}
+runAsUser: {{ . | int64 }}
+runAsGroup: {{ . | int64 }}
+fsGroup: {{ . | int64 }}
+{{- end }}
 seccompProfile: { type: RuntimeDefault }
 {{- end -}}
 
@@ -132,6 +134,14 @@ topologySpreadConstraints:
   {{- else }}
   emptyDir: { sizeLimit: 1Mi }
   {{- end }}
+{{- end -}}
+
+{{/* Authorities beside those of the system, which Node.js reads at its start. */}}
+{{- define "portcullis.authoritiesVolume" -}}
+{{- with .Values.trustedAuthorities.existingConfigMap }}
+- name: authorities
+  configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+{{- end }}
 {{- end -}}
 
 {{/* An object that is of the whole cluster stays when the release goes: (list context text) */}}

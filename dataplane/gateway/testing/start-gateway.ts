@@ -44,6 +44,7 @@ export async function startGateway(
     adminListen: { host: '127.0.0.1', port: 0 },
     clients: overrides.open === true ? { auth: 'open' } : { auth: 'keys', keysFile },
     maxRequestMs: 60_000,
+    maxChecksPerAddress: 32,
     streamIdleMs: 30_000,
     logLevel: 'info',
   };

@@ -5,11 +5,12 @@ import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts
 import { heapMebibytes } from '../memory-size.ts';
 
 /** The user of the runtime in every image of it; one without any right on the node. */
-const user = 65_532;
+const imageUser = 65_532;
 const portName = 'http';
 /** Made by the kubelet as a file of its own, also where the root file system cannot be written. */
 const terminationMessage = '/dev/termination-log';
 const folder = '/etc/portcullis';
+const authoritiesKey = 'ca.crt';
 /** Seconds that a bundle may take to compile before the process counts as stuck. */
 const startSeconds = 120;
 
@@ -26,9 +27,7 @@ export function makePodTemplate(identity: WorkloadIdentity, template: WorkloadTe
       enableServiceLinks: false,
       securityContext: {
         runAsNonRoot: true,
-        runAsUser: user,
-        runAsGroup: user,
-        fsGroup: user,
+        ...makeUser(template.runAsUser ?? imageUser),
         seccompProfile: { type: 'RuntimeDefault' },
       },
       terminationGracePeriodSeconds: template.terminationGraceSeconds,
@@ -37,6 +36,11 @@ export function makePodTemplate(identity: WorkloadIdentity, template: WorkloadTe
       ...makePlacement(name, template),
     },
   };
+}
+
+/** Nothing where the cluster assigns user and groups by itself, and refuses others. */
+function makeUser(user: number | '') {
+  return user === '' ? {} : { runAsUser: user, runAsGroup: user, fsGroup: user };
 }
 
 function makeContainer(template: WorkloadTemplate) {
@@ -68,6 +72,9 @@ function makeContainer(template: WorkloadTemplate) {
       ...(template.providerSecret === undefined
         ? []
         : [{ name: 'providers', mountPath: `${folder}/providers`, readOnly: true }]),
+      ...(template.authoritiesConfigMap === undefined
+        ? []
+        : [{ name: 'authorities', mountPath: `${folder}/authorities`, readOnly: true }]),
     ],
   };
 }
@@ -82,6 +89,9 @@ function makeEnvironment(template: WorkloadTemplate) {
     ...(template.providerSecret === undefined
       ? []
       : [{ name: 'PORTCULLIS_SECRETS_DIR', value: `${folder}/providers` }]),
+    ...(template.authoritiesConfigMap === undefined
+      ? []
+      : [{ name: 'NODE_EXTRA_CA_CERTS', value: `${folder}/authorities/${authoritiesKey}` }]),
     { name: 'PORTCULLIS_TERMINATION_MESSAGE_FILE', value: terminationMessage },
     ...(heap === undefined ? [] : [{ name: 'NODE_OPTIONS', value: `--max-old-space-size=${heap}` }]),
   ];
@@ -92,7 +102,7 @@ function probe(periodSeconds: number, timeoutSeconds: number) {
   return { httpGet: { path: '/readyz', port: portName, scheme: 'HTTP' }, periodSeconds, timeoutSeconds };
 }
 
-function makeVolumes(digest: string, { tokenSecret, providerSecret }: WorkloadTemplate) {
+function makeVolumes(digest: string, { tokenSecret, providerSecret, authoritiesConfigMap }: WorkloadTemplate) {
   return [
     { name: 'bundle', configMap: { name: bundleMapName(digest), defaultMode: 0o444 } },
     {
@@ -102,7 +112,13 @@ function makeVolumes(digest: string, { tokenSecret, providerSecret }: WorkloadTe
     ...(providerSecret === undefined
       ? []
       : [{ name: 'providers', secret: { secretName: providerSecret, defaultMode: 0o440 } }]),
+    ...(authoritiesConfigMap === undefined ? [] : [authoritiesVolume(authoritiesConfigMap)]),
   ];
+}
+
+function authoritiesVolume(name: string) {
+  const items = [{ key: authoritiesKey, path: authoritiesKey }];
+  return { name: 'authorities', configMap: { name, items, defaultMode: 0o444 } };
 }
 
 function makePlacement(workload: string, template: WorkloadTemplate) {

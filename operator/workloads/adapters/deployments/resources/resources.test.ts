@@ -30,6 +30,8 @@ const full = workloadTemplateSchema.parse({
   resources: { requests: { cpu: '250m', memory: '256Mi' }, limits: { memory: '512Mi' } },
   tokenSecret: 'portcullis-runtime-token',
   providerSecret: 'provider-credentials',
+  authoritiesConfigMap: 'company-authorities',
+  runAsUser: 1_000_700_000,
   labels: { team: 'safety', 'app.kubernetes.io/part-of': 'something-else' },
   annotations: { 'example.com/scrape': 'true' },
   nodeSelector: { disk: 'fast' },
@@ -69,6 +71,14 @@ describe.each(cases)('a workload of the %s template', (title, template, input) =
   test('fits its RuntimeGeneration with room to spare', () => {
     expect(text.length).toBeLessThan(16_384);
   });
+});
+
+test('where the cluster assigns the user none is named, and the pod is restricted all the same', () => {
+  const { deployment } = readManifest(renderManifest(identity, { ...least, runAsUser: '' })) ?? {};
+  expect(deployment?.spec).toMatchObject({
+    template: { spec: { securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } } } },
+  });
+  expect(JSON.stringify(deployment)).not.toMatch(/runAsUser|runAsGroup|fsGroup/);
 });
 
 test('without a NetworkPolicy it is left out', () => {
