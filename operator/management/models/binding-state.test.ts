@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import type { ApplicationRecord } from '#crds/model-binding';
+import { type Application, contentDigest } from '../../controllers/model-binding/application.ts';
+import type { ReplicaView } from '../../controllers/model-binding/snapshot.ts';
+import { bindingRead, bindingState } from './binding-state.ts';
+import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
+
+const profile = 'gateway-1.5.0-chat-webhook-v2';
+const policyId = '01900000-0000-7000-8000-00000000000a';
+
+function guarded(token: string, revision: number, id: string | undefined = policyId): Application {
+  return {
+    token,
+    content: { mode: 'Policy', policyId: id, policyRevision: String(revision), contentProfile: profile },
+  };
+}
+const none = (token: string): Application => ({ token, content: { mode: 'None', contentProfile: profile } });
+
+function route(application: Application, change: Partial<PinnedRoute> = {}): PinnedRoute {
+  const digest = application.content.mode === 'Policy' ? 'd'.repeat(64) : null;
+  return { generationId: 'generation', digest, application, refused: undefined, ...change };
+}
+
+function replica(change: Partial<ReplicaView> = {}): ReplicaView {
+  return {
+    name: 'gateway-1',
+    ready: true,
+    readsFormat: true,
+    reached: true,
+    pending: false,
+    rejected: undefined,
+    ...change,
+  };
+}
+
+function snapshot(change: Partial<ModelSnapshot> = {}): ModelSnapshot {
+  return {
+    modelId: '01900000-0000-7000-8000-00000000000b',
+    gateway: 'default',
+    generation: 3,
+    operationId: null,
+    isModelOff: false,
+    isProviderOff: false,
+    desired: guarded('now', 2),
+    route: route(guarded('now', 2)),
+    ring: [],
+    replicas: [replica()],
+    lastObservedAt: undefined,
+    ...change,
+  };
+}
+
+const failed = (token: string, change: Partial<ApplicationRecord> = {}): ApplicationRecord => ({
+  operationId: token,
+  policyId,
+  policyRevision: '2',
+  contentProfile: profile,
+  outcome: 'Failed',
+  reason: 'bundle_invalid',
+  time: '2026-01-01T00:00:00Z',
+  ...change,
+});
+
+describe('the state of a binding', () => {
+  test('is what the whole table says, whatever comes together', () => {
+    const flags = [false, true];
+    const desires = [guarded('now', 2), none('now')];
+    const routes = [undefined, route(guarded('now', 2)), route(guarded('before', 1)), route(none('now'))];
+    const rings = [[], [failed('now')], [failed('before')]];
+    const fleets = [
+      [],
+      [replica({ ready: false })],
+      [replica()],
+      [replica({ pending: true })],
+      [replica({ reached: false })],
+      [replica({ rejected: 'no' })],
+      [replica(), replica({ name: 'gateway-2', pending: true })],
+      [replica(), replica({ name: 'gateway-2', ready: false, reached: false })],
+    ];
+    let count = 0;
+    for (const isModelOff of flags) {
+      for (const isProviderOff of flags) {
+        for (const desired of desires) {
+          for (const pinned of routes) {
+            for (const ring of rings) {
+              for (const replicas of fleets) {
+                const m = snapshot({ isModelOff, isProviderOff, desired, route: pinned, ring, replicas });
+                expect([m, bindingState(m).state]).toEqual([m, expectedState(m)]);
+                count += 1;
+              }
+            }
+          }
+        }
+      }
+    }
+    expect(count).toBe(768);
+  });
+
+  /** The sentence of DESIGN, section 5, in its order. */
+  function expectedState(m: ModelSnapshot): string {
+    if (m.isModelOff || m.isProviderOff) return 'disabled';
+    const ready = m.replicas.filter((one) => one.ready);
+    const isPinned = m.route !== undefined && JSON.stringify(m.route.application) === JSON.stringify(m.desired);
+    const isTaken = ready.length > 0 && m.replicas.every((one) => !one.ready || (one.reached && !one.pending));
+    const isRejected = m.replicas.some((one) => one.rejected !== undefined);
+    if (isPinned && isTaken && !isRejected) return m.desired.content.mode === 'None' ? 'unbound' : 'applied';
+    if (isPinned && isRejected) return 'failed';
+    const isFailed = m.ring[0]?.operationId === 'now' && m.desired.content.mode === 'Policy';
+    return isFailed ? 'failed' : 'pending';
+  }
+
+  test('is failed while the route remembers that the wanted application was refused', () => {
+    const desired = guarded('now', 2);
+    const refused = {
+      token: 'now',
+      contentDigest: contentDigest(desired.content),
+      generationId: 'refused',
+      reason: 'replica_rejected',
+    };
+    const m = snapshot({ desired, route: route(guarded('before', 1), { refused }) });
+    expect(bindingState(m)).toEqual({ state: 'failed', reason: 'replica_rejected' });
+    const other = snapshot({ desired: guarded('later', 2), route: route(guarded('before', 1), { refused }) });
+    expect(bindingState(other).state).toBe('pending');
+  });
+
+  test('becomes applied after the deadline when every replica confirms after all', () => {
+    const ring = [failed('now', { reason: 'progress_deadline_exceeded', generationId: 'generation' })];
+    expect(bindingState(snapshot({ ring, replicas: [replica({ reached: false })] }))).toEqual({
+      state: 'failed',
+      reason: 'progress_deadline_exceeded',
+    });
+    expect(bindingState(snapshot({ ring })).state).toBe('applied');
+  });
+
+  test('shows the wanted application with nulls until it is pinned, and the earlier one as serving', () => {
+    const read = bindingRead(snapshot({ route: route(guarded('before', 1)) }));
+    expect(read).toMatchObject({
+      state: 'pending',
+      binding: { policyId, policyRevision: 2, generationId: null, bundleDigest: null },
+      observation: { serving: { policyRevision: 1, generationId: 'generation' }, reason: 'in_progress' },
+    });
+  });
+
+  test('keeps the id of a policy that is gone, by what is pinned', () => {
+    const desired: Application = {
+      token: 'now',
+      content: { mode: 'Policy', policyId: undefined, policyRevision: '2', contentProfile: profile },
+    };
+    expect(bindingRead(snapshot({ desired }))).toMatchObject({ state: 'applied', binding: { policyId } });
+    expect(bindingRead(snapshot({ desired, route: undefined })).binding?.policyId).toBeNull();
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import type { ApplicationRecord } from '#crds/model-binding';
+import { type BindingFacts, decideBindingEnd } from './decide-binding-end.ts';
+import { decidePolicyEnd } from './decide-policy-end.ts';
+import type { CommandWrite, OpenOperation } from './operation.ts';
+
+const operationId = '01900000-0000-7000-8000-000000000001';
+const policyId = '01900000-0000-7000-8000-000000000002';
+const modelId = '01900000-0000-7000-8000-000000000003';
+
+type BindingWrite = CommandWrite & { readonly type: 'write_binding' };
+
+function operation(change: Partial<BindingWrite> = {}): OpenOperation & { readonly write: BindingWrite } {
+  return {
+    operationId,
+    kind: 'binding.apply',
+    state: 'running',
+    target: { type: 'model', id: modelId },
+    traceId: '0'.repeat(32),
+    accepted: true,
+    written: { uid: 'uid', generation: 5 },
+    result: undefined,
+    failure: undefined,
+    createdAt: new Date(0),
+    updatedAt: new Date(0),
+    write: {
+      type: 'write_binding',
+      objectName: 'chat',
+      uid: 'uid',
+      generation: 4,
+      guardrail: { mode: 'Policy', policyRef: { name: 'p', revision: 2 } },
+      contentProfile: 'profile',
+      policyId,
+      ...change,
+    },
+  };
+}
+
+function facts(change: Partial<BindingFacts> = {}): BindingFacts {
+  return {
+    uid: 'uid',
+    generation: 5,
+    token: operationId,
+    wanted: { policyId, policyRevision: 2 },
+    contentProfile: 'profile',
+    ring: [],
+    pinned: undefined,
+    ...change,
+  };
+}
+
+function record(change: Partial<ApplicationRecord> = {}): ApplicationRecord {
+  return {
+    operationId,
+    policyId,
+    policyRevision: '2',
+    contentProfile: 'profile',
+    generationId: 'generation',
+    outcome: 'Applied',
+    time: '2026-01-01T00:00:00Z',
+    ...change,
+  };
+}
+
+const end = (change: Partial<BindingFacts> | undefined, write: Partial<BindingWrite> = {}) =>
+  decideBindingEnd(operation(write), { uid: 'uid', generation: 5 }, change === undefined ? undefined : facts(change));
+
+describe('an operation on a binding', () => {
+  test('goes on while the binding wants it and the ring says nothing', () => {
+    expect(end({})).toBeUndefined();
+    expect(end({ generation: 9 })).toBeUndefined();
+    expect(end({ ring: [record({ operationId: 'another' })] })).toBeUndefined();
+    expect(end({ wanted: { policyId: undefined, policyRevision: 2 } })).toBeUndefined();
+  });
+
+  test('succeeds by a record of the ring, with the digest of what is pinned', () => {
+    const pinned = { generationId: 'generation', digest: 'd' };
+    expect(end({ ring: [record()], pinned })).toEqual({
+      kind: 'succeeded',
+      result: { modelId, policyId, policyRevision: 2, generationId: 'generation', bundleDigest: 'd' },
+    });
+    expect(end({ ring: [record()], token: 'later', generation: 7 })).toMatchObject({ kind: 'succeeded' });
+  });
+
+  test('is not answered by a record of other content', () => {
+    for (const change of [{ policyRevision: '3' }, { policyId: 'other' }, { contentProfile: 'other' }]) {
+      expect(end({ ring: [record(change)] })).toBeUndefined();
+    }
+    const unbind = { guardrail: { mode: 'None' } as const, policyId: null };
+    expect(end({ ring: [record()], wanted: { policyId: null, policyRevision: null } }, unbind)).toBeUndefined();
+    const { policyId: _id, policyRevision: _revision, ...bare } = record();
+    expect(end({ ring: [bare], wanted: { policyId: null, policyRevision: null } }, unbind)).toMatchObject({
+      kind: 'succeeded',
+      result: { policyId: null, policyRevision: null },
+    });
+  });
+
+  test('fails with the reason of the operator', () => {
+    const ring = [record({ outcome: 'Failed', reason: 'provider_unavailable' })];
+    expect(end({ ring })).toMatchObject({ kind: 'failed', code: 'provider_unavailable' });
+  });
+
+  test('is superseded when a later generation wants something else, or the model is gone', () => {
+    expect(end({ token: 'later', generation: 6 })).toMatchObject({ kind: 'failed', code: 'superseded' });
+    expect(end({ wanted: { policyId, policyRevision: 3 }, generation: 6 })).toMatchObject({ code: 'superseded' });
+    expect(end(undefined)).toMatchObject({ kind: 'failed', code: 'superseded' });
+  });
+
+  test('is lost where the object is another one, or older than the write', () => {
+    expect(end({ uid: 'another' })).toMatchObject({ kind: 'failed', code: 'lost_in_restore' });
+    expect(end({ token: 'earlier', generation: 4 })).toMatchObject({ kind: 'failed', code: 'lost_in_restore' });
+  });
+});
+
+describe('an operation on a policy', () => {
+  const token = `${operationId}/5`;
+  const written = { uid: 'uid', generation: 5 };
+  const decide = (
+    revisions: Parameters<typeof decidePolicyEnd>[1],
+    live: Parameters<typeof decidePolicyEnd>[2] = written,
+  ) => decidePolicyEnd({ policyId, token, written }, revisions, live);
+  const recorded = (number: number, generation: number, change: { token?: string; uid?: string } = {}) => ({
+    number,
+    token: change.token ?? token,
+    policy: { name: 'p', uid: change.uid ?? 'uid', generation },
+  });
+
+  test('succeeds by the revision of its token, UID and generation, and by no other', () => {
+    expect(decide([recorded(7, 5)])).toEqual({ kind: 'succeeded', result: { policyId, revision: 7 } });
+    expect(decide([recorded(7, 4)])).toBeUndefined();
+    expect(decide([recorded(7, 5, { uid: 'another' })])).toBeUndefined();
+    expect(decide([])).toBeUndefined();
+  });
+
+  test('has lost its revision when a later generation was recorded first', () => {
+    expect(decide([recorded(7, 6, { token: '' })])).toMatchObject({ kind: 'failed', code: 'revision_lost' });
+    expect(decide([recorded(7, 5, { token: 'other' })])).toMatchObject({ code: 'revision_lost' });
+  });
+
+  test('is lost where the object is another one, or older than the write; a deleted one may still be recorded', () => {
+    expect(decide([], { uid: 'another', generation: 9 })).toMatchObject({ code: 'lost_in_restore' });
+    expect(decide([], { uid: 'uid', generation: 4 })).toMatchObject({ code: 'lost_in_restore' });
+    expect(decidePolicyEnd({ policyId, token, written }, [], undefined)).toBeUndefined();
+  });
+});
