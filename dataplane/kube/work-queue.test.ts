@@ -42,6 +42,24 @@ test('works on a key once, however often it was added', async () => {
   expect(queue.counts()).toMatchObject({ depth: 0, active: 0, outcomes: { success: 3, error: 0, requeue_after: 0 } });
 });
 
+test('passes that wait for nothing leave the event loop its turn', async () => {
+  let passes = 0;
+  await using queue = createWorkQueue({
+    concurrency: 4,
+    onError: () => {},
+    async process() {
+      const since = performance.now();
+      while (performance.now() - since < 1);
+      passes += 1;
+    },
+  });
+  for (let at = 0; at < 100; at += 1) queue.add(String(at));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(passes).toBeLessThan(100);
+  await queue.idle();
+  expect(passes).toBe(100);
+});
+
 test('never works on a key twice at once, and again when it was added meanwhile', async () => {
   let inside = 0;
   let most = 0;

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import type { GatewayReport } from '#crds/gateway-report';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { Stored } from '#crds/metadata';
+import { createObjectStore } from '#kube/object-store';
+import { sampleReport } from '#kube/testing/sample-resources';
+import { createUnconfirmedRoutes } from './unconfirmed-routes.ts';
+
+type Report = Stored<GatewayReport>;
+const facts = { creationTimestamp: '2026-01-01T00:00:00Z', generation: 1, namespace: 'default' };
+
+function report(appliedThrough: string, change: Partial<GatewayReport['spec']> = {}, name = 'gateway-1'): Report {
+  const { spec, metadata, ...rest } = sampleReport(name);
+  const stored = { ...metadata, ...facts, uid: `uid-${name}`, resourceVersion: '1' };
+  return { ...rest, metadata: stored, spec: { ...spec, appliedThrough, ...change } } as Report;
+}
+
+function route(version: string, gateway = 'default'): Stored<GatewayRoute> {
+  return { metadata: { ...facts, resourceVersion: version }, spec: { gateway } } as unknown as Stored<GatewayRoute>;
+}
+
+function open() {
+  const reports = createObjectStore<GatewayReport>({ gateway: ({ spec }) => [spec.gateway] });
+  const routes = createUnconfirmedRoutes({ reports });
+  /** What a report says anew, when the store holds it already. */
+  function concernedBy(current: Report, previous: Report): readonly string[] | 'all' {
+    reports.set(current);
+    const found = routes.concernedBy(current, previous);
+    return found === 'all' ? found : [...found].toSorted();
+  }
+  return { reports, routes, concernedBy };
+}
+
+test('a report concerns the routes of its gateway that it came to be past', () => {
+  const { routes, concernedBy } = open();
+  for (const version of ['5', '9', '10', '11']) routes.changed(`route-${version}`, route(version));
+  routes.changed('elsewhere', route('10', 'other'));
+  expect(concernedBy(report('10'), report('5'))).toEqual(['route-10', 'route-9']);
+});
+
+test('a route that only one replica is past concerns the report of the other one later', () => {
+  const { reports, routes, concernedBy } = open();
+  reports.set(report('0', {}, 'gateway-2'));
+  routes.changed('route', route('7'));
+  expect(concernedBy(report('7'), report('1'))).toEqual(['route']);
+  expect(concernedBy(report('7', {}, 'gateway-2'), report('0', {}, 'gateway-2'))).toEqual(['route']);
+  expect(concernedBy(report('8'), report('7'))).toEqual([]);
+});
+
+test('what a report lists, lists no more or lists for another reason concerns it', () => {
+  const { concernedBy } = open();
+  const entry = (name: string) => ({ route: name, uid: 'u', version: '3' });
+  const pending = [entry('a'), entry('b')];
+  expect(concernedBy(report('3', { pending }), report('3', { pending: [entry('b'), entry('c')] }))).toEqual(['a', 'c']);
+  const rejected = (reason: string) => ({ rejected: [{ ...entry('a'), reason }] });
+  expect(concernedBy(report('3', rejected('one')), report('3', rejected('other')))).toEqual(['a']);
+  expect(concernedBy(report('3', rejected('one')), report('3', rejected('one')))).toEqual([]);
+});
+
+test.each([
+  ['that is new', undefined],
+  ['of another process', report('3', { bootId: '01900000-0000-7000-8000-000000000001' })],
+  ['that was not ready', report('3', { ready: false })],
+  ['of another gateway before', report('3', { gateway: 'other' })],
+  ['that reads other formats', report('3', { formats: [1, 2] })],
+  ['that was further before', report('4')],
+])('a report %s may concern every route', (_what, previous) => {
+  expect(open().routes.concernedBy(report('3'), previous)).toBe('all');
+});
+
+test('a report that goes may concern every route', () => {
+  expect(open().routes.concernedBy(undefined, report('3'))).toBe('all');
+});
