@@ -36,7 +36,6 @@ export { clientKey };
 export async function startLocalCluster(options: {
   /** Endpoint of the provider `scripted`. */
   readonly upstream: string;
-  readonly maxStreamSeconds: number;
 }): Promise<LocalCluster> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
@@ -74,7 +73,6 @@ export async function startLocalCluster(options: {
   const operatorEnvironment = {
     PORTCULLIS_MODE: 'cluster',
     PORTCULLIS_ENVIRONMENT_DIR: join(folder, 'environment'),
-    PORTCULLIS_MAX_STREAM_SECONDS: String(options.maxStreamSeconds),
   };
   const operators: Part[] = [];
   for (const name of ['operator-0', 'operator-1']) {

@@ -81,8 +81,10 @@ export function startJudgedTraffic({ urls, key, alias, upstream, restMs = 40 }: 
     requests: () => short.results.length + long.results.length,
     faults: () => faults,
     async stop() {
+      // Nobody calls any more when streams are told to end: one that begins then would end before its first word.
+      const ending = [short.stop(), long.stop()];
       isOver = true;
-      const seen = [...(await short.stop()), ...(await long.stop())];
+      const seen = (await Promise.all(ending)).flat();
       return {
         requests: seen.length,
         longStreams: seen.filter(({ kind, applications }) => kind === 'long' && applications >= outlived).length,
