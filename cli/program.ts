@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { createProgram, runProgram } from './base-program.ts';
 import { addApply } from './commands/apply.ts';
 import { addApplyRevision } from './commands/apply-revision.ts';
+import { addBinding } from './commands/binding.ts';
 import { addBundleBuild } from './commands/bundle-build.ts';
 import { addChat } from './commands/chat.ts';
 import { addCheck } from './commands/check.ts';
@@ -12,7 +13,9 @@ import { addDiff } from './commands/diff.ts';
 import { addEnv } from './commands/env.ts';
 import { addGet } from './commands/get.ts';
 import { addHistory } from './commands/history.ts';
-import { addPolicyTest } from './commands/policy-test.ts';
+import { addOperation } from './commands/operation.ts';
+import { addPolicy } from './commands/policy.ts';
+import { addProvider } from './commands/provider.ts';
 import { addReapply } from './commands/reapply.ts';
 import { addRollback } from './commands/rollback.ts';
 import { addRuntime } from './commands/runtime.ts';
@@ -44,7 +47,10 @@ const commands: readonly Add[] = [
   addReapply,
   addTest,
   addCheck,
-  addPolicyTest,
+  addPolicy,
+  addBinding,
+  addOperation,
+  addProvider,
   addBundleBuild,
   addRuntime,
   addCompletion,

@@ -7,11 +7,12 @@ import { type PolicyFileOptions, withPolicyFileOptions } from './policy-file-opt
 
 type TestOptions = PolicyFileOptions & { readonly json?: boolean };
 
-export function addPolicyTest(program: Command): void {
-  const policy = program.command('policy').description('work on policy files, without any server');
+export function addPolicyTest(policy: Command): void {
   const command = policy
     .command('test')
-    .description('say whether the rules would be admitted, and run the tests of the policies in a file')
+    .description(
+      'without any server: say whether the rules would be admitted, and run the tests of the policies in a file',
+    )
     .argument('<file>', 'file with GuardrailPolicies');
   withJson(withPolicyFileOptions(command)).action(test);
 }

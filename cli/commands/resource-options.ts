@@ -7,13 +7,15 @@ export type ResourceCommandOptions = SourceOptions;
 const defaultSeconds = 10;
 
 export function withResourceOptions(command: Command, source: ResourceSource): Command {
-  return source
-    .addOptions(command)
-    .addOption(
-      new Option('--request-timeout <seconds>', 'how long one request may take')
-        .argParser(readSeconds)
-        .default(defaultSeconds),
-    );
+  return withRequestTimeout(source.addOptions(command));
+}
+
+export function withRequestTimeout(command: Command): Command {
+  return command.addOption(
+    new Option('--request-timeout <seconds>', 'how long one request may take')
+      .argParser(readSeconds)
+      .default(defaultSeconds),
+  );
 }
 
 function readSeconds(text: string): number {

@@ -5,12 +5,10 @@ export type WaitOption = { readonly wait?: number };
 
 const defaultSeconds = 60;
 
-export function withWait(command: Command): Command {
-  return command
-    .option('--wait [seconds]', 'wait until it is applied everywhere', readSeconds)
-    .hook('preAction', (_, action) => {
-      if (action.getOptionValue('wait') === true) action.setOptionValue('wait', defaultSeconds);
-    });
+export function withWait(command: Command, description = 'wait until it is applied everywhere'): Command {
+  return command.option('--wait [seconds]', description, readSeconds).hook('preAction', (_, action) => {
+    if (action.getOptionValue('wait') === true) action.setOptionValue('wait', defaultSeconds);
+  });
 }
 
 function readSeconds(text: string): number {

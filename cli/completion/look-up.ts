@@ -1,5 +1,5 @@
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { type Kind, kinds } from '#crds/kinds';
+import { idLabel, type Kind, kinds } from '#crds/kinds';
 import type { ModelBinding } from '#crds/model-binding';
 import type { RuntimeGeneration } from '#crds/runtime-generation';
 import type { KubeClient } from '#kube/client';
@@ -17,6 +17,8 @@ type Find = (client: KubeClient, position: Position) => Promise<readonly string[
 
 /** By the placeholder of an argument or option: what the server knows. */
 const finders: Readonly<Record<string, Find>> = {
+  'model-binding': (client) => namesOf(client, kinds.modelBinding),
+  'guardrail-policy': namesInApi,
   binding: (client) => namesOf(client, kinds.modelBinding),
   policy: (client) => namesOf(client, kinds.guardrailPolicy),
   name: (client, { open, operands }) =>
@@ -38,7 +40,8 @@ const finders: Readonly<Record<string, Find>> = {
 export function createLookUp(source: ResourceSource): LookUp {
   return async (placeholder, position) => {
     const find = Object.hasOwn(finders, placeholder) ? finders[placeholder] : undefined;
-    if (find === undefined || position.open?.long === '--namespace') return [];
+    if (find === undefined || position.open?.long === '--namespace' || position.options['server'] !== undefined)
+      return [];
     try {
       await using resources = await source.open({ ...position.options, requestTimeout: seconds });
       return await find(resources.client, position);
@@ -50,6 +53,15 @@ export function createLookUp(source: ResourceSource): LookUp {
 
 async function namesOf(client: KubeClient, kind: Kind): Promise<readonly string[]> {
   return (await listAll(client, kind)).items.map(({ metadata }) => metadata.name);
+}
+
+/** Policies as the management API knows them: by the name that people see, by the id where that is no word. */
+async function namesInApi(client: KubeClient): Promise<readonly string[]> {
+  const { items } = await listAll<GuardrailPolicy>(client, kinds.guardrailPolicy);
+  return items.flatMap(({ metadata, spec }) => {
+    const word = /^\S+$/.test(spec.displayName) ? spec.displayName : metadata.labels?.[idLabel];
+    return word === undefined ? [] : [word];
+  });
 }
 
 /** The revisions of the policy that the words before mean: the policy itself, or the one of the binding. */

@@ -1,0 +1,104 @@
+import { type Command, Option } from 'commander';
+import type { BindingRead, BindingWrite } from '#contracts/management';
+import { contentProfiles, currentProfile } from '#contracts/profiles';
+import { CliError } from '../cli-error.ts';
+import { finishOperation } from '../management/finish-operation.ts';
+import { type IdempotencyOption, keyOf, withIdempotencyKey } from '../management/idempotency-option.ts';
+import { type ManagementOptions, openManagement, withManagementOptions } from '../management/management-options.ts';
+import { resolveModel } from '../management/resolve-model.ts';
+import { resolvePolicy } from '../management/resolve-policy.ts';
+import { bindingText } from '../management/texts.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { parseRevisionNumber } from '../revisions/revision-number.ts';
+import { type WaitOption, withWait } from './wait-option.ts';
+
+type GetOptions = ManagementOptions & OutputOptions;
+type ChangeOptions = GetOptions & WaitOption & IdempotencyOption & { readonly profile: string };
+type RollbackOptions = ChangeOptions & { readonly toRevision?: number };
+
+const which = 'modelId, or on this machine the name of the binding';
+
+export function addBinding(program: Command): void {
+  const binding = program.command('binding').description('what guards a model, over the management API');
+  withOutput(withManagementOptions(binding.command('get')))
+    .description('show what a model wants, whether it is applied, and what serves it')
+    .argument('<model-binding>', which)
+    .action(get);
+  change(binding, 'apply', 'apply a revision of a policy to a model')
+    .argument('<guardrail-policy>', 'id or name of the policy')
+    .argument('[revision]', 'number of the revision (default: the latest one)', parseRevisionNumber)
+    .action(apply);
+  change(binding, 'unbind', 'take the policy off a model: its requests are checked no more').action(unbind);
+  change(binding, 'rollback', 'apply an earlier revision of its policy to a model, as a new operation')
+    .option(
+      '--to, --to-revision <revision>',
+      'the revision (default: what serves, or the one before)',
+      parseRevisionNumber,
+    )
+    .action(rollback);
+}
+
+function change(binding: Command, name: string, description: string): Command {
+  const command = binding.command(name).description(description).argument('<model-binding>', which);
+  const profile = new Option('--profile <profile>', 'content profile').choices(contentProfiles).default(currentProfile);
+  return withIdempotencyKey(withWait(withOutput(withManagementOptions(command)))).addOption(profile);
+}
+
+async function get(word: string, options: GetOptions): Promise<void> {
+  const opened = openManagement(options);
+  const { value } = await opened.client.getBinding(await resolveModel(opened, word, options));
+  writeResult(formatOf(options), value, () => bindingText(value));
+}
+
+async function apply(word: string, policy: string, asked: number | undefined, options: ChangeOptions): Promise<void> {
+  await write(word, options, async (_, client) => {
+    const policyId = await resolvePolicy(client, policy);
+    const policyRevision = asked ?? (await client.getPolicy(policyId)).value.revision;
+    return { policyId, policyRevision, contentProfile: options.profile };
+  });
+}
+
+async function unbind(word: string, options: ChangeOptions): Promise<void> {
+  await write(word, options, async () => ({ policyId: null, policyRevision: null, contentProfile: options.profile }));
+}
+
+async function rollback(word: string, options: RollbackOptions): Promise<void> {
+  await write(word, options, async (current) => ({
+    ...earlierThan(current, options.toRevision),
+    contentProfile: options.profile,
+  }));
+}
+
+/** What serves is what was applied last: it is the earlier one while what is wanted is not there. */
+function earlierThan(
+  { modelId, binding, observation: { serving } }: BindingRead,
+  asked: number | undefined,
+): { readonly policyId: string; readonly policyRevision: number } {
+  if (binding === null || binding.policyId === null || binding.policyRevision === null) {
+    throw new CliError('usage', `The model ${modelId} has no policy, so it has no earlier revision.`);
+  }
+  const { policyId, policyRevision } = binding;
+  if (asked !== undefined) return { policyId, policyRevision: asked };
+  const isOther = serving?.policyId !== policyId || serving.policyRevision !== policyRevision;
+  if (isOther && typeof serving?.policyId === 'string' && serving.policyRevision !== null) {
+    return { policyId: serving.policyId, policyRevision: serving.policyRevision };
+  }
+  if (policyRevision > 1) return { policyId, policyRevision: policyRevision - 1 };
+  throw new CliError('usage', `The model ${modelId} wants revision 1: there is no earlier one.`);
+}
+
+type Opened = ReturnType<typeof openManagement>;
+
+/** Reads the model, decides on what is read, and writes only if the model is still the same. */
+async function write(
+  word: string,
+  options: ChangeOptions,
+  decide: (current: BindingRead, client: Opened['client']) => Promise<BindingWrite>,
+): Promise<void> {
+  const opened = openManagement(options);
+  const { client } = opened;
+  const { value: current, etag } = await client.getBinding(await resolveModel(opened, word, options));
+  const wanted = await decide(current, client);
+  const accepted = await client.replaceBinding(current.modelId, wanted, { etag, ...keyOf(options) });
+  await finishOperation(client, accepted, options);
+}

@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import type { ProviderList } from '#contracts/management';
+import { type ManagementOptions, openManagement, withManagementOptions } from '../management/management-options.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { tableOf } from '../output/write.ts';
+
+type ListOptions = ManagementOptions & OutputOptions;
+
+export function addProvider(program: Command): void {
+  const provider = program.command('provider').description('external checks that policies may name');
+  withOutput(withManagementOptions(provider.command('list')))
+    .description('list the approved external checks, without their secrets')
+    .action(list);
+}
+
+async function list(options: ListOptions): Promise<void> {
+  const found = await openManagement(options).client.listProviders();
+  writeResult(formatOf(options), found, () =>
+    found.items.length === 0 ? 'No external check is approved.' : tableOf([header, ...found.items.map(rowOf)]),
+  );
+}
+
+const header = ['NAME', 'KIND', 'CONTRACT', 'CREDENTIAL'];
+
+function rowOf(provider: ProviderList['items'][number]): readonly string[] {
+  const contract = provider.kind === 'detector' ? provider.contract : provider.profile;
+  return [provider.name, provider.kind, contract, provider.credentialRef.name];
+}

@@ -1,0 +1,336 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { until } from '../e2e/support/until.ts';
+import { createManagementClient, type ManagementClient } from './management/client.ts';
+import {
+  ManagementAnswerError,
+  ManagementApiError,
+  ManagementUnreachableError,
+} from './management/management-error.ts';
+import { type CliEnd, runCli, temporaryFolder } from './testing/run-cli.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await startPlatform({ management: true, environment: { PORTCULLIS_ADMINISTRATORS: 'root-admin' } });
+}, 90_000);
+afterAll(() => platform[Symbol.asyncDispose]());
+
+const run = (args: readonly string[], input?: string): Promise<CliEnd> =>
+  runCli(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
+async function json(...args: readonly string[]) {
+  const { code, stdout, stderr } = await run([...args, '--json']);
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
+
+/** A policy that denies one word. */
+function policyFile(name: string, word: string): string {
+  const rule = {
+    id: 'word',
+    kind: 'stop_list',
+    timeoutMs: 100,
+    action: { type: 'deny' },
+    stopList: { match: 'token', caseSensitive: false, terms: [word] },
+  };
+  const section = { deadlineMs: 500, baseline: [rule], additional: [] };
+  return stringify({ name, definition: { request: section, response: section, providers: [] } });
+}
+
+async function createPolicy(name: string): Promise<string> {
+  const { code, stdout, stderr } = await run(
+    ['policy', 'create', '-f', '-', '--wait', '--json'],
+    policyFile(name, name),
+  );
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout).target.id;
+}
+
+async function clientOf(origin?: string, timeoutMs = 10_000): Promise<ManagementClient> {
+  const token = (await run(['token'])).stdout.trim();
+  const at = origin ?? platform.status().addresses.management ?? '';
+  return createManagementClient({ origin: at, token: async () => token, timeoutMs });
+}
+
+describe('token', () => {
+  test('is of the first administrator, for an hour, unless it is said otherwise', async () => {
+    const claims = decodeJwt((await run(['token'])).stdout.trim());
+    expect(claims).toMatchObject({ sub: 'root-admin', aud: 'portcullis', iss: 'http://issuer.portcullis.localhost' });
+    expect(Number(claims.exp) - Number(claims.iat)).toBe(3_600);
+    const other = await run(['token', '--subject', 'ann', '--audience', 'agents', '--ttl', '1']);
+    const claimed = decodeJwt(other.stdout.trim());
+    expect(claimed).toMatchObject({ sub: 'ann', aud: 'agents' });
+    expect(Number(claimed.exp) - Number(claimed.iat)).toBe(1);
+  });
+
+  test.each([
+    ['--ttl', '0'],
+    ['--ttl', '2592001'],
+    ['--ttl', '1.5'],
+    ['--subject', ''],
+    ['--audience', 'a'.repeat(256)],
+  ])('refuses %s %s', async (option, value) => {
+    expect(await run(['token', option, value])).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('takes the longest life and name', async () => {
+    const { code, stdout } = await run(['token', '--ttl', '2592000', '--subject', 'a'.repeat(255)]);
+    expect(code).toBe(0);
+    expect(decodeJwt(stdout.trim()).sub).toHaveLength(255);
+  });
+});
+
+test('status names the addresses, and who is no administrator may not', async () => {
+  const { addresses } = await json('status');
+  for (const name of ['management', 'issuer']) expect(addresses[name]).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  const token = join(platform.data, 'ann.token');
+  writeFileSync(token, (await run(['token', '--subject', 'ann'])).stdout);
+  const refused = await run(['policy', 'list', '--token-file', token, '--json']);
+  expect([refused.code, JSON.parse(refused.stderr).error.message]).toEqual([
+    1,
+    'The subject does not have the permission control_plane:control-plane#administer.',
+  ]);
+});
+
+test('a policy is created, read, edited from what was read, archived, restored and listed', async () => {
+  const id = await createPolicy('house-rules');
+  const shown = await run(['policy', 'get', 'house-rules', '-o', 'yaml']);
+  const policy = parse(shown.stdout);
+  expect(policy).toMatchObject({ id, name: 'house-rules', revision: 1, status: 'draft', ruleKinds: ['stop_list'] });
+  expect((await run(['policy', 'get', id])).stdout).toMatch(/Revision: +1\n/);
+
+  const edited = stringify({ ...policy, description: 'second' });
+  const saved = await run(['policy', 'update', id, '-f', '-', '--wait'], edited);
+  expect(saved).toMatchObject({ code: 0, stdout: expect.stringContaining('succeeded, revision 2') });
+  const late = await run(['policy', 'update', id, '-f', '-'], edited);
+  expect(late).toMatchObject({ code: 10, stderr: expect.stringContaining('is of revision 1 and the latest one is 2') });
+
+  expect((await run(['policy', 'archive', 'house-rules', '--wait'])).code).toBe(0);
+  expect((await run(['policy', 'archive', 'house-rules'])).stdout).toContain('is archived already');
+  expect(await json('policy', 'revision', id, '3')).toMatchObject({ revision: 3, status: 'archived' });
+  const refused = await run(['binding', 'apply', 'guarded-echo', id, '2']);
+  expect(refused).toMatchObject({ code: 9, stderr: expect.stringContaining('The policy is archived') });
+  expect((await run(['policy', 'restore', 'house-rules', '--wait'])).code).toBe(0);
+
+  const history = await json('policy', 'history', id);
+  expect(history.items.map((one: { revision: number }) => one.revision)).toEqual([4, 3, 2, 1]);
+  const page = await json('policy', 'history', id, '--limit', '2', '--before', '4');
+  expect([page.items.length, page.nextBeforeRevision]).toEqual([2, 2]);
+  const { items } = await json('policy', 'list');
+  expect(items.map((one: { name: string }) => one.name)).toEqual(
+    expect.arrayContaining(['house-rules', 'Guarded chat']),
+  );
+  const first = await json('policy', 'list', '--limit', '1');
+  const second = await json('policy', 'list', '--limit', '1', '--cursor', first.nextCursor);
+  expect([first.items.length, second.items.length]).toEqual([1, 1]);
+  expect((await run(['policy', 'list', '--limit', '1'])).stdout).toContain(`More: --cursor ${first.nextCursor}`);
+  expect((await run(['policy', 'list'])).stdout).toMatch(/^ID +NAME +REVISION +STATUS +RULES +UPDATED\n/);
+}, 60_000);
+
+test('a revision is applied, rolled back and taken off, and the operation says how it ended', async () => {
+  const id = await createPolicy('applied-word');
+  await run(['policy', 'update', id, '-f', '-', '--wait'], policyFile('applied-word', 'second'));
+  const before = await json('binding', 'get', 'guarded-echo');
+  expect(before).toMatchObject({ state: 'applied', gatewayName: 'default' });
+  const accepted = await json('binding', 'apply', 'guarded-echo', 'applied-word');
+  expect(accepted).toMatchObject({ kind: 'binding.apply' });
+  const ended = await run(['operation', 'wait', accepted.operationId]);
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('binding.apply of model') });
+  expect(await json('operation', 'get', accepted.operationId)).toMatchObject({ state: 'succeeded' });
+  expect(await json('binding', 'get', before.modelId)).toMatchObject({
+    state: 'applied',
+    binding: { policyId: id, policyRevision: 2 },
+  });
+  const say = (message: string) => run(['chat', 'guarded-echo', '--message', message]);
+  expect((await say('second')).code).toBe(6);
+
+  expect((await run(['binding', 'rollback', 'guarded-echo', '--wait'])).code).toBe(0);
+  expect((await say('second')).code).toBe(0);
+  expect((await say('applied-word')).code).toBe(6);
+  const none = await run(['binding', 'rollback', 'guarded-echo']);
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('wants revision 1') });
+  expect((await run(['binding', 'unbind', 'guarded-echo', '--wait'])).code).toBe(0);
+  expect((await json('binding', 'get', 'guarded-echo')).state).toBe('unbound');
+  expect((await run(['binding', 'get', 'guarded-echo'])).stdout).toMatch(/State: +unbound\n/);
+}, 120_000);
+
+test('what is not there, ambiguous or wrong has its exit code and says what to do', async () => {
+  const absent = '01890000-0000-7000-8000-000000000000';
+  for (const words of [
+    ['policy', 'get', absent],
+    ['policy', 'get', 'nobody'],
+    ['operation', 'get', absent],
+  ]) {
+    expect([words, (await run(words)).code]).toEqual([words, 3]);
+  }
+  expect((await run(['binding', 'get', 'nobody'])).code).toBe(3);
+  await createPolicy('twice');
+  await createPolicy('twice');
+  expect(await run(['policy', 'get', 'twice'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('2 policies are named "twice": give one of the ids'),
+  });
+  const wrong = await run(['policy', 'create', '-f', '-'], 'name: -x\ndefinition: {}\n');
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('standard input: ') });
+  const manifest = await run(['policy', 'create', '-f', 'examples/guarded-chat/policy.yaml']);
+  expect(manifest).toMatchObject({ code: 2, stderr: expect.stringContaining('this is a manifest') });
+  const far = await run(['policy', 'list', '--server', 'http://portcullis.example']);
+  expect(far.code).toBe(2);
+  expect(await json('provider', 'list')).toEqual({ items: [] });
+  expect((await run(['policy', 'test', 'examples/guarded-chat/policy.yaml'])).code).toBe(0);
+}, 60_000);
+
+test('the same key has one effect; another command under it is a conflict', async () => {
+  const key = ['--idempotency-key', 'a-key-of-this-test'];
+  const create = () => run(['policy', 'create', '-f', '-', '--json', ...key], policyFile('once', 'once'));
+  const [first, second] = [JSON.parse((await create()).stdout), JSON.parse((await create()).stdout)];
+  expect(second).toEqual(first);
+  const other = await run(['policy', 'create', '-f', '-', ...key], policyFile('other', 'other'));
+  expect(other).toMatchObject({ code: 10, stderr: expect.stringContaining('Idempotency-Key belongs to another') });
+});
+
+test('completion knows the commands, names of policies and bindings', async () => {
+  const complete = async (...words: readonly string[]) => (await run(['__complete', ...words])).stdout.split('\n');
+  expect(await complete('policy', '')).toEqual(
+    expect.arrayContaining(['list', 'get', 'create', 'update', 'archive', 'restore', 'history', 'revision', 'test']),
+  );
+  await createPolicy('complete-me');
+  expect(await complete('policy', 'get', 'compl')).toContain('complete-me');
+  expect(await complete('binding', 'get', '')).toContain('guarded-echo');
+});
+
+describe('the client', () => {
+  /** A way to the API on which the first answers are lost after the command was carried out. */
+  async function lossyWay(lose: number): Promise<{ readonly origin: string; readonly keys: () => readonly string[] }> {
+    const keys: string[] = [];
+    let lost = 0;
+    const server = createServer(async (incoming: IncomingMessage, outgoing) => {
+      const chunks = await Array.fromAsync(incoming);
+      keys.push(String(incoming.headers['idempotency-key']));
+      const { host: _host, connection: _connection, ...headers } = incoming.headers;
+      const answer = await fetch(`${platform.status().addresses.management}${incoming.url}`, {
+        method: incoming.method ?? 'GET',
+        headers: headers as Record<string, string>,
+        ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
+      });
+      const text = await answer.text();
+      if (lost++ < lose) incoming.socket.destroy();
+      else outgoing.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    return { origin: `http://127.0.0.1:${port}`, keys: () => keys };
+  }
+
+  test('repeats a command whose answer was lost with the same key: one effect', async () => {
+    const way = await lossyWay(2);
+    const client = await clientOf(way.origin);
+    const { definition } = parse(policyFile('lossy', 'lossy'));
+    const { target } = await client.createPolicy({ name: 'lossy', description: '', definition });
+    expect(way.keys()).toHaveLength(3);
+    expect(new Set(way.keys()).size).toBe(1);
+    const { items } = await json('policy', 'list');
+    expect(items.filter((one: { name: string }) => one.name === 'lossy')).toMatchObject([{ id: target.id }]);
+  });
+
+  test('says by type what went wrong: a refusal, no answer, an answer of something else', async () => {
+    const client = await clientOf();
+    const refused = await client.getRevision('none', 1).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(ManagementApiError);
+    expect(refused).toMatchObject({
+      code: 'invalid_path_id',
+      status: 400,
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
+    const stale = await client.listPolicies().then(({ items }) => client.getPolicy(items[0]?.id ?? ''));
+    const { name, description, definition, status } = stale.value;
+    const change = client.replacePolicy(stale.value.id, { name, description, definition, status }, { etag: '"other"' });
+    expect(await change.catch((error: unknown) => error)).toMatchObject({ code: 'etag_mismatch', exit: 'conflict' });
+    const gateway = await clientOf(platform.status().addresses.gateway);
+    expect(await gateway.listProviders().catch((error: unknown) => error)).toBeInstanceOf(ManagementAnswerError);
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const address = closed.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    closed.close();
+    const nobody = await clientOf(`http://127.0.0.1:${port}`, 500);
+    expect(await nobody.listProviders().catch((error: unknown) => error)).toBeInstanceOf(ManagementUnreachableError);
+  });
+});
+
+test('processes that die are started again at their addresses, and what was written is there', async () => {
+  const id = await createPolicy('survivor');
+  const { addresses } = platform.status();
+  for (const name of ['management', 'issuer', 'postgres']) {
+    const pid = platform.pidOf(name);
+    process.kill(pid, 'SIGKILL');
+    await until(`${name} serves again`, () => platform.status().ready && platform.pidOf(name) !== pid);
+    expect(platform.status().addresses).toEqual(addresses);
+    const again = await until('the policy is read', async () => {
+      const { code, stdout } = await run(['policy', 'get', id, '--json']);
+      return code === 0 ? JSON.parse(stdout) : undefined;
+    });
+    expect(again).toMatchObject({ id, revision: 1 });
+  }
+}, 120_000);
+
+describe('a start', () => {
+  test('finds operations and administrators of an earlier one, and leaves no process', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    const first = await startPlatform({ data, management: true });
+    const words = ['policy', 'create', '-f', '-', '--wait', '--json'];
+    const { operationId } = JSON.parse((await runCli(words, { data, input: policyFile('kept', 'kept') })).stdout);
+    const { management, issuer } = first.status().addresses;
+    expect(await first.end('SIGINT')).toBe(0);
+    for (const url of [management, issuer]) expect(await isOpen(url ?? '')).toBe(false);
+    expect(readFileSync(join(data, 'logs/postgres.log'), 'utf8')).toContain('received fast shutdown request');
+    await using again = await startPlatform({ data, management: true });
+    expect(again.status().addresses.issuer).toBe(issuer);
+    const found = await runCli(['operation', 'get', operationId, '--json'], { data });
+    expect(JSON.parse(found.stdout)).toMatchObject({ operationId, state: 'succeeded' });
+  }, 120_000);
+
+  test('without a PostgreSQL that can run serves guarded chats and says why policy management is off', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    const first = await startPlatform({ data });
+    expect(first.status()).toMatchObject({ ready: true, managementOff: expect.stringContaining('--no-management') });
+    expect(await first.end()).toBe(0);
+    folder.write('data/postgres', 'in the way of the database');
+    await using again = await startPlatform({ data, management: true });
+    expect(again.status()).toMatchObject({
+      ready: true,
+      managementOff: expect.stringContaining('process postgres ended'),
+    });
+    expect(again.status().addresses.management).toBeUndefined();
+    expect(again.output()).toContain('policy management is off until the next start');
+    expect(await runCli(['chat', 'guarded-echo', '-m', 'Hello'], { data })).toMatchObject({
+      code: 0,
+      stdout: 'Hello\n',
+    });
+    expect(await runCli(['policy', 'list'], { data })).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('The management API of'),
+    });
+  }, 120_000);
+});
+
+async function isOpen(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const outcome = await Promise.race([
+    once(socket, 'connect').then(() => true),
+    once(socket, 'error').then(() => false),
+  ]).catch(() => false);
+  socket.destroy();
+  return outcome;
+}

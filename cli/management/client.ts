@@ -1,0 +1,113 @@
+import { v7 as uuid } from 'uuid';
+import type { z } from 'zod';
+import {
+  type BindingRead,
+  type BindingWrite,
+  bindingReadSchema,
+  type OperationResource,
+  operationSchema,
+  type PolicyCreate,
+  type PolicyDetail,
+  type PolicyReplace,
+  type ProviderList,
+  policyDetailSchema,
+  policyListSchema,
+  providerListSchema,
+  revisionListSchema,
+} from '#contracts/management';
+import { ManagementAnswerError } from './management-error.ts';
+import { type Answered, type Connection, sendRequest } from './send-request.ts';
+
+export type PolicyList = z.output<typeof policyListSchema>;
+export type RevisionList = z.output<typeof revisionListSchema>;
+
+/** A resource with the entity tag that a change of it has to name. */
+export type Tagged<T> = { readonly value: T; readonly etag: string };
+
+/** How a command is told from others: a repetition of it has the same key. */
+export type CommandOptions = {
+  /** 16 to 128 of A-Z, a-z, 0-9, dot, underscore, tilde and hyphen; one of its own when absent. */
+  readonly idempotencyKey?: string;
+};
+export type ChangeOptions = CommandOptions & { readonly etag: string };
+
+/**
+ * The policy management API (document 3, section 4.A), one method for each route. Each answer is validated; commands
+ * answer with their operation as it is at their acceptance. All throw ManagementApiError, ManagementUnreachableError
+ * and ManagementAnswerError.
+ */
+export type ManagementClient = {
+  readonly origin: string;
+  listPolicies(page?: { readonly limit?: number; readonly cursor?: string }): Promise<PolicyList>;
+  createPolicy(policy: PolicyCreate, options?: CommandOptions): Promise<OperationResource>;
+  getPolicy(policyId: string): Promise<Tagged<PolicyDetail>>;
+  replacePolicy(policyId: string, policy: PolicyReplace, options: ChangeOptions): Promise<OperationResource>;
+  listRevisions(
+    policyId: string,
+    page?: { readonly limit?: number; readonly beforeRevision?: number },
+  ): Promise<RevisionList>;
+  getRevision(policyId: string, revision: number): Promise<PolicyDetail>;
+  listProviders(): Promise<ProviderList>;
+  getBinding(modelId: string): Promise<Tagged<BindingRead>>;
+  replaceBinding(modelId: string, binding: BindingWrite, options: ChangeOptions): Promise<OperationResource>;
+  getOperation(operationId: string): Promise<OperationResource>;
+};
+
+const base = '/api/v1';
+const policies = `${base}/guardrail-policies`;
+
+export function createManagementClient(connection: Connection): ManagementClient {
+  const { origin } = connection;
+
+  async function read<T>(path: string, schema: z.ZodType<T>): Promise<T> {
+    return (await sendRequest(connection, { method: 'GET', path }, schema)).value;
+  }
+  async function readTagged<T>(path: string, schema: z.ZodType<T>): Promise<Tagged<T>> {
+    return tagged(origin, await sendRequest(connection, { method: 'GET', path }, schema));
+  }
+  async function command(
+    method: 'POST' | 'PUT',
+    path: string,
+    body: unknown,
+    { idempotencyKey = uuid(), etag }: CommandOptions & { readonly etag?: string },
+  ): Promise<OperationResource> {
+    const headers = { 'idempotency-key': idempotencyKey, ...(etag === undefined ? {} : { 'if-match': etag }) };
+    return (await sendRequest(connection, { method, path, headers, body }, operationSchema)).value;
+  }
+
+  return {
+    origin,
+    listPolicies: (page = {}) => read(`${policies}${queryOf(page)}`, policyListSchema),
+    createPolicy: (policy, options = {}) => command('POST', policies, policy, options),
+    getPolicy: (policyId) => readTagged(`${policies}/${part(policyId)}`, policyDetailSchema),
+    replacePolicy: (policyId, policy, options) => command('PUT', `${policies}/${part(policyId)}`, policy, options),
+    listRevisions: (policyId, page = {}) =>
+      read(`${policies}/${part(policyId)}/revisions${queryOf(page)}`, revisionListSchema),
+    getRevision: (policyId, revision) =>
+      read(`${policies}/${part(policyId)}/revisions/${revision}`, policyDetailSchema),
+    listProviders: () => read(`${base}/guardrail-providers`, providerListSchema),
+    getBinding: (modelId) => readTagged(bindingPath(modelId), bindingReadSchema),
+    replaceBinding: (modelId, binding, options) => command('PUT', bindingPath(modelId), binding, options),
+    getOperation: (operationId) => read(`${base}/operations/${part(operationId)}`, operationSchema),
+  };
+}
+
+function bindingPath(modelId: string): string {
+  return `${base}/models/${part(modelId)}/guardrail-binding`;
+}
+
+function part(id: string): string {
+  return encodeURIComponent(id);
+}
+
+function queryOf(page: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(page)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+/** A change that names no entity tag would overwrite what others wrote. */
+function tagged<T>(origin: string, { value, etag }: Answered<T>): Tagged<T> {
+  if (etag !== undefined) return { value, etag };
+  throw new ManagementAnswerError(origin, 'a read without an ETag');
+}

@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import type { OperationResource, PolicyDetail, PolicyReplace } from '#contracts/management';
+import { CliError } from '../../cli-error.ts';
+import { type WaitOption, withWait } from '../../commands/wait-option.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../../output/format.ts';
+import type { ManagementClient } from '../client.ts';
+import { finishOperation } from '../finish-operation.ts';
+import { type IdempotencyOption, keyOf, withIdempotencyKey } from '../idempotency-option.ts';
+import { type ManagementOptions, openManagement, withManagementOptions } from '../management-options.ts';
+import { readPolicyFile } from '../policy-file.ts';
+import { resolvePolicy } from '../resolve-policy.ts';
+
+type ChangeOptions = ManagementOptions & OutputOptions & WaitOption & IdempotencyOption;
+type FileOptions = ChangeOptions & { readonly filename: string };
+
+const which = 'id or name of the policy';
+const file = 'YAML or JSON with name, description and definition; - for standard input';
+
+export function addPolicyChanges(policy: Command): void {
+  change(policy, 'create', 'create a policy and its first revision; no model is guarded by that')
+    .requiredOption('-f, --filename <file>', file)
+    .action(create);
+  change(policy, 'update', 'save the next revision of a policy; what is applied stays as it is')
+    .argument('<guardrail-policy>', which)
+    .requiredOption('-f, --filename <file>', file)
+    .action(update);
+  change(policy, 'archive', 'forbid new applications of a policy, by a new revision; existing ones go on')
+    .argument('<guardrail-policy>', which)
+    .action((word: string, options: ChangeOptions) => setStatus(word, 'archived', options));
+  change(policy, 'restore', 'allow applications of an archived policy again, by a new revision')
+    .argument('<guardrail-policy>', which)
+    .action((word: string, options: ChangeOptions) => setStatus(word, 'draft', options));
+}
+
+function change(policy: Command, name: string, description: string): Command {
+  const command = policy.command(name).description(description);
+  return withIdempotencyKey(
+    withWait(withOutput(withManagementOptions(command)), 'wait until the revision is recorded'),
+  );
+}
+
+async function create(options: FileOptions): Promise<void> {
+  const { name, description, definition, status } = await readPolicyFile(options.filename);
+  if (status === 'archived') throw new CliError('usage', 'A new policy has the status draft: archive it afterwards.');
+  const { client } = openManagement(options);
+  const accepted = await client.createPolicy({ name, description, definition }, keyOf(options));
+  await finishOperation(client, accepted, options);
+}
+
+/** A file that was edited from an earlier revision than the latest one is refused, so that nobody's change is lost. */
+async function update(word: string, options: FileOptions): Promise<void> {
+  const { name, description, definition, status, revision } = await readPolicyFile(options.filename);
+  const { client } = openManagement(options);
+  const { value: latest, etag } = await client.getPolicy(await resolvePolicy(client, word));
+  if (revision !== undefined && revision !== latest.revision && options.idempotencyKey === undefined) {
+    const sentence = `${options.filename} is of revision ${revision} and the latest one is ${latest.revision}: edit that one.`;
+    throw new CliError('conflict', sentence);
+  }
+  const next = { name, description, definition, status: status ?? latest.status };
+  await finishOperation(client, await client.replacePolicy(latest.id, next, { etag, ...keyOf(options) }), options);
+}
+
+async function setStatus(word: string, status: PolicyReplace['status'], options: ChangeOptions): Promise<void> {
+  const { client } = openManagement(options);
+  const { value: latest, etag } = await client.getPolicy(await resolvePolicy(client, word));
+  if (latest.status === status && options.idempotencyKey === undefined) {
+    writeResult(formatOf(options), latest, () => `The policy ${latest.id} is ${status} already: nothing was changed.`);
+    return;
+  }
+  await finishOperation(client, await replaceStatus(client, { latest, etag, status, options }), options);
+}
+
+function replaceStatus(
+  client: ManagementClient,
+  {
+    latest,
+    etag,
+    status,
+    options,
+  }: {
+    readonly latest: PolicyDetail;
+    readonly etag: string;
+    readonly status: PolicyReplace['status'];
+    readonly options: IdempotencyOption;
+  },
+): Promise<OperationResource> {
+  const { name, description, definition } = latest;
+  return client.replacePolicy(latest.id, { name, description, definition, status }, { etag, ...keyOf(options) });
+}

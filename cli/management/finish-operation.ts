@@ -1,0 +1,24 @@
+import type { OperationResource } from '#contracts/management';
+import type { WaitOption } from '../commands/wait-option.ts';
+import { formatOf, isForPeople, type OutputOptions, writeResult } from '../output/format.ts';
+import type { ManagementClient } from './client.ts';
+import { isFinal, refuseFailed, untilFinal } from './operation-end.ts';
+import { operationText } from './texts.ts';
+
+/** Writes the operation of a command: at its end where the command waits, else as it was accepted. */
+export async function finishOperation(
+  client: ManagementClient,
+  accepted: OperationResource,
+  options: OutputOptions & WaitOption,
+): Promise<void> {
+  const { wait } = options;
+  const operation = wait === undefined ? accepted : await untilFinal(client, accepted.operationId, wait);
+  const format = formatOf(options);
+  // A failure is one object on standard error: nothing else is written for programs.
+  if (!isForPeople(format)) refuseFailed(operation);
+  writeResult(format, operation, () => operationText(operation));
+  if (isForPeople(format) && !isFinal(operation)) {
+    process.stdout.write(`Wait for its end: portcullis operation wait ${operation.operationId}\n`);
+  }
+  refuseFailed(operation);
+}

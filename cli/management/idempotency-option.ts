@@ -1,0 +1,27 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { managementLimits } from '#contracts/management';
+
+/** The key of a command that is repeated; each run of a command has one of its own when absent. */
+export type IdempotencyOption = { readonly idempotencyKey?: string };
+
+const { min, max } = managementLimits.idempotencyKey;
+const form = new RegExp(`^[A-Za-z0-9._~-]{${min},${max}}$`);
+
+export function withIdempotencyKey(command: Command): Command {
+  return command.option(
+    '--idempotency-key <key>',
+    'repeat a command that was cut off: the same key has one effect (default: a new key)',
+    readKey,
+  );
+}
+
+export function keyOf({ idempotencyKey }: IdempotencyOption): { readonly idempotencyKey?: string } {
+  return idempotencyKey === undefined ? {} : { idempotencyKey };
+}
+
+function readKey(text: string): string {
+  if (form.test(text)) return text;
+  throw new InvalidArgumentError(
+    `It must have ${min} to ${max} characters of A-Z, a-z, 0-9, dot, underscore, ~ and -.`,
+  );
+}

@@ -1,0 +1,61 @@
+import type { ManagementErrorBody } from '#contracts/management';
+import type { ManagementErrorCode } from '#contracts/management-errors';
+import { CliError } from '../cli-error.ts';
+import type { ExitName } from '../exit-codes.ts';
+
+export type ErrorDetails = ManagementErrorBody['error']['details'];
+
+/** The API refused a request. `code` is from its closed table; `traceId` finds the request in its log. */
+export class ManagementApiError extends CliError {
+  readonly code: ManagementErrorCode;
+  readonly status: number;
+  readonly traceId: string;
+  readonly details: ErrorDetails;
+
+  constructor(status: number, { code, message, traceId, details }: ManagementErrorBody['error']) {
+    super(exitOf(status, code), [message, ...details.map(detailText)].join(' '));
+    this.name = 'ManagementApiError';
+    this.code = code;
+    this.status = status;
+    this.traceId = traceId;
+    this.details = details;
+  }
+}
+
+/** No answer came, within the time that was given. */
+export class ManagementUnreachableError extends CliError {
+  constructor(origin: string, cause: unknown) {
+    super('not_running', `The management API at ${origin} does not answer: look at its log, or at the address.`, {
+      cause,
+    });
+    this.name = 'ManagementUnreachableError';
+  }
+}
+
+/** An answer that the contract does not know; nothing is concluded from it. */
+export class ManagementAnswerError extends CliError {
+  constructor(origin: string, what: string) {
+    super('failed', `${origin} answered what the management API never does (${what}): check the address and versions.`);
+    this.name = 'ManagementAnswerError';
+  }
+}
+
+function detailText({ path, message }: ErrorDetails[number]): string {
+  return `${path === '' ? 'the body' : path} ${message};`;
+}
+
+const exits: Readonly<Partial<Record<ManagementErrorCode, ExitName>>> = {
+  policy_archived: 'refused',
+  policy_deleting: 'refused',
+  model_deleting: 'refused',
+  policy_revision_unknown: 'not_found',
+};
+
+function exitOf(status: number, code: ManagementErrorCode): ExitName {
+  const named = exits[code];
+  if (named !== undefined) return named;
+  if (status === 404) return 'not_found';
+  if (status === 409 || status === 412) return 'conflict';
+  if (status === 400 || status === 413 || status === 422) return 'usage';
+  return 'failed';
+}

@@ -1,0 +1,52 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { OperationResource } from '#contracts/management';
+import type { OperationFailureCode } from '#contracts/management-errors';
+import { CliError } from '../cli-error.ts';
+import type { ExitName } from '../exit-codes.ts';
+import type { ManagementClient } from './client.ts';
+
+const shortestPauseMs = 50;
+const longestPauseMs = 1_000;
+
+/** Whether an operation goes on no more. */
+export function isFinal({ state }: OperationResource): boolean {
+  return state === 'succeeded' || state === 'failed';
+}
+
+/**
+ * Waits until an operation is final.
+ * @throws CliError timeout
+ */
+export async function untilFinal(
+  client: Pick<ManagementClient, 'getOperation'>,
+  operationId: string,
+  seconds: number,
+): Promise<OperationResource> {
+  const end = performance.now() + seconds * 1_000;
+  for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
+    const operation = await client.getOperation(operationId);
+    if (isFinal(operation)) return operation;
+    if (performance.now() > end) {
+      const sentence = `The operation ${operationId} is ${operation.state} after ${seconds} s: it goes on by itself.`;
+      throw new CliError('timeout', sentence);
+    }
+    await pause(pauseMs);
+  }
+}
+
+/** What a failed operation ends a command with; all others were refused by what judged them. */
+const exits: Readonly<Partial<Record<OperationFailureCode, ExitName>>> = {
+  superseded: 'conflict',
+  revision_lost: 'conflict',
+  lost_in_restore: 'conflict',
+  not_executed: 'failed',
+  progress_deadline_exceeded: 'timeout',
+  policy_revision_unknown: 'not_found',
+};
+
+/** @throws CliError where the operation failed, with its code */
+export function refuseFailed({ operationId, error }: OperationResource): void {
+  if (error === null) return;
+  const { code, message } = error;
+  throw new CliError(exits[code] ?? 'refused', `The operation ${operationId} failed (${code}): ${message}`);
+}

@@ -1,0 +1,31 @@
+import { idLabel, kinds } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
+import { CliError } from '../cli-error.ts';
+import { openPlatform } from '../platform/standalone-source.ts';
+import { readResource } from '../read-resource.ts';
+import type { ManagementOptions, OpenedManagement } from './management-options.ts';
+import { isId } from './resolve-policy.ts';
+
+/**
+ * The modelId that a person means. The API knows models by their ids alone; on this machine the name of the binding does
+ * as well.
+ * @throws CliError usage, not_found
+ */
+export async function resolveModel(
+  { platform }: OpenedManagement,
+  word: string,
+  { requestTimeout }: ManagementOptions,
+): Promise<string> {
+  if (isId(word)) return word.toLowerCase();
+  if (platform === undefined) {
+    throw new CliError(
+      'usage',
+      `${JSON.stringify(word)} is no modelId: give the UUID in the label ${idLabel} of the binding.`,
+    );
+  }
+  await using resources = openPlatform(platform, { requestTimeout });
+  const binding = await readResource<ModelBinding>(resources.client, kinds.modelBinding, word);
+  const id = binding.metadata.labels?.[idLabel];
+  if (id !== undefined) return id;
+  throw new CliError('not_found', `The ModelBinding ${word} has no id yet: try again in a moment.`);
+}

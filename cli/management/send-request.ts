@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { z } from 'zod';
+import { managementErrorSchema } from '#contracts/management';
+import { ManagementAnswerError, ManagementApiError, ManagementUnreachableError } from './management-error.ts';
+import { mostAnswerBytes, readAnswerBytes } from './read-answer-bytes.ts';
+
+export type Connection = {
+  readonly origin: string;
+  /** A platform token; asked for at each request, so that a long wait does not outlive it. */
+  readonly token: () => Promise<string>;
+  /** How long one call may take, with its repetitions, milliseconds. */
+  readonly timeoutMs: number;
+};
+
+export type Call = {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+};
+
+/** What an answer says, and the entity tag of the resource where it has one. */
+export type Answered<T> = { readonly value: T; readonly etag: string | undefined };
+
+const firstPauseMs = 200;
+const longestPauseMs = 2_000;
+
+/**
+ * Sends a request until it is answered: a broken connection, a 503 and a command that is still being carried out are
+ * asked again within the time, the same bytes with the same Idempotency-Key. Redirects are not followed.
+ * @throws ManagementApiError, ManagementUnreachableError, ManagementAnswerError
+ */
+export async function sendRequest<T>(connection: Connection, call: Call, schema: z.ZodType<T>): Promise<Answered<T>> {
+  const end = performance.now() + connection.timeoutMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    try {
+      return await sendOnce(connection, call, schema, Math.max(1, end - performance.now()));
+    } catch (error) {
+      if (!mayRepeat(error) || performance.now() + pauseMs >= end) throw error;
+    }
+    await pause(pauseMs);
+  }
+}
+
+function mayRepeat(error: unknown): boolean {
+  if (error instanceof ManagementUnreachableError) return true;
+  return error instanceof ManagementApiError && (error.status === 503 || error.code === 'idempotency_in_progress');
+}
+
+async function sendOnce<T>(
+  { origin, token }: Connection,
+  { method, path, headers = {}, body }: Call,
+  schema: z.ZodType<T>,
+  ms: number,
+): Promise<Answered<T>> {
+  const authorization = `Bearer ${await token()}`;
+  const content = body === undefined ? {} : { 'content-type': 'application/json' };
+  let answer: Response;
+  let bytes: Buffer | undefined;
+  try {
+    answer = await fetch(`${origin}${path}`, {
+      method,
+      headers: { ...headers, ...content, authorization },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(Math.ceil(ms)),
+    });
+    bytes = await readAnswerBytes(answer, mostAnswerBytes);
+  } catch (cause) {
+    throw new ManagementUnreachableError(origin, cause);
+  }
+  if (bytes === undefined) throw new ManagementAnswerError(origin, `more than ${mostAnswerBytes} bytes`);
+  const json = parse(bytes);
+  if (answer.ok) return answered(origin, answer, schema.safeParse(json));
+  const failure = managementErrorSchema.safeParse(json);
+  if (failure.success) throw new ManagementApiError(answer.status, failure.data.error);
+  throw new ManagementAnswerError(origin, `status ${answer.status} without an error of the contract`);
+}
+
+function answered<T>(origin: string, { headers }: Response, read: z.ZodSafeParseResult<T>): Answered<T> {
+  if (read.success) return { value: read.data, etag: headers.get('etag') ?? undefined };
+  const [issue] = read.error.issues;
+  throw new ManagementAnswerError(origin, `${issue?.path.join('.') || 'the body'} is not of the contract`);
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
