@@ -46,6 +46,19 @@ test('what protects has no default but the strict one', () => {
   expect(readConfig({ ...keyless, PORTCULLIS_CLIENT_AUTH: 'open' }).config.clients).toEqual({ auth: 'open' });
 });
 
+test.each([
+  ['PORTCULLIS_MAX_CHECKS_PER_ADDRESS', 1, 4_096],
+  ['PORTCULLIS_MAX_STREAM_SECONDS', 1, 86_400],
+  ['PORTCULLIS_STREAM_IDLE_SECONDS', 1, 3_600],
+])('%s is taken from %i to %i', (name, least, most) => {
+  using folder = temporaryFolder();
+  const env = environment(folder.path);
+  for (const value of [least, most]) expect(problemsOf({ ...env, [name]: String(value) })).toEqual([]);
+  for (const value of [least - 1, most + 1]) {
+    expect(problemsOf({ ...env, [name]: String(value) })).toEqual([expect.stringContaining(name)]);
+  }
+});
+
 test('every problem is said at once', () => {
   const problems = problemsOf({ PORTCULLIS_CLIENT_AUTH: 'none', PORTCULLIS_MAX_STREAM_SECONDS: '0' });
   for (const name of [
