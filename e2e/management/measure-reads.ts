@@ -1,0 +1,138 @@
+import { Hono } from 'hono';
+import { v7 as uuid } from 'uuid';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { idLabel, kinds } from '#crds/kinds';
+import { listen } from '#kit/http/listen';
+import type { KubeClient } from '#kube/client';
+import { makeDataDirectory, openFolder } from '../../operator/folder-api/testing/open-folder.ts';
+import { newPolicyObject, newPolicySpec } from '../../operator/management/policies/make-policy.ts';
+import { makeRevision, makeRevisionContent } from '../../operator/revisions/resources/revision.ts';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { callUrl } from './call-api.ts';
+import { type RunningManagement, startManagement } from './start-management.ts';
+
+const list = '/api/v1/guardrail-policies';
+const lanes = 24;
+
+export type ReadReport = {
+  readonly policies: number;
+  /** 95th percentiles, milliseconds. */
+  readonly bareMs: number;
+  readonly serverGetMs: number;
+  readonly listMs: number;
+  readonly readMs: number;
+  /** How many times of a bare answer and one GET together. */
+  readonly listTimes: number;
+  readonly readTimes: number;
+  readonly visited: number;
+  readonly twice: number;
+  readonly missed: number;
+  readonly madeMeanwhile: number;
+};
+
+/** Lists and single reads over many policies, beside a bare answer and one GET of the resource, in turns. */
+export async function measureReads(options: {
+  readonly policies: number;
+  readonly rounds: number;
+  readonly say: (progress: string) => void;
+}): Promise<ReadReport> {
+  await using data = await makeDataDirectory();
+  await using folder = await openFolder(data);
+  const ids = await makePolicies(folder.client, options.policies);
+  options.say(`${ids.length} policies are made`);
+  await using api = await startManagement({
+    apiUrl: folder.api.url,
+    tokenFile: data.token,
+    environmentDirectory: data.path,
+    runDirectory: data.path,
+  });
+  await using bare = await startBare();
+  const times = { bare: [], serverGet: [], list: [], read: [] } as Record<string, number[]>;
+  for (let round = 0; round < options.rounds; round++) {
+    const id = ids[(round * 7_919) % ids.length] ?? '';
+    await timed(times['bare'], () => callUrl(bare.url, { token: null }));
+    await timed(times['serverGet'], () => folder.client.get(kinds.guardrailPolicy, `p-${id}`));
+    await timed(times['list'], () => api.call(list));
+    await timed(times['read'], () => api.call(`${list}/${id}`));
+  }
+  const [bareMs, serverGetMs, listMs, readMs] = ['bare', 'serverGet', 'list', 'read'].map((name) =>
+    percentile(times[name] ?? []),
+  ) as [number, number, number, number];
+  const walk = await walkWhileOthersAreMade(api, ids);
+  const base = bareMs + serverGetMs;
+  return {
+    policies: ids.length,
+    bareMs,
+    serverGetMs,
+    listMs,
+    readMs,
+    listTimes: listMs / base,
+    readTimes: readMs / base,
+    ...walk,
+  };
+}
+
+async function makePolicies(client: KubeClient, count: number): Promise<readonly string[]> {
+  const ids = Array.from({ length: count }, () => uuid());
+  const queue = [...ids.entries()];
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+        const [at, id] = next;
+        const spec = newPolicySpec({ name: `policy-${at}`, description: '', definition: definitionOf('word') }, uuid());
+        const object = newPolicyObject(id, spec);
+        const { metadata } = await client.create<GuardrailPolicy>(kinds.guardrailPolicy, object);
+        await client.create(kinds.policyRevision, makeRevision(id, 1, makeRevisionContent(metadata, spec)));
+      }
+    }),
+  );
+  return ids;
+}
+
+/** What the framework answers without anything behind it. */
+function startBare() {
+  const app = new Hono();
+  app.get('/', (context) => context.json({ [idLabel]: 'ok' }));
+  return listen({
+    host: '127.0.0.1',
+    port: 0,
+    fetch: app.fetch,
+    headersTimeoutMs: 10_000,
+    keepAliveTimeoutMs: 65_000,
+    maxHeaderBytes: 16_384,
+  });
+}
+
+async function timed(times: number[] | undefined, act: () => Promise<unknown>): Promise<void> {
+  const start = performance.now();
+  await act();
+  times?.push(performance.now() - start);
+}
+
+function percentile(times: readonly number[]): number {
+  // The first ones warm the processes up.
+  const sorted = times.slice(Math.floor(times.length / 5)).toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN;
+}
+
+async function walkWhileOthersAreMade(api: RunningManagement, ids: readonly string[]) {
+  const seen: string[] = [];
+  let madeMeanwhile = 0;
+  let path = `${list}?limit=50`;
+  while (path !== '') {
+    const { json } = await api.call(path);
+    seen.push(...json.items.map((entry: { readonly id: string }) => entry.id));
+    if (madeMeanwhile < 100) {
+      await api.command('POST', list, { name: 'made-meanwhile', definition: definitionOf('word') });
+      madeMeanwhile += 1;
+    }
+    path = json.nextCursor === null ? '' : `${list}?limit=50&cursor=${json.nextCursor}`;
+  }
+  const visited = new Set(seen);
+  return {
+    visited: visited.size,
+    twice: seen.length - visited.size,
+    missed: ids.filter((id) => !visited.has(id)).length,
+    madeMeanwhile,
+  };
+}
