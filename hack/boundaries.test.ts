@@ -85,6 +85,17 @@ const cases: readonly Case[] = [
     good: { 'dataplane/kube/credentials.ts': "const client = await import('@kubernetes/client-node');" },
   },
   {
+    rule: 'a package with a home is imported there only',
+    bad: {
+      'operator/management/a.ts': "import postgres from 'postgres';",
+      'cli/a.ts': "import { SignJWT } from 'jose';",
+    },
+    good: {
+      'dataplane/sql/client.ts': "import postgres from 'postgres';",
+      'cli/a.ts': "import { a } from '#identity/a';",
+    },
+  },
+  {
     rule: 'domain files are free of framework, driver, clock, logger, random and environment',
     bad: { 'runtime/rules/a.ts': "import { Hono } from 'hono';" },
     good: { 'runtime/rules/a.ts': "import type { Hono } from 'hono';" },

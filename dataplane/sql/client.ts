@@ -30,6 +30,9 @@ export function openClient(url: string, options: postgres.Options<Record<string,
   const raw = postgres(url, {
     ...options,
     max: 1,
+    // The driver would end a connection of some age between two statements of a transaction.
+    max_lifetime: null,
+    idle_timeout: null as never,
     onclose: () => {
       lost = true;
     },

@@ -30,7 +30,10 @@ export function reachableBinaries(binaries: Binaries, account: Account | undefin
     );
   }
   if (isOurs(home) && canRun(home, account)) return { ...binaries, home };
-  throw new ServerError('no_binaries', `${home} is not a folder of root: remove it and start again`);
+  throw new ServerError(
+    'no_binaries',
+    `${home} is not a folder of root from which programs run: remove it, or let TMPDIR name a folder that is`,
+  );
 }
 
 function canRun(home: string, account: Account): boolean {

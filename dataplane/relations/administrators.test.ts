@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import { grantAdministrators, readAdministrators } from './administrators.ts';
+import type { Tuple } from './ports.ts';
+
+describe('the first administrators', () => {
+  test('are pairs of issuer and subject; the first bar separates', () => {
+    expect(readAdministrators(['https://issuer.example|ann', 'https://issuer.example|a|b'])).toEqual([
+      { issuer: 'https://issuer.example', subject: 'ann' },
+      { issuer: 'https://issuer.example', subject: 'a|b' },
+    ]);
+  });
+
+  test.each(['ann', '|ann', 'https://issuer.example|', '|', ''])('%j is refused', (item) => {
+    expect(() => readAdministrators([item])).toThrow('PORTCULLIS_ADMINISTRATORS must be a list of issuer|subject');
+  });
+
+  test('are granted in one change; nobody is granted where there are none', async () => {
+    const grants: (readonly Tuple[])[] = [];
+    const relations = { grant: async (tuples: readonly Tuple[]) => void grants.push(tuples) };
+    await grantAdministrators(relations, []);
+    await grantAdministrators(relations, readAdministrators(['https://i.example|ann', 'https://i.example|bob']));
+    const tuple = (subject: string) => ({ subject, relation: 'administer', object: 'control_plane:control-plane' });
+    expect(grants).toEqual([[tuple('user:https%3A//i.example|ann'), tuple('user:https%3A//i.example|bob')]]);
+  });
+});
