@@ -212,10 +212,11 @@ export function createBindingController(options: BindingControllerOptions) {
 
   /** Milliseconds; 0 where something is to be said now. */
   function restOfPatience(s: Snapshot, { standing, outcome }: Settlement): number {
-    if (standing.kind !== 'confirming' || outcome !== undefined || s.route === undefined) return 0;
+    if (standing.kind !== 'confirming' || outcome !== undefined || s.route === undefined || s.overdue) return 0;
     const said = s.conditions.find((condition) => condition.type === 'Applied');
     if (said?.status !== 'Unknown' || said.observedGeneration !== s.binding.generation) return 0;
-    return Math.max(0, patienceMs - trials.elapsed(s.binding.uid, s.route.spec.generationId));
+    const rest = patienceMs - trials.elapsed(s.binding.uid, s.route.spec.generationId);
+    return Math.max(0, Math.min(rest, options.progressDeadlineMs - watches.current(s.binding.uid)));
   }
 
   /** A technical fault shows in the conditions, where they can be written; the queue tries again. */
