@@ -25,10 +25,11 @@ export async function measureCreation(
 ): Promise<readonly ScaleFigure[]> {
   const { client } = world;
   await makePolicies(client, size.policies);
-  await until('all policies are recorded', async () => {
+  const recorded = async (): Promise<boolean> => {
     const { items } = await listAll<GuardrailPolicy>(client, kinds.guardrailPolicy);
     return items.filter(({ status }) => status?.latestRevision !== undefined).length === size.policies;
-  });
+  };
+  await until('all policies are recorded', recorded, { deadlineMs: 120_000, everyMs: 250 });
   await settled(operator);
   const liveBefore = await liveBytesOf(operator);
   const cpuBefore = cpuSecondsOf(operator.pid);

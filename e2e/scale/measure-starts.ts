@@ -25,7 +25,7 @@ export async function measureNewReplica(
   const writes = await world.operatorWrites(from);
   const statuses = writes.filter(({ resource }) => resource === 'modelbindings/status').length;
   await gateway[Symbol.asyncDispose]();
-  await until('its report is gone', async () => (await report()) === undefined);
+  await until('its report is gone', async () => (await report()) === undefined, { deadlineMs: 120_000 });
   return atMost('status writes after a new gateway replica', statuses, 0);
 }
 
