@@ -84,7 +84,6 @@ function driverSettings(options: ConnectOptions, statementTimeoutMs: number): po
     connection: {
       application_name: options.applicationName,
       statement_timeout: statementTimeoutMs,
-      lock_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: statementTimeoutMs * 2,
       client_min_messages: 'warning',
     },

@@ -97,6 +97,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
     expect(await rows(opened)).toHaveLength(1);
   });
 
+  test('who waits too long for a lock is given up as by a server that is too slow', async () => {
+    await using opened = await withTable();
+    await opened.database.sql`insert into t values (1)`;
+    await using hasty = opened.connect({ statementTimeoutMs: 300 });
+    await opened.database.sql.begin(async (sql) => {
+      await sql`update t set n = 2`;
+      expect(await fault(hasty.sql`update t set n = 3`)).toMatchObject({ code: 'sql_unavailable', reason: '57014' });
+    });
+    expect(await rows(opened)).toEqual([2]);
+  });
+
   test('connections are as many as allowed, and who waits gets one in turn', async () => {
     await using opened = await withTable();
     await using database = opened.connect({ max: 3, applicationName: 'narrow' });
