@@ -1,13 +1,13 @@
-import { Hono } from 'hono';
 import { v7 as uuid } from 'uuid';
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { idLabel, kinds } from '#crds/kinds';
-import { listen } from '#kit/http/listen';
-import type { KubeClient } from '#kube/client';
-import { makeDataDirectory, openFolder } from '../../operator/folder-api/testing/open-folder.ts';
+import { kinds } from '#crds/kinds';
+import { openTokenFile } from '#kit/http/token-file';
+import { createClient, type KubeClient } from '#kube/client';
+import { makeDataDirectory } from '../../operator/folder-api/testing/open-folder.ts';
 import { newPolicyObject, newPolicySpec } from '../../operator/management/policies/make-policy.ts';
 import { makeRevision, makeRevisionContent } from '../../operator/revisions/resources/revision.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
+import { startProcess } from '../support/start-process.ts';
 import { callUrl } from './call-api.ts';
 import { type RunningManagement, startManagement } from './start-management.ts';
 
@@ -37,21 +37,26 @@ export async function measureReads(options: {
   readonly say: (progress: string) => void;
 }): Promise<ReadReport> {
   await using data = await makeDataDirectory();
-  await using folder = await openFolder(data);
-  const ids = await makePolicies(folder.client, options.policies);
+  await using server = await startProcess({
+    file: 'operator/folder-api/testing/serve-folder.ts',
+    args: [data.resources, data.token],
+    environment: {},
+  });
+  await using client = createClient({ url: server.url, tokenFile: openTokenFile(data.token), namespace: 'default' });
+  const ids = await makePolicies(client, options.policies);
   options.say(`${ids.length} policies are made`);
   await using api = await startManagement({
-    apiUrl: folder.api.url,
+    apiUrl: server.url,
     tokenFile: data.token,
     environmentDirectory: data.path,
     runDirectory: data.path,
   });
-  await using bare = await startBare();
+  await using bare = await startProcess({ file: 'e2e/management/serve-bare.ts', environment: {} });
   const times = { bare: [], serverGet: [], list: [], read: [] } as Record<string, number[]>;
   for (let round = 0; round < options.rounds; round++) {
     const id = ids[(round * 7_919) % ids.length] ?? '';
     await timed(times['bare'], () => callUrl(bare.url, { token: null }));
-    await timed(times['serverGet'], () => folder.client.get(kinds.guardrailPolicy, `p-${id}`));
+    await timed(times['serverGet'], () => client.get(kinds.guardrailPolicy, `p-${id}`));
     await timed(times['list'], () => api.call(list));
     await timed(times['read'], () => api.call(`${list}/${id}`));
   }
@@ -87,20 +92,6 @@ async function makePolicies(client: KubeClient, count: number): Promise<readonly
     }),
   );
   return ids;
-}
-
-/** What the framework answers without anything behind it. */
-function startBare() {
-  const app = new Hono();
-  app.get('/', (context) => context.json({ [idLabel]: 'ok' }));
-  return listen({
-    host: '127.0.0.1',
-    port: 0,
-    fetch: app.fetch,
-    headersTimeoutMs: 10_000,
-    keepAliveTimeoutMs: 65_000,
-    maxHeaderBytes: 16_384,
-  });
 }
 
 async function timed(times: number[] | undefined, act: () => Promise<unknown>): Promise<void> {
