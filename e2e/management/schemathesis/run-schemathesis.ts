@@ -50,7 +50,7 @@ export async function runSchemathesis(options: {
     '--continue-on-failure',
     '--no-color',
   ];
-  const { output, code } = await run(join(options.python, '../schemathesis'), args);
+  const { output, code } = await run(join(options.python, '../schemathesis'), args, folder.path);
   return {
     output,
     code,
@@ -59,9 +59,14 @@ export async function runSchemathesis(options: {
   };
 }
 
-function run(file: string, args: readonly string[]): Promise<{ readonly output: string; readonly code: number }> {
+function run(
+  file: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<{ readonly output: string; readonly code: number }> {
   return new Promise((resolve) => {
-    const options = { maxBuffer: 256 * 1_048_576, env: { PATH: process.env.PATH, NO_COLOR: '1', COLUMNS: '160' } };
+    // The tool keeps notes in the folder where it runs.
+    const options = { cwd, maxBuffer: 256 * 1_048_576, env: { PATH: process.env.PATH, NO_COLOR: '1', COLUMNS: '160' } };
     execFile(file, [...args], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
       resolve({ output: `${stdout}\n${stderr}`, code });
