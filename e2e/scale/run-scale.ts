@@ -24,13 +24,19 @@ const plans: Readonly<Record<FigureSize, Plan>> = {
   small: { bindings: 300, policies: 5, coldStarts: 1, edits: 40, resyncs: 1, ends: 1, crashes: 1, freezes: 0 },
 };
 
+/** Bounds of time and memory are for the full size; a small run shows that all is measured and written once. */
+function judged({ holds, isOfSize }: ScaleFigure, size: FigureSize): 'holds' | 'FAILS' | 'measured' {
+  if (isOfSize && size === 'small') return 'measured';
+  return holds ? 'holds' : 'FAILS';
+}
+
 /** One cluster from empty to full, then everything that happens to it. */
 export async function runScale(size: FigureSize, say: (progress: string) => void): Promise<readonly ScaleFigure[]> {
   const plan = plans[size];
   const figures: ScaleFigure[] = [];
   function add(...found: readonly ScaleFigure[]): void {
     figures.push(...found);
-    for (const { what, value, holds } of found) say(`${holds ? 'holds' : 'FAILS'} ${what}: ${value}`);
+    for (const figure of found) say(`${judged(figure, size)} ${figure.what}: ${figure.value}`);
   }
   await using world = await openWorld();
   await using _first = await startGateway(world, 'gateway-0');
