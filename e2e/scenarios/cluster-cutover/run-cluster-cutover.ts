@@ -41,6 +41,7 @@ const clusterName = 'cutover';
 const namespace = 'cutover';
 const release = 'portcullis';
 const alias = 'cutover';
+const gatewayPort = 8_080;
 const image = { repository: 'localhost/portcullis', tag: 'cutover' };
 
 /** Applies revision after revision on a whole cluster with two gateway replicas, while a pod of it asks them. */
@@ -61,10 +62,9 @@ export async function runClusterCutover(options: {
   await install(folder, kubeconfigFile);
   say('the chart is installed');
   const client = parts.use(createClient({ ...(await loadKubeconfig({ file: kubeconfigFile })), namespace }));
-  const url = `http://${release}-gateway.${namespace}.svc`;
   await startTrafficPod(kubectl, {
     image: `${image.repository}:${image.tag}`,
-    url,
+    urls: await replicasOf(kubectl),
     keys: `${release}-client-keys`,
     alias,
   });
@@ -132,6 +132,13 @@ function applied(client: KubeClient, generation: number): Promise<unknown> {
     return binding.metadata.generation === generation && conditionOf(binding, 'Applied')?.status === 'True';
   };
   return until('the revision is applied', isApplied, { deadlineMs: 180_000, everyMs: 100 });
+}
+
+/** Each replica is asked: a Service would leave it to chance which of them a kept connection leads to. */
+async function replicasOf(kubectl: Kubectl): Promise<readonly string[]> {
+  const selector = '--selector=app.kubernetes.io/component=gateway';
+  const text = await kubectl(['get', 'pods', selector, '--output=jsonpath={.items[*].status.podIP}']);
+  return text.split(' ').map((address) => `http://${address}:${gatewayPort}`);
 }
 
 async function countRestarts(kubectl: Kubectl): Promise<number> {

@@ -1,5 +1,5 @@
-// Usage, in a pod: node traffic-main.ts GATEWAY KEYS ALIAS: is the provider of the alias, at port 8080, and asks the
-// gateway for it until it is told to end; a line of JSON a second, the last one is the report.
+// Usage, in a pod: node traffic-main.ts REPLICA,... KEYS ALIAS: is the provider of the alias, at port 8080, and asks
+// the gateway's replicas for it until it is told to end; a line of JSON a second, the last one is the report.
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { chatCall } from '../../support/chat-call.ts';
@@ -7,7 +7,7 @@ import { startScriptedUpstream } from '../../support/scripted-upstream.ts';
 import { until } from '../../support/until.ts';
 import { startJudgedTraffic } from '../cutover/judged-traffic.ts';
 
-const [url = '', keyFile = '', alias = ''] = process.argv.slice(2);
+const [replicas = '', keyFile = '', alias = ''] = process.argv.slice(2);
 const [key = ''] = readFileSync(keyFile, 'utf8').trim().split(/\s/, 1);
 const upstream = await startScriptedUpstream({ kind: 'answer', content: 'not yet' });
 const port = Number(new URL(upstream.url).port);
@@ -17,12 +17,13 @@ createServer((socket) => {
   onward.on('error', () => socket.destroy()).pipe(socket);
 }).listen(8_080, '0.0.0.0');
 
-const call = { url, key, model: alias, content: 'hello', stream: false };
+const urls = replicas.split(',');
+const call = { url: urls[0] ?? '', key, model: alias, content: 'hello', stream: false };
 await until('the alias is served', async () => (await chatCall(call)).status === 200, {
   deadlineMs: 600_000,
   everyMs: 500,
 });
-const traffic = startJudgedTraffic({ urls: [url], key, alias, upstream });
+const traffic = startJudgedTraffic({ urls, key, alias, upstream });
 const told = setInterval(() => {
   console.log(JSON.stringify({ requests: traffic.requests(), faults: traffic.faults() }));
 }, 1_000);

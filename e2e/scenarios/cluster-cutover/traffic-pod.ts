@@ -34,7 +34,7 @@ const patience = { deadlineMs: 240_000, everyMs: 1_000 };
 /** Starts the pod that is the provider of the alias and asks the gateway for it. */
 export async function startTrafficPod(
   kubectl: Kubectl,
-  options: { readonly image: string; readonly url: string; readonly keys: string; readonly alias: string },
+  options: { readonly image: string; readonly urls: readonly string[]; readonly keys: string; readonly alias: string },
 ): Promise<void> {
   const sources = files.map((file) => `--from-file=${keyOf(file)}=${join(root, file)}`);
   await kubectl(['create', 'configmap', trafficName, ...sources]);
@@ -73,7 +73,7 @@ const service = {
   spec: { selector: { app: trafficName }, ports: [{ port: 8_080, targetPort: 8_080 }] },
 };
 
-function podOf({ image, url, keys, alias }: Parameters<typeof startTrafficPod>[1]): object {
+function podOf({ image, urls, keys, alias }: Parameters<typeof startTrafficPod>[1]): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -91,7 +91,7 @@ function podOf({ image, url, keys, alias }: Parameters<typeof startTrafficPod>[1
           name: 'client',
           image,
           imagePullPolicy: 'IfNotPresent',
-          command: ['node', `/script/${files[0]}`, url, '/keys/clients', alias],
+          command: ['node', `/script/${files[0]}`, urls.join(','), '/keys/clients', alias],
           securityContext: {
             allowPrivilegeEscalation: false,
             readOnlyRootFilesystem: true,
