@@ -30,6 +30,9 @@ export function checkTuple(tuple: Tuple): void {
       `${tuple.relation} of ${typeOf(tuple.object)} is given to: ${allowed}`,
     );
   }
+  if (tuple.subject === `${tuple.object}#${tuple.relation}`) {
+    throw new RelationsModelError('bad_subject', 'members of a group are its members: there is nothing to grant');
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relati
 import { controlPlane } from '#relations/model';
 import { type Relations, RelationsUnavailableError } from '#relations/ports';
 import { relationsSuite } from '../../dataplane/relations/testing/relations-suite.ts';
+import { until } from '../support/until.ts';
 import { missingOpenFga, type OpenFgaServer, onOpenFga, startOpenFga } from './openfga-server.ts';
 
 const tuple = { subject: 'user:a', relation: 'administer', object: controlPlane };
@@ -75,6 +76,13 @@ describe.skipIf(missingOpenFga !== undefined)(onOpenFga('relations in OpenFGA'),
     const relations = await openOpenFgaRelations({ url: other.url, storeName: 'store', timeoutMs: 500 });
     await relations.grant([tuple]);
     other.child.kill('SIGSTOP');
+    // Its threads stop one after the other; one that still runs still answers.
+    await until('all of it stands still', () =>
+      relations
+        .check('user:a', 'administer', controlPlane)
+        .catch(() => 'none')
+        .then((answer) => answer === 'none'),
+    );
     await expectUnavailable(relations);
     other.child.kill('SIGCONT');
     await expect.poll(() => relations.check('user:a', 'administer', controlPlane).catch(() => undefined)).toBe(true);
