@@ -5,7 +5,7 @@ import type { Figure } from '../support/figure.ts';
 import { preparePython } from '../support/python.ts';
 
 const requirements = fileURLToPath(new URL('../management/schemathesis/requirements.txt', import.meta.url));
-const examples = { full: 50, small: 5 } as const;
+const examples = { full: 40, small: 5 } as const;
 
 export const figure: Figure = {
   name: 'schemathesis',
