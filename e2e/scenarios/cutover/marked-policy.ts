@@ -17,7 +17,7 @@ export function stampsIn(text: string): readonly number[] {
 }
 
 /** A machine that is busy with other things is no fault of a cutover. */
-const timeoutMs = 2_000;
+const timeoutMs = 1_000;
 
 function maskSecret(revision: number) {
   return {
@@ -44,9 +44,9 @@ export function markedDefinition(revision: number, revisions: number): Definitio
   const all = Array.from({ length: revisions }, (_, index) => index + 1);
   const foreign = all.filter((other) => other !== revision).map(markOf);
   return {
-    request: { deadlineMs: 10_000, baseline: [maskSecret(revision)], additional: [] },
+    request: { deadlineMs: 5_000, baseline: [maskSecret(revision)], additional: [] },
     response: {
-      deadlineMs: 10_000,
+      deadlineMs: 5_000,
       baseline: [denyTerms('canary', [canary]), denyTerms('foreign-marks', foreign), maskSecret(revision)],
       additional: [],
     },
