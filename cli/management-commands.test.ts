@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { endOf, type Platform, spawnCommand, startPlatform } from '../e2e/support/start-platform.ts';
 import { until } from '../e2e/support/until.ts';
 import { createManagementClient, type ManagementClient } from './management/client.ts';
 import {
@@ -14,6 +14,7 @@ import {
   ManagementApiError,
   ManagementUnreachableError,
 } from './management/management-error.ts';
+import { descendantsOf, isRunning } from './testing/process-tree.ts';
 import { type CliEnd, runCli, temporaryFolder } from './testing/run-cli.ts';
 
 let platform: Platform;
@@ -298,6 +299,32 @@ describe('a start', () => {
     const found = await runCli(['operation', 'get', operationId, '--json'], { data });
     expect(JSON.parse(found.stdout)).toMatchObject({ operationId, state: 'succeeded' });
   }, 120_000);
+
+  test('after kill -9 finds what was written, and ends the server that was left', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    const first = await startPlatform({ data, management: true });
+    const words = ['policy', 'create', '-f', '-', '--wait', '--json'];
+    const { operationId } = JSON.parse((await runCli(words, { data, input: policyFile('kept', 'kept') })).stdout);
+    const left = descendantsOf(first.status().pid);
+    expect(await first.end('SIGKILL')).toBe('SIGKILL');
+    await using again = await startPlatform({ data, management: true });
+    expect(left.filter(isRunning)).toEqual([]);
+    expect(again.status().managementOff).toBeUndefined();
+    const found = await runCli(['operation', 'get', operationId, '--json'], { data });
+    expect(JSON.parse(found.stdout)).toMatchObject({ operationId, state: 'succeeded' });
+  }, 120_000);
+
+  test('that is called off while its database is made leaves no process', async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    const child = spawnCommand(['up', '--data', data, '--port', '0']);
+    await until('the database is being made', () => existsSync(join(data, 'postgres')), { everyMs: 1 });
+    const children = descendantsOf(child.pid ?? 0);
+    child.kill('SIGINT');
+    expect(await endOf(child)).toBe(0);
+    expect(children.filter(isRunning)).toEqual([]);
+  }, 60_000);
 
   test('without a PostgreSQL that can run serves guarded chats and says why policy management is off', async () => {
     using folder = temporaryFolder();
