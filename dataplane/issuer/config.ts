@@ -1,4 +1,5 @@
-import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
+import { readEnvironment, setting } from '#kit/env/read-environment';
+import { requireLoopback } from '#kit/env/require-loopback';
 
 export const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({
@@ -21,14 +22,8 @@ export type IssuerConfig = {
   readonly keyFile: string;
 };
 
-/** Whoever may ask it for keys is on this machine. */
-const loopback = new Set(['127.0.0.1', '::1']);
-
 export function readConfig(env: NodeJS.ProcessEnv = process.env): IssuerConfig {
   const read = readEnvironment(settings, env);
-  const { host, port } = read.PORTCULLIS_LISTEN;
-  if (!loopback.has(host)) {
-    throw new ConfigError(['PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1] with a port']);
-  }
+  const { host, port } = requireLoopback('PORTCULLIS_LISTEN', read.PORTCULLIS_LISTEN);
   return { host, port, issuer: read.PORTCULLIS_ISSUER, keyFile: read.PORTCULLIS_SIGNING_KEYS_FILE };
 }

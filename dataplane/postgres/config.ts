@@ -1,4 +1,5 @@
-import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
+import { readEnvironment, setting } from '#kit/env/read-environment';
+import { requireLoopback } from '#kit/env/require-loopback';
 
 export const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({
@@ -20,14 +21,9 @@ export type PostgresConfig = {
   readonly passwordFile: string;
 };
 
-/** Nobody but this machine's own processes speaks to the embedded database. */
-const loopback = new Set(['127.0.0.1', '::1']);
-
 export function readConfig(env: NodeJS.ProcessEnv = process.env): PostgresConfig {
   const read = readEnvironment(settings, env);
-  const { host, port } = read.PORTCULLIS_LISTEN;
-  if (!loopback.has(host))
-    throw new ConfigError(['PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1] with a port']);
+  const { host, port } = requireLoopback('PORTCULLIS_LISTEN', read.PORTCULLIS_LISTEN);
   return {
     host,
     port,

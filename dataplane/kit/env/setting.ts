@@ -20,7 +20,7 @@ export type Setting<T> = {
 };
 
 type Base<D> = { readonly help: string; readonly default?: D; readonly secret?: boolean };
-type HostPort = { readonly host: string; readonly port: number };
+export type HostPort = { readonly host: string; readonly port: number };
 
 /** Builders of settings. A setting without `default` is required. */
 export const setting = {
