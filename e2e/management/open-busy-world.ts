@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { GatewayRoute } from '#crds/gateway-route';
 import { kinds } from '#crds/kinds';
 import type { KubeClient } from '#kube/client';
@@ -7,7 +6,7 @@ import { type FakeReplica, startFakeReplica } from '../../operator/testing/fake-
 import { createInstantWorkloads } from '../../operator/testing/instant-workloads.ts';
 import { startTestOperator, type TestOperator } from '../../operator/testing/start-test-operator.ts';
 import { actions } from './actions.ts';
-import { type RunningManagement, startManagement } from './start-management.ts';
+import { besidePlatform, type RunningManagement, startManagement } from './start-management.ts';
 
 const build = 'test-1';
 const lookMs = 40;
@@ -30,13 +29,7 @@ export async function openBusyWorld(options: {
   const replica = await startFakeReplica(platform, 'gateway-1');
   parts.use(keepLooking(platform, replica));
   const api = parts.use(
-    await startManagement({
-      apiUrl: platform.operator.apiUrl,
-      tokenFile: join(platform.data, 'tokens/api.token'),
-      environmentDirectory: platform.data,
-      runDirectory: join(platform.data, 'run'),
-      ...options,
-    }),
+    await startManagement({ ...besidePlatform(platform.data, platform.operator.apiUrl), ...options }),
   );
   const owned = parts.move();
   return {

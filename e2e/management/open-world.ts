@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import type { KubeClient } from '#kube/client';
 import { type ModelPlatform, startModelPlatform } from '../../operator/testing/model-platform.ts';
 import { actions } from './actions.ts';
-import { type RunningManagement, startManagement } from './start-management.ts';
+import { besidePlatform, type RunningManagement, startManagement } from './start-management.ts';
 
 /**
  * The management API as processes over a real operator whose workloads are ready at once and whose one replica looks at
@@ -22,13 +21,7 @@ export async function openWorld(
   const model = parts.use(await startModelPlatform());
   const { platform } = model;
   const api = parts.use(
-    await startManagement({
-      apiUrl: platform.operator.apiUrl,
-      tokenFile: join(platform.data, 'tokens/api.token'),
-      environmentDirectory: platform.data,
-      runDirectory: join(platform.data, 'run'),
-      ...options,
-    }),
+    await startManagement({ ...besidePlatform(platform.data, platform.operator.apiUrl), ...options }),
   );
   const owned = parts.move();
   return {

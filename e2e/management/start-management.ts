@@ -55,6 +55,16 @@ export type ManagementOptions = {
   readonly environment?: Readonly<Record<string, string>>;
 };
 
+/** Where the API finds what an operator of standalone has in its data folder. */
+export function besidePlatform(data: string, apiUrl: string): ManagementOptions {
+  return {
+    apiUrl,
+    tokenFile: join(data, 'tokens/api.token'),
+    environmentDirectory: data,
+    runDirectory: join(data, 'run'),
+  };
+}
+
 /** A key that no other command has. */
 export function newKey(): string {
   return `key-${uuid()}`;
