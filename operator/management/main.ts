@@ -5,9 +5,9 @@ import { createManagementService } from './service.ts';
 
 runMain({
   name: 'management',
-  start: async () => {
+  start: async (signal) => {
     const { config, secrets } = readConfig();
-    const service = await createManagementService(config, secrets);
+    const service = await createManagementService(config, secrets, { signal });
     writeReadyLine({ listening: service.url, admin: service.adminUrl });
     return service;
   },

@@ -11,6 +11,7 @@ import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
 import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
 import type { GatewayReplicas } from '../gateways/ports.ts';
 import { openAccess } from './access/open-access.ts';
+import { awaitDatabase } from './await-database.ts';
 import { startManagementCaches } from './caches.ts';
 import type { ManagementConfig, ManagementSecrets } from './config.ts';
 import type { Access } from './http/access.ts';
@@ -38,6 +39,8 @@ export type ManagementOverrides = {
   readonly duplicateWaitMs?: number;
   readonly clock?: Clock;
   readonly wrapClient?: (client: KubeClient) => KubeClient;
+  /** Ends the wait for a database that does not answer yet. */
+  readonly signal?: AbortSignal;
 };
 
 export type ManagementService = AsyncDisposable & {
@@ -54,6 +57,8 @@ const sweepMs = 15_000;
 /** DESIGN section 9. */
 const duplicateWaitMs = 10_000;
 const requestTimeoutMs = 5_000;
+/** For a database that starts at the same time; shorter than a startup probe waits. */
+const databasePatience = { patienceMs: 90_000, everyMs: 250 } as const;
 const drainMs = 15_000;
 const idleMs = 2_000;
 const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 32_768 } as const;
@@ -71,6 +76,11 @@ export async function createManagementService(
   const metrics = createManagementMetrics();
   const { approved } = await readEnvironmentFiles(config.environment);
   const database = parts.use(openDatabase(config, secrets));
+  await awaitDatabase(database, {
+    ...databasePatience,
+    signal: overrides.signal,
+    onAway: (reason) => logger.warn('database_away', { reason }),
+  });
   await migrate(database, { schema: 'management', folder: migrations });
   const { openFgaTokenFile } = secrets;
   const access = overrides.access ?? (await openAccess(config, parts, { database, clock, logger, openFgaTokenFile }));

@@ -15,11 +15,13 @@ export const issuersFileSchema = z.strictObject({
         z.strictObject({ ...shared, jwksFile: z.string().min(1).max(4_096) }),
       ]),
     )
-    .min(1)
     .max(32),
 });
 
-/** @throws ConfigError with a sentence for every problem */
+/**
+ * An empty list trusts nobody: then no token is taken.
+ * @throws ConfigError with a sentence for every problem
+ */
 export async function readIssuersFile(path: string): Promise<readonly TrustedIssuer[]> {
   const { value, problems } = await readYamlFile(path, issuersFileSchema, undefined);
   const names = (value?.issuers ?? []).map(({ issuer }) => issuer);

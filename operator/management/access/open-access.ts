@@ -28,8 +28,10 @@ export async function openAccess(
 ): Promise<Access> {
   const { logger, clock, database } = tools;
   const administrators = readAdministrators(config.administrators);
+  const issuers = await readIssuersFile(config.issuersFile);
+  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: config.issuersFile });
   const verifier = createVerifier({
-    issuers: await readIssuersFile(config.issuersFile),
+    issuers,
     clock,
     onUnavailable: (issuer) => logger.warn('keys_unavailable', { issuer }),
   });

@@ -1,0 +1,41 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { readIssuersFile } from './issuers-file.ts';
+
+async function read(text: string) {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'issuers.yaml');
+  writeFileSync(path, text);
+  return await readIssuersFile(path);
+}
+
+const entry = (name: string): string => `  - { issuer: ${name}, audience: a, jwksFile: keys.json }\n`;
+
+test('an empty list trusts nobody', async () => {
+  expect(await read('issuers: []\n')).toEqual([]);
+});
+
+test('keys are at a URL, or in a file beside the list', async () => {
+  const issuers = await read(
+    'issuers:\n  - { issuer: one, audience: a, jwksUrl: "https://one.example/keys" }\n  - { issuer: two, audience: b, jwksFile: two.json }\n',
+  );
+  expect(issuers).toEqual([
+    { issuer: 'one', audience: 'a', jwks: new URL('https://one.example/keys') },
+    { issuer: 'two', audience: 'b', jwks: { file: expect.stringMatching(/^\/.*\/two\.json$/) } },
+  ]);
+});
+
+test('up to 32 issuers are taken, and none twice', async () => {
+  const many = (count: number): string =>
+    `issuers:\n${Array.from({ length: count }, (_, at) => entry(`i${at}`)).join('')}`;
+  expect(await read(many(32))).toHaveLength(32);
+  await expect(read(many(33))).rejects.toThrow();
+  await expect(read(`issuers:\n${entry('one')}${entry('one')}`)).rejects.toThrow('the issuer one is listed twice');
+});
+
+test('a list that is not there is no empty one', async () => {
+  await expect(read('{}\n')).rejects.toThrow('issuers');
+  await expect(read('issuers:\n  - { issuer: one, audience: a }\n')).rejects.toThrow();
+});
