@@ -1,30 +1,33 @@
 import { missingPostgres } from '#sql/testing/test-server';
+import { missingApiServer } from '../kube/open-api-server.ts';
 import { putConcurrently, sendIdentical } from '../management/measure-commands.ts';
 import { commandThroughCrashes } from '../management/measure-crashes.ts';
-import { openBusyWorld } from '../management/open-busy-world.ts';
+import { openBusyCluster } from '../management/open-busy-cluster.ts';
 import { createRandom } from '../streaming/random.ts';
 import type { Figure } from '../support/figure.ts';
 
 const sizes = {
-  full: { identical: 200, puts: 1_000, commands: 500 },
-  small: { identical: 200, puts: 120, commands: 60 },
+  full: { identical: 200, puts: 1_000, commands: 500, longStopMs: 24_000 },
+  small: { identical: 200, puts: 60, commands: 40, longStopMs: 3_000 },
 } as const;
 const seed = 6;
 
 export const figure: Figure = {
   name: 'management',
-  title: 'commands of the policy management API over two replicas: repeated, contended, and through crashes',
+  title:
+    'commands of the policy management API over two replicas on a real API server: repeated, contended, and through crashes',
   run: async (size, say) => {
-    if (missingPostgres !== undefined) return { skipped: missingPostgres };
-    const { identical: count, puts, commands } = sizes[size];
+    const missing = missingPostgres ?? missingApiServer;
+    if (missing !== undefined) return { skipped: missing };
+    const { identical: count, puts, commands, longStopMs } = sizes[size];
     const source = createRandom(seed);
     const random = (): number => source.below(1_000_000) / 1_000_000;
-    await using world = await openBusyWorld({ replicas: 2 });
+    await using world = await openBusyCluster({ replicas: 2 });
     const identical = await sendIdentical(world, count);
     say(`${count} identical commands: ${JSON.stringify(identical)}`);
     const contended = await putConcurrently(world, { puts, workers: 16, random });
     say(`${contended.puts} PUTs: ${JSON.stringify({ ...contended, faults: contended.faults.slice(0, 10) })}`);
-    const crashed = await commandThroughCrashes(world, { commands, workers: 8, random });
+    const crashed = await commandThroughCrashes(world, { commands, workers: 8, longStopMs, random });
     say(
       `${crashed.commands} commands through crashes: ${JSON.stringify({ ...crashed, faults: crashed.faults.slice(0, 10) })}`,
     );

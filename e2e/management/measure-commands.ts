@@ -50,10 +50,7 @@ export async function putConcurrently(
     while (sent < options.puts) {
       const number = sent++;
       if (options.random() < 0.1) {
-        await world.client.patch(kinds.guardrailPolicy, `p-${id}`, [
-          { op: 'replace', path: '/spec/description', value: `edit ${number}` },
-        ]);
-        edits++;
+        await world.edit(`p-${id}`, `edit ${number}`, edits++ % 2 === 0 ? 'patch' : 'apply');
       }
       const read = await world.api.call(path, { replica: worker % 2 });
       if (read.status !== 200) {
@@ -79,6 +76,7 @@ export async function putConcurrently(
   const recorded = await revisionsOf(world, id);
   const numbers = recorded.map(({ spec }) => spec.number).toSorted((a, b) => a - b);
   if (numbers.some((number, at) => number !== at + 1)) faults.push('the history has a gap');
+  faults.push(...overwrittenUnseen(recorded));
   for (const { marker, operationId } of accepted) {
     const operation = await world.api.ended({ status: 202, headers: {}, text: '', json: { operationId } });
     const own = recorded.filter(({ spec }) => spec.description === marker);
@@ -88,6 +86,18 @@ export async function putConcurrently(
     }
   }
   return { puts: sent, accepted: accepted.length, edits, revisions: recorded.length, faults };
+}
+
+/** Only an edit by hand may take the place of another edit by hand before that one was recorded. */
+function overwrittenUnseen(recorded: Awaited<ReturnType<typeof revisionsOf>>): readonly string[] {
+  const generations = new Set(recorded.map(({ spec }) => spec.policy.generation));
+  return recorded.flatMap(({ spec: { token, policy } }) => {
+    const isOwn = token.endsWith(`/${policy.generation}`);
+    const isFirst = policy.generation === 1;
+    return isOwn && !isFirst && !generations.has(policy.generation - 1)
+      ? [`what generation ${policy.generation} took the place of is no revision`]
+      : [];
+  });
 }
 
 export async function revisionsOf(world: BusyWorld, policyId: string) {

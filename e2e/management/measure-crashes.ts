@@ -3,6 +3,7 @@ import type { OperationResource, PolicyDetail } from '#contracts/management';
 import { currentProfile } from '#contracts/profiles';
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { kinds } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
 import { listAll } from '#kube/list-all';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import type { Answer } from './call-api.ts';
@@ -11,6 +12,14 @@ import type { BusyWorld } from './open-busy-world.ts';
 import { type CommandOptions, newKey } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
+
+export type CrashOptions = {
+  readonly commands: number;
+  readonly workers: number;
+  /** How long a replica stands still, now and then, milliseconds; a lease of a command lasts 20 s. */
+  readonly longStopMs: number;
+  readonly random: () => number;
+};
 
 export type CrashReport = {
   readonly commands: number;
@@ -22,45 +31,54 @@ export type CrashReport = {
 };
 
 type Sent = {
-  readonly kind: 'create' | 'update' | 'apply';
+  readonly kind: 'create' | 'update' | 'apply' | 'misapply';
   readonly marker: string;
   readonly answer: Answer;
 };
+const sorts = ['create', 'update', 'apply', 'create', 'update', 'apply', 'misapply'] as const;
 
 /** Commands of several clients, each repeated with its key until it is answered, while replicas die and stand still. */
-export async function commandThroughCrashes(
-  world: BusyWorld,
-  options: { readonly commands: number; readonly workers: number; readonly random: () => number },
-): Promise<CrashReport> {
+export async function commandThroughCrashes(world: BusyWorld, options: CrashOptions): Promise<CrashReport> {
   const { random } = options;
   const done = new AbortController();
-  const chaos = makeTrouble(world, random, done.signal);
-  const sent: Sent[] = [];
-  let count = 0;
   const lanes = await Promise.all(Array.from({ length: options.workers }, (_, worker) => openLane(world, worker)));
+  const chaos = makeTrouble(world, options, done.signal);
+  const sent = new Map<Lane, Sent[]>();
+  let count = 0;
 
   await Promise.all(
     lanes.map(async (lane) => {
+      const own: Sent[] = [];
+      sent.set(lane, own);
       while (count < options.commands) {
         const marker = `command-${count++}`;
-        const kind = (['create', 'update', 'apply'] as const)[Math.floor(random() * 3)] ?? 'create';
-        sent.push({ kind, marker, answer: await lane[kind](marker) });
+        const kind = sorts[Math.floor(random() * sorts.length)] ?? 'create';
+        own.push({ kind, marker, answer: await lane[kind](marker) });
       }
     }),
   );
   done.abort();
   const { kills, stops } = await chaos;
-  const faults = await judge(world, lanes, sent);
-  const accepted = sent.filter(({ answer }) => answer.status === 202).length;
-  return { commands: sent.length, accepted, refused: sent.length - accepted, kills, stops, faults };
+  const all = [...sent.values()].flat();
+  const faults = await judge(world, lanes, all);
+  for (const [lane, own] of sent) faults.push(...(await judgeLane(world, lane, own)));
+  const accepted = all.filter(isAccepted).length;
+  return { commands: all.length, accepted, refused: all.length - accepted, kills, stops, faults };
 }
 
-type Lane = Readonly<Record<Sent['kind'], (marker: string) => Promise<Answer>>> & { readonly policyId: string };
+const isAccepted = ({ answer }: Sent): boolean => answer.status === 202;
+
+type Lane = Readonly<Record<Sent['kind'], (marker: string) => Promise<Answer>>> & {
+  readonly policyId: string;
+  readonly bindingName: string;
+  readonly readBinding: () => Promise<Answer>;
+};
 
 /** One client with a policy and a model of its own. */
 async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
-  const policyId = (await patiently(() => world.act.createPolicy(`lane-${worker}`))).id;
-  const modelId = await world.act.createModel(`lane-${worker}`);
+  const bindingName = `lane-${worker}`;
+  const policyId = (await patiently(() => world.act.createPolicy(bindingName))).id;
+  const modelId = await world.act.createModel(bindingName);
   const model = `/api/v1/models/${modelId}/guardrail-binding`;
 
   const read = (path: string) =>
@@ -85,8 +103,16 @@ async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
     });
   };
 
+  const apply = async (contentProfile: string): Promise<Answer> => {
+    const { headers } = await read(model);
+    const body = { policyId, policyRevision: 1, contentProfile };
+    return send('PUT', model, body, { etag: String(headers['etag']) });
+  };
+
   return {
     policyId,
+    bindingName,
+    readBinding: () => read(model),
     create: (marker) => send('POST', list, { name: marker, definition: definitionOf(marker) }),
     async update(marker) {
       const { json, headers } = await read(`${list}/${policyId}`);
@@ -94,11 +120,8 @@ async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
       const body = { name, status, definition, description: marker };
       return send('PUT', `${list}/${policyId}`, body, { etag: String(headers['etag']) });
     },
-    async apply() {
-      const { headers } = await read(model);
-      const body = { policyId, policyRevision: 1, contentProfile: currentProfile };
-      return send('PUT', model, body, { etag: String(headers['etag']) });
-    },
+    apply: () => apply(currentProfile),
+    misapply: () => apply('no-profile-of-any-runtime'),
   };
 }
 
@@ -115,7 +138,7 @@ async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 /** Kills or stops one replica after the other, at random moments, and brings it back. */
-async function makeTrouble(world: BusyWorld, random: () => number, over: AbortSignal) {
+async function makeTrouble(world: BusyWorld, { random, longStopMs }: CrashOptions, over: AbortSignal) {
   let kills = 0;
   let stops = 0;
   while (!over.aborted) {
@@ -130,7 +153,7 @@ async function makeTrouble(world: BusyWorld, random: () => number, over: AbortSi
     } else {
       child.kill('SIGSTOP');
       stops++;
-      await pause(random() < 0.1 ? 24_000 : random() * 2_000);
+      await pause(random() < 0.1 ? longStopMs : random() * 2_000);
       child.kill('SIGCONT');
     }
   }
@@ -138,7 +161,7 @@ async function makeTrouble(world: BusyWorld, random: () => number, over: AbortSi
 }
 
 /** Every accepted command ended truthfully and had one effect; every refused one had none. */
-async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Sent[]): Promise<readonly string[]> {
+async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Sent[]): Promise<string[]> {
   const policies = (await listAll<GuardrailPolicy>(world.client, kinds.guardrailPolicy)).items;
   const history = (await Promise.all(lanes.map((lane) => revisionsOf(world, lane.policyId)))).flat();
   const faults: string[] = [];
@@ -152,13 +175,38 @@ async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Se
       continue;
     }
     const end: OperationResource = await patiently(() => world.api.ended(answer));
-    const isTrue = kind === 'apply' ? isEndOfApply(end) : end.state === 'succeeded' && effects === 1;
+    const isTrue = effects === undefined ? isEndOf(kind, end) : end.state === 'succeeded' && effects === 1;
     if (!isTrue) faults.push(`${marker} (${kind}): ${end.state} ${end.error?.code ?? ''}, ${effects} effects`);
   }
   return faults;
 }
 
 /** The operator applies the newest of several that come soon after each other. */
-function isEndOfApply({ state, error }: OperationResource): boolean {
-  return state === 'succeeded' || error?.code === 'superseded';
+function isEndOf(kind: Sent['kind'], { state, error }: OperationResource): boolean {
+  if (error?.code === 'superseded') return true;
+  return kind === 'apply' ? state === 'succeeded' : error?.code === 'profile_unsupported';
+}
+
+/** Nobody else writes what a lane writes: each accepted command of it is one generation, and the last one is in force. */
+async function judgeLane({ client, api }: BusyWorld, lane: Lane, own: readonly Sent[]): Promise<readonly string[]> {
+  const accepted = own.filter(isAccepted);
+  const binding = await client.get<ModelBinding>(kinds.modelBinding, lane.bindingName);
+  const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${lane.policyId}`);
+  const applies = accepted.filter(({ kind }) => kind === 'apply' || kind === 'misapply');
+  const updates = accepted.filter(({ kind }) => kind === 'update');
+  const faults: string[] = [];
+  const expectCount = (what: string, found: number | undefined, wanted: number): void => {
+    if (found !== wanted) faults.push(`${lane.bindingName}: ${found} ${what}, ${wanted} expected`);
+  };
+  expectCount('generations of the binding', binding?.metadata.generation, 1 + applies.length);
+  expectCount('generations of the policy', policy?.metadata.generation, 1 + updates.length);
+  const last = applies.at(-1);
+  if (last === undefined) return faults;
+  const end = await patiently(() => api.ended(last.answer));
+  const { json } = await lane.readBinding();
+  const wanted = last.kind === 'apply' ? 'applied' : 'failed';
+  if (end.error?.code === 'superseded' || json.operationId !== end.operationId || json.state !== wanted) {
+    faults.push(`${lane.bindingName}: ${json.state} by ${json.operationId}, ${wanted} by ${end.operationId} expected`);
+  }
+  return faults;
 }

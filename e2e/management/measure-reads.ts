@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { v7 as uuid } from 'uuid';
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { kinds } from '#crds/kinds';
@@ -7,9 +8,12 @@ import { makeDataDirectory } from '../../operator/folder-api/testing/open-folder
 import { newPolicyObject, newPolicySpec } from '../../operator/management/policies/make-policy.ts';
 import { makeRevision, makeRevisionContent } from '../../operator/revisions/resources/revision.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
+import { openApiServer } from '../kube/open-api-server.ts';
 import { startProcess } from '../support/start-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { callUrl } from './call-api.ts';
-import { type RunningManagement, startManagement } from './start-management.ts';
+import { grantManagement } from './grant-management.ts';
+import { type ManagementOptions, type RunningManagement, startManagement } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 const lanes = 24;
@@ -30,27 +34,59 @@ export type ReadReport = {
   readonly madeMeanwhile: number;
 };
 
+/** What serves the resources: a client that may write there, and where the API finds them. */
+export type ReadPlace = AsyncDisposable & { readonly client: KubeClient; readonly beside: ManagementOptions };
+
+/** The operator's folder, served by a process as standalone does. */
+export async function openFolder(): Promise<ReadPlace> {
+  await using parts = new AsyncDisposableStack();
+  const data = parts.use(await makeDataDirectory());
+  const server = parts.use(
+    await startProcess({
+      file: 'operator/folder-api/testing/serve-folder.ts',
+      args: [data.resources, data.token],
+      environment: {},
+    }),
+  );
+  const { url } = server;
+  const client = parts.use(createClient({ url, tokenFile: openTokenFile(data.token), namespace: 'default' }));
+  const owned = parts.move();
+  return {
+    client,
+    beside: { apiUrl: url, tokenFile: data.token, environmentDirectory: data.path, runDirectory: data.path },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** A real API server, where the API has its own rights alone. */
+export async function openCluster(): Promise<ReadPlace> {
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(temporaryFolder()).path;
+  const server = parts.use(await openApiServer());
+  const client = await server.client();
+  const tokenFile = join(folder, 'management.token');
+  await grantManagement(server, client.namespace, tokenFile);
+  const { url: apiUrl, caFile } = server.controlPlane;
+  const owned = parts.move();
+  return {
+    client,
+    beside: { apiUrl, tokenFile, caFile, namespace: client.namespace, environmentDirectory: folder },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
 /** Lists and single reads over many policies, beside a bare answer and one GET of the resource, in turns. */
 export async function measureReads(options: {
+  readonly open: () => Promise<ReadPlace>;
   readonly policies: number;
   readonly rounds: number;
   readonly say: (progress: string) => void;
 }): Promise<ReadReport> {
-  await using data = await makeDataDirectory();
-  await using server = await startProcess({
-    file: 'operator/folder-api/testing/serve-folder.ts',
-    args: [data.resources, data.token],
-    environment: {},
-  });
-  await using client = createClient({ url: server.url, tokenFile: openTokenFile(data.token), namespace: 'default' });
+  await using place = await options.open();
+  const { client } = place;
   const ids = await makePolicies(client, options.policies);
   options.say(`${ids.length} policies are made`);
-  await using api = await startManagement({
-    apiUrl: server.url,
-    tokenFile: data.token,
-    environmentDirectory: data.path,
-    runDirectory: data.path,
-  });
+  await using api = await startManagement(place.beside);
   await using bare = await startProcess({ file: 'e2e/management/serve-bare.ts', environment: {} });
   const times = { bare: [], serverGet: [], list: [], read: [] } as Record<string, number[]>;
   for (let round = 0; round < options.rounds; round++) {

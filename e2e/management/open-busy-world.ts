@@ -11,12 +11,13 @@ import { besidePlatform, type RunningManagement, startManagement } from './start
 const build = 'test-1';
 const lookMs = 40;
 
-/** The management API as processes over a real operator, for measurements, which run without a test runner. */
+/** The management API as processes beside a real operator, for measurements, which run without a test runner. */
 export type BusyWorld = AsyncDisposable & {
   readonly client: KubeClient;
-  readonly platform: TestOperator;
   readonly api: RunningManagement;
   readonly act: ReturnType<typeof actions>;
+  /** Edits the description of a policy object as somebody does who knows nothing of the API. */
+  edit(objectName: string, description: string, by: 'patch' | 'apply'): Promise<void>;
 };
 
 export async function openBusyWorld(options: {
@@ -34,9 +35,13 @@ export async function openBusyWorld(options: {
   const owned = parts.move();
   return {
     client: platform.client,
-    platform,
     api,
     act: actions(api, platform.client),
+    async edit(objectName, description) {
+      await platform.client.patch(kinds.guardrailPolicy, objectName, [
+        { op: 'replace', path: '/spec/description', value: description },
+      ]);
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

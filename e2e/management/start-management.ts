@@ -48,6 +48,9 @@ export type CommandOptions = {
 export type ManagementOptions = {
   readonly apiUrl: string;
   readonly tokenFile: string;
+  /** Authorities of a server of TLS. */
+  readonly caFile?: string;
+  readonly namespace?: string;
   readonly environmentDirectory: string;
   /** The folder of run notes; pods are looked for when absent. */
   readonly runDirectory?: string;
@@ -125,6 +128,8 @@ async function settingsOf(
   return {
     PORTCULLIS_API_URL: options.apiUrl,
     PORTCULLIS_API_TOKEN_FILE: options.tokenFile,
+    ...(options.caFile === undefined ? {} : { PORTCULLIS_API_CA_FILE: options.caFile }),
+    ...(options.namespace === undefined ? {} : { PORTCULLIS_NAMESPACE: options.namespace }),
     PORTCULLIS_DATABASE_URL: database.url,
     PORTCULLIS_DATABASE_PASSWORD_FILE: database.passwordFile,
     PORTCULLIS_ISSUERS_FILE: issuersFile,

@@ -31,12 +31,16 @@ providers:
   - { name: echo, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }
 `;
 
-export async function openWorld(options: Pick<ControlPlaneOptions, 'apiServerFlags'> = {}): Promise<ScaleWorld> {
+export type ScaleOptions = Pick<ControlPlaneOptions, 'apiServerFlags'> & {
+  /** A server with pretended nodes that others share; without its audit log nobody learns who wrote. */
+  readonly server?: ApiServer;
+};
+
+export async function openWorld(options: ScaleOptions = {}): Promise<ScaleWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-scale-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const apiServerFlags = [...(await auditFlags(folder)), ...(options.apiServerFlags ?? [])];
-  const server = parts.use(await openApiServer({ apiServerFlags, audit: true, pretendedNodes: nodes }));
+  const server = options.server ?? parts.use(await openOwnServer(folder, options.apiServerFlags));
   const client = await server.client();
   const { namespace } = client;
   const port = await freePort();
@@ -79,6 +83,11 @@ export async function openWorld(options: Pick<ControlPlaneOptions, 'apiServerFla
     }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+async function openOwnServer(folder: string, flags: readonly string[] = []): Promise<ApiServer> {
+  const apiServerFlags = [...(await auditFlags(folder)), ...flags];
+  return openApiServer({ apiServerFlags, audit: true, pretendedNodes: nodes });
 }
 
 /** Writes alone are written down: a log of every read would take more of the machine than the reads. */

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { startGateway } from '../scale/gateway-pod.ts';
+import { openWorld as openScaleWorld, type ScaleWorld } from '../scale/open-world.ts';
+import { startOperator } from '../scale/operator-process.ts';
+import { actions } from './actions.ts';
+import { grantManagement } from './grant-management.ts';
+import type { BusyWorld } from './open-busy-world.ts';
+import { type ManagementOptions, startManagement } from './start-management.ts';
+
+const gateways = ['gateway-0', 'gateway-1'] as const;
+
+/** Where the API finds what a cluster has, with an account of its rights and no more. */
+export async function besideCluster(cluster: ScaleWorld): Promise<ManagementOptions> {
+  const { server, client, folder } = cluster;
+  const tokenFile = join(folder, 'management.token');
+  await grantManagement(server, client.namespace, tokenFile);
+  const { url: apiUrl, caFile } = server.controlPlane;
+  return { apiUrl, tokenFile, caFile, namespace: client.namespace, environmentDirectory: join(folder, 'environment') };
+}
+
+/**
+ * The management API as processes on a real API server, beside a real operator and real gateways; workloads are
+ * Deployments on pretended nodes, for which one process answers.
+ */
+export async function openBusyCluster(options: { readonly replicas: number }): Promise<BusyWorld> {
+  await using parts = new AsyncDisposableStack();
+  const cluster = parts.use(await openScaleWorld());
+  const [beside] = await Promise.all([
+    besideCluster(cluster),
+    ...gateways.map(async (name) => parts.use(await startGateway(cluster, name))),
+    startOperator(cluster, 'operator-0').then((operator) => parts.use(operator)),
+  ]);
+  const api = parts.use(await startManagement({ ...beside, ...options }));
+  const { client, server } = cluster;
+  const owned = parts.move();
+  return {
+    client,
+    api,
+    act: actions(api, client),
+    edit: (name, description, by) => {
+      const { kubeconfigFile } = server.controlPlane;
+      return editByKubectl([`--namespace=${client.namespace}`], kubeconfigFile, { name, description, by });
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+type Edit = { readonly name: string; readonly description: string; readonly by: 'patch' | 'apply' };
+
+/** What a person does with kubectl: neither knows anything of ETags. */
+async function editByKubectl(scope: readonly string[], kubeconfig: string, { name, description, by }: Edit) {
+  const spec = { description };
+  if (by === 'patch') {
+    const patch = `--patch=${JSON.stringify({ spec })}`;
+    await kubectlOk(kubeconfig, [...scope, 'patch', 'guardrailpolicy', name, '--type=merge', patch]);
+    return;
+  }
+  const object = { apiVersion: 'portcullis.dev/v1alpha1', kind: 'GuardrailPolicy', metadata: { name }, spec };
+  const apply = [...scope, 'apply', '--server-side', '--force-conflicts', '--filename=-'];
+  await kubectlOk(kubeconfig, apply, JSON.stringify(object));
+}
