@@ -1,17 +1,24 @@
-# The image of this checkout: docker build --tag localhost/portcullis:dev .
-# Its files and settings are those of `npm run cluster image`, which needs no engine; a test compares both.
+# The images of this checkout: docker build --tag localhost/portcullis:dev .
+# and that of its database: docker build --target postgres --tag localhost/portcullis-postgres:dev .
+# Their files and settings are those of `npm run cluster image`, which needs no engine; a test compares both.
 FROM node:24-bookworm AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 COPY hack/bootstrap hack/bootstrap
 RUN root=/src sh -euc '. hack/bootstrap'
 COPY . .
-RUN sh hack/run hack/cluster/image/stage.ts /stage
+RUN sh hack/run hack/cluster/image/stage.ts /stage /stage-postgres
 
-FROM scratch
+FROM scratch AS platform
 COPY --from=build /stage /
 ENV PATH=/usr/local/bin NODE_ENV=production HOME=/tmp
 WORKDIR /app
 USER 65532:65532
 ENTRYPOINT ["/usr/local/bin/node"]
 CMD ["cli/main.ts", "--help"]
+
+FROM platform AS postgres
+COPY --from=build /stage-postgres /
+CMD ["dataplane/postgres/main.ts"]
+
+FROM platform

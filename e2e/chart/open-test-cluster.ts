@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bringUp } from '../../hack/cluster/bring-up.ts';
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
 import { auditLogOf } from '../../hack/cluster/control-plane/api-server.ts';
-import { buildImage } from '../../hack/cluster/image.ts';
+import { buildImages } from '../../hack/cluster/image.ts';
 import { dockerRuns } from '../../hack/cluster/kind/docker.ts';
 import { loadImage } from '../../hack/cluster/load-image.ts';
 import { clusterFolder, kubeconfigOfCluster } from '../../hack/cluster/places.ts';
@@ -20,11 +20,13 @@ const clusterName = 'e2e';
 
 export type TestImage = { readonly repository: string; readonly tag: string };
 
-/** A cluster to install on, and two images that its nodes have or can pull. */
+/** A cluster to install on, and two releases of the images that its nodes have or can pull. */
 export type TestCluster = AsyncDisposable & {
   readonly kubeconfigFile: string;
   /** What is installed, and what an upgrade brings; of the same content where we built them. */
   readonly images: readonly [TestImage, TestImage];
+  /** Those of the database, in the same order. */
+  readonly postgresImages: readonly [TestImage, TestImage];
   /** One JSON object for each request to the API server; undefined where the cluster keeps none for us. */
   readonly auditLogFile: string | undefined;
   /** Whether we started it, and end it. */
@@ -41,8 +43,8 @@ export async function missingCluster(): Promise<string | undefined> {
 
 /**
  * The cluster that `PORTCULLIS_E2E_CONTEXT` names, with the images of `PORTCULLIS_E2E_IMAGE` and, for the upgrade,
- * `PORTCULLIS_E2E_NEXT_IMAGE`; else one of our own, in Docker where that runs, which holds the image of this checkout
- * and is ended afterwards unless `PORTCULLIS_E2E_KEEP` is set.
+ * `PORTCULLIS_E2E_NEXT_IMAGE`, and beside each the one of the database, whose repository ends with `-postgres`; else one
+ * of our own, in Docker where that runs, which holds the images of this checkout and is ended afterwards unless `PORTCULLIS_E2E_KEEP` is set.
  */
 export async function openTestCluster(timetable: Timetable): Promise<TestCluster> {
   const progress = progressOn(process.stdout);
@@ -58,34 +60,42 @@ async function openOwn(progress: Progress, { timed }: Timetable): Promise<TestCl
   parts.defer(async () => {
     if ((process.env['PORTCULLIS_E2E_KEEP'] ?? '') === '') await takeDown(clusterName, progress);
   });
-  const images = await timed('two images, built and loaded', 'npm run cluster load', () => loadImages(progress));
+  const images = await timed('images of two tags, built and loaded', 'npm run cluster load', () =>
+    loadImages(progress),
+  );
   const owned = parts.move();
   return {
     kubeconfigFile: kubeconfigOfCluster(clusterName),
-    images: pairOf(images),
+    images,
+    postgresImages: pairOf(images.map(postgresOf)),
     auditLogFile: hasDocker ? undefined : auditLogOf(clusterFolder(clusterName)),
     isOurs: true,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-/** Builds the image of this checkout under two names, and loads both. */
-async function loadImages(progress: Progress): Promise<readonly TestImage[]> {
+/** Builds the images of this checkout under two tags, and loads all. */
+async function loadImages(progress: Progress): Promise<readonly [TestImage, TestImage]> {
   const record = readRecord(clusterName);
   if (record === undefined) throw new Error('a cluster that was brought up has a record');
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-e2e-image-'));
-  const images = ['e2e', 'e2e-next'].map((tag) => ({ repository: 'localhost/portcullis', tag }));
+  const tags = ['e2e', 'e2e-next'];
   try {
-    for (const { repository, tag } of images) {
-      const { archiveFile } = await progress.step(`building the image ${tag}`, async () =>
-        buildImage(join(folder, `${tag}.tar`), `${repository}:${tag}`),
+    for (const tag of tags) {
+      const { archiveFile } = await progress.step(`building the images ${tag}`, async () =>
+        buildImages(join(folder, `${tag}.tar`), tag),
       );
-      await progress.step(`loading the image ${tag}`, () => loadImage(record, archiveFile));
+      await progress.step(`loading the images ${tag}`, () => loadImage(record, archiveFile));
     }
   } finally {
     rmSync(folder, { recursive: true });
   }
-  return images;
+  return pairOf(tags.map((tag) => ({ repository: 'localhost/portcullis', tag })));
+}
+
+/** The image of the database beside an image of the platform. */
+function postgresOf({ repository, tag }: TestImage): TestImage {
+  return { repository: `${repository}-postgres`, tag };
 }
 
 async function openForeign(context: string, progress: Progress): Promise<TestCluster> {
@@ -99,6 +109,7 @@ async function openForeign(context: string, progress: Progress): Promise<TestClu
   return {
     kubeconfigFile,
     images: [image, next],
+    postgresImages: [postgresOf(image), postgresOf(next)],
     auditLogFile: undefined,
     isOurs: false,
     [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }),

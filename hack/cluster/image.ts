@@ -1,19 +1,25 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { root } from '../check/run-tool.ts';
-import { imageName, portcullisImage } from './image/portcullis-image.ts';
-import { writeImage } from './image/write-image.ts';
+import { defaultTag, portcullisImage } from './image/portcullis-image.ts';
+import { postgresImage } from './image/postgres-image.ts';
+import { writeImages } from './image/write-image.ts';
 
 export type BuiltImage = {
   /** Repository and tag, to be named in pods together with `imagePullPolicy: IfNotPresent`. */
   readonly name: string;
-  readonly archiveFile: string;
   /** Digest of its configuration: equal for equal files. */
   readonly id: string;
 };
 
-/** Builds the image of this checkout into an archive, without an engine and without a registry. */
-export function buildImage(archiveFile: string, name = imageName): BuiltImage {
+/** Both images of this checkout, that of the platform first. */
+export type BuiltImages = { readonly archiveFile: string; readonly images: readonly BuiltImage[] };
+
+/** Builds the images of this checkout into one archive, without an engine and without a registry. */
+export function buildImages(archiveFile: string, tag = defaultTag): BuiltImages {
   mkdirSync(dirname(archiveFile), { recursive: true });
-  return { name, archiveFile, id: writeImage(archiveFile, portcullisImage(root, name)) };
+  const platform = portcullisImage(root, tag);
+  const images = [platform, postgresImage(root, platform)];
+  const ids = writeImages(archiveFile, images);
+  return { archiveFile, images: images.map(({ name }, at) => ({ name, id: ids[at] ?? '' })) };
 }

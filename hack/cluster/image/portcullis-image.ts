@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { copiedFile, type Entry, folder, textFile } from './entry.ts';
 import { isForThisMachine } from './machine-type.ts';
 import { productionPackages } from './production-packages.ts';
-import { sharedLibraries } from './shared-libraries.ts';
+import { libraryPaths, systemLibrary } from './shared-libraries.ts';
 import type { Image } from './write-image.ts';
 
-export const imageName = 'localhost/portcullis:dev';
+export const defaultTag = 'dev';
+export const imageName = `localhost/portcullis:${defaultTag}`;
 /** Where the checkout lies in the image. */
 const home = 'app';
 /** The number that images without a root user have agreed on. */
@@ -76,18 +77,18 @@ function baseEntries(addons: readonly string[]): readonly Entry[] {
     textFile('etc/group', `root:x:0:\nnonroot:x:${user}:\n`),
     textFile('etc/nsswitch.conf', 'passwd: files\ngroup: files\nhosts: files dns\n'),
     copiedFile('usr/local/bin/node', node, 0o755),
-    ...sharedLibraries([node, ...addons]),
+    ...libraryPaths([node, ...addons]).map(systemLibrary),
   ];
 }
 
 /** The image of this checkout: every process of the platform, started as `node FILE` by its arguments. */
-export function portcullisImage(root: string, name = imageName): Image {
+export function portcullisImage(root: string, tag = defaultTag): Image {
   const packages = productionPackages(root).flatMap((path) => packageEntries(root, path));
   const addons = packages.filter(isAddon).flatMap((entry) => {
     return entry.kind === 'file' && 'source' in entry.content ? [entry.content.source] : [];
   });
   return {
-    name,
+    name: `localhost/portcullis:${tag}`,
     layers: [
       baseEntries(addons),
       packages.map((entry) => (isAddon(entry) ? withoutSymbols(entry) : entry)),

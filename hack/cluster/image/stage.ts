@@ -1,9 +1,11 @@
-// Usage: hack/run hack/cluster/image/stage.ts FOLDER: writes the files of the image below a folder, for the Dockerfile.
+// Usage: hack/run hack/cluster/image/stage.ts FOLDER POSTGRES_FOLDER: writes the files of the image below the first
+// folder and what the image of the database holds beyond them below the second one, for the Dockerfile.
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { root } from '../../check/run-tool.ts';
 import { bytesOf, type Entry, withFolders } from './entry.ts';
 import { portcullisImage } from './portcullis-image.ts';
+import { postgresImage } from './postgres-image.ts';
 
 function write(folder: string, entry: Entry): void {
   const path = join(folder, entry.path);
@@ -22,12 +24,17 @@ function write(folder: string, entry: Entry): void {
   }
 }
 
-const [folder] = process.argv.slice(2);
-if (folder === undefined) {
-  console.error('stage: name the folder to write to.');
+function writeLayers(folder: string, layers: readonly (readonly Entry[])[]): void {
+  mkdirSync(folder, { recursive: true });
+  for (const layer of layers) for (const entry of withFolders(layer)) write(folder, entry);
+}
+
+const [folder, postgresFolder] = process.argv.slice(2);
+if (folder === undefined || postgresFolder === undefined) {
+  console.error('stage: name the two folders to write to.');
   process.exitCode = 2;
 } else {
-  mkdirSync(resolve(folder), { recursive: true });
-  for (const layer of portcullisImage(root).layers)
-    for (const entry of withFolders(layer)) write(resolve(folder), entry);
+  const platform = portcullisImage(root);
+  writeLayers(resolve(folder), platform.layers);
+  writeLayers(resolve(postgresFolder), postgresImage(root, platform).layers.slice(platform.layers.length));
 }

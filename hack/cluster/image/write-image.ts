@@ -35,12 +35,32 @@ function configOf(image: Image, layerDigests: readonly string[]): string {
   });
 }
 
+type WrittenLayer = { readonly file: string; readonly digest: string };
+
+/** Writes a layer as a member of the archive. */
+function writeLayer(layer: readonly Entry[], file: string, write: (bytes: Uint8Array) => void): WrittenLayer {
+  const entries = withFolders(layer);
+  const size = tarSize(entries);
+  const { before, after } = memberFrame(file, size);
+  const hash = createHash('sha256');
+  let written = 0;
+  write(before);
+  for (const bytes of tarOf(entries)) {
+    hash.update(bytes);
+    write(bytes);
+    written += bytes.length;
+  }
+  write(after);
+  if (written !== size) throw new ClusterError('busy', 'Files changed while the image was built: build it again.');
+  return { file, digest: `sha256:${hash.digest('hex')}` };
+}
+
 /**
- * Writes an image as the archive that `docker load`, `podman load` and `ctr images import` read. Equal files give equal
- * bytes; the archive appears whole or not at all.
- * @returns digest of its configuration, which engines call the id of the image
+ * Writes images as the archive that `docker load`, `podman load` and `ctr images import` read; a layer that several
+ * share is written once. Equal files give equal bytes; the archive appears whole or not at all.
+ * @returns digests of their configurations, which engines call the id of an image
  */
-export function writeImage(archiveFile: string, image: Image): string {
+export function writeImages(archiveFile: string, images: readonly Image[]): readonly string[] {
   const scratch = `${archiveFile}.${process.pid}`;
   const file = openSync(scratch, 'w');
   let isComplete = false;
@@ -52,31 +72,27 @@ export function writeImage(archiveFile: string, image: Image): string {
     for (const part of [before, bytes, after]) write(part);
   };
   try {
-    const layerFiles = image.layers.map((_layer, at) => `layer-${at}.tar`);
-    const digests = image.layers.map((layer, at) => {
-      const entries = withFolders(layer);
-      const size = tarSize(entries);
-      const { before, after } = memberFrame(layerFiles[at] ?? '', size);
-      const hash = createHash('sha256');
-      let written = 0;
-      write(before);
-      for (const bytes of tarOf(entries)) {
-        hash.update(bytes);
-        write(bytes);
-        written += bytes.length;
-      }
-      write(after);
-      if (written !== size) throw new ClusterError('busy', 'Files changed while the image was built: build it again.');
-      return `sha256:${hash.digest('hex')}`;
+    const written = new Map<Image['layers'][number], WrittenLayer>();
+    for (const layer of new Set(images.flatMap(({ layers }) => layers))) {
+      written.set(layer, writeLayer(layer, `layer-${written.size}.tar`, write));
+    }
+    const described = images.map((image) => {
+      const layers = image.layers.flatMap((layer) => written.get(layer) ?? []);
+      const config = configOf(
+        image,
+        layers.map(({ digest }) => digest),
+      );
+      const digest = createHash('sha256').update(config).digest('hex');
+      member(`${digest}.json`, Buffer.from(config));
+      return {
+        id: `sha256:${digest}`,
+        manifest: { Config: `${digest}.json`, RepoTags: [image.name], Layers: layers.map((layer) => layer.file) },
+      };
     });
-    const config = configOf(image, digests);
-    const digest = createHash('sha256').update(config).digest('hex');
-    member(`${digest}.json`, Buffer.from(config));
-    const manifest = [{ Config: `${digest}.json`, RepoTags: [image.name], Layers: layerFiles }];
-    member('manifest.json', Buffer.from(JSON.stringify(manifest)));
+    member('manifest.json', Buffer.from(JSON.stringify(described.map(({ manifest }) => manifest))));
     write(endOfArchive);
     isComplete = true;
-    return `sha256:${digest}`;
+    return described.map(({ id }) => id);
   } finally {
     closeSync(file);
     if (isComplete) renameSync(scratch, archiveFile);

@@ -1,46 +1,72 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { buildImage } from '../image.ts';
+import { buildImages } from '../image.ts';
 
 const canRun = process.platform === 'linux' && userInfo().uid === 0;
 const stage = fileURLToPath(new URL('../image/stage.ts', import.meta.url));
+const identity = ['--setuid=65532', '--setgid=65532'];
 
-const describeImage = (): void => {
-  const scratch = temporaryFolder();
-  const tree = join(scratch.path, 'tree');
-  let id: string;
-  beforeAll(() => {
-    id = buildImage(join(scratch.path, 'image.tar')).id;
-    mkdirSync(join(scratch.path, 'parts'));
+type Manifest = readonly { readonly RepoTags: readonly string[]; readonly Layers: readonly string[] }[];
+
+/** Unpacks an archive of images, as an engine does. @returns the folder of the files of each image */
+function unpack(archiveFile: string, folder: string): ReadonlyMap<string, string> {
+  mkdirSync(folder);
+  execFileSync('tar', ['-x', '-f', archiveFile, '-C', folder]);
+  const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+  const trees = manifest.map(({ RepoTags: [name = ''], Layers }, at) => {
+    const tree = join(folder, `tree-${at}`);
     mkdirSync(tree);
-    execFileSync('tar', ['-x', '-f', join(scratch.path, 'image.tar'), '-C', join(scratch.path, 'parts')]);
-    const layers = readdirSync(join(scratch.path, 'parts')).filter((name) => name.startsWith('layer-'));
-    for (const layer of layers.sort())
-      execFileSync('tar', ['-x', '-p', '-f', join(scratch.path, 'parts', layer), '-C', tree]);
+    for (const layer of Layers) execFileSync('tar', ['-x', '-p', '-f', join(folder, layer), '-C', tree]);
+    return [name, tree] as const;
+  });
+  return new Map(trees);
+}
+
+function modesOf(path: string): readonly string[] {
+  const modes = execFileSync('find', ['.', '-printf', '%p %m\n'], { cwd: path, encoding: 'utf8' });
+  return modes
+    .split('\n')
+    .filter((line) => !line.startsWith('. '))
+    .sort();
+}
+
+const describeImages = (): void => {
+  const scratch = temporaryFolder();
+  let ids: readonly string[];
+  let tree: string;
+  let postgresTree: string;
+  beforeAll(() => {
+    const { archiveFile, images } = buildImages(join(scratch.path, 'images.tar'));
+    ids = images.map(({ id }) => id);
+    const trees = unpack(archiveFile, join(scratch.path, 'parts'));
+    expect([...trees.keys()]).toEqual(['localhost/portcullis:dev', 'localhost/portcullis-postgres:dev']);
+    [tree = '', postgresTree = ''] = trees.values();
   });
   afterAll(() => scratch[Symbol.dispose]());
 
-  test('has the same identity when it is built again', () => {
-    expect(buildImage(join(scratch.path, 'again.tar')).id).toBe(id);
+  test('have the same identity when they are built again', () => {
+    const again = buildImages(join(scratch.path, 'again.tar')).images;
+    expect(again.map(({ id }) => id)).toEqual(ids);
+    expect(new Set(ids).size).toBe(2);
   });
 
-  test('has the files that the Dockerfile takes', () => {
+  test('have the files that the Dockerfile takes', () => {
     const staged = join(scratch.path, 'staged');
-    execFileSync(process.execPath, [stage, staged]);
-    expect(spawnSync('diff', ['--recursive', '--no-dereference', staged, tree], { encoding: 'utf8' }).stdout).toBe('');
-    const modes = (path: string): string =>
-      execFileSync('find', ['.', '-printf', '%p %m\n'], { cwd: path, encoding: 'utf8' });
-    const sorted = (path: string): readonly string[] =>
-      modes(path)
-        .split('\n')
-        .filter((line) => !line.startsWith('. '))
-        .sort();
-    expect(sorted(staged)).toEqual(sorted(tree));
+    const stagedPostgres = join(scratch.path, 'staged-postgres');
+    const compare = (folder: string): string =>
+      spawnSync('diff', ['--recursive', '--no-dereference', staged, folder], { encoding: 'utf8' }).stdout;
+    execFileSync(process.execPath, [stage, staged, stagedPostgres]);
+    expect(compare(tree)).toBe('');
+    expect(modesOf(staged)).toEqual(modesOf(tree));
+    // The second stage of the Dockerfile adds to the first.
+    execFileSync('cp', ['-a', `${stagedPostgres}/.`, staged]);
+    expect(compare(postgresTree)).toBe('');
+    expect(modesOf(staged)).toEqual(modesOf(postgresTree));
   });
 
   test.each([
@@ -48,13 +74,21 @@ const describeImage = (): void => {
     ['the matching engine', ['--print', "new (require('re2'))('a+').exec('baab')[0]"], 'aa'],
     ['the command line', ['cli/main.ts', '--help'], 'Usage: portcullis'],
   ])('starts %s without root and from nothing but its own files', (_what, args, expected) => {
-    const identity = ['--setuid=65532', '--setgid=65532'];
     const command = [`--root=${tree}`, '--wd=/app', ...identity, '/usr/local/bin/node', ...args];
     const { stdout, stderr } = spawnSync('unshare', command, { encoding: 'utf8', env: { HOME: '/tmp' } });
     expect(stdout, stderr).toContain(expected);
   });
+
+  test('that of the platform has no shell and no database, that of the database has both', () => {
+    const found = (folder: string, name: string): string =>
+      execFileSync('find', [folder, '-type', 'f', '-name', name, '-printf', '%P\n'], { encoding: 'utf8' });
+    expect(found(tree, 'sh') + found(tree, 'postgres')).toBe('');
+    expect(statSync(join(postgresTree, 'bin/sh')).mode & 0o777).toBe(0o755);
+    expect(found(postgresTree, 'postgres')).toContain('/native/bin/postgres\n');
+  });
 };
 
-if (canRun) describe('the image of the checkout', describeImage);
+if (canRun) describe('the images of the checkout', describeImages);
 else
-  test('the image of the checkout', ({ skip }) => skip('its files belong to root and are looked at by root on Linux'));
+  test('the images of the checkout', ({ skip }) =>
+    skip('their files belong to root and are looked at by root on Linux'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClusterError } from '../cluster-error.ts';
 import { copiedFile } from '../image/entry.ts';
-import { writeImage } from '../image/write-image.ts';
+import { type Image, writeImages } from '../image/write-image.ts';
 import { cacheFolder } from '../places.ts';
 
 const source = fileURLToPath(new URL('./pause.c', import.meta.url));
@@ -32,7 +32,7 @@ export function buildPause(): { readonly program: string; readonly archiveFile: 
     renameSync(`${program}.new`, program);
   }
   if (!existsSync(archiveFile)) {
-    writeImage(archiveFile, {
+    const image: Image = {
       name: pauseImage,
       layers: [[copiedFile('pause', program, 0o755)]],
       user: '65535:65535',
@@ -40,7 +40,8 @@ export function buildPause(): { readonly program: string; readonly archiveFile: 
       entrypoint: ['/pause'],
       command: [],
       environment: {},
-    });
+    };
+    writeImages(archiveFile, [image]);
   }
   return { program, archiveFile };
 }
