@@ -1,16 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import { kinds } from '#crds/kinds';
-import { missingPostgres } from '#sql/testing/test-server';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { verifies } from '../support/verifies.ts';
-import { onDatabase } from './on-database.ts';
-import { type ManagementWorld, openWorld } from './open-world.ts';
+import { onResourceServers } from './on-resource-servers.ts';
+import type { ManagementWorld } from './open-world.ts';
 import { newKey } from './start-management.ts';
 
-describe.skipIf(missingPostgres !== undefined)(onDatabase('who may use the management API'), () => {
+onResourceServers('who may use the management API', (openWorld) => {
   let world: ManagementWorld;
   let policyId: string;
   let modelId: string;
@@ -119,8 +117,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('who may use the manag
     ['management:auth:text-check-token', 'management:auth:retrieval-and-memory'],
     'the service token of the text check is none here, and services of retrieval and memory have no right',
     async () => {
-      const file = join(world.model.platform.data, 'tokens/runtime.token');
-      const [serviceToken = ''] = readFileSync(file, 'utf8').split('\n');
+      const [serviceToken = ''] = readFileSync(world.serviceTokenFile, 'utf8').split('\n');
       expect(serviceToken).not.toBe('');
       await expectAllRefused(serviceToken, 401, 'unauthenticated');
       for (const subject of ['retrieval', 'memory']) {

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bindingReadSchema } from '#contracts/management';
 import { currentProfile } from '#contracts/profiles';
 import type { GatewayRoute } from '#crds/gateway-route';
 import { kinds } from '#crds/kinds';
 import type { ModelBinding } from '#crds/model-binding';
-import { missingPostgres } from '#sql/testing/test-server';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
-import { onDatabase } from './on-database.ts';
-import { type ManagementWorld, openWorld } from './open-world.ts';
+import { onResourceServers } from './on-resource-servers.ts';
+import type { ManagementWorld } from './open-world.ts';
 
-describe.skipIf(missingPostgres !== undefined)(onDatabase('the binding of a model'), () => {
+onResourceServers('the binding of a model', (openWorld) => {
   let world: ManagementWorld;
   let policyId: string;
 
@@ -195,7 +194,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the binding of a mode
     async () => {
       const modelId = await world.createModel('awaited');
       await state(modelId, 'unbound');
-      world.model.attitude = 'pend';
+      world.attitude = 'pend';
       const answer = await world.apply(modelId, policyId, 1);
       expect(answer.status).toBe(202);
       await until('the route is there', async () => {
@@ -205,7 +204,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the binding of a mode
       });
       const operation = await world.api.call(`/api/v1/operations/${answer.json.operationId}`);
       expect(operation.json.state).toBe('running');
-      world.model.attitude = 'take';
+      world.attitude = 'take';
       expect((await world.api.ended(answer)).state).toBe('succeeded');
       await state(modelId, 'applied');
     },
@@ -222,10 +221,10 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the binding of a mode
       const unsupported = await state(modelId, 'failed');
       expect(unsupported.observation).toMatchObject({ reason: 'profile_unsupported', serving: applied.json.binding });
       expect(unsupported.binding).toEqual({ policyId, policyRevision: 2, generationId: null, bundleDigest: null });
-      world.model.attitude = { reject: 'cannot take it' };
+      world.attitude = { reject: 'cannot take it' };
       const rejected = await world.api.ended(await world.apply(modelId, policyId, 2));
       expect(rejected).toMatchObject({ state: 'failed', error: { code: 'replica_rejected' } });
-      world.model.attitude = 'take';
+      world.attitude = 'take';
       const failed = await state(modelId, 'failed');
       expect(failed.observation.reason).toBe('replica_rejected');
       expect(failed.observation.serving).toMatchObject({ policyId, policyRevision: 1 });

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import { kinds } from '#crds/kinds';
-import { missingPostgres } from '#sql/testing/test-server';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { verifies } from '../support/verifies.ts';
 import type { Answer } from './call-api.ts';
-import { onDatabase } from './on-database.ts';
-import { type ManagementWorld, openWorld } from './open-world.ts';
+import { onResourceServers } from './on-resource-servers.ts';
+import type { ManagementWorld } from './open-world.ts';
 import { type CommandOptions, newKey } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-describe.skipIf(missingPostgres !== undefined)(onDatabase('commands'), () => {
+onResourceServers('commands', (openWorld) => {
   let world: ManagementWorld;
   let policyId: string;
   let modelId: string;

@@ -33,7 +33,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the documents of the 
 
   beforeAll(async () => {
     world = await openWorld();
-    const file = join(world.model.platform.data, 'providers.yaml');
+    const file = join(world.environmentDirectory, 'providers.yaml');
     writeFileSync(
       file,
       [

@@ -1,22 +1,29 @@
+import { join } from 'node:path';
 import type { KubeClient } from '#kube/client';
-import { type ModelPlatform, startModelPlatform } from '../../operator/testing/model-platform.ts';
+import type { Attitude } from '../../operator/testing/fake-replica.ts';
+import { startModelPlatform } from '../../operator/testing/model-platform.ts';
 import { actions } from './actions.ts';
 import { besidePlatform, type RunningManagement, startManagement } from './start-management.ts';
 
-/**
- * The management API as processes over a real operator whose workloads are ready at once and whose one replica looks at
- * the routes all the time.
- */
+/** The management API as processes beside a real operator, with one replica that looks at the routes all the time. */
 export type ManagementWorld = AsyncDisposable &
   ReturnType<typeof actions> & {
-    readonly model: ModelPlatform;
     readonly client: KubeClient;
     readonly api: RunningManagement;
+    /** What the replica says to routes from now on. */
+    attitude: Attitude;
+    readonly environmentDirectory: string;
+    /** The token with which gateways call runtimes. */
+    readonly serviceTokenFile: string;
   };
 
-export async function openWorld(
-  options: { readonly replicas?: number; readonly environment?: Readonly<Record<string, string>> } = {},
-): Promise<ManagementWorld> {
+export type WorldOptions = {
+  readonly replicas?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+/** Over the operator's folder; workloads are ready at once. */
+export async function openWorld(options: WorldOptions = {}): Promise<ManagementWorld> {
   await using parts = new AsyncDisposableStack();
   const model = parts.use(await startModelPlatform());
   const { platform } = model;
@@ -25,9 +32,16 @@ export async function openWorld(
   );
   const owned = parts.move();
   return {
-    model,
     client: platform.client,
     api,
+    get attitude() {
+      return model.attitude;
+    },
+    set attitude(attitude) {
+      model.attitude = attitude;
+    },
+    environmentDirectory: platform.data,
+    serviceTokenFile: join(platform.data, 'tokens/runtime.token'),
     ...actions(api, platform.client),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kinds } from '#crds/kinds';
-import { missingPostgres } from '#sql/testing/test-server';
 import { definitionOf, sectionOf } from '../../operator/testing/objects.ts';
 import { verifies } from '../support/verifies.ts';
 import type { Answer } from './call-api.ts';
-import { onDatabase } from './on-database.ts';
-import { type ManagementWorld, openWorld } from './open-world.ts';
+import { onResourceServers } from './on-resource-servers.ts';
+import type { ManagementWorld } from './open-world.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-describe.skipIf(missingPostgres !== undefined)(onDatabase('the form of a policy'), () => {
+onResourceServers('the form of a policy', (openWorld) => {
   let world: ManagementWorld;
   let policyId: string;
 

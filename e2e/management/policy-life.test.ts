@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { digestOf } from '#contracts/canonical';
 import { policyDetailSchema, policyListSchema, policySummarySchema, revisionListSchema } from '#contracts/management';
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { idLabel, kinds } from '#crds/kinds';
-import { missingPostgres } from '#sql/testing/test-server';
 import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
-import { onDatabase } from './on-database.ts';
-import { type ManagementWorld, openWorld } from './open-world.ts';
+import { onResourceServers } from './on-resource-servers.ts';
+import type { ManagementWorld } from './open-world.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-describe.skipIf(missingPostgres !== undefined)(onDatabase('the life of a policy'), () => {
+onResourceServers('the life of a policy', (openWorld) => {
   let world: ManagementWorld;
 
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { kinds } from '#crds/kinds';
 import type { PolicyRevision } from '#crds/policy-revision';
@@ -7,17 +7,17 @@ import { missingPostgres } from '#sql/testing/test-server';
 import { changeToken, newPolicyObject, newPolicySpec } from '../../operator/management/policies/make-policy.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
-import { onDatabase } from './on-database.ts';
+import { onResourceServers } from './on-resource-servers.ts';
 import { type ManagementWorld, openWorld } from './open-world.ts';
 import { newKey } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-describe.skipIf(missingPostgres !== undefined)(onDatabase('commands that their process did not end'), () => {
+onResourceServers('commands that their process did not end', (open) => {
   let world: ManagementWorld;
 
   beforeAll(async () => {
-    world = await openWorld();
+    world = await open();
   }, 120_000);
   afterAll(() => world[Symbol.asyncDispose]());
 

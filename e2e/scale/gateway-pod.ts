@@ -1,3 +1,4 @@
+import type { Stored } from '#crds/metadata';
 import { builtinKinds } from '#kube/builtin-kinds';
 import type { Pod } from '#kube/builtin-types';
 import { startProcess } from '../support/start-process.ts';
@@ -19,7 +20,8 @@ export async function startGateway(world: ScaleWorld, name: string): Promise<Asy
   };
 }
 
-function makePod({ client }: ScaleWorld, name: string) {
+/** A pod that a pretended node is to run. */
+export function makePod({ client }: ScaleWorld, name: string): Promise<Stored<Pod>> {
   const labels = {
     'app.kubernetes.io/component': 'gateway',
     'app.kubernetes.io/part-of': 'portcullis',

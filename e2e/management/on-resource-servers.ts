@@ -1,0 +1,20 @@
+import { describe } from 'vitest';
+import { missingPostgres } from '#sql/testing/test-server';
+import { missingApiServer } from '../kube/open-api-server.ts';
+import { openClusterWorld } from './open-cluster-world.ts';
+import { type ManagementWorld, openWorld, type WorldOptions } from './open-world.ts';
+
+export type OpenWorld = (options?: WorldOptions) => Promise<ManagementWorld>;
+
+const places = [
+  { name: "the operator's folder", missing: missingPostgres, open: openWorld },
+  { name: 'a real API server', missing: missingPostgres ?? missingApiServer, open: openClusterWorld },
+] as const;
+
+/** A suite that holds whatever serves the resources; where one is missing the reason is part of the title, and counted. */
+export function onResourceServers(title: string, suite: (openWorld: OpenWorld) => void): void {
+  for (const { name, missing, open } of places) {
+    const whole = `${title}, on ${name}`;
+    describe.skipIf(missing !== undefined)(missing === undefined ? whole : `${whole} (${missing})`, () => suite(open));
+  }
+}

@@ -1,0 +1,56 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { builtinKinds } from '#kube/builtin-kinds';
+import type { Pod } from '#kube/builtin-types';
+import { type Attitude, startFakeReplica } from '../../operator/testing/fake-replica.ts';
+import { testProviders } from '../../operator/testing/start-test-operator.ts';
+import { makePod } from '../scale/gateway-pod.ts';
+import { openWorld as openScaleWorld } from '../scale/open-world.ts';
+import { startOperator } from '../scale/operator-process.ts';
+import { until } from '../support/until.ts';
+import { actions } from './actions.ts';
+import { keepLooking } from './keep-looking.ts';
+import { besideCluster } from './open-busy-cluster.ts';
+import type { ManagementWorld, WorldOptions } from './open-world.ts';
+import { startManagement } from './start-management.ts';
+
+const replicaName = 'gateway-1';
+
+/**
+ * Over a real API server, with a real operator whose workloads are Deployments on pretended nodes. The one gateway
+ * replica is a pod there and says what a test has it say.
+ */
+export async function openClusterWorld(options: WorldOptions = {}): Promise<ManagementWorld> {
+  await using parts = new AsyncDisposableStack();
+  const cluster = parts.use(await openScaleWorld());
+  const { client, folder } = cluster;
+  await writeFile(join(folder, 'environment', 'providers.yaml'), testProviders);
+  const [beside] = await Promise.all([
+    besideCluster(cluster),
+    startOperator(cluster, 'operator-0').then((operator) => parts.use(operator)),
+    makePod(cluster, replicaName),
+  ]);
+  await until('the pod of the replica runs', async () => {
+    const pod = await client.get<Pod>(builtinKinds.pod, replicaName);
+    return pod?.status?.phase === 'Running';
+  });
+  let attitude: Attitude = 'take';
+  const replica = await startFakeReplica({ client, data: folder }, replicaName);
+  parts.use(keepLooking(client, replica, () => attitude));
+  const api = parts.use(await startManagement({ ...beside, ...options }));
+  const owned = parts.move();
+  return {
+    client,
+    api,
+    get attitude() {
+      return attitude;
+    },
+    set attitude(next) {
+      attitude = next;
+    },
+    environmentDirectory: beside.environmentDirectory,
+    serviceTokenFile: join(folder, 'runtime.token'),
+    ...actions(api, client),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
