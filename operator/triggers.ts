@@ -47,8 +47,19 @@ export function createTriggers(options: {
     for (const name of names) needs.touch(name);
     needs.look();
   };
+  /** A binding, who holds the alias that it asks for, and so on: where they form a circle, one of them breaks it. */
+  const chain = (binding: Stored<ModelBinding> | undefined): void => {
+    const seen = new Set<string>();
+    let next = binding;
+    while (next !== undefined && !seen.has(next.metadata.name)) {
+      seen.add(next.metadata.name);
+      queues.bindings.add(next.metadata.name);
+      const holder = stores.routes.by('alias', aliasKey(next.spec.gateway, next.spec.model.alias))[0];
+      next = holder === undefined ? undefined : stores.bindings.get(holder.spec.binding.name);
+    }
+  };
   const sharers = (key: string | undefined): void => {
-    if (key !== undefined) addAll('bindings', stores.bindings.by('alias', key));
+    if (key !== undefined) for (const binding of stores.bindings.by('alias', key)) chain(binding);
   };
   const policiesOfId = (id: string | undefined): void => {
     if (id !== undefined) addAll('policies', stores.policies.by('id', id));
@@ -100,6 +111,7 @@ export function createTriggers(options: {
     },
     routes(name, current, previous) {
       queues.bindings.add(name);
+      chain(stores.bindings.get(name));
       for (const route of [current, previous]) sharers(aliasOf(route));
       releaseServed(previous);
       unconfirmed.changed(name, current);

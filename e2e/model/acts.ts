@@ -14,6 +14,8 @@ export type Act =
   | { readonly do: 'switch'; readonly binding: string; readonly state: 'Enabled' | 'Disabled' }
   | { readonly do: 'scale'; readonly binding: string; readonly replicas: number }
   | { readonly do: 'rename'; readonly binding: string; readonly alias: string }
+  /** Two bindings exchange their aliases, with hardly any time between. */
+  | { readonly do: 'swap'; readonly binding: string; readonly other: string }
   | { readonly do: 'delete_binding'; readonly binding: string }
   | { readonly do: 'kill_leader'; readonly backAfterMs: number }
   | { readonly do: 'kill_standby'; readonly backAfterMs: number }
@@ -70,6 +72,7 @@ export const anyAct: fc.Arbitrary<Act> = fc.oneof(
   act('switch', { binding, state: fc.constantFrom('Enabled', 'Disabled') }),
   act('scale', { binding, replicas: fc.integer({ min: 1, max: 3 }) }),
   act('rename', { binding, alias: fc.constantFrom(...aliases) }),
+  act('swap', { binding, other: binding }, 2),
   act('delete_binding', { binding }, 2),
   act('kill_leader', { backAfterMs: someMs }, 2),
   act('kill_standby', { backAfterMs: someMs }),

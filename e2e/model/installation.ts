@@ -156,6 +156,8 @@ class Simulation implements Installation {
         return this.#bind(act.binding, { replicas: act.replicas });
       case 'rename':
         return this.#bindModel(act.binding, { alias: act.alias });
+      case 'swap':
+        return this.#swap(act.binding, act.other);
       case 'delete_binding':
         return this.#delete(kinds.modelBinding, act.binding);
       case 'kill_leader':
@@ -260,6 +262,15 @@ class Simulation implements Installation {
     this.#bind(binding, { ...there, ...(newTokens ? { apply: this.#token() } : {}) });
     await this.#time.advance(300 * this.#time.random());
     this.#bind(binding, { guardrail, apply: newTokens ? this.#token() : apply });
+  }
+
+  async #swap(one: string, other: string): Promise<void> {
+    const [first, second] = [one, other].map(
+      (name) => (this.api.get(kinds.modelBinding, name) as Stored<ModelBinding> | undefined)?.spec.model.alias ?? name,
+    );
+    this.#bindModel(one, { alias: second ?? other });
+    await this.#time.advance(300 * this.#time.random());
+    this.#bindModel(other, { alias: first ?? one });
   }
 
   #create(kind: Kind, object: GuardrailPolicy | ModelBinding): void {

@@ -105,9 +105,6 @@ async function makeLastEdits(time: VirtualTime, installation: Installation): Pro
   }
   const unrecorded = await settle(time, installation, () => notRecorded(installation));
   if (unrecorded.length > 0) return unrecorded;
-  // Two that want each other's alias would wait for each other: who holds an alias keeps it.
-  for (const binding of bindings) await installation.perform({ do: 'rename', binding, alias: `${binding}-meanwhile` });
-  await time.advance(10_000);
   for (const binding of bindings) {
     await installation.perform({ do: 'rename', binding, alias: binding });
     await installation.perform({ do: 'apply', binding, policy: 'guard', revision: latest(installation, 'guard') });

@@ -74,6 +74,35 @@ describe('an alias', () => {
     expect(table.state().rejected).toEqual([]);
   });
 
+  test('is answered by one binding at most while two exchange their aliases, and by none that was not proved', () => {
+    const [r, s] = [seen('r', guarded('m')), seen('s', guarded('n'))];
+    const table = tableOf(r, s);
+    const prove = ({ name, version }: SeenRoute): void => table.probed(name, version, proved);
+    const answers = (): readonly string[] =>
+      ['m', 'n'].map((alias) => {
+        const found = table.lookup(alias);
+        return found.kind === 'route' ? found.route.name : found.kind;
+      });
+    const shown = (route: SeenRoute): void => {
+      table.observe(route);
+      expect(table.state().rejected).toEqual([]);
+    };
+    prove(r);
+    prove(s);
+    expect(answers()).toEqual(['r', 's']);
+    const [aside, moved, last] = [seen('r', guarded('~r')), seen('s', guarded('m')), seen('r', guarded('n'))];
+    shown(aside);
+    expect(answers()).toEqual(['r', 's']);
+    shown(moved);
+    expect(answers()).toEqual(['unavailable', 's']);
+    prove(moved);
+    expect(answers()).toEqual(['s', 'unknown']);
+    shown(last);
+    expect(answers()).toEqual(['s', 'unavailable']);
+    prove(last);
+    expect(answers()).toEqual(['s', 'r']);
+  });
+
   test('that is switched off or gone is so at once', () => {
     const table = tableOf(seen('r', unguarded('m')));
     table.observe(seen('r', guarded('m', { state: 'Disabled' })));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Claimant, decideOwner, type Holding } from './decide-owner.ts';
 
 function claim(name: string, change: Partial<Claimant> = {}): Claimant {
-  return { name, id: `id-${name}`, gateway: 'default', alias: 'gpt', deleting: false, ...change };
+  return { name, id: `id-${name}`, gateway: 'default', alias: 'gpt', deleting: false, aside: false, ...change };
 }
 
 function hold(bindingName: string, change: Partial<Holding> = {}): Holding {
@@ -30,6 +30,14 @@ test('without a route the smallest id owns it, and one without an id comes last'
   expect(decideOwner(claim('b', { id: '1' }), [claim('a', { id: '2' })], [])).toEqual(owner);
   expect(decideOwner(claim('a', { id: undefined }), [claim('b')], [])).toEqual(conflict('b'));
   expect(decideOwner(claim('a', { id: undefined }), [claim('b', { id: undefined })], [])).toEqual(owner);
+});
+
+test('without a route one that stands aside for others comes first', () => {
+  const aside = claim('b', { id: '2', aside: true });
+  expect(decideOwner(claim('a', { id: '1' }), [aside], [])).toEqual(conflict('b'));
+  expect(decideOwner(aside, [claim('a', { id: '1' })], [])).toEqual(owner);
+  expect(decideOwner(aside, [claim('a', { id: '1', aside: true })], [])).toEqual(conflict('a'));
+  expect(decideOwner(aside, [claim('a')], [hold('a')])).toEqual(conflict('a'));
 });
 
 test('one that is being deleted does not stand in the way, unless it holds the route', () => {

@@ -5,6 +5,8 @@ export type Claimant = {
   readonly gateway: string;
   readonly alias: string;
   readonly deleting: boolean;
+  /** It gave up its alias, so that others could move, and has none now. */
+  readonly aside: boolean;
 };
 
 /** A route that stands, whoever's it is. */
@@ -21,8 +23,8 @@ export type Ownership =
   | { readonly kind: 'id_conflict'; readonly owner: string };
 
 /**
- * One alias per gateway has one owner: who holds the route, else the smallest id label, else the first name
- * (DESIGN section 5). One id belongs to one binding: to who holds the route of that id, else to the first name.
+ * One alias per gateway has one owner: who holds the route, else who stands aside for others, else the smallest id
+ * label, else the first name (DESIGN section 5). One id belongs to one binding: to who holds the route of that id, else to the first name.
  */
 export function decideOwner(self: Claimant, others: readonly Claimant[], holdings: readonly Holding[]): Ownership {
   const idOwner = ownerOfId(self, others, holdings);
@@ -31,7 +33,8 @@ export function decideOwner(self: Claimant, others: readonly Claimant[], holding
   return aliasOwner === self.name ? { kind: 'owner' } : { kind: 'alias_conflict', owner: aliasOwner };
 }
 
-function ownerOfId(self: Claimant, others: readonly Claimant[], holdings: readonly Holding[]): string {
+/** Only names and ids of the others count. */
+export function ownerOfId(self: Claimant, others: readonly Claimant[], holdings: readonly Holding[]): string {
   if (self.id === undefined) return self.name;
   const names = [self, ...others.filter((other) => other.id === self.id)].map((claimant) => claimant.name);
   const holder = holdings.find((holding) => holding.bindingId === self.id && names.includes(holding.bindingName));
@@ -46,8 +49,14 @@ function ownerOfAlias(self: Claimant, others: readonly Claimant[], holdings: rea
   const rivals = others.filter(
     (other) => other.gateway === self.gateway && other.alias === self.alias && !other.deleting,
   );
-  const named = [self, ...rivals].toSorted((a, b) => compareIds(a.id, b.id) || compare(a.name, b.name));
-  return named[0]?.name ?? self.name;
+  return firstOfClaimants([self, ...rivals])?.name ?? self.name;
+}
+
+/** Who gets an alias that nobody holds. */
+export function firstOfClaimants(claimants: readonly Claimant[]): Claimant | undefined {
+  return claimants.toSorted(
+    (a, b) => Number(b.aside) - Number(a.aside) || compareIds(a.id, b.id) || compare(a.name, b.name),
+  )[0];
 }
 
 function compareIds(a: string | undefined, b: string | undefined): number {

@@ -1,7 +1,7 @@
 import type { Application } from './application.ts';
 import { contentDigest, pinnedApplication, sameApplication } from './application.ts';
 import type { Progress } from './decide-progress.ts';
-import { makeRouteFrame, type RouteDraft, type Upstream } from './resources/route.ts';
+import { asideAlias, makeRouteFrame, type RouteDraft, type Upstream } from './resources/route.ts';
 import { isApplied } from './ring.ts';
 import type { PreviousApplication, RouteView, Snapshot } from './snapshot.ts';
 
@@ -30,9 +30,7 @@ export function newDraft(
 /** The standing route with what may change without an application. */
 export function keptDraft(s: Snapshot, route: RouteView): RouteDraft {
   const { generationId, ...current } = route.spec;
-  const frame = frameOf(s);
-  const place = s.owner.kind === 'owner' ? {} : { alias: current.alias, gateway: current.gateway };
-  return { ...current, ...frame, ...place, guardrail: withAddresses(current.guardrail, route.workload) };
+  return { ...current, ...frameOf(s), guardrail: withAddresses(current.guardrail, route.workload) };
 }
 
 /**
@@ -86,7 +84,21 @@ function withAddresses(guardrail: RouteDraft['guardrail'], workload: RouteView['
 function frameOf(s: Snapshot) {
   const { name, uid, id, spec } = s.binding;
   if (id === undefined) throw new TypeError('a binding has its id before it has a route');
-  return makeRouteFrame({ name, uid, id }, spec, upstreamOf(s));
+  return { ...makeRouteFrame({ name, uid, id }, spec, upstreamOf(s)), ...placeOf(s, id) };
+}
+
+/** Who does not own the alias that it asks for keeps the one of its route, unless others wait for that one. */
+function placeOf({ binding: { spec }, owner, turn, route }: Snapshot, id: string): { gateway: string; alias: string } {
+  if (owner.kind === 'owner' || route === undefined) return { gateway: spec.gateway, alias: spec.model.alias };
+  const { gateway, alias } = route.spec;
+  switch (turn?.kind) {
+    case undefined:
+      return { gateway, alias };
+    case 'step_aside':
+      return { gateway, alias: asideAlias(id) };
+    case 'return':
+      return { gateway: turn.gateway, alias: turn.alias };
+  }
 }
 
 /**

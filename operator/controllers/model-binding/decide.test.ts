@@ -453,6 +453,33 @@ describe('an edit that is no application', () => {
     expect(write.draft).toMatchObject({ alias: 'chat', upstream: { model: 'other' } });
   });
 
+  test('to an alias of a binding that waits for its own leaves the alias for one that nobody can ask for', () => {
+    const owner = { kind: 'alias_conflict', owner: 'first' } as const;
+    const aside = kept({ owner, turn: { kind: 'step_aside', circle: [] } }, { model: { ...model, alias: 'taken' } });
+    expect(aside.draft).toMatchObject({ alias: `~${bindingId}`, gateway: 'default' });
+    const route = routeOf({}, { alias: `~${bindingId}` });
+    const asked = { model: { ...model, alias: 'taken' } };
+    const held = decide(snapshotOf({ owner, route, ring: applied }, { spec: specOf(asked) }));
+    expect(kindOf(held)).toBe('not_accepted');
+    const back = kept({ owner, route, turn: { kind: 'return', gateway: 'default', alias: 'chat' } }, asked);
+    expect(back.draft.alias).toBe('chat');
+    expect(kept({ route }, asked).draft.alias).toBe('taken');
+  });
+
+  test('to an alias that is taken does not keep the pinned application from running again', () => {
+    const gone = { workload: workloadOf('g-0', { runnable: false }) };
+    const s = snapshotOf(
+      {
+        owner: { kind: 'alias_conflict', owner: 'first' },
+        route: routeOf(gone, { workload: 'g-0' }),
+        ring: applied,
+        facts: { desired: {}, pinned: factsOf(1) },
+      },
+      { spec: specOf({ model: { ...model, alias: 'taken' } }) },
+    );
+    expect(writeOf(s)).toMatchObject({ why: 'run_again', draft: { alias: 'chat' } });
+  });
+
   test('to a provider that is switched off switches the route off', () => {
     const off = { ...snapshotOf().upstream, enabled: false } as Snapshot['upstream'];
     expect(kept({ upstream: off }, {}).draft.state).toBe('Disabled');

@@ -8,10 +8,10 @@ import type { ModelBinding } from '#crds/model-binding';
 import type { RuntimeGeneration } from '#crds/runtime-generation';
 import { compareVersions, isVersion } from '#kube/compare-versions';
 import type { CachedPolicy } from '../../cached-policy.ts';
-import { aliasKey, type Caches, type Stores } from '../../caches.ts';
+import type { Caches, Stores } from '../../caches.ts';
 import { findUpstream } from '../../environment/approved-providers.ts';
 import type { Workloads } from '../../workloads/ports.ts';
-import { type Claimant, decideOwner, type Holding, type Ownership } from './decide-owner.ts';
+import { idOf, ownerOf, turnOf } from './gather-ownership.ts';
 import { readPrevious } from './previous.ts';
 import type {
   PolicyView,
@@ -53,6 +53,7 @@ export function gather(world: BindingWorld, pass: Pass): Snapshot {
   const { stores } = world;
   const { binding, route } = pass;
   const { metadata, spec, status } = binding;
+  const owner = ownerOf(stores, binding);
   return {
     binding: {
       name: metadata.name,
@@ -65,7 +66,8 @@ export function gather(world: BindingWorld, pass: Pass): Snapshot {
     },
     conditions: status?.conditions ?? [],
     ring: status?.applications ?? [],
-    owner: ownerOf(stores, binding),
+    owner,
+    turn: owner.kind === 'alias_conflict' && route !== undefined ? turnOf(stores, binding, route) : undefined,
     policy: policyOf(stores, spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : undefined),
     upstream: upstreamOf(world.approved, spec.model.provider),
     routeUpstream: route === undefined ? undefined : upstreamOf(world.approved, route.spec.upstream.provider),
@@ -78,35 +80,6 @@ export function gather(world: BindingWorld, pass: Pass): Snapshot {
     departureOverdue: pass.departureOverdue,
     facts: pass.facts,
   };
-}
-
-function ownerOf(stores: Stores, binding: Stored<ModelBinding>): Ownership {
-  const self = claimantOf(binding);
-  const alias = aliasKey(self.gateway, self.alias);
-  const related = [
-    ...stores.bindings.by('alias', alias),
-    ...(self.id === undefined ? [] : stores.bindings.by('id', self.id)),
-  ];
-  const others = new Map(related.map((other) => [other.metadata.name, other]));
-  others.delete(self.name);
-  const own = [...others.keys(), self.name].flatMap((name) => stores.routes.get(name) ?? []);
-  const holdings = new Map([...stores.routes.by('alias', alias), ...own].map((route) => [route.metadata.name, route]));
-  return decideOwner(self, [...others.values()].map(claimantOf), [...holdings.values()].map(holdingOf));
-}
-
-function claimantOf(binding: Stored<ModelBinding>): Claimant {
-  const { metadata, spec } = binding;
-  return {
-    name: metadata.name,
-    id: idOf(binding),
-    gateway: spec.gateway,
-    alias: spec.model.alias,
-    deleting: metadata.deletionTimestamp !== undefined,
-  };
-}
-
-export function holdingOf({ spec }: Pick<GatewayRoute, 'spec'>): Holding {
-  return { bindingName: spec.binding.name, bindingId: spec.binding.id, gateway: spec.gateway, alias: spec.alias };
 }
 
 export function policyOf(stores: Pick<Stores, 'policies'>, name: string | undefined): PolicyView {
@@ -221,8 +194,4 @@ function leftBehind({ stores, history }: BindingWorld, { metadata, spec, status 
 
 function sorted(reports: readonly Stored<GatewayReport>[]): readonly Stored<GatewayReport>[] {
   return reports.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-}
-
-function idOf({ metadata }: Stored<ModelBinding>): string | undefined {
-  return metadata.labels?.[idLabel];
 }

@@ -5,6 +5,7 @@ import type { ModelBindingSpec } from '#crds/model-binding';
 import type { PolicyRevisionSpec } from '#crds/policy-revision';
 import type { BuiltBundle, RefusedBundle } from '../../bundles/build-bundle.ts';
 import type { Judgement } from '../../bundles/ports.ts';
+import type { Mover } from './alias-circle.ts';
 import type { Ownership } from './decide-owner.ts';
 import type { Ring } from './ring.ts';
 
@@ -73,6 +74,14 @@ export type ReplicaView = {
   readonly rejected: string | undefined;
 };
 
+/**
+ * Where the route of a binding goes whose alias belongs to another one: aside, so that a circle of bindings that wait
+ * for each other can move, or from there back to where it came from, which nobody asks for any more.
+ */
+export type Turn =
+  | { readonly kind: 'step_aside'; readonly circle: readonly Mover[] }
+  | { readonly kind: 'return'; readonly gateway: string; readonly alias: string };
+
 /** What was found out about one application in this pass; absent means not looked at. */
 export type TargetFacts = {
   readonly revision?: PolicyRevisionSpec | 'absent';
@@ -101,6 +110,8 @@ export type Snapshot = {
   readonly conditions: readonly Condition[];
   readonly ring: Ring;
   readonly owner: Ownership;
+  /** Absent where the route stays where it is, or goes to the alias that the binding asks for. */
+  readonly turn: Turn | undefined;
   readonly policy: PolicyView;
   readonly upstream: UpstreamView;
   /** The provider that the route uses now; it may differ from the one that the binding names. */

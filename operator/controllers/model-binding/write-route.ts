@@ -12,9 +12,18 @@ import { listAll } from '#kube/list-all';
 import { aliasKey } from '../../caches.ts';
 import { keepWorkload } from '../../workloads/prepare-workload.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
-import { holdingOf, type Pass, policyView } from './gather.ts';
+import { confirmCircle } from './confirm-circle.ts';
+import { type Pass, policyView } from './gather.ts';
+import { holdingOf } from './gather-ownership.ts';
 import { writePrevious } from './previous.ts';
-import { makeOwner, makeRoute, previousAnnotation, type RouteDraft } from './resources/route.ts';
+import {
+  isAside,
+  leftAliasAnnotation,
+  makeOwner,
+  makeRoute,
+  previousAnnotation,
+  type RouteDraft,
+} from './resources/route.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { RouteWrite } from './steps.ts';
 
@@ -81,6 +90,7 @@ export async function writeRoute(
   const release = await ports.aliases.acquire(aliasKey(step.draft.gateway, step.draft.alias), signal);
   try {
     await confirmAlias(ports.client, step.draft);
+    if (s.turn?.kind === 'step_aside') await confirmCircle(ports.client, s.turn.circle);
     return await write(ports.client, pass, step);
   } finally {
     release();
@@ -97,9 +107,17 @@ function write(client: KubeClient, pass: Pass, step: RouteWrite): Promise<Stored
   return applyDesired(client, kinds.gatewayRoute, route, {
     spec,
     labels: { [idLabel]: id },
-    annotations: { [previousAnnotation]: previous ?? null },
+    annotations: { [previousAnnotation]: previous ?? null, [leftAliasAnnotation]: leftAlias(route, spec.alias) },
     ownerReferences: makeOwner(name, uid),
   });
+}
+
+/** What a route that stands aside can go back to; nothing for every other one. */
+function leftAlias({ metadata, spec }: Stored<GatewayRoute>, alias: string): string | null {
+  if (!isAside(alias)) return null;
+  return isAside(spec.alias)
+    ? (metadata.annotations?.[leftAliasAnnotation] ?? null)
+    : aliasKey(spec.gateway, spec.alias);
 }
 
 /** Binding and policy are still what was decided upon. */

@@ -120,6 +120,7 @@ export function snapshotOf(change: Partial<Snapshot> = {}, binding: Partial<Snap
     conditions: [],
     ring: [],
     owner: { kind: 'owner' },
+    turn: undefined,
     policy: { kind: 'found', id: policyId, archived: false, deleting: false, idConflict: false },
     upstream,
     routeUpstream: upstream,

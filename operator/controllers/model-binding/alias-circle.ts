@@ -1,0 +1,38 @@
+/** A binding that leaves the alias of its route as soon as the one that it asks for is free; aliases are keys. */
+export type Mover = { readonly name: string; readonly id: string; readonly wants: string; readonly holds: string };
+
+export type AliasWorld = {
+  /** The binding whose route holds the alias. */
+  holderOf(alias: string): string | undefined;
+  /** Absent where the binding is not accepted, leaves, has no route or has what it asks for. */
+  moverOf(name: string): Mover | undefined;
+  /** Who gets the alias when its holder leaves it and the binding of the second name stands aside. */
+  heirOf(alias: string, aside: string): string | undefined;
+};
+
+/**
+ * The bindings that wait for each other's alias in a circle, of which this one has to stand aside: the one with the
+ * smallest id. Empty where there is no such circle, another one stands aside, or somebody outside of the circle would
+ * get an alias of it, so that nothing would be won.
+ */
+export function circleToBreak(name: string, world: AliasWorld): readonly Mover[] {
+  const circle = circleOf(name, world);
+  const [self] = circle;
+  if (self === undefined || circle.some((member) => member.id < self.id)) return [];
+  return circle.every((member) => world.heirOf(member.wants, self.name) === member.name) ? circle : [];
+}
+
+/** Begins with the binding of the name; each one waits for the alias of the next. */
+function circleOf(name: string, world: AliasWorld): readonly Mover[] {
+  const circle: Mover[] = [];
+  let next: string | undefined = name;
+  while (next !== undefined) {
+    const member = world.moverOf(next);
+    if (member === undefined) return [];
+    circle.push(member);
+    next = world.holderOf(member.wants);
+    if (next === name) return circle;
+    if (circle.some((one) => one.name === next)) return [];
+  }
+  return [];
+}

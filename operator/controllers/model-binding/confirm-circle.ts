@@ -1,0 +1,26 @@
+import type { GatewayRoute } from '#crds/gateway-route';
+import { idLabel, kinds } from '#crds/kinds';
+import type { ModelBinding } from '#crds/model-binding';
+import { type KubeClient, KubeError } from '#kube/client';
+import { aliasKey } from '../../caches.ts';
+import type { Mover } from './alias-circle.ts';
+
+/**
+ * Every one of the circle still holds its alias and asks for the next one's, from live reads: nobody gives up an alias
+ * for others who have changed their minds.
+ * @throws KubeError with the code of a lost race
+ */
+export async function confirmCircle(client: Pick<KubeClient, 'get'>, circle: readonly Mover[]): Promise<void> {
+  for (const { name, id, wants, holds } of circle) {
+    const binding = await client.get<ModelBinding>(kinds.modelBinding, name);
+    const route = await client.get<GatewayRoute>(kinds.gatewayRoute, name);
+    const stands =
+      binding !== undefined &&
+      binding.metadata.deletionTimestamp === undefined &&
+      binding.metadata.labels?.[idLabel] === id &&
+      aliasKey(binding.spec.gateway, binding.spec.model.alias) === wants &&
+      route?.spec.binding.id === id &&
+      aliasKey(route.spec.gateway, route.spec.alias) === holds;
+    if (!stands) throw new KubeError('conflict', 'the bindings that wait for each other have changed');
+  }
+}
