@@ -38,6 +38,10 @@ test('two bindings of one alias: who holds the route keeps it, the other follows
   const loser = await waitForCondition(platform, 'another', 'Accepted', 'False', 'AliasConflict');
   expect(loser.status?.conditions?.find(({ type }) => type === 'Accepted')?.message).toContain('chat');
   expect(await platform.client.get(kinds.gatewayRoute, 'another')).toBeUndefined();
+  // Nothing of it is in progress.
+  const blocked = loser.status?.conditions?.find(({ type }) => type === 'Applied');
+  expect(blocked).toMatchObject({ status: 'False', reason: 'AliasConflict' });
+  expect(blocked?.message).toContain('belongs to the binding chat. This binding serves no alias.');
 
   await remove(platform, kinds.modelBinding, 'chat');
   await isGone(platform, kinds.gatewayRoute, 'chat');
@@ -45,6 +49,8 @@ test('two bindings of one alias: who holds the route keeps it, the other follows
   await isGone(platform, kinds.modelBinding, 'chat');
   await waitForRoute(platform, 'another', 'the other one holds the alias', ({ spec }) => spec.alias === 'chat');
   await waitForCondition(platform, 'another', 'Accepted', 'True');
+  await replica.report('take');
+  for (const type of ['Applied', 'Ready']) await waitForCondition(platform, 'another', type, 'True');
 });
 
 test('an alias that is taken leaves the route of who asked for it where it was', async () => {

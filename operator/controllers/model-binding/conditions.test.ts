@@ -11,6 +11,12 @@ function said(standing: Standing, change: Partial<Snapshot> = {}, rest: Partial<
   return Object.fromEntries(bindingConditions.map((type) => [type, `${aspects[type].status} ${aspects[type].reason}`]));
 }
 
+/** The conditions after a pass over it. */
+function statusAt(s: Snapshot, standing: Standing): readonly Condition[] {
+  const settlement = { standing };
+  return makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0)).conditions ?? [];
+}
+
 const message = 'the reason';
 const quiet = { RouteRejected: 'False NotRejected' };
 
@@ -67,8 +73,8 @@ describe('conditions of a binding', () => {
         Ready: 'False AliasConflict',
         Accepted: 'False AliasConflict',
         ResolvedRefs: 'Unknown NotAccepted',
-        GenerationReady: 'Unknown Pending',
-        Applied: 'Unknown Pending',
+        GenerationReady: 'True Ready',
+        Applied: 'False AliasConflict',
       },
     ],
     [
@@ -175,6 +181,68 @@ describe('conditions of a binding', () => {
     expect(changed.conditions?.find(({ type }) => type === 'Applied')).toMatchObject({
       message: 'another',
       lastTransitionTime: '1970-01-01T00:00:00Z',
+    });
+  });
+
+  describe('of a binding that is not accepted', () => {
+    const conflict: Standing = {
+      kind: 'not_accepted',
+      reason: 'AliasConflict',
+      message: 'the alias taken of gateway default belongs to the binding first',
+    };
+    const elsewhere = { spec: specOf({ apply: 'second' }) };
+
+    test('say that nothing is in progress, whose the alias is and what is served', () => {
+      const told = (change: Partial<Snapshot>) => aspectsOf(snapshotOf(change), { standing: conflict }).Applied;
+      const first = 'the alias taken of gateway default belongs to the binding first.';
+      expect(told({ route: routeOf() })).toEqual({
+        status: 'False',
+        reason: 'AliasConflict',
+        message: `${first} What is applied goes on serving the alias chat.`,
+      });
+      expect(told({}).message).toBe(`${first} This binding serves no alias.`);
+      expect(told({ route: routeOf({}, { alias: '~id' }) }).message).toBe(
+        `${first} It has given up its alias for bindings that wait for each other.`,
+      );
+    });
+
+    test('say of a workload that is not the one asked for that nothing is started', () => {
+      const s = snapshotOf({ route: routeOf() }, elsewhere);
+      expect(aspectsOf(s, { standing: conflict }).GenerationReady).toMatchObject({ status: 'Unknown' });
+    });
+
+    test('do not go on calling applied what was, and call it so again when the alias is its own', () => {
+      const applied: Standing = { kind: 'applied' };
+      const was = statusAt(snapshotOf({ route: routeOf() }), applied);
+      const inConflict = statusAt(snapshotOf({ route: routeOf(), conditions: was }), conflict);
+      expect(inConflict.find(({ type }) => type === 'Applied')).toMatchObject({ status: 'False' });
+      const healed = statusAt(snapshotOf({ route: routeOf(), conditions: inConflict }), applied);
+      expect(healed.map(({ type, status, reason }) => [type, status, reason])).toEqual(
+        was.map(({ type, status, reason }) => [type, status, reason]),
+      );
+    });
+
+    test.each<readonly [string, Standing, string]>([
+      ['an open reference', { kind: 'unresolved', reason: 'PolicyNotFound', message }, 'Unknown Pending'],
+      ['a technical fault', { kind: 'blocked', reason: 'StorageFull', message }, 'Unknown Pending'],
+      [
+        'a failure that is only remembered',
+        { kind: 'failed', phase: 'generation', reason: 'bundle_invalid', message: undefined },
+        'False BundleInvalid',
+      ],
+    ])('are not what follows the conflict goes on saying: %s', (_what, next, expected) => {
+      const inConflict = statusAt(snapshotOf({}, elsewhere), conflict);
+      const after = said(next, { conditions: inConflict, route: undefined });
+      expect(after.Applied).toBe(expected);
+      expect(Object.values(after).join()).not.toMatch(/AliasConflict|NotAccepted/);
+    });
+
+    test('a label alone takes nothing away from what is in force', () => {
+      const was = statusAt(snapshotOf({ route: routeOf() }), { kind: 'applied' });
+      const label: Standing = { kind: 'not_accepted', reason: 'InvalidId', message };
+      expect(said(label, { conditions: was })).toMatchObject({ Accepted: 'False InvalidId', Applied: 'True Applied' });
+      expect(said(label, { conditions: was, route: undefined }).Applied).toBe('False InvalidId');
+      expect(said(label).Applied).toBe('False InvalidId');
     });
   });
 

@@ -1,5 +1,7 @@
 import type { Condition } from '#crds/metadata';
-import { describeRejections } from './decide.ts';
+import { pinnedApplication, sameApplication } from './application.ts';
+import { describeRejections, desiredOf } from './decide.ts';
+import { isAside } from './resources/route.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Settlement, Standing } from './steps.ts';
 
@@ -29,6 +31,11 @@ export function aspectsOf(s: Snapshot, settlement: Settlement): Aspects {
   };
   return { Ready: ready(s, settlement.standing, aspects), ...aspects };
 }
+
+const objections: readonly string[] = ['AliasConflict', 'IdConflict', 'InvalidId'] satisfies NotAccepted['reason'][];
+type NotAccepted = Extract<Standing, { kind: 'not_accepted' }>;
+
+const nothingStarted = 'Nothing is started yet.';
 
 /** A condition must be at most this long. */
 const maxMessage = 32_768;
@@ -71,15 +78,17 @@ function generationReady(s: Snapshot, { standing, degraded }: Settlement): Aspec
   if (degraded !== undefined) return aspect('False', 'RunningAgain', degraded);
   switch (standing.kind) {
     case 'not_accepted':
+      if (isInForce(s)) break;
+      return aspect('Unknown', 'Pending', nothingStarted);
     case 'unresolved':
     case 'leaving':
-      return aspect('Unknown', 'Pending', 'Nothing is started yet.');
+      return aspect('Unknown', 'Pending', nothingStarted);
     case 'starting':
       return aspect('Unknown', 'Starting', standing.message);
     case 'blocked':
       return aspect('False', standing.reason, standing.message);
     case 'failed':
-      if (standing.phase === 'references') return aspect('Unknown', 'Pending', 'Nothing is started yet.');
+      if (standing.phase === 'references') return aspect('Unknown', 'Pending', nothingStarted);
       if (standing.phase === 'generation') {
         return aspect('False', camel(standing.reason), standing.message ?? '');
       }
@@ -111,17 +120,38 @@ function applied(s: Snapshot, standing: Standing): Aspect {
     case 'failed':
       return aspect('False', camel(standing.reason), `${ended(standing.message ?? '')}${servingNote(s, standing)}`);
     case 'not_accepted':
+      return notAccepted(s, standing);
     case 'unresolved':
-    case 'blocked': {
-      // What was said of an earlier generation is not true of this one.
-      const said = s.conditions.find((condition) => condition.type === 'Applied');
-      if (said?.observedGeneration === s.binding.generation) return aspectOf(said);
-      return aspect('Unknown', 'Pending', 'The application is in progress.');
-    }
+    case 'blocked':
+      return saidBefore(s) ?? aspect('Unknown', 'Pending', 'The application is in progress.');
     case 'starting':
     case 'leaving':
       return aspect('Unknown', 'Pending', `The application is in progress.${servingNote(s, standing)}`);
   }
+}
+
+/** What was said of an earlier generation is not true of this one, nor is an objection that nobody has any more. */
+function saidBefore(s: Snapshot): Aspect | undefined {
+  const said = s.conditions.find((condition) => condition.type === 'Applied');
+  const isTrue = said?.observedGeneration === s.binding.generation && !objections.includes(said.reason);
+  return isTrue ? aspectOf(said) : undefined;
+}
+
+/** Nothing is in progress: who is not accepted waits for people. A label alone takes nothing away that is in force. */
+function notAccepted(s: Snapshot, standing: NotAccepted): Aspect {
+  const said = standing.reason === 'AliasConflict' || !isInForce(s) ? undefined : saidBefore(s);
+  return said ?? aspect('False', standing.reason, `${ended(standing.message)} ${heldNote(s)}`);
+}
+
+function heldNote({ route }: Snapshot): string {
+  if (route === undefined) return 'This binding serves no alias.';
+  if (isAside(route.spec.alias)) return 'It has given up its alias for bindings that wait for each other.';
+  return `What is applied goes on serving the alias ${route.spec.alias}.`;
+}
+
+/** The route pins what the binding asks for. */
+function isInForce(s: Snapshot): boolean {
+  return s.route !== undefined && sameApplication(desiredOf(s), pinnedApplication(s.route.spec));
 }
 
 /** The text with a full stop, so that a sentence can follow. */
@@ -184,7 +214,9 @@ function rememberedAspects(s: Snapshot, settlement: Settlement): Aspects {
   };
   const said = (type: BindingCondition, fallback: Aspect): Aspect => {
     const held = s.conditions.find((condition) => condition.type === type);
-    return held === undefined ? fallback : aspectOf(held);
+    // While it was not accepted nothing was looked at: that says nothing of the application.
+    const isOfObjection = held?.reason === 'NotAccepted' || held?.message === nothingStarted;
+    return held === undefined || isOfObjection ? fallback : aspectOf(held);
   };
   const unknown = aspect('Unknown', 'Pending', 'See the condition Applied.');
   return {
