@@ -1,11 +1,22 @@
 import { readEnvironment, setting } from '#kit/env/read-environment';
 import { requireLoopback } from '#kit/env/require-loopback';
+import type { HostPort } from '#kit/env/setting';
 
 export const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({
-    help: 'loopback address that PostgreSQL listens on; port 0 takes a free one',
+    help: 'address that PostgreSQL listens on, of this machine alone unless PORTCULLIS_SERVE_CLUSTER is true; port 0 takes a free one',
     default: '127.0.0.1:0',
   }),
+  PORTCULLIS_SERVE_CLUSTER: setting.choice({
+    help: 'whether other machines may connect, by scram-sha-256, as in a pod',
+    choices: ['true', 'false'],
+    default: 'false',
+  }),
+  PORTCULLIS_ADMIN_LISTEN: setting.optional(
+    setting.hostPort({
+      help: 'address of /livez, /readyz and /metrics, bounded as that of PostgreSQL; there are none where absent',
+    }),
+  ),
   PORTCULLIS_POSTGRES_DIR: setting.path({
     help: 'folder of the database; it is made at the first start',
   }),
@@ -15,18 +26,27 @@ export const settings = {
 };
 
 export type PostgresConfig = {
-  readonly host: string;
-  readonly port: number;
+  readonly listen: HostPort;
+  /** Whether clients are processes of other machines, too. */
+  readonly servesCluster: boolean;
+  readonly adminListen: HostPort | undefined;
   readonly folder: string;
   readonly passwordFile: string;
 };
 
+/** @throws ConfigError */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): PostgresConfig {
   const read = readEnvironment(settings, env);
-  const { host, port } = requireLoopback('PORTCULLIS_LISTEN', read.PORTCULLIS_LISTEN);
+  const servesCluster = read.PORTCULLIS_SERVE_CLUSTER === 'true';
+  const adminListen = read.PORTCULLIS_ADMIN_LISTEN;
+  if (!servesCluster) {
+    requireLoopback('PORTCULLIS_LISTEN', read.PORTCULLIS_LISTEN);
+    if (adminListen !== undefined) requireLoopback('PORTCULLIS_ADMIN_LISTEN', adminListen);
+  }
   return {
-    host,
-    port,
+    listen: read.PORTCULLIS_LISTEN,
+    servesCluster,
+    adminListen,
     folder: read.PORTCULLIS_POSTGRES_DIR,
     passwordFile: read.PORTCULLIS_DATABASE_PASSWORD_FILE,
   };

@@ -7,7 +7,7 @@ runMain({
   name: 'postgres',
   start: async (signal) => {
     const service = await createPostgresService(readConfig(), signal);
-    writeReadyLine({ listening: service.url });
+    writeReadyLine({ listening: service.url, admin: service.adminUrl });
     return service;
   },
 });

@@ -1,6 +1,7 @@
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
+import { createPostgresMetrics } from '../../dataplane/postgres/metrics.ts';
 import { createBindingCounts } from '../../operator/binding-counts.ts';
 import { createManagementMetrics } from '../../operator/management/metrics.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
@@ -38,6 +39,7 @@ export function generate(): ReadonlyMap<string, string> {
     ...part('Gateway', createGatewayMetrics().registry.describeMetrics()),
     ...part('Operator', operatorRows()),
     ...part('Management', createManagementMetrics().registry.describeMetrics()),
+    ...part('Database', createPostgresMetrics().registry.describeMetrics()),
   ];
   const introduction =
     'Every process answers `GET /metrics` in the text format of Prometheus, the runtime with its service token. Each ' +

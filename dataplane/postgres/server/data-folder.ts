@@ -27,6 +27,8 @@ export async function openDataFolder(options: FolderOptions): Promise<string> {
   makeFolder(folder, account);
   if (existsSync(data)) {
     refuseOtherMajor(data, binaries.major);
+    // Who gives a volume to the group of a pod opens every folder of it to that group, and PostgreSQL refuses that.
+    makeFolder(data, account);
     return data;
   }
   const unfinished = join(folder, 'data.new');
@@ -54,6 +56,7 @@ async function initialise(data: string, { binaries, account }: FolderOptions): P
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
+    '--set=huge_pages=off',
     '--no-instructions',
   ]);
   if (code !== 0) throw new ServerError('folder_unusable', `the data folder cannot be made: ${lastWords}`);
@@ -74,7 +77,8 @@ function refuseOtherMajor(data: string, major: number): void {
   if (found === major) return;
   const sentence =
     `${data} holds a database of PostgreSQL ${Number.isNaN(found) ? 'of unknown version' : found}, this is ${major}: ` +
-    'start the release that made it and dump what you want to keep, or move the folder away to begin with an empty one';
+    'start the release that made it and dump what you want to keep, or move the folder away to begin with an empty one; ' +
+    'docs/runbooks/database-of-another-major-version.md says how';
   throw new ServerError('other_major_version', sentence);
 }
 

@@ -1,9 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import type { HostPort } from '#kit/env/setting';
 import { type Place, startProgram } from './run-program.ts';
 import { ServerError } from './server-error.ts';
 
-export type Address = { readonly host: string; readonly port: number };
+export type ServerOptions = {
+  readonly address: HostPort;
+  readonly servesCluster: boolean;
+  /** Gets its lines; they hold no statement and no value. */
+  readonly say: (line: string) => void;
+};
 
 export type RunningServer = {
   readonly pid: number;
@@ -20,16 +26,11 @@ const stopMs = 20_000;
 
 /**
  * Starts the server and waits until it takes connections. It ends with this process, however that ends.
- * @param say gets its lines; they hold no statement and no value
  * @throws ServerError
  */
-export async function startServer(
-  place: Place,
-  address: Address,
-  say: (line: string) => void,
-  signal: AbortSignal,
-): Promise<RunningServer> {
-  const child = startProgram('postgres', place, serverArguments(address));
+export async function startServer(place: Place, options: ServerOptions, signal: AbortSignal): Promise<RunningServer> {
+  const { address, say } = options;
+  const child = startProgram('postgres', place, serverArguments(options));
   const ended = endOf(child);
   const guard = child.pid === undefined ? undefined : endWithThisProcess(child.pid);
   void ended.then(() => guard?.kill('SIGKILL'));
@@ -47,27 +48,42 @@ export async function startServer(
   throw new ServerError('did_not_start', `PostgreSQL did not start (${outcome}): its lines above say why`);
 }
 
-function serverArguments({ host, port }: Address): readonly string[] {
+function serverArguments({ address, servesCluster }: ServerOptions): readonly string[] {
   const settings = {
-    listen_addresses: host,
-    port,
+    listen_addresses: address.host,
+    port: address.port,
     unix_socket_directories: '',
     max_connections: 100,
     shared_buffers: '64MB',
+    // Where a node has huge pages and the pod has none of them, their use is a bus error.
+    huge_pages: 'off',
+    // The log of changes stays small beside what is kept, and a recovery short.
+    max_wal_size: '256MB',
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
     lc_messages: 'C',
     // Lines of a statement, its parameters and the values that it broke on are data of users.
+    log_statement: 'none',
+    log_min_duration_statement: -1,
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
     log_parameter_max_length: 0,
     log_checkpoints: 'off',
     log_line_prefix: '',
+    // What stands here shall not be changed by who may only write statements.
+    allow_alter_system: 'off',
+    ...(servesCluster ? podSettings : {}),
   };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
+
+/**
+ * Memory that processes of one query share lies in /dev/shm elsewhere, which in a pod holds 64 MiB whatever the pod may
+ * use: one large query would fail. Segments of System V are bounded by the memory of the pod alone.
+ */
+const podSettings = { dynamic_shared_memory_type: 'sysv' };
 
 function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {

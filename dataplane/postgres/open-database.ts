@@ -1,0 +1,112 @@
+import { createServer } from 'node:net';
+import type { HostPort } from '#kit/env/setting';
+import { connectSql, passwordFrom, SqlUnavailableError } from '#sql/connect';
+import type { PostgresConfig } from './config.ts';
+import type { Access } from './readiness.ts';
+import { accountOf } from './server/account.ts';
+import { findBinaries } from './server/binaries.ts';
+import { writeClientRules } from './server/client-rules.ts';
+import { openDataFolder, owner } from './server/data-folder.ts';
+import { endOrphan } from './server/orphan.ts';
+import { reachableBinaries } from './server/reachable-binaries.ts';
+import type { Place } from './server/run-program.ts';
+import { ServerError } from './server/server-error.ts';
+import { type RunningServer, startServer } from './server/start-server.ts';
+
+/** The running database. Disposing it ends the server in order. */
+export type OpenDatabase = AsyncDisposable & {
+  /** For clients; without a password. */
+  readonly url: string;
+  /** For this process. The password is the one of this start: the file may change before the server does. */
+  readonly access: Access;
+};
+
+/** How many free ports are tried: another process may take one before the server has it. */
+const portTries = 5;
+
+/**
+ * Makes the folder where there is none, starts the server on it and makes sure of the database and the password.
+ * @throws ServerError
+ */
+export async function openDatabase(config: PostgresConfig, signal: AbortSignal): Promise<OpenDatabase> {
+  const account = accountOf();
+  const binaries = reachableBinaries(findBinaries(), account);
+  const password = passwordFrom(config.passwordFile)();
+  if (password === '') throw new ServerError('wrong_password', `${config.passwordFile} is empty: write a password`);
+  const data = await openDataFolder({ folder: config.folder, binaries, account, password });
+  await endOrphan(data);
+  writeClientRules({ data, account, servesCluster: config.servesCluster });
+  signal.throwIfAborted();
+  const { server, address } = await serve({ binaries, account, data }, config, signal);
+  let stopping = false;
+  void server.ended.then((words) => {
+    if (!stopping) throw new ServerError('ended', `PostgreSQL ${words}`);
+  });
+  const stop = (): Promise<void> => {
+    stopping = true;
+    return server.stop();
+  };
+  try {
+    await ensureDatabase({ url: urlOf(reachable(address), 'postgres'), password }, config.passwordFile);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: urlOf(address, owner),
+    access: { url: urlOf(reachable(address), owner), password },
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+async function serve(
+  place: Place,
+  { listen, servesCluster }: PostgresConfig,
+  signal: AbortSignal,
+): Promise<{ readonly server: RunningServer; readonly address: HostPort }> {
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  for (let tried = 1; ; tried += 1) {
+    const address = { host: listen.host, port: listen.port === 0 ? await freePort(listen.host) : listen.port };
+    try {
+      return { server: await startServer(place, { address, servesCluster, say }, signal), address };
+    } catch (error) {
+      const isTaken = error instanceof ServerError && error.code === 'address_taken';
+      if (!isTaken || listen.port !== 0 || tried >= portTries) throw error;
+    }
+  }
+}
+
+/** PostgreSQL cannot look for a port by itself. */
+function freePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, host, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** Proves the password too: one that does not fit would only show in every other process. */
+async function ensureDatabase({ url, password }: Access, passwordFile: string): Promise<void> {
+  await using database = connectSql({ url, password: () => password, applicationName: 'portcullis-postgres', max: 1 });
+  const { sql } = database;
+  try {
+    const found = await sql`select from pg_database where datname = ${owner}`;
+    if (found.length === 0) await sql`create database ${sql(owner)}`;
+  } catch (error) {
+    if (!(error instanceof SqlUnavailableError) || error.reason !== '28P01') throw error;
+    const sentence = `the password in ${passwordFile} is not the one of the database: put back the earlier file`;
+    throw new ServerError('wrong_password', sentence, error);
+  }
+}
+
+/** An address that stands for every one of this machine is none to connect to. */
+function reachable({ host, port }: HostPort): HostPort {
+  if (host === '0.0.0.0') return { host: '127.0.0.1', port };
+  return host === '::' ? { host: '::1', port } : { host, port };
+}
+
+function urlOf({ host, port }: HostPort, database: string): string {
+  return `postgres://${owner}@${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
+}
