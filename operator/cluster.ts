@@ -5,6 +5,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import { createClient } from '#kube/client';
 import { type ClusterAccess, mountedAccess } from '#kube/cluster-access';
 import { loadKubeconfig } from '#kube/credentials';
+import { createElectionClient } from '#kube/election-client';
 import { createElectionMeter } from '#kube/election-metrics';
 import { createEventRecorder } from '#kube/event-recorder';
 import { fenced } from '#kube/fenced-client';
@@ -19,8 +20,6 @@ import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
 import { createServedServices } from './served/adapters/services/served-services.ts';
 import { createDeployments } from './workloads/adapters/deployments/deployments.ts';
 
-/** Within its renew deadline a leader gives up a socket that does not answer, and tries another one. */
-const electionTimeoutMs = 4_000;
 const root = join(import.meta.dirname, '..');
 
 /**
@@ -40,10 +39,7 @@ export async function openCluster(
   const access = await accessOf(config.api);
   const opened = parts.use(createClient({ ...access, namespace: config.namespace, onRequest: tools.onRequest }));
   const plain = overrides.wrapClient?.(opened) ?? opened;
-  // Sockets of its own: a lease is renewed in time, however much else is asked for.
-  const elector = parts.use(
-    createClient({ ...access, namespace: config.namespace, requestTimeoutMs: electionTimeoutMs }),
-  );
+  const elector = parts.use(createElectionClient({ ...access, namespace: config.namespace }));
   const election = parts.use(
     startLeaderElection({
       client: overrides.wrapClient?.(elector) ?? elector,

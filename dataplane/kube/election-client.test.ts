@@ -1,0 +1,16 @@
+import { describe, onTestFinished } from 'vitest';
+import { createClient } from './client.ts';
+import { testLeaseClient } from './testing/lease-suite.ts';
+import { startSmallApiServer } from './testing/small-api-server.ts';
+
+describe('the client of an election', () => {
+  testLeaseClient(async () => {
+    const server = await startSmallApiServer();
+    const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
+    onTestFinished(async () => {
+      await client[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    });
+    return { client, access: { url: server.url } };
+  });
+});
