@@ -287,19 +287,74 @@ onResourceServers('the form of a policy', (openWorld) => {
     expect([large.status, large.json.error.code]).toEqual([413, 'body_too_large']);
   });
 
-  test('a definition that a revision could not hold is refused, and one below the bound is stored', async () => {
-    const terms = (count: number) => Array.from({ length: count }, (_, at) => `\\"${String(at).padStart(9, '0')}`);
-    const rule = (count: number) => ({
-      id: 'many',
-      kind: 'stop_list',
-      timeoutMs: 100,
-      action: { type: 'deny' },
-      stopList: { terms: terms(count), match: 'substring', caseSensitive: true },
+  type Terms = readonly string[];
+  const heavy = (terms: Terms) =>
+    definition({
+      request: {
+        deadlineMs: 500,
+        additional: [],
+        baseline: [
+          {
+            id: 'many',
+            kind: 'stop_list',
+            timeoutMs: 100,
+            action: { type: 'deny' },
+            stopList: { terms, match: 'substring', caseSensitive: true },
+          },
+        ],
+      },
     });
-    const of = (count: number) => definition({ request: { deadlineMs: 500, baseline: [rule(count)], additional: [] } });
-    const large = await post(of(60_000));
-    expect([large.status, large.json.error.code]).toEqual([422, 'definition_too_large']);
-    const fits = await post(of(40_000));
-    expect((await world.api.ended(fits)).state).toBe('succeeded');
+
+  /** The bytes of its text inside of a revision, where an API server writes <, > and & as escapes of six bytes. */
+  function storedBytes({ definition: value }: Readonly<Record<string, unknown>>): number {
+    const text = JSON.stringify(JSON.stringify(value));
+    return Buffer.byteLength(text) + 5 * (text.match(/[<>&]/g)?.length ?? 0);
+  }
+
+  /** A policy whose definition takes exactly so many bytes when it is stored. */
+  function policyOfStoredBytes(bytes: number, filler: string): Readonly<Record<string, unknown>> {
+    const numbered = Array.from({ length: 8_000 }, (_, at) => `${String(at).padStart(5, '0')}`);
+    const each = storedBytes(heavy([filler])) - storedBytes(heavy(['']));
+    const missing = bytes - storedBytes(heavy(numbered));
+    const perTerm = Math.floor(missing / each / numbered.length);
+    const filled = numbered.map((term) => term + filler.repeat(perTerm));
+    const rest = bytes - storedBytes(heavy(filled));
+    const last = Array.from({ length: Math.ceil(rest / 500) }, (_, at) => 'a'.repeat(Math.min(500, rest - at * 500)));
+    return heavy(filled.map((term, at) => term + (last[at] ?? '')));
+  }
+
+  test('a definition that a revision could not hold is refused, and one at the bound is stored', async () => {
+    for (const filler of ['a', '<', '\\"', '\u0436']) {
+      const [fits, large] = [1_300_000, 1_300_001].map((bytes) => policyOfStoredBytes(bytes, filler));
+      expect(storedBytes(fits ?? {})).toBe(1_300_000);
+      const isTooLongToSend = Buffer.byteLength(JSON.stringify(fits)) > 1_048_576;
+      const refused = await post(large);
+      expect([filler, refused.status, refused.json.error.code]).toEqual(
+        isTooLongToSend ? [filler, 413, 'body_too_large'] : [filler, 422, 'definition_too_large'],
+      );
+      if (isTooLongToSend) continue;
+      const stored = await world.api.ended(await post(fits));
+      expect([filler, stored.state]).toEqual([filler, 'succeeded']);
+    }
+  }, 120_000);
+
+  test('the tests that a policy keeps count too', async () => {
+    const tests = Array.from({ length: 100 }, (_, at) => ({
+      name: `test-${at}`,
+      stage: 'request' as const,
+      messages: [{ role: 'user', content: 'x'.repeat(4_000) }],
+      expect: 'Pass' as const,
+    }));
+    const { id } = await world.createPolicy('tested');
+    await world.client.patch(kinds.guardrailPolicy, `p-${id}`, [{ op: 'add', path: '/spec/tests', value: tests }]);
+    const send = async (bytes: number) => {
+      const { etag } = await world.readPolicy(id);
+      const body = full(policyOfStoredBytes(bytes, '<'));
+      return world.api.command('PUT', `${list}/${id}`, body, { etag });
+    };
+    const kept = JSON.stringify(tests).length;
+    const refused = await send(1_300_001 - kept);
+    expect([refused.status, refused.json.error.code]).toEqual([422, 'definition_too_large']);
+    expect((await world.api.ended(await send(1_300_000 - kept))).state).toBe('succeeded');
   });
 });

@@ -1,5 +1,5 @@
 import { policyCreateSchema } from '#contracts/management';
-import { maxDefinitionBytes, newPolicySpec, policyObjectName, storedDefinitionBytes } from '../policies/make-policy.ts';
+import { fitsIntoRevision, newPolicySpec, policyObjectName } from '../policies/make-policy.ts';
 import { describeIssues } from './describe-issues.ts';
 import type { Exchange } from './exchange.ts';
 import { type Reply, refuse } from './reply.ts';
@@ -14,7 +14,7 @@ export function createPolicy(exchange: Exchange): Promise<Reply> {
       if (json === undefined) return refuse('invalid_json');
       const body = policyCreateSchema.safeParse(json);
       if (!body.success) return refuse('invalid_body', describeIssues(body.error));
-      if (storedDefinitionBytes(body.data.definition) > maxDefinitionBytes) return refuse('definition_too_large');
+      if (!fitsIntoRevision(body.data.definition)) return refuse('definition_too_large');
       const id = exchange.management.newId();
       return {
         kind: 'planned',

@@ -5,7 +5,7 @@ import type { Stored } from '#crds/metadata';
 import type { PolicyRevision } from '#crds/policy-revision';
 import type { JsonValue } from '#kit/json/parse-strict';
 import { findPolicy } from '../policies/find-policy.ts';
-import { changeToken, maxDefinitionBytes, nextPolicySpec, storedDefinitionBytes } from '../policies/make-policy.ts';
+import { changeToken, fitsIntoRevision, nextPolicySpec } from '../policies/make-policy.ts';
 import { describeIssues } from './describe-issues.ts';
 import type { Exchange, Management } from './exchange.ts';
 import { matchEtag, requireIfMatch } from './match-etag.ts';
@@ -39,12 +39,13 @@ async function plan(
   if (json === undefined) return refuse('invalid_json');
   const body = policyReplaceSchema.safeParse(json);
   if (!body.success) return refuse('invalid_body', describeIssues(body.error));
-  if (storedDefinitionBytes(body.data.definition) > maxDefinitionBytes) return refuse('definition_too_large');
+  if (!fitsIntoRevision(body.data.definition)) return refuse('definition_too_large');
   if (deletionTimestamp !== undefined) return refuse('policy_deleting');
   // What is there now becomes a revision before it is replaced.
   const record = await management.recorder.record(policyId, policy);
   if (record.kind === 'pending') return refuse('revision_pending');
   const tests = await testsOf(management, policyId, policy);
+  if (!fitsIntoRevision(body.data.definition, tests)) return refuse('definition_too_large');
   const spec = nextPolicySpec(body.data, tests, changeToken(operationId, generation + 1));
   return {
     kind: 'planned',
