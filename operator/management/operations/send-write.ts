@@ -18,7 +18,8 @@ export type Sent =
 
 type Command = Pick<Operation, 'operationId' | 'target'> & { readonly write: CommandWrite };
 
-const lostRaces: readonly KubeErrorCode[] = ['already_exists', 'precondition_failed', 'conflict', 'not_found'];
+/** No conflict is one of them: a server that is too busy with one object to decide a patch has decided nothing. */
+const lostRaces: readonly KubeErrorCode[] = ['already_exists', 'precondition_failed', 'not_found'];
 const denials: readonly KubeErrorCode[] = ['unauthenticated', 'forbidden', 'storage_full'];
 
 /**
