@@ -9,6 +9,7 @@ import { systemClock } from '#kit/time/clock';
 import { connectSql } from '#sql/connect';
 import { openAccess } from '../../operator/management/access/open-access.ts';
 import { readConfig } from '../../operator/management/config.ts';
+import { createManagementMetrics } from '../../operator/management/metrics.ts';
 import { missingOpenFga, onOpenFga, startOpenFga } from './openfga-server.ts';
 
 const issuer = 'http://issuer.portcullis.localhost';
@@ -52,6 +53,7 @@ describe.skipIf(missingOpenFga !== undefined)(onOpenFga('the management API with
       database,
       clock: systemClock,
       logger: createLogger({ service: 'test', level: 'error' }),
+      metrics: createManagementMetrics(),
       openFgaTokenFile: secrets.openFgaTokenFile,
     });
     const admit = async (subject: string) => {

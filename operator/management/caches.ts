@@ -24,8 +24,6 @@ export type ManagementCaches = AsyncDisposable & {
   revisions(policyId: string): readonly KnownRevision[];
   /** Ids of the policies that the list shows. */
   readonly order: Pick<PolicyOrder, 'page' | 'size'>;
-  /** When this process saw a route or a report change, or began to know of it. */
-  changedAt(kind: 'route' | 'report', name: string): Date | undefined;
   /** Called with the id of each model whose binding changed. */
   onModelChange(listener: (modelId: string) => void): void;
   /** Waits, at most `ms` milliseconds, until a revision was seen; says whether it was. */
@@ -42,6 +40,8 @@ const byId = ({ metadata }: { readonly metadata: Resource['metadata'] }): string
   return id === undefined ? [] : [id];
 };
 
+const ignored = (): void => undefined;
+
 /** Whether the API shows a policy: it has an id, and no other object owns that id. */
 export function isShown({ metadata, status }: Pick<Stored<CachedPolicy>, 'metadata' | 'status'>): boolean {
   const conflict = status?.conditions?.find((condition) => condition.type === 'IdConflict');
@@ -57,7 +57,6 @@ export function startManagementCaches(options: {
   const { client, logger, clock } = options;
   const revisions = new RevisionShelf();
   const order = new PolicyOrder();
-  const times = new Map<string, Date>();
   let onModel: (modelId: string) => void = () => undefined;
 
   /** A policy is listed while it is shown and has a revision. */
@@ -76,10 +75,6 @@ export function startManagementCaches(options: {
     return startReflector<R>({ client, kind, indexes, logger, clock, transform, onChange });
   }
 
-  const stamp = (kind: 'route' | 'report') => (name: string, current: Stored<KubeObject> | undefined) => {
-    if (current === undefined) times.delete(`${kind} ${name}`);
-    else times.set(`${kind} ${name}`, clock.date());
-  };
   const policies = start<CachedPolicy>(
     kinds.guardrailPolicy,
     { id: byId },
@@ -103,8 +98,8 @@ export function startManagementCaches(options: {
     const objects = [current, previous].filter((object) => object !== undefined);
     for (const id of objects.flatMap(byId)) onModel(id);
   });
-  const routes = start<GatewayRoute>(kinds.gatewayRoute, {}, stamp('route'));
-  const reports = start<GatewayReport>(kinds.gatewayReport, { gateway: ({ spec }) => [spec.gateway] }, stamp('report'));
+  const routes = start<GatewayRoute>(kinds.gatewayRoute, {}, ignored);
+  const reports = start<GatewayReport>(kinds.gatewayReport, { gateway: ({ spec }) => [spec.gateway] }, ignored);
   const all = [policies, recorded, bindings, routes, reports];
 
   return {
@@ -114,7 +109,6 @@ export function startManagementCaches(options: {
     reports: reports.store,
     revisions: (policyId) => revisions.of(policyId),
     order,
-    changedAt: (kind, name) => times.get(`${kind} ${name}`),
     onModelChange(listener) {
       onModel = listener;
     },

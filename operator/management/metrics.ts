@@ -1,5 +1,6 @@
 import { type ManagementErrorCode, managementErrors } from '#contracts/management-errors';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
+import { maxIssuers } from './access/issuers-file.ts';
 
 export const operationNames = [
   'listPolicies',
@@ -21,8 +22,12 @@ export type ManagementMetrics = {
   readonly registry: Metrics;
   /** @param code of the refusal; `none` where the request was answered */
   ended(operation: OperationName, code: ManagementErrorCode | 'none', seconds: number): void;
+  /** A token could not be judged, for the keys of its issuer cannot be had. */
+  keysUnavailable(issuer: string): void;
   /** How long the watches have not heard of the server, seconds. */
   watchSilence(seconds: number): void;
+  /** Whether the database answered when it was last asked. */
+  databaseAnswers(answers: boolean): void;
 };
 
 export function createManagementMetrics(): ManagementMetrics {
@@ -43,12 +48,25 @@ export function createManagementMetrics(): ManagementMetrics {
     help: 'The longest time for which a watch of resources has not heard of its server.',
     labels: {},
   });
+  const database = registry.gauge({
+    name: 'portcullis_management_database_answers',
+    help: '1 where the database answered when this replica was last asked whether it is ready, else 0.',
+    labels: {},
+  });
+  database.set({}, 1);
+  const keys = registry.counter({
+    name: 'portcullis_management_issuer_keys_unavailable_total',
+    help: 'Tokens that could not be judged because the keys of their issuer could not be had.',
+    labels: { issuer: { bounded: maxIssuers } },
+  });
   return {
     registry,
     ended(operation, code, duration) {
       requests.add({ operation, code });
       seconds.observe({ operation }, duration);
     },
+    keysUnavailable: (issuer) => keys.add({ issuer }),
     watchSilence: (value) => silence.set({}, value),
+    databaseAnswers: (answers) => database.set({}, answers ? 1 : 0),
   };
 }

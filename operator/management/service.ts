@@ -83,7 +83,8 @@ export async function createManagementService(
   });
   await migrate(database, { schema: 'management', folder: migrations });
   const { openFgaTokenFile } = secrets;
-  const access = overrides.access ?? (await openAccess(config, parts, { database, clock, logger, openFgaTokenFile }));
+  const access =
+    overrides.access ?? (await openAccess(config, parts, { database, clock, logger, metrics, openFgaTokenFile }));
   const client = openClient(parts, config, overrides);
   const caches = parts.use(startManagementCaches({ client, logger, clock }));
   const gateways = parts.use(openGateways(config, { client, clock, logger }));

@@ -4,6 +4,8 @@ import type { TrustedIssuer } from '#identity/create-verifier';
 import { ConfigError } from '#kit/env/config-error';
 import { readYamlFile } from '../../environment/read-yaml-file.ts';
 
+/** Installations trust few issuers; each may have a series of metrics. */
+export const maxIssuers = 32;
 const shared = { issuer: z.string().min(1).max(255), audience: z.string().min(1).max(255) };
 
 /** The issuers whose platform tokens are taken; where their keys are: at a URL, or in a file beside this one. */
@@ -15,7 +17,7 @@ export const issuersFileSchema = z.strictObject({
         z.strictObject({ ...shared, jwksFile: z.string().min(1).max(4_096) }),
       ]),
     )
-    .max(32),
+    .max(maxIssuers),
 });
 
 /**

@@ -9,6 +9,7 @@ import type { Relations } from '#relations/ports';
 import type { Database } from '#sql/connect';
 import type { ManagementConfig } from '../config.ts';
 import type { Access } from '../http/access.ts';
+import type { ManagementMetrics } from '../metrics.ts';
 import { createAccess } from './admit-administrators.ts';
 import { readIssuersFile } from './issuers-file.ts';
 
@@ -23,17 +24,21 @@ export async function openAccess(
     readonly database: Database;
     readonly clock: Clock;
     readonly logger: Logger;
+    readonly metrics: Pick<ManagementMetrics, 'keysUnavailable'>;
     readonly openFgaTokenFile: string | undefined;
   },
 ): Promise<Access> {
-  const { logger, clock, database } = tools;
+  const { logger, metrics, clock, database } = tools;
   const administrators = readAdministrators(config.administrators);
   const issuers = await readIssuersFile(config.issuersFile);
   if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: config.issuersFile });
   const verifier = createVerifier({
     issuers,
     clock,
-    onUnavailable: (issuer) => logger.warn('keys_unavailable', { issuer }),
+    onUnavailable: (issuer) => {
+      logger.warn('keys_unavailable', { issuer });
+      metrics.keysUnavailable(issuer);
+    },
   });
   const relations = parts.use(await openRelations(config, database, tools.openFgaTokenFile));
   await grantAdministrators(relations, administrators);

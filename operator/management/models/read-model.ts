@@ -62,14 +62,6 @@ export function createModelReader(options: {
     return (await store.get(apply)) === undefined ? null : apply;
   }
 
-  function lastObserved(gateway: string, route: Stored<GatewayRoute> | undefined): Date | undefined {
-    const times = [
-      route === undefined ? undefined : caches.changedAt('route', route.metadata.name),
-      ...caches.reports.by('gateway', gateway).map(({ metadata }) => caches.changedAt('report', metadata.name)),
-    ].flatMap((time) => (time === undefined ? [] : [time.getTime()]));
-    return times.length === 0 ? undefined : new Date(Math.max(...times));
-  }
-
   async function snapshot(modelId: string, binding: Stored<ModelBinding>): Promise<ModelSnapshot> {
     const { spec, metadata, status } = binding;
     const [route, policyId, operation] = await Promise.all([
@@ -89,7 +81,10 @@ export function createModelReader(options: {
       route: route === undefined ? undefined : pinnedRoute(route),
       ring: status?.applications ?? [],
       replicas: await runningOnly(seen),
-      lastObservedAt: lastObserved(spec.gateway, route),
+      lastObservedAt: lastObserved(binding, [
+        ...(route === undefined ? [] : [route]),
+        ...caches.reports.by('gateway', spec.gateway),
+      ]),
     };
   }
 
@@ -104,6 +99,23 @@ export function createModelReader(options: {
       return bindingFacts(binding, policyId, pinned);
     },
   };
+}
+
+/**
+ * When the last of what is observed changed, by the times that are stored with it, so that every process of the API says
+ * the same: when route and reports were made, when the operator saw a condition change, and when it decided an outcome.
+ */
+function lastObserved(
+  { status }: Stored<ModelBinding>,
+  made: readonly Pick<Stored<GatewayRoute>, 'metadata'>[],
+): Date | undefined {
+  const times = [
+    ...made.map(({ metadata }) => metadata.creationTimestamp),
+    ...(status?.conditions ?? []).map(({ lastTransitionTime }) => lastTransitionTime),
+    ...(status?.applications ?? []).map(({ time }) => time),
+  ].map((time) => Date.parse(time));
+  const known = times.filter((time) => !Number.isNaN(time));
+  return known.length === 0 ? undefined : new Date(Math.max(...known));
 }
 
 function pinnedRoute({ spec }: Stored<GatewayRoute>): PinnedRoute {
