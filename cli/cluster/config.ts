@@ -28,6 +28,13 @@ const testing = {
   }),
 };
 
+const managing = {
+  PORTCULLIS_MANAGEMENT_URL: setting.url({
+    help: 'test: where the management API is',
+    default: 'http://127.0.0.1:8081',
+  }),
+};
+
 const both = {
   PORTCULLIS_PATIENCE_SECONDS: setting.integer({
     help: 'how long to wait for what is not there yet',
@@ -37,8 +44,8 @@ const both = {
   }),
 };
 
-/** Settings of the two programs that the chart runs once: one applies the example, the other is helm test. */
-export const settings = { ...applying, ...testing, ...both };
+/** Settings of the programs that the chart runs once: one applies the example, the others are helm test. */
+export const settings = { ...applying, ...testing, ...managing, ...both };
 
 export type ApplyExamplesConfig = {
   readonly api: { readonly url: string; readonly tokenFile: string; readonly caFile: string };
@@ -79,4 +86,16 @@ export function readTestGatewayConfig(env: NodeJS.ProcessEnv = process.env): Tes
     expectsExample: read.PORTCULLIS_EXAMPLE === 'true',
     patienceMs: read.PORTCULLIS_PATIENCE_SECONDS * 1_000,
   };
+}
+
+export type TestManagementConfig = {
+  /** Origin, without a slash at the end. */
+  readonly url: string;
+  readonly patienceMs: number;
+};
+
+/** @throws ConfigError with every problem */
+export function readTestManagementConfig(env: NodeJS.ProcessEnv = process.env): TestManagementConfig {
+  const read = readEnvironment({ ...managing, ...both }, env);
+  return { url: read.PORTCULLIS_MANAGEMENT_URL.origin, patienceMs: read.PORTCULLIS_PATIENCE_SECONDS * 1_000 };
 }

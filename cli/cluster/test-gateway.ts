@@ -10,8 +10,11 @@ import { waitForAnswer } from './wait-for-answer.ts';
 
 async function testGateway({ url, clientKeysFile, expectsExample, patienceMs }: TestGatewayConfig): Promise<void> {
   const key = clientKeysFile === undefined ? undefined : firstWord(readFileSync(clientKeysFile, 'utf8'));
-  const deadline = performance.now() + patienceMs;
-  const models = await waitForAnswer('GET /v1/models', () => askModel({ url, key, path: '/v1/models' }), deadline);
+  const patience = {
+    deadline: performance.now() + patienceMs,
+    advice: 'the conditions of the binding guarded-echo say more',
+  };
+  const models = await waitForAnswer('GET /v1/models', () => askModel({ url, key, path: '/v1/models' }), patience);
   if (models.status !== 200) {
     throw new CliError('tests_failed', `GET /v1/models: status ${models.status} ${models.code ?? ''}`);
   }
@@ -19,7 +22,7 @@ async function testGateway({ url, clientKeysFile, expectsExample, patienceMs }: 
   if (!expectsExample) return;
   for (const { title, content, stream, judge } of exampleCases) {
     const ask = (): Promise<ModelAnswer> => askModel({ url, key, path: '/v1/chat/completions', content, stream });
-    const answer = await waitForAnswer(title, ask, deadline);
+    const answer = await waitForAnswer(title, ask, patience);
     const problem = judge(answer);
     if (problem !== undefined) throw new CliError('tests_failed', `${title}: ${problem}`);
     writeText(`passed: ${title}`);

@@ -24,6 +24,14 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
     'portcullis.dev/runtimegenerations: create delete get list patch watch',
   ],
   gateway: ['portcullis.dev/gatewayreports: create get patch', 'portcullis.dev/gatewayroutes: list watch'],
+  management: [
+    '/pods: get list watch',
+    'portcullis.dev/gatewayreports: list watch',
+    'portcullis.dev/gatewayroutes: get list watch',
+    'portcullis.dev/guardrailpolicies: create get list patch watch',
+    'portcullis.dev/modelbindings: get list patch watch',
+    'portcullis.dev/policyrevisions: create get list watch',
+  ],
   example: ['portcullis.dev/guardrailpolicies: create get', 'portcullis.dev/modelbindings: create get'],
 };
 

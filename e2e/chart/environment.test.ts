@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readKeysFile } from '../../dataplane/identity/fetch-keys.ts';
 import { type ClusterEnvironment, readClusterEnvironment } from '../../operator/environment/read-environment-files.ts';
+import { readIssuersFile } from '../../operator/management/access/issuers-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf } from './pods-of.ts';
@@ -90,8 +92,48 @@ describe('the environment', () => {
   test('leaves the user of runtimes to the image, or to the cluster', async () => {
     const templateOf = async (...args: readonly string[]) => (await environmentOf(await renderChart(args))).template;
     expect(await templateOf()).not.toHaveProperty('runAsUser');
-    expect(await templateOf('--set=runAsUser=')).toMatchObject({ runAsUser: '' });
+    expect(await templateOf('--set=runAsUser=', '--set=management.enabled=false')).toMatchObject({ runAsUser: '' });
     expect(await templateOf('--set=runAsUser=1234')).toMatchObject({ runAsUser: 1_234 });
+  });
+
+  test.each(valuesFiles.filter((file) => !file.startsWith('least')))(
+    'of %s has issuers that the management API reads',
+    async (file) => {
+      const map = ofKind(await renderFile(file), 'ConfigMap').find(({ metadata }) =>
+        metadata.name.endsWith('-issuers'),
+      );
+      using folder = temporaryFolder();
+      for (const [name, text] of Object.entries(map?.['data'] as Record<string, string>)) {
+        writeFileSync(join(folder.path, name), text);
+      }
+      const issuers = await readIssuersFile(join(folder.path, 'issuers.yaml'));
+      const file0 = join(folder.path, 'jwks-0.json');
+      const expected: Readonly<Record<string, readonly unknown[]>> = {
+        'default-values.yaml': [],
+        'production-values.yaml': [
+          new URL('https://login.example.com/realms/platform/certs'),
+          new URL('http://ci.example.com:8180/keys'),
+        ],
+        'second-release-values.yaml': [{ file: file0 }],
+      };
+      expect(issuers.map(({ jwks }) => jwks)).toEqual(expected[file]);
+      if (file.startsWith('second')) expect((await readKeysFile(file0)).has('first')).toBe(true);
+    },
+  );
+
+  test('takes a key set as text, too', async () => {
+    using folder = temporaryFolder();
+    const keys = join(folder.path, 'keys.json');
+    const text =
+      '{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"a","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}\n';
+    writeFileSync(keys, text);
+    const objects = await renderChart([
+      '--set=management.issuers[0].issuer=a',
+      '--set=management.issuers[0].audience=b',
+      `--set-file=management.issuers[0].jwks=${keys}`,
+    ]);
+    const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-issuers'));
+    expect(map?.['data']).toMatchObject({ 'jwks-0.json': text });
   });
 
   test('leaves runtimes open where policies of networks are off', async () => {

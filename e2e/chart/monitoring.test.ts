@@ -4,12 +4,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
+import { createPostgresMetrics } from '../../dataplane/postgres/metrics.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import { createBindingCounts } from '../../operator/binding-counts.ts';
+import { createManagementMetrics } from '../../operator/management/metrics.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { createRuntimeMeters } from '../../runtime/metrics.ts';
 import { chartFolder, missingHelm, skipWithout } from './helm.ts';
-import { ofKind, type Rendered, renderFile } from './render-chart.ts';
+import { ofKind, type Rendered, renderChart, renderFile } from './render-chart.ts';
 
 type Alert = {
   readonly alert: string;
@@ -35,6 +37,8 @@ type Dashboard = {
 async function seriesOf(service: string): Promise<{ rows: readonly MetricRow[]; names: ReadonlySet<string> }> {
   const metrics = createMetrics({ service });
   if (service === 'gateway') return describeRegistry(createGatewayMetrics().registry);
+  if (service === 'management') return describeRegistry(createManagementMetrics().registry);
+  if (service === 'postgres') return describeRegistry(createPostgresMetrics().registry);
   if (service === 'runtime') createRuntimeMeters(metrics);
   else {
     createReconcileMeter(metrics);
@@ -53,7 +57,11 @@ async function describeRegistry(metrics: ReturnType<typeof createMetrics>) {
 }
 
 const services = new Map(
-  await Promise.all(['operator', 'gateway', 'runtime'].map(async (one) => [one, await seriesOf(one)] as const)),
+  await Promise.all(
+    ['operator', 'gateway', 'runtime', 'management', 'postgres'].map(
+      async (one) => [one, await seriesOf(one)] as const,
+    ),
+  ),
 );
 /** Labels that a scrape adds: of the target, and of the pod by the PodMonitor. */
 const targetLabels = ['namespace', 'pod', 'portcullis_dev_workload'];
@@ -110,6 +118,15 @@ function judge(expression: string): readonly string[] {
   return [...selectors.flatMap(problemsOf), ...strange.map((label) => `${label} is a label of none of the metrics`)];
 }
 
+const pages = 'https://docs.example.com/runbooks';
+/** Pages that a process names in its own words, without an alert. */
+const named = ['docs/runbooks/database-of-another-major-version.md'];
+
+function alertsOf(objects: readonly Rendered[]): readonly Alert[] {
+  const rules = ofKind(objects, 'PrometheusRule') as readonly (Rendered & RuleSpec)[];
+  return rules.flatMap(({ spec }) => spec.groups.flatMap((group) => group.rules));
+}
+
 test('a metric, a label and a value that there are not are found', () => {
   expect(judge('rate(portcullis_gateway_requests_total{service="gateway", outcome="denied"}[5m])')).toEqual([]);
   expect(judge('portcullis_gateway_request_total{service="gateway"}')).toHaveLength(1);
@@ -146,9 +163,13 @@ describe('what watches the release', () => {
   beforeAll(async () => {
     if (missingHelm !== undefined) return;
     objects = await renderFile('production-values.yaml');
-    const [rule] = ofKind(objects, 'PrometheusRule') as readonly (Rendered & RuleSpec)[];
-    const { groups } = rule!.spec;
-    alerts = groups.flatMap(({ rules }) => rules);
+    // The database of the chart has alerts of its own, which a release with an external one does not have.
+    const watched = await renderChart([
+      '--set=prometheusRule.enabled=true',
+      `--set=prometheusRule.runbookUrl=${pages}`,
+    ]);
+    const ofDatabase = alertsOf(watched).filter(({ expr }) => expr.includes('service="postgres"'));
+    alerts = [...alertsOf(objects), ...ofDatabase];
   });
 
   test('alerts on what there is, in the namespace of the release alone', () => {
@@ -181,15 +202,15 @@ describe('what watches the release', () => {
   });
 
   test('has a page for every alert, and no page without one', () => {
-    const pages = alerts.map(({ annotations }) => annotations['runbook'] ?? '');
-    for (const [index, page] of pages.entries()) {
+    const written = alerts.map(({ annotations }) => annotations['runbook'] ?? '');
+    for (const [index, page] of written.entries()) {
       expect(existsSync(join(root, page)), page).toBe(true);
       expect(readFileSync(join(root, page), 'utf8')).toContain(`# ${alerts[index]?.alert}\n`);
       const { runbook_url: url } = alerts[index]?.annotations ?? {};
-      expect(url).toBe(page.replace('docs/runbooks', 'https://docs.example.com/runbooks'));
+      expect(url).toBe(page.replace('docs/runbooks', pages));
     }
     const files = readdirSync(join(root, 'docs', 'runbooks')).filter((name) => name !== 'README.md');
-    expect(files.map((name) => `docs/runbooks/${name}`).toSorted()).toEqual(pages.toSorted());
+    expect(files.map((name) => `docs/runbooks/${name}`).toSorted()).toEqual([...written, ...named].toSorted());
   });
 
   test('scrapes Services and pods that there are, runtimes with their token', () => {
@@ -200,6 +221,7 @@ describe('what watches the release', () => {
     );
     expect(chosen.map(({ metadata }) => metadata.name)).toEqual([
       'guardrails-portcullis-gateway-admin',
+      'guardrails-portcullis-management-admin',
       'guardrails-portcullis-operator',
     ]);
     for (const { spec } of chosen as unknown as { spec: { ports: { name: string }[] } }[]) {
@@ -210,6 +232,17 @@ describe('what watches the release', () => {
       selector: { matchLabels: { 'app.kubernetes.io/name': 'portcullis-runtime' } },
       podMetricsEndpoints: [{ port: 'http', authorization: { credentials: { name: 'runtime-token', key: 'token' } } }],
     });
+  });
+
+  test('warns of a database that takes more than 60 % of its storage, in bytes', async () => {
+    const bound = async (size: string): Promise<number> => {
+      const args = ['--set=prometheusRule.enabled=true', `--set=postgresql.storage.size=${size}`];
+      const found = alertsOf(await renderChart(args)).find(({ alert }) => alert === 'PortcullisDatabaseFilling');
+      return Number(found?.expr.split('>').at(-1));
+    };
+    expect(await bound('4Gi')).toBe(Math.floor(0.6 * 4 * 2 ** 30));
+    expect(await bound('500M')).toBe(300_000_000);
+    expect(await bound('2Ti')).toBe(Math.floor(0.6 * 2 * 2 ** 40));
   });
 
   test('brings the dashboard as it is, and nothing of all that unless it is asked for', async () => {

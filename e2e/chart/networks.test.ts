@@ -108,6 +108,60 @@ describe('networks', () => {
     expect(open('echo', 'gateway', 'http')).toBe(false);
   });
 
+  test('the management API is reached by its callers, and its database by it alone', async () => {
+    const objects = await renderFile('default-values.yaml');
+    const open = (from: string, to: string, port: string): boolean => mayCall(objects, from, to, port);
+    expect(open('test', 'management', 'http')).toBe(true);
+    expect(open('management', 'postgres', 'postgres')).toBe(true);
+    for (const other of ['operator', 'gateway', 'echo', 'example', 'test']) {
+      expect(open(other, 'postgres', 'postgres'), other).toBe(false);
+      expect(open(other, 'postgres', 'admin'), other).toBe(false);
+    }
+    expect(open('management', 'postgres', 'admin')).toBe(false);
+    expect(open('management', 'gateway', 'http')).toBe(false);
+    expect(open('gateway', 'management', 'http')).toBe(false);
+    const policyOf = (component: string) =>
+      policiesOf(objects).find(({ metadata }) => metadata.name.endsWith(`-${component}`));
+    expect(policyOf('postgres')?.spec.egress).toBeUndefined();
+    expect(portsOf(policyOf('postgres')?.spec.ingress ?? [])).toEqual(['admin', 'postgres']);
+    expect(policyOf('management')?.spec.ingress?.[0]?.from).toBeUndefined();
+  });
+
+  test('callers of the management API that are named leave the test its way', async () => {
+    const objects = await renderFile('production-values.yaml');
+    expect(mayCall(objects, 'test', 'management', 'http')).toBe(true);
+    const management = policiesOf(objects).find(({ metadata }) => metadata.name.endsWith('-management'));
+    expect(management?.spec.ingress?.[0]?.from?.[0]).toEqual({
+      namespaceSelector: { matchLabels: { access: 'policies' } },
+    });
+  });
+
+  test('without rules of its own, the management API reaches the ports of issuers, database and OpenFGA', async () => {
+    const egressOf = async (...args: readonly string[]) => {
+      const objects = await renderChart(args);
+      const found = policiesOf(objects).find(({ metadata }) => metadata.name.endsWith('-management'));
+      return portsOf(found?.spec.egress ?? []);
+    };
+    const issuer = (url: string): readonly string[] => [
+      '--set=management.issuers[0].issuer=a',
+      '--set=management.issuers[0].audience=b',
+      `--set=management.issuers[0].jwksUrl=${url}`,
+    ];
+    const external = (port: string): readonly string[] => [
+      '--set=postgresql.enabled=false',
+      `--set=externalDatabase.url=postgres://u@db.example${port}/d?sslmode=require`,
+      '--set=externalDatabase.password.existingSecret=p',
+    ];
+    const openfga = ['--set=management.relations=openfga', '--set=management.openfga.url=http://fga.example:8088'];
+    expect(await egressOf()).toEqual([443, 53, 6443, 'postgres']);
+    expect(await egressOf(...issuer('http://a.example/keys'))).toEqual([443, 53, 6443, 80, 'postgres']);
+    expect(await egressOf(...issuer('https://a.example:8443/keys'))).toEqual([443, 53, 6443, 8443, 'postgres']);
+    expect(await egressOf(...external(''))).toEqual([443, 53, 5432, 6443]);
+    expect(await egressOf(...external(':6432'), ...openfga)).toEqual([443, 53, 6432, 6443, 8088]);
+    const rules = '--set-json=management.egress=[{"ports":[{"port":7777,"protocol":"TCP"}]}]';
+    expect(await egressOf(...external(''), ...openfga, rules)).toEqual([443, 53, 6443, 7777]);
+  });
+
   test('callers that are named leave the test its way, and close the gateway to others', async () => {
     const objects = await renderFile('production-values.yaml');
     expect(mayCall(objects, 'test', 'gateway', 'http')).toBe(true);

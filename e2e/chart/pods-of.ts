@@ -3,12 +3,20 @@ import type { Rendered } from './render-chart.ts';
 type Labels = Readonly<Record<string, string>>;
 type Probe = { readonly httpGet: { readonly port: string; readonly path: string } };
 type Variable = { readonly name: string; readonly value?: string };
-type Mount = { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean };
+type Mount = {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly subPath?: string;
+  readonly readOnly?: boolean;
+};
 type Volume = {
   readonly name: string;
   readonly secret?: { readonly secretName: string; readonly defaultMode?: number };
   readonly configMap?: { readonly name: string };
+  readonly emptyDir?: { readonly sizeLimit: string };
 };
+/** A claim that is made for each pod. */
+type ClaimTemplate = { readonly metadata: { readonly name: string }; readonly spec: unknown };
 
 export type Container = {
   readonly image: string;
@@ -41,6 +49,7 @@ export type Pod = {
   readonly labels: Labels;
   readonly annotations: Labels;
   readonly spec: PodSpec;
+  readonly claims: readonly ClaimTemplate[];
   /** Whether it runs for as long as the release is there. */
   readonly isLasting: boolean;
 };
@@ -57,7 +66,9 @@ export function podsOf(objects: readonly Rendered[]): readonly Pod[] {
     const template = templateOf(object);
     if (template === undefined) return [];
     const { labels = {}, annotations = {} } = template.metadata ?? {};
-    return [{ name: metadata.name, labels, annotations, spec: template.spec, isLasting: kind === 'Deployment' }];
+    const { volumeClaimTemplates: claims = [] } = object['spec'] as { volumeClaimTemplates?: readonly ClaimTemplate[] };
+    const isLasting = kind === 'Deployment' || kind === 'StatefulSet';
+    return [{ name: metadata.name, labels, annotations, spec: template.spec, claims, isLasting }];
   });
 }
 
@@ -66,10 +77,10 @@ function templateOf({ kind, metadata, spec }: Rendered): Template | undefined {
     case 'Pod':
       return { metadata, spec: spec as PodSpec };
     case 'Deployment':
+    case 'StatefulSet':
     case 'Job':
       return (spec as { readonly template: Template }).template;
     case 'DaemonSet':
-    case 'StatefulSet':
     case 'CronJob':
     case 'ReplicaSet':
       throw new TypeError(`the pods of a ${kind} are not looked at`);

@@ -3,7 +3,9 @@ import { settings as cliSettings } from '../../cli/cluster/config.ts';
 import { settings as echoSettings } from '../../dataplane/echo/config.ts';
 import { settings as gatewaySettings } from '../../dataplane/gateway/config.ts';
 import { describeSettings, type Settings } from '../../dataplane/kit/env/read-environment.ts';
+import { settings as postgresSettings } from '../../dataplane/postgres/config.ts';
 import { settings as operatorSettings } from '../../operator/config.ts';
+import { settings as managementSettings } from '../../operator/management/config.ts';
 import { missingHelm, skipWithout } from './helm.ts';
 import { type Container, type Pod, podsOf } from './pods-of.ts';
 import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
@@ -17,14 +19,22 @@ const containerContext = {
 const restricted = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
 const podContextOf = (user: number) => ({ ...restricted, runAsUser: user, runAsGroup: user, fsGroup: user });
 const volumeKinds = ['configMap', 'secret', 'emptyDir'];
+/** Where a program may write: the database to its folder, and to what it needs while it makes that. */
+const writable: Readonly<Record<string, readonly string[]>> = {
+  'dataplane/postgres/main.ts': ['/var/lib/portcullis/postgres', '/tmp'],
+};
+const isDatabase = ({ labels }: Pod): boolean => labels['app.kubernetes.io/component'] === 'postgres';
 
 /** The settings of the program that a container runs, and those of it that are for another way to run. */
 const programs: Readonly<Record<string, { readonly settings: Settings; readonly other: RegExp }>> = {
   'operator/main.ts': { settings: operatorSettings, other: /^PORTCULLIS_(DATA_DIR|API_LISTEN)$/ },
   'dataplane/gateway/main.ts': { settings: gatewaySettings, other: /^$/ },
   'dataplane/echo/main.ts': { settings: echoSettings, other: /^$/ },
+  'operator/management/main.ts': { settings: managementSettings, other: /^$/ },
+  'dataplane/postgres/main.ts': { settings: postgresSettings, other: /^$/ },
   'cli/cluster/apply-examples.ts': { settings: cliSettings, other: /^$/ },
   'cli/cluster/test-gateway.ts': { settings: cliSettings, other: /^$/ },
+  'cli/cluster/test-management.ts': { settings: cliSettings, other: /^$/ },
 };
 
 const namesOf = (objects: readonly Rendered[], kind: string): readonly string[] =>
@@ -45,16 +55,21 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
 
   test('are those of the components', () => {
     const components = pods.map(({ labels }) => labels['app.kubernetes.io/component']);
-    const hasEcho = file.startsWith('default') || file.startsWith('second');
-    expect(components.toSorted()).toEqual(
-      hasEcho ? ['echo', 'example', 'gateway', 'operator', 'test'] : ['gateway', 'operator', 'test'],
-    );
+    const all = ['echo', 'example', 'gateway', 'management', 'operator', 'postgres', 'test', 'test'];
+    const without: Readonly<Record<string, readonly string[]>> = {
+      'least-values.yaml': ['gateway', 'operator', 'test'],
+      'production-values.yaml': ['gateway', 'management', 'operator', 'test', 'test'],
+    };
+    expect(components.toSorted()).toEqual(without[file] ?? all);
   });
 
   test('are restricted, with a root that cannot be written to', () => {
-    for (const { spec, name } of pods) {
+    for (const pod of pods) {
+      const { spec, name } = pod;
       const user = file.startsWith('production') ? 1_000_700_000 : 65_532;
-      expect(spec.securityContext, name).toEqual(podContextOf(user));
+      // PostgreSQL refuses a folder whose rights were widened after its first start.
+      const own = isDatabase(pod) ? { fsGroupChangePolicy: 'OnRootMismatch' } : {};
+      expect(spec.securityContext, name).toEqual({ ...podContextOf(user), ...own });
       for (const member of ['hostNetwork', 'hostPID', 'hostIPC', 'initContainers', 'ephemeralContainers']) {
         expect(spec, name).not.toHaveProperty(member);
       }
@@ -71,7 +86,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
   test('say what they need and how they are, and get no token or variable that they did not ask for', () => {
     for (const { spec, name, isLasting } of pods) {
       expect(spec.enableServiceLinks, name).toBe(false);
-      const needsToken = /-(operator|gateway|example)$/.test(name);
+      const needsToken = /-(operator|gateway|management|example)$/.test(name) && !name.endsWith('-test-management');
       expect(spec.automountServiceAccountToken, name).toBe(needsToken);
       expect(spec.serviceAccountName !== undefined, name).toBe(needsToken);
       for (const container of spec.containers) {
@@ -85,8 +100,9 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     }
   });
 
-  test('run one image, with settings that their programs know, none missing', () => {
-    const images = new Set(pods.flatMap(({ spec }) => spec.containers.map(({ image }) => image)));
+  test('run one image but for the database, with settings that their programs know, none missing', () => {
+    const others = pods.filter((pod) => !isDatabase(pod));
+    const images = new Set(others.flatMap(({ spec }) => spec.containers.map(({ image }) => image)));
     expect(images.size).toBe(1);
     eachContainer(({ command, env }, { name }) => {
       const [node, path = ''] = command;
@@ -108,7 +124,13 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
   });
 
   test('mount and name only what is there: of the release, or a Secret that the values name', () => {
-    const given = new Set(['provider-credentials', 'runtime-token', 'client-keys']);
+    const given = new Set([
+      'provider-credentials',
+      'runtime-token',
+      'client-keys',
+      'database-password',
+      'openfga-token',
+    ]);
     for (const { spec, name } of pods) {
       if (spec.serviceAccountName !== undefined) {
         expect(namesOf(objects, 'ServiceAccount'), name).toContain(spec.serviceAccountName);
@@ -123,13 +145,11 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
         expect(secret.defaultMode, `${name}: ${volume.name}`).toBe(0o440);
       }
     }
-    eachContainer(({ volumeMounts = [], ports = [], ...container }, { spec, name }) => {
-      const volumes = (spec.volumes ?? []).map((volume) => volume.name);
+    eachContainer(({ volumeMounts = [], ports = [], ...container }, { spec, name, claims }) => {
+      const volumes = [...(spec.volumes ?? []).map((volume) => volume.name), ...claims.map((one) => one.metadata.name)];
       expect(volumeMounts.map((mount) => mount.name).toSorted(), name).toEqual(volumes.toSorted());
-      expect(
-        volumeMounts.every(({ readOnly }) => readOnly === true),
-        name,
-      ).toBe(true);
+      const written = volumeMounts.filter(({ readOnly }) => readOnly !== true).map((mount) => mount.mountPath);
+      expect(written, name).toEqual(writable[container.command[1] ?? ''] ?? []);
       const paths = volumeMounts.map((mount) => mount.mountPath);
       for (const { value } of container.env) {
         if (value?.startsWith('/etc/portcullis/') !== true) continue;
@@ -163,6 +183,10 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
 
 describe('values of pods', () => {
   skipWithout(missingHelm);
+  const external = [
+    '--set=externalDatabase.url=postgres://u@db.example/d',
+    '--set=externalDatabase.password.existingSecret=p',
+  ];
   const podOf = async (component: string, ...args: readonly string[]): Promise<Pod> => {
     const found = podsOf(await renderChart(args)).find(
       (pod) => pod.labels['app.kubernetes.io/component'] === component,
@@ -180,9 +204,76 @@ describe('values of pods', () => {
   });
 
   test('of no user name none, for clusters that give each namespace its own', async () => {
-    for (const component of ['operator', 'gateway', 'echo', 'example', 'test']) {
-      expect((await podOf(component, '--set=runAsUser=')).spec.securityContext, component).toEqual(restricted);
+    const args = ['--set=runAsUser=', '--set=postgresql.enabled=false', ...external];
+    for (const component of ['operator', 'gateway', 'management', 'echo', 'example', 'test']) {
+      expect((await podOf(component, ...args)).spec.securityContext, component).toEqual(restricted);
     }
+  });
+
+  test('the user of the database has a name, whoever it is', async () => {
+    expect((await podOf('postgres')).spec.containers[0]?.volumeMounts?.map(({ mountPath }) => mountPath)).toEqual([
+      '/var/lib/portcullis/postgres',
+      '/tmp',
+      '/etc/portcullis/database',
+    ]);
+    const objects = await renderChart(['--set=runAsUser=1000700000']);
+    const pod = podsOf(objects).find(isDatabase);
+    expect(pod?.spec.containers[0]?.volumeMounts).toContainEqual({
+      name: 'users',
+      mountPath: '/etc/passwd',
+      subPath: 'passwd',
+      readOnly: true,
+    });
+    const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-postgres'));
+    expect(map?.['data']).toEqual({
+      passwd: 'portcullis:x:1000700000:1000700000::/nonexistent:/sbin/nologin\n',
+    });
+  });
+
+  test('the image of the database goes with the one image unless it has a tag or digest of its own', async () => {
+    const image = async (...args: readonly string[]) => (await podOf('postgres', ...args)).spec.containers[0]?.image;
+    const digest = `sha256:${'a'.repeat(64)}`;
+    expect(await image()).toBe('localhost/portcullis-postgres:0.1.0');
+    expect(await image('--set=image.tag=dev')).toBe('localhost/portcullis-postgres:dev');
+    expect(await image('--set=image.tag=dev', '--set=postgresql.image.tag=v18')).toBe(
+      'localhost/portcullis-postgres:v18',
+    );
+    expect(await image(`--set=postgresql.image.digest=${digest}`)).toBe(`localhost/portcullis-postgres@${digest}`);
+    expect(await image(`--set=image.digest=${digest}`)).toBe('localhost/portcullis-postgres:0.1.0');
+  });
+
+  test('data of the database are in a claim of the class that is named, or gone with the pod', async () => {
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '4Gi' } } };
+    expect((await podOf('postgres')).claims).toMatchObject([{ metadata: { name: 'data' }, spec }]);
+    const named = await podOf('postgres', '--set=postgresql.storage.storageClassName=fast');
+    expect(named.claims).toMatchObject([{ spec: { ...spec, storageClassName: 'fast' } }]);
+    const none = await podOf('postgres', '--set=postgresql.persistence=none', '--set=postgresql.storage.size=1Gi');
+    expect(none.claims).toEqual([]);
+    expect(none.spec.volumes).toContainEqual({ name: 'data', emptyDir: { sizeLimit: '1Gi' } });
+  });
+
+  test('the management API has the database, the issuers and the administrators that the values name', async () => {
+    const environmentOf = (pod: Pod) =>
+      Object.fromEntries((pod.spec.containers[0]?.env ?? []).map(({ name, value }) => [name, value]));
+    const plain = environmentOf(await podOf('management'));
+    expect(plain).toMatchObject({
+      PORTCULLIS_DATABASE_URL: 'postgres://portcullis@guardrails-portcullis-postgres.safety.svc:5432/portcullis',
+      PORTCULLIS_RELATIONS: 'postgres',
+    });
+    expect(plain).not.toHaveProperty('PORTCULLIS_ADMINISTRATORS');
+    expect(plain).not.toHaveProperty('PORTCULLIS_OPENFGA_URL');
+    const [production] = podsOf(await renderFile('production-values.yaml')).filter(
+      ({ labels }) => labels['app.kubernetes.io/component'] === 'management',
+    );
+    expect(environmentOf(production!)).toMatchObject({
+      PORTCULLIS_DATABASE_URL: 'postgres://portcullis@db.example.com:6432/portcullis?sslmode=verify-full',
+      PORTCULLIS_ADMINISTRATORS:
+        'https://login.example.com/realms/platform|0b6e1a34-4f0f-4a5b-9d5e-6f6d2f1f7a10,https://ci.example.com|pipeline:policies',
+      PORTCULLIS_RELATIONS: 'openfga',
+      PORTCULLIS_OPENFGA_URL: 'https://openfga.example.com',
+      PORTCULLIS_OPENFGA_STORE: 'guardrails',
+      PORTCULLIS_OPENFGA_TOKEN_FILE: '/etc/portcullis/openfga/token',
+    });
   });
 
   test.each([
@@ -201,5 +292,24 @@ describe('values of pods', () => {
     expect(first).toMatch(/^[0-9a-f]{64}$/);
     expect(await note('--set=gateway.logLevel=debug')).toBe(first);
     expect(await note('--set=limits.maxMatches=7')).not.toBe(first);
+  });
+
+  test('so does the management API, and not for what it does not read', async () => {
+    const notes = async (...args: readonly string[]) => {
+      const { annotations } = await podOf('management', ...args);
+      return [annotations['checksum/environment'], annotations['checksum/issuers']];
+    };
+    const issuer = (audience: string): readonly string[] => [
+      '--set=management.issuers[0].issuer=a',
+      '--set=management.issuers[0].jwksUrl=https://a.example',
+      `--set=management.issuers[0].audience=${audience}`,
+    ];
+    const [environment, issuers] = await notes();
+    expect(environment).toMatch(/^[0-9a-f]{64}$/);
+    expect(await notes('--set=runtime.resources.limits.memory=600Mi')).toEqual([environment, issuers]);
+    expect(await notes('--set=limits.maxMatches=7')).toEqual([expect.not.stringMatching(environment ?? ''), issuers]);
+    const [, first] = await notes(...issuer('one'));
+    expect(first).not.toBe(issuers);
+    expect(await notes(...issuer('two'))).toEqual([environment, expect.not.stringMatching(first ?? '')]);
   });
 });

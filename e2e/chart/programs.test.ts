@@ -1,16 +1,18 @@
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { kinds } from '#crds/kinds';
 import type { ModelBinding } from '#crds/model-binding';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { startSmallApiServer } from '../../dataplane/kube/testing/small-api-server.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
 
-describe('the program of helm test', () => {
+describe('the program of helm test for the gateway', () => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await startPlatform();
@@ -89,6 +91,56 @@ describe('the program of helm test', () => {
     const { code, stderr } = await ask({ PORTCULLIS_CLIENT_KEYS_FILE: '/no/such/file' });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^test: PORTCULLIS_CLIENT_KEYS_FILE/);
+  });
+});
+
+describe('the program of helm test for the management API', () => {
+  const ask = (url: string): Promise<ProgramEnd> =>
+    runProgram('cli/cluster/test-management.ts', {
+      PORTCULLIS_MANAGEMENT_URL: url,
+      PORTCULLIS_PATIENCE_SECONDS: '1',
+    });
+  /** A server that answers every path with this status and body. */
+  async function answered(status: number, body: unknown): Promise<ProgramEnd> {
+    const server = createServer((_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const end = await ask(`http://127.0.0.1:${port}`);
+    server.close();
+    return end;
+  }
+
+  test.skipIf(missingPostgres !== undefined)(
+    onPostgres('sees it serve, and refuse who shows no token'),
+    async () => {
+      await using platform = await startPlatform({ management: true });
+      expect(await ask(platform.status().addresses.management ?? '')).toEqual({
+        code: 0,
+        stderr: '',
+        stdout: 'passed: a ready replica serves the OpenAPI document\npassed: who shows no token is refused\n',
+      });
+    },
+    120_000,
+  );
+
+  test('fails where another service answers', async () => {
+    const { code, stderr } = await answered(200, {});
+    expect(code).toBe(5);
+    expect(stderr).toMatch(/openapi.json: status 200 in the place of a document of OpenAPI\n$/);
+  });
+
+  test('fails where everybody is let in', async () => {
+    const { code, stderr } = await answered(200, { openapi: '3.1.0', paths: { '/api/v1/guardrail-policies': {} } });
+    expect(code).toBe(5);
+    expect(stderr).toMatch(/guardrail-policies: status 200 in the place of 401 unauthenticated\n$/);
+  });
+
+  test('gives up where nobody answers', async () => {
+    const { code, stderr } = await ask('http://127.0.0.1:1');
+    expect(code).toBe(12);
+    expect(stderr).toMatch(/no answer; the log of the management API says more/);
   });
 });
 

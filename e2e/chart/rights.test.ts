@@ -35,7 +35,8 @@ describe.each(valuesFiles)('the rights of %s', (file) => {
     const roles = ofKind(await renderFile(file), 'Role');
     expect(new Set(roles.map(componentOf)).size).toBe(roles.length);
     for (const role of roles) expect(rightsOf(role), role.metadata.name).toEqual(allowedRights[componentOf(role)]);
-    expect(roles.map(componentOf)).toEqual(expect.arrayContaining(['operator', 'gateway']));
+    const managed = file.startsWith('least') ? [] : ['management'];
+    expect(roles.map(componentOf)).toEqual(expect.arrayContaining(['operator', 'gateway', ...managed]));
   });
 
   test('of processes are in the namespace alone; every Role is bound to the account of its component, and to no other', async () => {

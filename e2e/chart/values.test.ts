@@ -47,6 +47,7 @@ function groups(
 
 const digest = `sha256:${'0'.repeat(64)}`;
 const model = { name: 'a', kind: 'model', endpoint: 'https://a.example/v1', enabled: true };
+const trusted = { issuer: 'https://a.example', audience: 'control-plane' };
 const served = { name: 'a', policyRef: { name: 'p', revision: 1 }, contentProfile: 'c', replicas: 1 };
 
 /** For each limit what stands on either side of it. */
@@ -107,6 +108,50 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['gateway.service.port', [1, 65_535], [0, 65_536, '80']],
   ['gateway.tolerations', [[], [{ operator: 'Exists' }]], [{}, ['a']]],
   ['gateway.topologySpread', [true, false], ['yes', 1]],
+  ['management.enabled', [true, false], ['true', null]],
+  ['management.replicas', [1, 64], [0, 65]],
+  ['management.logLevel', ['debug', 'error'], ['trace', 'INFO']],
+  [
+    'management.issuers',
+    [
+      [],
+      [{ ...trusted, jwksUrl: 'https://a.example/keys' }],
+      [{ ...trusted, jwks: '{"keys":[]}' }],
+      [{ ...trusted, jwks: { keys: [{ kty: 'RSA' }] } }],
+      Array.from({ length: 32 }, (_, at) => ({ ...trusted, issuer: `i${at}`, jwksUrl: 'http://a' })),
+    ],
+    [
+      [trusted],
+      [{ ...trusted, jwksUrl: 'ftp://a' }],
+      [{ ...trusted, jwksUrl: 'http://a', jwks: { keys: [{}] } }],
+      [{ ...trusted, jwks: { keys: [] } }],
+      [{ ...trusted, jwks: '' }],
+      [{ ...trusted, issuer: 'a|b', jwksUrl: 'http://a' }],
+      [{ ...trusted, issuer: 'a'.repeat(256), jwksUrl: 'http://a' }],
+      [{ ...trusted, jwksUrl: 'http://a', secret: 'x' }],
+      Array.from({ length: 33 }, (_, at) => ({ ...trusted, issuer: `i${at}`, jwksUrl: 'http://a' })),
+    ],
+  ],
+  [
+    'management.administrators',
+    [[], [{ issuer: 'a', subject: 'system:serviceaccount:a:b' }], [{ issuer: 'a', subject: 'a b' }]],
+    [[{ issuer: 'a' }], [{ issuer: 'a', subject: 'a,b' }], [{ issuer: 'a', subject: ' a' }], ['a|b']],
+  ],
+  ['management.relations', ['postgres', 'openfga'], ['redis', '']],
+  ['management.openfga.url', ['', 'http://a.example:8080'], ['a', 'grpc://a']],
+  ['management.openfga.store', ['abc', 'a'.repeat(64)], ['', 'ab', 'a'.repeat(65), 'a,b']],
+  ['management.service.port', [1, 65_535], [0, 65_536]],
+  ['postgresql.persistence', ['claim', 'none'], ['', 'emptyDir', true]],
+  ['postgresql.storage.size', ['1Mi', '4Gi', '100G', '2Ti'], ['', '0Gi', '4', '1.5Gi', '4GB']],
+  ['postgresql.storage.storageClassName', ['', 'fast.ssd'], ['Fast', 'a'.repeat(254)]],
+  ['postgresql.image.digest', ['', digest], ['sha256:0']],
+  ['postgresql.image.repository', ['a', 'host.example:5000/a/b'], ['', '/a']],
+  [
+    'externalDatabase.url',
+    ['', 'postgres://u@h/d', 'postgresql://u@h:6432/d?sslmode=verify-full'],
+    ['mysql://u@h/d', 'postgres://u@h', 'postgres:///d', 'h:5432'],
+  ],
+  ['networkPolicy.managementFrom', [[], [{ podSelector: {} }]], [{}, ['a']]],
   ['runtime.labels', [{ a: 'b' }], [{ 'portcullis.dev/workload': 'b' }, { a: 1 }]],
   ['runtime.preStopSeconds', [0, 600], [-1, 601]],
   ['runtime.terminationGraceSeconds', [1, 3_600], [0, 3_601]],
@@ -190,6 +235,18 @@ describe('Helm', () => {
       (one) => `--set=servedPolicies[${index}].${one}`,
     );
 
+  const password = '--set=externalDatabase.password.existingSecret=p';
+  const outside = ['--set=postgresql.enabled=false', '--set=externalDatabase.url=postgres://u@h/d', password];
+  const issuer = (name: string, index = 0): readonly string[] =>
+    [`issuer=${name}`, 'audience=c', 'jwksUrl=http://a'].map((one) => `--set=management.issuers[${index}].${one}`);
+  const administrator = (name: string): readonly string[] =>
+    [`issuer=${name}`, 'subject=somebody'].map((one) => `--set=management.administrators[0].${one}`);
+  const keys = (text: string): readonly string[] => [
+    '--set=management.issuers[0].issuer=a',
+    '--set=management.issuers[0].audience=c',
+    `--set-literal=management.issuers[0].jwks=${text}`,
+  ];
+
   test.each([
     ['a provider named echo beside the offline model', provider('echo'), provider('other'), /echo is there twice/],
     [
@@ -203,6 +260,73 @@ describe('Helm', () => {
       [...policy('a'), ...policy('a', 1)],
       [...policy('a'), ...policy('b', 1)],
       /a is there twice/,
+    ],
+    [
+      'a database of the chart beside another one',
+      ['--set=externalDatabase.url=postgres://u@h/d', password],
+      outside,
+      /set postgresql.enabled=false to use externalDatabase.url/,
+    ],
+    [
+      'a management API without a database',
+      ['--set=postgresql.enabled=false'],
+      ['--set=postgresql.enabled=false', '--set=management.enabled=false'],
+      /set postgresql.enabled=true or externalDatabase.url, or switch it off by management.enabled=false/,
+    ],
+    [
+      'a password in a URL',
+      [...outside, '--set=externalDatabase.url=postgres://u:secret@h/d'],
+      outside,
+      /externalDatabase.url holds a password: put it into a Secret/,
+    ],
+    [
+      'an external database without a Secret',
+      outside.filter((one) => one !== password),
+      outside,
+      /externalDatabase.password.existingSecret must name/,
+    ],
+    [
+      'an issuer that is there twice',
+      [...issuer('a'), ...issuer('a', 1)],
+      [...issuer('a'), ...issuer('b', 1)],
+      /management.issuers: a is there twice/,
+    ],
+    [
+      'an administrator of an issuer that nobody trusts',
+      [...issuer('a'), ...administrator('b')],
+      [...issuer('a'), ...administrator('a')],
+      /the issuer b of somebody is none of management.issuers/,
+    ],
+    [
+      'a key set that is none',
+      [...keys('nothing')],
+      [...keys('{"keys":[{}]}')],
+      /jwks of a must be a JSON Web Key Set/,
+    ],
+    ['a private key', [...keys('{"keys":[{"d":"x"}]}')], [...keys('{"keys":[{"x":"x"}]}')], /public keys alone/],
+    [
+      'OpenFGA without an address',
+      ['--set=management.relations=openfga'],
+      ['--set=management.relations=openfga', '--set=management.openfga.url=http://a'],
+      /management.openfga.url must be set/,
+    ],
+    [
+      'more replicas than the database of the chart has connections for',
+      ['--set=management.replicas=9'],
+      ['--set=management.replicas=8'],
+      /connections for at most 8/,
+    ],
+    [
+      'more replicas before an external database',
+      [...outside, '--set=management.replicas=65'],
+      [...outside, '--set=management.replicas=64'],
+      /replicas/,
+    ],
+    [
+      'a database without a user',
+      ['--set=runAsUser='],
+      ['--set=runAsUser=', ...outside],
+      /set runAsUser to a number .* or take externalDatabase.url with postgresql.enabled=false, or management.enabled=false/,
     ],
     ['too little time to end', ['--set=runtime.preStopSeconds=23'], ['--set=runtime.preStopSeconds=22'], /at least 31/],
   ])('refuses %s in words, and not its neighbour', async (_title, bad, good, sentence) => {

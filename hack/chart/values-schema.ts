@@ -66,6 +66,10 @@ const image = z.strictObject({
   pullPolicy: imagePullPolicy.unwrap(),
 });
 
+const logLevel = z.enum(['debug', 'info', 'warn', 'error']);
+const service = z.strictObject({ type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), port, annotations });
+const url = z.url({ protocol: /^https?$/ }).max(2_048);
+
 const operator = z.strictObject({
   replicas,
   progressDeadlineSeconds: z.int().min(1).max(86_400),
@@ -76,7 +80,7 @@ const operator = z.strictObject({
 const gateway = z.strictObject({
   name: z.string().min(1).max(63).regex(dnsLabel),
   replicas,
-  logLevel: z.enum(['debug', 'info', 'warn', 'error']),
+  logLevel,
   clientAuth: z.enum(['keys', 'open']),
   clientKeys: existingSecret,
   maxStreamSeconds: z.int().min(1).max(86_400),
@@ -84,9 +88,70 @@ const gateway = z.strictObject({
   checksPerWorkload: z.int().min(1).max(4_096),
   preStopSeconds: z.int().min(0).max(86_400),
   egress: apiObjects,
-  service: z.strictObject({ type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), port, annotations }),
+  service,
   ...placement,
   podDisruptionBudget: budget,
+});
+
+/** PORTCULLIS_ADMINISTRATORS joins both by a bar and separates administrators by commas. */
+const issuerName = z
+  .string()
+  .max(255)
+  .regex(/^[^\s,|]+$/);
+const subjectName = z
+  .string()
+  .max(255)
+  .regex(/^[^\s,]([^,]*[^\s,])?$/);
+const audience = z.string().min(1).max(255);
+const keySet = z.union([z.string().min(1).max(131_072), z.looseObject({ keys: z.array(apiObject).min(1).max(32) })]);
+
+const management = z.strictObject({
+  enabled: z.boolean(),
+  replicas,
+  logLevel,
+  issuers: z
+    .array(
+      z.union([
+        z.strictObject({ issuer: issuerName, audience, jwksUrl: url }),
+        z.strictObject({ issuer: issuerName, audience, jwks: keySet }),
+      ]),
+    )
+    .max(32),
+  administrators: z.array(z.strictObject({ issuer: issuerName, subject: subjectName })).max(256),
+  relations: z.enum(['postgres', 'openfga']),
+  openfga: z.strictObject({
+    url: z.union([z.literal(''), url]),
+    store: z.string().regex(/^[A-Za-z0-9 .\-/^_&@]{3,64}$/),
+    token: existingSecret,
+  }),
+  egress: apiObjects,
+  service,
+  ...placement,
+  podDisruptionBudget: budget,
+});
+
+const { topologySpread: _alone, ...placementOfOne } = placement;
+const postgresql = z.strictObject({
+  enabled: z.boolean(),
+  image: image.omit({ pullPolicy: true }),
+  persistence: z.enum(['claim', 'none']),
+  storage: z.strictObject({
+    size: z.string().regex(/^[1-9][0-9]*(Mi|Gi|Ti|M|G|T)$/),
+    storageClassName: secretName,
+  }),
+  password: existingSecret,
+  ...placementOfOne,
+});
+
+const externalDatabase = z.strictObject({
+  url: z.union([
+    z.literal(''),
+    z
+      .string()
+      .max(2_048)
+      .regex(/^postgres(ql)?:\/\/[^\s/]+\/[^\s/]+$/),
+  ]),
+  password: existingSecret,
 });
 
 const runtime = z.strictObject({
@@ -121,12 +186,16 @@ export const valuesSchema = z.strictObject({
   runtimeToken: existingSecret,
   operator,
   gateway,
+  management,
+  postgresql,
+  externalDatabase,
   runtime,
   echo: z.strictObject({ enabled: z.boolean(), resources: podResources }),
   example: enabled,
   networkPolicy: z.strictObject({
     enabled: z.boolean(),
     gatewayFrom: apiObjects,
+    managementFrom: apiObjects,
     runtimeFrom: apiObjects,
     monitoringFrom: apiObjects,
     apiServerPorts: z.array(port).min(1).max(16),

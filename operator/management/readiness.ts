@@ -25,11 +25,12 @@ export function createReadiness(options: {
     async problems() {
       if (isWithdrawn) return ['this process is about to end'];
       const watched = caches.silenceMs() <= maxSilenceMs ? [] : ['the server of the resources is silent'];
-      const recorded = await database.sql`select 1`.then(
-        () => [],
-        () => ['the database does not answer'],
+      const answers = await database.sql`select 1`.then(
+        () => true,
+        () => false,
       );
-      return [...watched, ...recorded];
+      metrics.databaseAnswers(answers);
+      return [...watched, ...(answers ? [] : ['the database does not answer'])];
     },
     withdraw() {
       isWithdrawn = true;

@@ -46,6 +46,16 @@ portcullis.dev/runtime-client: "true"
 {{- end -}}
 {{- end -}}
 
+{{- define "portcullis.postgresImage" -}}
+{{- with .Values.postgresql.image -}}
+{{- if .digest -}}
+{{- printf "%s@%s" .repository .digest -}}
+{{- else -}}
+{{- printf "%s:%s" .repository (coalesce .tag $.Values.image.tag $.Chart.AppVersion) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "portcullis.imagePullSecrets" -}}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
@@ -107,6 +117,44 @@ topologySpreadConstraints:
 {{- else if regexMatch "^[0-9]+Gi$" $limit -}}
 {{- mul (trimSuffix "Gi" $limit | int) 768 -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Whether the database of this chart runs: nobody but the management API uses it. */}}
+{{- define "portcullis.postgresql" -}}
+{{- if and .Values.management.enabled .Values.postgresql.enabled -}}true{{- end -}}
+{{- end -}}
+
+{{- define "portcullis.databaseUrl" -}}
+{{- if .Values.postgresql.enabled -}}
+{{- printf "postgres://portcullis@%s-postgres.%s.svc:5432/portcullis" (include "portcullis.fullname" .) .Release.Namespace -}}
+{{- else -}}
+{{- .Values.externalDatabase.url -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "portcullis.databaseSecret" -}}
+{{- if .Values.postgresql.enabled -}}
+{{- default (printf "%s-postgres" (include "portcullis.fullname" .)) .Values.postgresql.password.existingSecret -}}
+{{- else -}}
+{{- .Values.externalDatabase.password.existingSecret -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "portcullis.storageBytes" -}}
+{{- $size := .Values.postgresql.storage.size -}}
+{{- $units := dict "M" 1000000 "G" 1000000000 "T" 1000000000000 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- $unit := regexFind "[A-Za-z]+$" $size -}}
+{{- mul (trimSuffix $unit $size | int64) (get $units $unit) -}}
+{{- end -}}
+
+{{/* The claim that the StatefulSet makes for its one pod. */}}
+{{- define "portcullis.postgresClaim" -}}
+{{- printf "data-%s-postgres-0" (include "portcullis.fullname" .) -}}
+{{- end -}}
+
+{{/* Where the management API is, for pods of the cluster. */}}
+{{- define "portcullis.managementUrl" -}}
+{{- printf "http://%s-management.%s.svc:%v" (include "portcullis.fullname" .) .Release.Namespace .Values.management.service.port -}}
 {{- end -}}
 
 {{- define "portcullis.runtimeTokenSecret" -}}

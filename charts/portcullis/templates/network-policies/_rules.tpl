@@ -23,25 +23,50 @@
     - { port: 8000, protocol: TCP }
 {{- end -}}
 
-{{/* Ports of the endpoints of providers at any address, where nothing more exact is given: (dict "context" $ "kinds" kinds "rules" egress) */}}
-{{- define "portcullis.egress.providers" -}}
-{{- if .rules -}}
-{{- toYaml .rules -}}
-{{- else -}}
+{{/* Ports of URLs at any address, each once: a list of them */}}
+{{- define "portcullis.egress.urls" -}}
+{{- $standard := dict "https" "443" "http" "80" "postgres" "5432" "postgresql" "5432" -}}
 {{- $ports := list -}}
-{{- $kinds := .kinds -}}
-{{- range .context.Values.providers -}}
-{{- if has .kind $kinds -}}
-{{- $url := urlParse .endpoint -}}
+{{- range . -}}
+{{- $url := urlParse . -}}
 {{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" -}}
-{{- $ports = append $ports (default (ternary "443" "80" (eq $url.scheme "https")) $port | int) -}}
-{{- end -}}
+{{- $ports = append $ports (default (get $standard $url.scheme) $port | int) -}}
 {{- end -}}
 {{- with uniq $ports -}}
 - ports:
     {{- range . }}
     - { port: {{ . }}, protocol: TCP }
     {{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* Ports of the endpoints of providers at any address, where nothing more exact is given: (dict "context" $ "kinds" kinds "rules" egress) */}}
+{{- define "portcullis.egress.providers" -}}
+{{- if .rules -}}
+{{- toYaml .rules -}}
+{{- else -}}
+{{- $urls := list -}}
+{{- $kinds := .kinds -}}
+{{- range .context.Values.providers -}}
+{{- if has .kind $kinds -}}{{- $urls = append $urls .endpoint -}}{{- end -}}
+{{- end -}}
+{{- include "portcullis.egress.urls" $urls -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Issuers, an external database and OpenFGA, where nothing more exact is given. */}}
+{{- define "portcullis.egress.management" -}}
+{{- with .Values.management -}}
+{{- if .egress -}}
+{{- toYaml .egress -}}
+{{- else -}}
+{{- $urls := list -}}
+{{- range .issuers -}}
+{{- if hasKey . "jwksUrl" -}}{{- $urls = append $urls .jwksUrl -}}{{- end -}}
+{{- end -}}
+{{- if not $.Values.postgresql.enabled -}}{{- $urls = append $urls $.Values.externalDatabase.url -}}{{- end -}}
+{{- if eq .relations "openfga" -}}{{- $urls = append $urls .openfga.url -}}{{- end -}}
+{{- include "portcullis.egress.urls" $urls -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
