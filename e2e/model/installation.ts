@@ -119,7 +119,13 @@ class Simulation implements Installation {
     this.nodes.startWithinMs = 1_500;
     for (const { life } of this.#operators) life.thaw();
     for (const index of [0, 1]) this.#startGateway(index);
+    this.#watchOver();
+  }
+
+  /** From now on also one that dies while nothing is done to it is followed by another one: its death may be set. */
+  #watchOver(): void {
     this.keepTwo(0);
+    this.#time.schedule(restartMs, () => this.#watchOver());
   }
 
   async perform(act: Act): Promise<void> {
