@@ -3,6 +3,7 @@ import { CliError } from '../cli-error.ts';
 import { type DataDirectory, dataDirectory } from '../platform/data-directory.ts';
 import { type PlatformLock, takeLock } from '../platform/lock.ts';
 import { readStatusFile } from '../platform/status-file.ts';
+import { boundLogs } from '../supervisor/bound-logs.ts';
 import { nextSteps } from '../supervisor/next-steps.ts';
 import { createRoot, prepareDirectory, refuseForeignFolder } from '../supervisor/prepare-directory.ts';
 import { type Platform, startPlatform } from '../supervisor/start-platform.ts';
@@ -46,6 +47,8 @@ async function up(options: UpOptions): Promise<void> {
   let platform: Platform | undefined;
   using problems = watchApplyProblems(data, say);
   void problems;
+  using logs = boundLogs(data.logs);
+  void logs;
   try {
     platform = await startPlatform({ ...options, data, say, signal: told });
     const { addresses } = platform.status();

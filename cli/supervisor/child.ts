@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { checkout, type DataDirectory } from '../platform/data-directory.ts';
+import { largestLogBytes } from './bound-logs.ts';
 import { keepRunNote } from './keep-run-note.ts';
 
 export type ProcessKind = 'operator' | 'gateway' | 'echo' | 'postgres' | 'issuer' | 'management';
@@ -32,8 +33,6 @@ export type Child = {
   /** Asks it to end, and ends it after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 };
-
-const largestLog = 10 * 1_024 * 1_024;
 
 /**
  * Starts one process of the platform, in a group of its own so that Ctrl-C in a terminal reaches the supervisor alone,
@@ -79,7 +78,13 @@ export async function startChild(
 
 function lastWords(path: string, from: number): string {
   try {
-    const lines = readFileSync(path).subarray(from).toString('utf8').trimEnd().split('\n');
+    const bytes = readFileSync(path);
+    // One that was put aside meanwhile holds only what was said since.
+    const lines = bytes
+      .subarray(from > bytes.length ? 0 : from)
+      .toString('utf8')
+      .trimEnd()
+      .split('\n');
     return lines
       .filter((line) => !line.startsWith('{'))
       .slice(-3)
@@ -94,8 +99,9 @@ function openLog(name: string, data: DataDirectory): { log: number; path: string
   mkdirSync(data.logs, { recursive: true, mode: 0o700 });
   const path = join(data.logs, `${name}.log`);
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > largestLog) renameSync(path, `${path}.1`);
-  return { log: openSync(path, 'a', 0o600), path, size: size > largestLog ? 0 : size };
+  const isLong = size > largestLogBytes;
+  if (isLong) renameSync(path, `${path}.1`);
+  return { log: openSync(path, 'a', 0o600), path, size: isLong ? 0 : size };
 }
 
 function endOf(process_: ChildProcess): Promise<string> {

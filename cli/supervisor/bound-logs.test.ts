@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { until } from '../../e2e/support/until.ts';
+import { temporaryFolder } from '../testing/run-cli.ts';
+import { boundLogs, largestLogBytes, putAsideWhileWritten } from './bound-logs.ts';
+
+test.each([
+  [largestLogBytes, false],
+  [largestLogBytes + 1, true],
+])('a log of %i bytes is put aside: %s', (bytes, isPutAside) => {
+  using folder = temporaryFolder();
+  const log = join(folder.path, 'gateway-1.log');
+  writeFileSync(log, Buffer.alloc(bytes, 'x'), { mode: 0o600 });
+  expect(putAsideWhileWritten(log, largestLogBytes)).toBe(isPutAside);
+  expect(statSync(log).size).toBe(isPutAside ? 0 : bytes);
+  expect(existsSync(`${log}.1`)).toBe(isPutAside);
+  if (isPutAside) expect(statSync(`${log}.1`)).toMatchObject({ size: bytes, mode: 0o100600 });
+});
+
+test('what was put aside before makes room for what is put aside now', () => {
+  using folder = temporaryFolder();
+  const log = join(folder.path, 'a.log');
+  for (const letter of ['first', 'then']) {
+    writeFileSync(log, letter);
+    expect(putAsideWhileWritten(log, 3)).toBe(true);
+  }
+  expect(readFileSync(`${log}.1`, 'utf8')).toBe('then');
+});
+
+test('a log that cannot be put aside stays as it is, and one that is not there is none', () => {
+  using folder = temporaryFolder();
+  const log = join(folder.path, 'a.log');
+  writeFileSync(log, 'long enough');
+  // A folder of the name of the copy refuses it, as a full disk does.
+  mkdirSync(`${log}.1`);
+  expect(putAsideWhileWritten(log, 3)).toBe(false);
+  expect(readFileSync(log, 'utf8')).toBe('long enough');
+  expect(putAsideWhileWritten(join(folder.path, 'none.log'), 3)).toBe(false);
+});
+
+describe('processes that go on writing', () => {
+  test('keep their logs within the bound, and what is kept is whole lines in order', async () => {
+    using folder = temporaryFolder();
+    const largest = 20_000;
+    using bounded = boundLogs(folder.path, largest, 5);
+    void bounded;
+    const names = ['gateway-1.log', 'g-0123-0.log'];
+    const children = names.map((name) => writerOf(join(folder.path, name)));
+    await until('each was put aside more than once', () =>
+      names.every((name) => firstNumber(join(folder.path, `${name}.1`)) > 1_000),
+    );
+    for (const child of children) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    for (const name of names) {
+      await until('it rests below the bound', () => statSync(join(folder.path, name)).size <= largest);
+      const text = `${readFileSync(join(folder.path, `${name}.1`), 'utf8')}${readFileSync(join(folder.path, name), 'utf8')}`;
+      // The last line may be half: its writer was killed.
+      const numbers = text.split('\n').slice(0, -1).map(Number);
+      expect(numbers.length).toBeGreaterThan(1_000);
+      expect(numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0))).toBe(true);
+    }
+  });
+});
+
+/** Writes numbered lines for ever into a file that it appends to. */
+function writerOf(log: string) {
+  const script = `
+    let number = 0;
+    setInterval(() => { for (let i = 0; i < 20; i += 1) require('fs').writeSync(2, String(++number).padStart(12, '0') + '\\n'); }, 1);`;
+  return spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'ignore', openSync(log, 'a', 0o600)] });
+}
+
+function firstNumber(path: string): number {
+  return existsSync(path) ? Number(readFileSync(path, 'utf8').slice(0, 12)) : 0;
+}
