@@ -30,8 +30,9 @@ export function decideBindingEnd(
   if (facts === undefined) return failedWith('superseded', 'The model is gone.');
   const record = facts.ring.find((entry) => answersOperation(entry, operation));
   if (record !== undefined) return endOf(operation, record, facts);
-  if (facts.uid !== written.uid) return failedWith('lost_in_restore');
+  // A model that was restored with what the command wrote is applied again: the operator ends it.
   if (wantsStill(operation, facts)) return undefined;
+  if (facts.uid !== written.uid) return failedWith('lost_in_restore');
   if (facts.generation > written.generation) return failedWith('superseded', 'Its outcome was not observed.');
   return failedWith('lost_in_restore');
 }

@@ -106,8 +106,14 @@ describe('an operation on a binding', () => {
     expect(end(undefined)).toMatchObject({ kind: 'failed', code: 'superseded' });
   });
 
+  test('goes on where the object was restored with what was written', () => {
+    expect(end({ uid: 'another', generation: 1 })).toBeUndefined();
+    expect(end({ generation: 4 })).toBeUndefined();
+  });
+
   test('is lost where the object is another one, or older than the write', () => {
-    expect(end({ uid: 'another' })).toMatchObject({ kind: 'failed', code: 'lost_in_restore' });
+    expect(end({ uid: 'another', token: 'earlier' })).toMatchObject({ kind: 'failed', code: 'lost_in_restore' });
+    expect(end({ uid: 'another', token: 'earlier', generation: 9 })).toMatchObject({ code: 'lost_in_restore' });
     expect(end({ token: 'earlier', generation: 4 })).toMatchObject({ kind: 'failed', code: 'lost_in_restore' });
   });
 });

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { KubeError } from '#kube/kube-error';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { type Answer, callUrl } from '../../../e2e/management/call-api.ts';
+import { until } from '../../../e2e/support/until.ts';
+import { definitionOf } from '../../testing/objects.ts';
+import { insertCommand, leftCommand } from '../testing/insert-command.ts';
+import { type OpenService, openService, subject } from '../testing/open-service.ts';
+
+const list = '/api/v1/guardrail-policies';
+
+function send(
+  open: OpenService,
+  method: 'POST' | 'PUT',
+  path: string,
+  more: { key: string; etag?: string; body: unknown },
+) {
+  const headers = { 'idempotency-key': more.key, ...(more.etag === undefined ? {} : { 'if-match': more.etag }) };
+  return callUrl(`${open.service.url}${path}`, { method, token: null, headers, body: more.body });
+}
+
+describe.skipIf(missingPostgres !== undefined)(
+  onPostgres('a repetition of a command that is being carried out'),
+  () => {
+    /** A command in flight elsewhere, and its repetition here, which waits for it. */
+    async function repeatInFlight(open: OpenService) {
+      const command = leftCommand();
+      const leasedUntil = new Date(Date.now() + 3_600_000);
+      await insertCommand(open.database.database, command, { subject, createdAt: new Date(), leasedUntil });
+      let answer: Answer | undefined;
+      const answered = send(open, 'POST', list, command).then((found) => {
+        answer = found;
+        return found;
+      });
+      /** Each look at the row asks the clock once; at rest nothing else does. */
+      const looks = async (count: number): Promise<void> => {
+        const before = open.clock.asked();
+        await until('the row was looked at again', () => open.clock.asked() >= before + count);
+      };
+      await looks(8);
+      return { command, answered, looks, isAnswered: () => answer !== undefined };
+    }
+
+    const quiet = { recoverEveryMs: 3_600_000, sweepMs: 3_600_000 };
+
+    test('waits for ten seconds, and learns what became of it', async () => {
+      await using open = await openService(quiet);
+      const { command, answered, looks, isAnswered } = await repeatInFlight(open);
+      open.clock.advance(9_999);
+      await looks(4);
+      expect(isAnswered()).toBe(false);
+      await open.database.database.sql`
+      update management.operations set accepted = true, state = 'running' where operation_id = ${command.operationId}`;
+      const answer = await answered;
+      expect([answer.status, answer.json.operationId]).toEqual([202, command.operationId]);
+      expect(answer.headers['location']).toBe(`/api/v1/operations/${command.operationId}`);
+    });
+
+    test('is told after ten seconds that it still runs, and to come again', async () => {
+      await using open = await openService(quiet);
+      const { answered, looks, isAnswered } = await repeatInFlight(open);
+      open.clock.advance(9_999);
+      await looks(4);
+      expect(isAnswered()).toBe(false);
+      open.clock.advance(1);
+      const answer = await answered;
+      expect([answer.status, answer.json.error.code]).toEqual([409, 'idempotency_in_progress']);
+      expect(answer.headers['retry-after']).toBe('1');
+    });
+
+    test('of another command waits too, and is told that the key is taken once that is sure', async () => {
+      await using open = await openService(quiet);
+      const { command } = await repeatInFlight(open);
+      const { sql } = open.database.database;
+      await sql`update management.operations set accepted = true, state = 'running'`;
+      const other = await send(open, 'POST', list, { key: command.key, body: { ...command.body, name: 'other' } });
+      expect([other.status, other.json.error.code]).toEqual([409, 'idempotency_key_reused']);
+    });
+  },
+);
+
+test.skipIf(missingPostgres !== undefined)(
+  onPostgres('a write that a busy server did not decide is sent again, and the ETag is not called stale'),
+  async () => {
+    let undecided = 3;
+    await using open = await openService({
+      wrapClient: (client) => ({
+        ...client,
+        patch(...args) {
+          if (undecided-- > 0) throw new KubeError('conflict', 'the object was modified');
+          return client.patch(...args);
+        },
+      }),
+    });
+    const body = { name: 'busy', definition: definitionOf('busy') };
+    const made = await send(open, 'POST', list, { key: 'key-of-the-first-one', body });
+    const path = `${list}/${made.json.target.id}`;
+    const etag = String((await callUrl(`${open.service.url}${path}`, { token: null })).headers['etag']);
+    const more = { key: 'key-of-the-second-one', etag, body: { ...body, status: 'draft' } };
+    expect((await send(open, 'PUT', path, more)).status).toBe(202);
+    expect(undecided).toBeLessThan(0);
+    expect((await send(open, 'PUT', path, { ...more, key: 'key-of-the-third-one' })).status).toBe(412);
+  },
+);

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import { kinds } from '#crds/kinds';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { callUrl } from '../../../e2e/management/call-api.ts';
+import { until } from '../../../e2e/support/until.ts';
+import { insertCommand, type LeftCommand, leftCommand } from '../testing/insert-command.ts';
+import { type OpenService, openService, subject } from '../testing/open-service.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const often = { recoverEveryMs: 20 };
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('what a process leaves and what is kept'), () => {
+  const operation = async ({ service }: OpenService, { operationId }: LeftCommand) =>
+    (await callUrl(`${service.url}/api/v1/operations/${operationId}`, { token: null })).json;
+
+  const holdsKey = async ({ database }: OpenService, { key }: LeftCommand): Promise<boolean> =>
+    (await database.database.sql`select from management.idempotency_keys where key = ${key}`).length > 0;
+
+  const holdsOperation = async ({ database }: OpenService, { operationId }: LeftCommand): Promise<boolean> =>
+    (await database.database.sql`select from management.operations where operation_id = ${operationId}`).length > 0;
+
+  test('a command of fifteen minutes is sent again, one of a millisecond more is not, and its key is free', async () => {
+    await using open = await openService(often);
+    const now = open.clock.date().getTime();
+    const [young, old] = [leftCommand('young'), leftCommand('old')];
+    const rows = open.database.database;
+    await insertCommand(rows, young, { subject, createdAt: new Date(now - 15 * minuteMs) });
+    await insertCommand(rows, old, { subject, createdAt: new Date(now - 15 * minuteMs - 1) });
+    const ended = (command: LeftCommand) =>
+      until('it has ended', async () => {
+        const found = await operation(open, command);
+        return found.state === 'succeeded' || found.state === 'failed' ? found : undefined;
+      });
+    expect(await ended(young)).toMatchObject({ state: 'succeeded', result: { policyId: young.policyId, revision: 1 } });
+    expect(await ended(old)).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
+    expect([await holdsKey(open, young), await holdsKey(open, old)]).toEqual([true, false]);
+    expect(await open.client.get(kinds.guardrailPolicy, `p-${old.policyId}`)).toBeUndefined();
+    expect(await open.client.get(kinds.guardrailPolicy, `p-${young.policyId}`)).toBeDefined();
+  });
+
+  test('keys are kept for seven days and ended operations for thirty; what is open stays', async () => {
+    const rows = {
+      key: leftCommand('kept'),
+      oldKey: leftCommand('old-key'),
+      operation: leftCommand('operation'),
+      oldOperation: leftCommand('old-operation'),
+      open: leftCommand('open'),
+    };
+    await using open = await openService(often);
+    const { database } = open.database;
+    const ago = (ms: number) => new Date(Date.now() - ms);
+    const edge = 30_000;
+    const ended = (createdAt: Date, updatedAt = createdAt) => ({
+      subject,
+      state: 'succeeded' as const,
+      createdAt,
+      updatedAt,
+    });
+    const leasedUntil = new Date(Date.now() + dayMs);
+    await insertCommand(database, rows.key, ended(ago(7 * dayMs - edge)));
+    await insertCommand(database, rows.oldKey, ended(ago(7 * dayMs + edge)));
+    await insertCommand(database, rows.operation, ended(ago(30 * dayMs - edge)));
+    await insertCommand(database, rows.oldOperation, ended(ago(30 * dayMs + edge)));
+    await insertCommand(database, rows.open, { subject, createdAt: ago(40 * dayMs), leasedUntil });
+    const looks = async (): Promise<void> => {
+      const before = open.clock.asked();
+      await until('a few rounds were made', () => open.clock.asked() >= before + 6);
+    };
+    // The first round removed what was old at the start; the next time comes after an hour.
+    open.clock.advance(3_600_000 - 1);
+    await looks();
+    expect(await holdsKey(open, rows.oldKey)).toBe(true);
+    open.clock.advance(1);
+    await until('the old key is gone', async () => !(await holdsKey(open, rows.oldKey)));
+    await until('the old operation is gone', async () => !(await holdsOperation(open, rows.oldOperation)));
+    expect(await holdsKey(open, rows.key)).toBe(true);
+    for (const one of [rows.key, rows.oldKey, rows.operation]) expect(await holdsOperation(open, one)).toBe(true);
+    expect([await holdsKey(open, rows.open), await holdsOperation(open, rows.open)]).toEqual([true, true]);
+
+    const repeat = ({ key, body }: LeftCommand) =>
+      callUrl(`${open.service.url}/api/v1/guardrail-policies`, {
+        method: 'POST',
+        token: null,
+        headers: { 'idempotency-key': key },
+        body,
+      });
+    expect((await repeat(rows.key)).json.operationId).toBe(rows.key.operationId);
+    const anew = await repeat(rows.oldKey);
+    expect(anew.status).toBe(202);
+    expect(anew.json.operationId).not.toBe(rows.oldKey.operationId);
+  });
+
+  test('what is old is removed when a process starts', async () => {
+    await using open = await openService(often);
+    const old = leftCommand('old');
+    const createdAt = new Date(Date.now() - 8 * dayMs);
+    await insertCommand(open.database.database, old, { subject, createdAt, state: 'succeeded' });
+    expect(await holdsKey(open, old)).toBe(true);
+    await using _next = await open.startAnother();
+    await until('the old key is gone', async () => !(await holdsKey(open, old)));
+  });
+});

@@ -1,0 +1,74 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '#kit/time/clock';
+import type { KubeClient } from '#kube/client';
+import { openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
+import { makeDataDirectory, openFolder, silent } from '../../folder-api/testing/open-folder.ts';
+import { readConfig } from '../config.ts';
+import { createManagementService, type ManagementOverrides, type ManagementService } from '../service.ts';
+
+/** A clock that stands until a test moves it, and counts how often it is asked. */
+export type ManualClock = Clock & {
+  advance(ms: number): void;
+  asked(): number;
+};
+
+export function createManualClock(start = new Date()): ManualClock {
+  let passedMs = 0;
+  let asked = 0;
+  return {
+    now() {
+      asked += 1;
+      return passedMs;
+    },
+    date: () => new Date(start.getTime() + passedMs),
+    advance(ms) {
+      passedMs += ms;
+    },
+    asked: () => asked,
+  };
+}
+
+/** One replica in this process over the operator's folder and PostgreSQL, without an operator. Everybody is let in. */
+export type OpenService = AsyncDisposable & {
+  readonly client: KubeClient;
+  readonly database: TestDatabase;
+  readonly service: ManagementService;
+  readonly clock: ManualClock;
+  /** One more replica over the same. */
+  startAnother(): Promise<ManagementService>;
+};
+
+/** The subject of every request. */
+export const subject = 'user:test|somebody';
+
+export async function openService(overrides: ManagementOverrides = {}): Promise<OpenService> {
+  await using parts = new AsyncDisposableStack();
+  const data = parts.use(await makeDataDirectory());
+  const { api, client } = parts.use(await openFolder(data));
+  const database = parts.use(await openTestDatabase());
+  const issuers = join(data.path, 'issuers.yaml');
+  await writeFile(issuers, '');
+  const { config, secrets } = readConfig({
+    PORTCULLIS_API_URL: api.url,
+    PORTCULLIS_API_TOKEN_FILE: data.token,
+    PORTCULLIS_DATABASE_URL: database.url,
+    PORTCULLIS_DATABASE_PASSWORD_FILE: database.passwordFile,
+    PORTCULLIS_ISSUERS_FILE: issuers,
+    PORTCULLIS_ENVIRONMENT_DIR: data.path,
+    PORTCULLIS_RUN_DIR: data.path,
+  });
+  const clock = createManualClock();
+  const access = { admit: () => Promise.resolve({ ok: true, subject } as const) };
+  const start = () => createManagementService(config, secrets, { access, clock, logger: silent, ...overrides });
+  const service = parts.use(await start());
+  const owned = parts.move();
+  return {
+    client,
+    database,
+    service,
+    clock,
+    startAnother: start,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
