@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import type { HostPort } from '#kit/env/setting';
 import { type Place, startProgram } from './run-program.ts';
 import { ServerError } from './server-error.ts';
+import { shownLine } from './shown-line.ts';
 
 export type ServerOptions = {
   readonly address: HostPort;
@@ -102,6 +103,7 @@ function untilReady(
 ): Promise<string> {
   return new Promise((resolve) => {
     let taken = false;
+    let serving = false;
     const timer = setTimeout(() => resolve(`was not ready within ${startMs} ms`), startMs);
     signal.addEventListener('abort', () => resolve('was told to end'), { once: true });
     void ended.then((words) => {
@@ -110,9 +112,11 @@ function untilReady(
     });
     if (child.stderr === null) return;
     createInterface({ input: child.stderr }).on('line', (line) => {
-      say(line);
+      const shown = shownLine(line, serving);
+      if (shown !== undefined) say(shown);
       taken ||= /could not bind .* Address already in use/.test(line);
       if (!line.includes('database system is ready to accept connections')) return;
+      serving = true;
       clearTimeout(timer);
       resolve('ready');
     });
