@@ -1,0 +1,251 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connectSql, type Database } from '#sql/connect';
+import { childrenOf } from '../../e2e/support/process-table.ts';
+import { type RunningProcess, startProcess } from '../../e2e/support/start-process.ts';
+import { until } from '../../e2e/support/until.ts';
+import { missingPostgres, onPostgres } from '../sql/testing/test-database.ts';
+import { readConfig } from './config.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'portcullis-postgres-'));
+  writeFileSync(join(folder, 'password'), 'first\n');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+const data = (): string => join(folder, 'postgres/data');
+
+function environment(settings: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return {
+    PORTCULLIS_LISTEN: '0.0.0.0:0',
+    PORTCULLIS_SERVE_CLUSTER: 'true',
+    PORTCULLIS_ADMIN_LISTEN: '127.0.0.1:0',
+    PORTCULLIS_POSTGRES_DIR: join(folder, 'postgres'),
+    PORTCULLIS_DATABASE_PASSWORD_FILE: join(folder, 'password'),
+    ...settings,
+  };
+}
+
+function start(settings: Readonly<Record<string, string>> = {}): Promise<RunningProcess> {
+  return startProcess({
+    file: 'dataplane/postgres/main.ts',
+    environment: environment(settings),
+    deadlineMs: 60_000,
+  });
+}
+
+function connect(server: RunningProcess, options: { host?: string; user?: string; password?: string } = {}): Database {
+  const { host = '127.0.0.1', user = 'portcullis', password = 'first' } = options;
+  const url = server.url.replace(/\/\/.*@.*(?=:\d+\/)/, `//${user}@${host}`);
+  return connectSql({ url, password: () => password, applicationName: 'test', statementTimeoutMs: 60_000 });
+}
+
+async function ask(server: RunningProcess, path: string): Promise<{ readonly status: number; readonly body: string }> {
+  const answer = await fetch(`${server.ready['admin']}${path}`);
+  return { status: answer.status, body: await answer.text() };
+}
+
+/** An address of this machine that is not loopback, as a client of the network meets it. */
+const outside = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a cluster'), () => {
+  test.skipIf(outside === undefined)('takes clients of the network by their password, and no other', async () => {
+    const host = outside ?? '';
+    await using server = await start();
+    expect(server.url).toMatch(/^postgres:\/\/portcullis@0\.0\.0\.0:\d+\/portcullis$/);
+    await using client = connect(server, { host });
+    expect(await client.sql`select current_user as u, current_database() as d`).toMatchObject([
+      { u: 'portcullis', d: 'portcullis' },
+    ]);
+    await using wrong = connect(server, { host, password: 'wrong' });
+    await expect(wrong.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
+    const rules = await client.sql`select type, auth_method from pg_hba_file_rules`;
+    expect([...rules]).toEqual([{ type: 'host', auth_method: 'scram-sha-256' }]);
+  });
+
+  test.skipIf(outside === undefined)('without the setting nobody of the network is heard', async () => {
+    await using server = await start({ PORTCULLIS_LISTEN: '127.0.0.1:0', PORTCULLIS_SERVE_CLUSTER: 'false' });
+    await using client = connect(server, { host: outside ?? '' });
+    await expect(client.sql`select 1`).rejects.toMatchObject({ reason: 'ECONNREFUSED' });
+  });
+
+  test('rules for clients that somebody put there do not outlive a start', async () => {
+    await (await start()).end();
+    writeFileSync(join(data(), 'pg_hba.conf'), 'host all all all trust\n');
+    await using server = await start();
+    await using wrong = connect(server, { password: 'wrong' });
+    await expect(wrong.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
+  });
+
+  test('a role that does not exist is not named in the log', async () => {
+    await using server = await start();
+    await using client = connect(server, { user: 'hunter2' });
+    await expect(client.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
+    await until('it is said', () => server.log().includes('FATAL:  password authentication failed for user\n'));
+    expect(server.log()).not.toContain('hunter2');
+  });
+
+  test('the statement of a session that was killed is not in the log, and the server goes on', async () => {
+    await using server = await start();
+    await using client = connect(server);
+    const [session] = await client.sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    const lost = client.sql`select pg_sleep(60), 'hunter2'`.execute().catch((error: unknown) => error);
+    await until('it sleeps', async () => (await metric(server, 'connections{state="active"')) === 1);
+    process.kill(session.pid, 'SIGKILL');
+    expect(await lost).toMatchObject({ code: 'sql_unavailable' });
+    await until('it is ready again', async () => (await ask(server, '/readyz')).status === 200);
+    expect(server.log()).toContain('was terminated by signal 9');
+    expect(server.log()).not.toContain('hunter2');
+  });
+
+  test('SIGTERM cuts the clients that work, keeps what they committed and ends in order', async () => {
+    {
+      await using server = await start();
+      await using client = connect(server);
+      await client.sql`create table t (n int)`;
+      await client.sql`insert into t values (1)`;
+      const cut = client.sql
+        .begin(async (sql) => {
+          await sql`insert into t values (2)`;
+          await sql`select pg_sleep(60)`;
+        })
+        .catch((error: unknown) => error);
+      await until('it sleeps', async () => (await metric(server, 'connections{state="active"')) === 1);
+      expect(await server.end('SIGTERM')).toBe(0);
+      expect(await cut).toMatchObject({ code: 'sql_unavailable' });
+      expect(server.log()).toContain('database system is shut down');
+    }
+    await using again = await start();
+    await using client = connect(again);
+    expect([...(await client.sql`select n from t`)]).toEqual([{ n: 1 }]);
+    expect(again.log()).not.toContain('not properly shut down');
+  });
+
+  test('a folder on a volume that was opened to a group is closed again', async () => {
+    await (await start()).end();
+    for (const path of ['postgres', 'postgres/data']) chmodSync(join(folder, path), 0o2770);
+    await using server = await start();
+    expect((await ask(server, '/readyz')).status).toBe(200);
+    for (const path of ['postgres', 'postgres/data']) {
+      expect(statSync(join(folder, path)).mode & 0o7777).toBe(0o700);
+    }
+  });
+
+  test('a folder of another major version names the page that helps', async () => {
+    mkdirSync(data(), { recursive: true });
+    writeFileSync(join(data(), 'PG_VERSION'), '17\n');
+    await expect(start()).rejects.toThrow('docs/runbooks/database-of-another-major-version.md says how');
+    expect(readFileSync('docs/runbooks/database-of-another-major-version.md', 'utf8')).toMatch(
+      /^# .*another major version/,
+    );
+  });
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('what tells how the database is'), () => {
+  test('lives from the beginning, and is ready when the server takes clients', async () => {
+    const admin = await freeAddress();
+    const starting = start({ PORTCULLIS_ADMIN_LISTEN: admin });
+    const get = async (path: string): Promise<string> => (await fetch(`http://${admin}${path}`)).text();
+    expect(await until('it starts', () => get('/readyz'))).toBe('the server is starting\n');
+    expect(await get('/livez')).toBe('ok\n');
+    expect(await get('/metrics')).toContain('portcullis_postgres_ready{service="postgres"} 0');
+    await using server = await starting;
+    expect(await ask(server, '/readyz')).toEqual({ status: 200, body: 'ok\n' });
+  });
+
+  test('a server that stands still is not ready, until it goes on', async () => {
+    await using server = await start();
+    const [postmaster = 0] = childrenOf(server.pid, 'bin/postgres');
+    process.kill(postmaster, 'SIGSTOP');
+    try {
+      expect(await ask(server, '/readyz')).toEqual({ status: 503, body: 'the server does not answer\n' });
+      expect((await ask(server, '/livez')).status).toBe(200);
+      expect(await metric(server, 'ready{')).toBe(0);
+    } finally {
+      process.kill(postmaster, 'SIGCONT');
+    }
+    await until('it is ready again', async () => (await ask(server, '/readyz')).status === 200);
+    expect(await metric(server, 'ready{')).toBe(1);
+  });
+
+  test('a password file that changes while it serves does not make it unready', async () => {
+    await using server = await start();
+    writeFileSync(join(folder, 'password'), 'second\n');
+    expect((await ask(server, '/readyz')).status).toBe(200);
+  });
+
+  test('counts connections by what they do, the size of the database and the oldest transaction', async () => {
+    await using server = await start();
+    expect(await metric(server, 'ready{')).toBe(1);
+    expect(await metric(server, 'connections{state="idle"')).toBe(0);
+    expect(await metric(server, 'oldest_transaction_seconds{')).toBe(0);
+    expect(await metric(server, 'connections_max{')).toBe(100);
+    const before = await metric(server, 'database_bytes{');
+    await using client = connect(server);
+    await client.sql`create table t as select repeat('x', 1000) as x from generate_series(1, 10000)`;
+    expect((await metric(server, 'database_bytes{')) - before).toBeGreaterThan(5_000_000);
+    expect(await metric(server, 'connections{state="idle"')).toBe(1);
+    await client.sql.begin(async (sql) => {
+      await sql`select 1`;
+      expect(await metric(server, 'connections{state="idle_in_transaction"')).toBe(1);
+      expect(await metric(server, 'oldest_transaction_seconds{')).toBeGreaterThan(0);
+    });
+    const { body } = await ask(server, '/metrics');
+    expect(body).not.toMatch(/application|hunter2|portcullis_postgres_[a-z_]+\{[^}]*(user|database|query)=/);
+  });
+
+  test('is not there where no address is given', async () => {
+    await using server = await startProcess({
+      file: 'dataplane/postgres/main.ts',
+      environment: {
+        PORTCULLIS_POSTGRES_DIR: join(folder, 'postgres'),
+        PORTCULLIS_DATABASE_PASSWORD_FILE: join(folder, 'password'),
+      },
+      deadlineMs: 60_000,
+    });
+    expect(server.ready).toEqual({ listening: server.url });
+  });
+});
+
+async function metric(server: RunningProcess, start: string): Promise<number> {
+  const { body } = await ask(server, '/metrics');
+  const line = body.split('\n').find((found) => found.startsWith(`portcullis_postgres_${start}`));
+  return Number(line?.split(' ').at(-1));
+}
+
+async function freeAddress(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return `127.0.0.1:${port}`;
+}
+
+describe('the address of the database', () => {
+  const read = (settings: Readonly<Record<string, string>>) => readConfig({ ...environment(), ...settings });
+
+  test.each(['0.0.0.0:5432', '10.0.0.1:5432', '[::]:5432'])('%s is one for a cluster only', (address) => {
+    expect(read({ PORTCULLIS_LISTEN: address }).servesCluster).toBe(true);
+    const alone = { PORTCULLIS_SERVE_CLUSTER: 'false', PORTCULLIS_LISTEN: address };
+    expect(() => read(alone)).toThrow('PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1]');
+    const admin = { PORTCULLIS_SERVE_CLUSTER: 'false', PORTCULLIS_LISTEN: '127.0.0.1:0' };
+    expect(() => read({ ...admin, PORTCULLIS_ADMIN_LISTEN: address })).toThrow('PORTCULLIS_ADMIN_LISTEN must be');
+  });
+
+  test.each(['yes', '1', 'TRUE', ''])('PORTCULLIS_SERVE_CLUSTER=%j does not open it', (word) => {
+    const alone = { PORTCULLIS_SERVE_CLUSTER: word, PORTCULLIS_LISTEN: '0.0.0.0:5432' };
+    expect(() => read(alone)).toThrow();
+  });
+
+  test('is of this machine alone where nothing is said', () => {
+    const { PORTCULLIS_LISTEN, PORTCULLIS_SERVE_CLUSTER, PORTCULLIS_ADMIN_LISTEN, ...rest } = environment();
+    const config = readConfig(rest);
+    expect(config).toMatchObject({ listen: { host: '127.0.0.1' }, servesCluster: false, adminListen: undefined });
+  });
+});
