@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import { decodeJwt } from 'jose';
+import { dirname, join } from 'node:path';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { endOf, type Platform, spawnCommand, startPlatform } from '../e2e/support/start-platform.ts';
@@ -84,6 +84,51 @@ describe('token', () => {
     const { code, stdout } = await run(['token', '--ttl', '2592000', '--subject', 'a'.repeat(255)]);
     expect(code).toBe(0);
     expect(decodeJwt(stdout.trim()).sub).toHaveLength(255);
+  });
+});
+
+describe('a rotation of the key', () => {
+  const keysNow = async (): Promise<readonly string[]> => {
+    const answer = await fetch(new URL('/jwks.json', platform.status().addresses.issuer));
+    return ((await answer.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+  };
+  const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+  const policies = async (token: string): Promise<number> => {
+    const url = new URL('/api/v1/guardrail-policies', platform.status().addresses.management);
+    return (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status;
+  };
+
+  test('publishes both keys; the tokens of before stay valid and the command line goes on', async () => {
+    const before = (await run(['token'])).stdout.trim();
+    const rotated = await json('token', 'rotate');
+    expect(rotated).toMatchObject({ published: 2, revoked: false });
+    expect(await keysNow()).toEqual([rotated.kid, kidOf(before)]);
+    expect(Date.parse(rotated.signsFrom)).toBeGreaterThan(Date.now());
+    const after = (await run(['token'])).stdout.trim();
+    expect(kidOf(after)).toBe(kidOf(before));
+    for (const token of [before, after]) expect(await policies(token)).toBe(200);
+  });
+
+  test('that revokes publishes the new key alone', async () => {
+    const { code, stdout } = await run(['token', 'rotate', '--revoke']);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('it publishes 1.')]);
+    const token = (await run(['token'])).stdout.trim();
+    expect(await keysNow()).toEqual([kidOf(token)]);
+    // Who asked a moment ago asks again for an unknown key after at most 30 s.
+    await until('the new key is known', async () => (await policies(token)) === 200, { deadlineMs: 60_000 });
+  }, 90_000);
+
+  test('needs keys that are there, and no platform that runs', async () => {
+    using folder = temporaryFolder();
+    expect(await runCli(['token', 'rotate'], { data: folder.path })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('holds no signing keys'),
+    });
+    const keyFile = join(folder.path, 'tokens', 'signing.keys');
+    mkdirSync(dirname(keyFile));
+    copyFileSync(join(platform.data, 'tokens', 'signing.keys'), keyFile);
+    expect(await runCli(['token', 'rotate'], { data: folder.path })).toMatchObject({ code: 0 });
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600);
   });
 });
 

@@ -1,17 +1,15 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { mintToken } from '#identity/mint-token';
-import { SigningKeysError } from '#identity/signing-keys';
+import { longestTokenSeconds, rotateSigningKeys, SigningKeysError, TooManyKeysError } from '#identity/signing-keys';
 import { CliError } from '../cli-error.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';
 import { firstSubject } from '../platform/administrators.ts';
-import type { DataDirectory } from '../platform/data-directory.ts';
+import { type DataDirectory, dataDirectory } from '../platform/data-directory.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 
 const defaultSeconds = 3_600;
-/** Thirty days. */
-const mostSeconds = 2_592_000;
 /** A longer name is in no token that a verifier takes. */
 const longestName = 255;
 
@@ -32,6 +30,27 @@ export function addToken(program: Command): void {
     .option('--ttl <seconds>', 'how long it is valid', readSeconds, defaultSeconds)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   withJson(command).action(token);
+  const rotation = command
+    .command('rotate')
+    .description('have the development issuer sign with a new key; tokens of the keys before stay valid until they end')
+    .option('--revoke', 'take the keys before back: no token of theirs is valid any more')
+    .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
+  withJson(rotation).action((_options, invoked: Command) => rotate(invoked.optsWithGlobals()));
+}
+
+type RotateOptions = { readonly data?: string; readonly revoke?: boolean; readonly json?: boolean };
+
+async function rotate({ data, revoke = false, json }: RotateOptions): Promise<void> {
+  const rotated = await told(() => rotateSigningKeys(dataDirectory(data).signingKeys, { now: new Date(), revoke }));
+  const { kid, published } = rotated;
+  const signsFrom = rotated.signsFrom.toISOString();
+  if (json === true) return writeJson({ kid, signsFrom, published, revoked: revoke });
+  writeText(`The development issuer signs with the key ${kid} from ${signsFrom} on; it publishes ${published}.`);
+  writeText(
+    revoke
+      ? 'Tokens of the keys before are refused within 15 minutes.'
+      : 'Tokens of the keys before stay valid until they end.',
+  );
 }
 
 async function token(options: TokenOptions): Promise<void> {
@@ -54,10 +73,15 @@ export async function signToken(
   data: DataDirectory,
   about: { readonly subject: string; readonly audience: string; readonly ttlSeconds: number },
 ): Promise<string> {
+  return told(() => mintToken({ ...about, keyFile: data.signingKeys, issuer: developmentIssuer.issuer }));
+}
+
+/** What is wrong with the keys, as an error of the command line. */
+async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await mintToken({ ...about, keyFile: data.signingKeys, issuer: developmentIssuer.issuer });
+    return await work();
   } catch (cause) {
-    if (!(cause instanceof SigningKeysError)) throw cause;
+    if (!(cause instanceof SigningKeysError || cause instanceof TooManyKeysError)) throw cause;
     throw new CliError('failed', `${cause.message}.`, { cause });
   }
 }
@@ -69,6 +93,6 @@ function readName(text: string): string {
 
 function readSeconds(text: string): number {
   const seconds = /^\d{1,7}$/.test(text) ? Number(text) : 0;
-  if (seconds >= 1 && seconds <= mostSeconds) return seconds;
-  throw new InvalidArgumentError(`It must be a whole number of seconds from 1 to ${mostSeconds}.`);
+  if (seconds >= 1 && seconds <= longestTokenSeconds) return seconds;
+  throw new InvalidArgumentError(`It must be a whole number of seconds from 1 to ${longestTokenSeconds}.`);
 }

@@ -1,11 +1,19 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createFakeClock } from '../kit/testing/fake-clock.ts';
 import { createVerifier } from './create-verifier.ts';
 import { mintToken } from './mint-token.ts';
-import { ensureSigningKeys, publicKeySet, readSigningKeys, rotateSigningKeys } from './signing-keys.ts';
+import {
+  ensureSigningKeys,
+  longestTokenSeconds,
+  publicKeySet,
+  publishedKeys,
+  readSigningKeys,
+  rotateSigningKeys,
+} from './signing-keys.ts';
 
 const clock = createFakeClock();
 const said = { issuer: 'http://issuer.portcullis.localhost', subject: 'ann', audience: 'portcullis', clock };
@@ -50,18 +58,67 @@ test('the file is for its owner only, and made once', async () => {
   expect(readFileSync(keyFile, 'utf8')).toBe(before);
 });
 
-test('tokens of the key before a rotation stay valid, those of the one before that do not', async () => {
-  const first = await mintToken({ ...said, keyFile, ttlSeconds: 60 });
-  await rotateSigningKeys(keyFile);
-  const second = await mintToken({ ...said, keyFile, ttlSeconds: 60 });
-  expect([(await verify(first)).kind, (await verify(second)).kind]).toEqual(['identity', 'identity']);
-  expect(publicKeySet(await readSigningKeys(keyFile)).keys).toHaveLength(2);
-  await rotateSigningKeys(keyFile);
-  expect(await verify(first)).toMatchObject({ code: 'key_unknown' });
-  expect((await verify(second)).kind).toBe('identity');
+const mint = (ttlSeconds = 60) => mintToken({ ...said, keyFile, ttlSeconds });
+const rotate = (revoke = false) => rotateSigningKeys(keyFile, { now: clock.date(), revoke });
+const signerOf = (token: string) => decodeProtectedHeader(token).kid;
+
+describe('a rotation', () => {
+  test('publishes a key before it signs, so that a verifier that holds those of before can ask for it', async () => {
+    const first = await mint();
+    const { kid, signsFrom, published } = await rotate();
+    expect([published, signsFrom.getTime() - clock.date().getTime()]).toEqual([2, 35_000]);
+    expect(publicKeySet(await readSigningKeys(keyFile)).keys.map((key) => key.kid)).toEqual([kid, signerOf(first)]);
+    clock.advance(34_999);
+    expect(signerOf(await mint())).toBe(signerOf(first));
+    clock.advance(1);
+    expect(signerOf(await mint())).toBe(kid);
+  });
+
+  test('leaves tokens of every key before valid until they end', async () => {
+    const long = await mint(longestTokenSeconds);
+    await rotate();
+    clock.advance(40_000);
+    const second = await mint(3_600);
+    await rotate();
+    clock.advance(40_000);
+    for (const token of [long, second, await mint()]) expect(await verify(token)).toMatchObject({ kind: 'identity' });
+    clock.advance(3_600_000);
+    expect(await verify(second)).toMatchObject({ code: 'expired' });
+    expect(await verify(long)).toMatchObject({ kind: 'identity' });
+  });
+
+  test('that revokes leaves no token of before valid, and signs at once', async () => {
+    const first = await mint();
+    await rotate();
+    const { kid, published } = await rotate(true);
+    expect(published).toBe(1);
+    expect(await verify(first)).toMatchObject({ code: 'key_unknown' });
+    const next = await mint();
+    expect(signerOf(next)).toBe(kid);
+    expect(await verify(next)).toMatchObject({ kind: 'identity' });
+  });
+
+  test('is refused where it would take a key away whose tokens may be valid, unless it revokes', async () => {
+    for (let published = 2; published <= 8; published += 1) expect(await rotate()).toMatchObject({ published });
+    const before = readFileSync(keyFile, 'utf8');
+    await expect(rotate()).rejects.toMatchObject({ code: 'too_many_keys' });
+    expect(readFileSync(keyFile, 'utf8')).toBe(before);
+    clock.advance(longestTokenSeconds * 1_000 + 600_000);
+    expect(await rotate()).toMatchObject({ published: 2 });
+    expect(await rotate(true)).toMatchObject({ published: 1 });
+  });
+
+  test('has a key published for as long as a token of it may live, and not longer', async () => {
+    const { signsFrom } = await rotate();
+    const keys = await readSigningKeys(keyFile);
+    const last = signsFrom.getTime() + longestTokenSeconds * 1_000 + 300_000;
+    expect(publishedKeys(keys, new Date(last - 1))).toHaveLength(2);
+    expect(publishedKeys(keys, new Date(last))).toHaveLength(1);
+  });
 });
 
 test('what is published holds nothing secret', async () => {
+  await rotate();
   for (const key of publicKeySet(await readSigningKeys(keyFile)).keys) {
     expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { type Clock, systemClock } from '#kit/time/clock';
 import type { Subject } from './identity.ts';
-import { readSigningKeys } from './signing-keys.ts';
+import { readSigningKeys, signingKeyAt } from './signing-keys.ts';
 
 export type MintOptions = {
   /** File of the keys of the development issuer. */
@@ -17,12 +17,12 @@ export type MintOptions = {
 };
 
 /**
- * Signs one token with the first key of the file. Only who may read the file can; nothing of it goes over a network.
+ * Signs one token with the key of the file that signs now. Only who may read the file can; nothing of it goes over a network.
  * @throws SigningKeysError
  */
 export async function mintToken(options: MintOptions): Promise<string> {
   const { clock = systemClock, actors = [] } = options;
-  const [key] = await readSigningKeys(options.keyFile);
+  const key = signingKeyAt(await readSigningKeys(options.keyFile), clock.date());
   const now = Math.floor(clock.date().getTime() / 1_000);
   const act = actors.reduceRight<object | undefined>(
     (inner, { issuer, subject }) => ({ iss: issuer, sub: subject, ...(inner === undefined ? {} : { act: inner }) }),

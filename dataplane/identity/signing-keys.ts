@@ -14,8 +14,24 @@ const keySchema = z.strictObject({
   x: memberSchema,
   y: memberSchema,
   d: memberSchema,
+  /** Absent: it signs since it is there. */
+  signsFrom: z.iso.datetime().optional(),
+  /** Absent: it is the newest one. */
+  signsUntil: z.iso.datetime().optional(),
 });
-const fileSchema = z.strictObject({ keys: z.array(keySchema).min(1).max(2) });
+/** Keys that may be published at a time. */
+export const mostSigningKeys = 8;
+const fileSchema = z.strictObject({ keys: z.array(keySchema).min(1).max(mostSigningKeys) });
+
+/** The longest life of a token of the development issuer, seconds: thirty days. */
+export const longestTokenSeconds = 2_592_000;
+/**
+ * A new key is published for so long before it signs, milliseconds: a verifier that holds keys of before asks for an
+ * unknown one only when its own are 30 s old (key-cache.ts).
+ */
+export const publishedAheadMs = 35_000;
+/** Clocks may differ by so much between who signs and who verifies, milliseconds. */
+const skewMs = 300_000;
 
 /** A private key of the development issuer as JWK, for ES256. */
 export type SigningKey = z.infer<typeof keySchema>;
@@ -42,7 +58,7 @@ export async function ensureSigningKeys(path: string): Promise<void> {
 }
 
 /**
- * The keys of a file, the one that signs first.
+ * The keys of a file, the newest one first.
  * @throws SigningKeysError
  */
 export async function readSigningKeys(path: string): Promise<readonly [SigningKey, ...SigningKey[]]> {
@@ -54,15 +70,55 @@ export async function readSigningKeys(path: string): Promise<readonly [SigningKe
   }
 }
 
-/** Signs with a new key from now on; tokens of the one before stay valid until the next rotation. */
-export async function rotateSigningKeys(path: string): Promise<void> {
-  const [current] = await readSigningKeys(path);
-  await writeKeys(path, [await createKey(), current]);
+/** More keys than may be published have tokens that have not ended. */
+export class TooManyKeysError extends Error {
+  readonly code = 'too_many_keys';
+
+  constructor() {
+    super(
+      `${mostSigningKeys} keys have tokens that may be valid: rotate when one of them has none, or revoke them all`,
+    );
+    this.name = 'TooManyKeysError';
+  }
+}
+
+/**
+ * Makes a new key, which signs when verifiers can know it; tokens of the keys before stay valid until they end. With
+ * `revoke` nothing of before stays: the new key signs at once, and no token of an earlier one is valid when verifiers
+ * have asked for the keys again.
+ * @throws SigningKeysError, TooManyKeysError
+ */
+export async function rotateSigningKeys(
+  path: string,
+  { now, revoke }: { readonly now: Date; readonly revoke: boolean },
+): Promise<{ readonly kid: string; readonly signsFrom: Date; readonly published: number }> {
+  const held = await readSigningKeys(path);
+  const signsFrom = revoke ? now : new Date(now.getTime() + publishedAheadMs);
+  const until = signsFrom.toISOString();
+  const kept = revoke ? [] : publishedKeys(held, now).map((key) => ({ ...key, signsUntil: key.signsUntil ?? until }));
+  if (kept.length >= mostSigningKeys) throw new TooManyKeysError();
+  const created = { ...(await createKey()), ...(revoke ? {} : { signsFrom: until }) };
+  await writeKeys(path, [created, ...kept]);
+  return { kid: created.kid, signsFrom, published: kept.length + 1 };
+}
+
+/** The keys whose tokens can be valid: no token outlives what it may live after its key signed last. */
+export function publishedKeys(keys: readonly SigningKey[], now: Date): readonly SigningKey[] {
+  const longestMs = longestTokenSeconds * 1_000 + skewMs;
+  return keys.filter(
+    ({ signsUntil }) => signsUntil === undefined || Date.parse(signsUntil) + longestMs > now.getTime(),
+  );
+}
+
+/** The key that signs now: the newest one that verifiers can know. */
+export function signingKeyAt(keys: readonly [SigningKey, ...SigningKey[]], now: Date): SigningKey {
+  const known = keys.find(({ signsFrom }) => signsFrom === undefined || Date.parse(signsFrom) <= now.getTime());
+  return known ?? keys.at(-1) ?? keys[0];
 }
 
 /** What others may know of the keys: a JWKS (RFC 7517). */
 export function publicKeySet(keys: readonly SigningKey[]): { readonly keys: readonly JWK[] } {
-  return { keys: keys.map(({ d: _secret, ...shown }) => shown) };
+  return { keys: keys.map(({ d: _secret, signsFrom: _from, signsUntil: _until, ...shown }) => shown) };
 }
 
 async function createKey(): Promise<SigningKey> {

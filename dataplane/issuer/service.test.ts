@@ -49,7 +49,9 @@ test('it publishes the keys of tokens that the file signs, over restarts and rot
   }
   await using again = await start();
   expect(await verify(again.url, token)).toMatchObject({ kind: 'identity' });
-  await rotateSigningKeys(keyFile);
+  const { kid } = await rotateSigningKeys(keyFile, { now: new Date(), revoke: false });
+  const published = JSON.parse((await ask(again.url, 'GET', '/jwks.json')).body);
+  expect(published.keys.map((key: { kid: string }) => key.kid)).toEqual([kid, expect.any(String)]);
   for (const one of [token, await mint()]) expect(await verify(again.url, one)).toMatchObject({ kind: 'identity' });
   expect(again.log()).toBe('');
 });
