@@ -1,11 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { connectSql, type Database } from '#sql/connect';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import { buildImages } from '../image.ts';
+import { type ImagePod, startImagePod } from './image-pod.ts';
 
 const canRun = process.platform === 'linux' && userInfo().uid === 0;
 const stage = fileURLToPath(new URL('../image/stage.ts', import.meta.url));
@@ -85,6 +87,77 @@ const describeImages = (): void => {
     expect(found(tree, 'sh') + found(tree, 'postgres')).toBe('');
     expect(statSync(join(postgresTree, 'bin/sh')).mode & 0o777).toBe(0o755);
     expect(found(postgresTree, 'postgres')).toContain('/native/bin/postgres\n');
+  });
+
+  describe('the database from nothing but its own files, as a pod', () => {
+    const mounted = '/var/lib/portcullis/postgres';
+    let volume: string;
+    let pod: ImagePod | undefined;
+    beforeAll(() => {
+      volume = join(scratch.path, 'volume');
+      mkdirSync(volume);
+      // As the kubelet leaves a volume of the group 65532.
+      chownSync(volume, 0, 65_532);
+      chmodSync(volume, 0o2775);
+      writeFileSync(join(volume, 'password'), 'first\n', { mode: 0o644 });
+    });
+    afterEach(async () => void (await pod?.end('SIGKILL')));
+
+    const start = async (): Promise<Database> => {
+      pod = await startImagePod({
+        tree: postgresTree,
+        volume,
+        mounted,
+        args: ['/app/dataplane/postgres/main.ts'],
+        environment: {
+          NODE_ENV: 'production',
+          HOME: '/tmp',
+          PORTCULLIS_LISTEN: '0.0.0.0:0',
+          PORTCULLIS_SERVE_CLUSTER: 'true',
+          PORTCULLIS_ADMIN_LISTEN: '127.0.0.1:0',
+          PORTCULLIS_POSTGRES_DIR: `${mounted}/db`,
+          PORTCULLIS_DATABASE_PASSWORD_FILE: `${mounted}/password`,
+        },
+      });
+      const url = String(pod.ready['listening']).replace('0.0.0.0', '127.0.0.1');
+      return connectSql({ url, password: () => 'first', applicationName: 'test', max: 1, statementTimeoutMs: 60_000 });
+    };
+
+    test('makes its folder on a volume of root, serves, and ends in order', async () => {
+      await using database = await start();
+      await database.sql`create table t as select 1 as n`;
+      expect((await fetch(`${pod?.ready['admin']}/readyz`)).status).toBe(200);
+      expect(statSync(join(volume, 'db')).uid).toBe(65_532);
+      expect(statSync(join(volume, 'db/data')).mode & 0o7777).toBe(0o700);
+      expect(await pod?.end('SIGTERM')).toBe(0);
+      expect(pod?.log()).toContain('database system is shut down');
+    });
+
+    test('is killed and recovers', async () => {
+      {
+        await using database = await start();
+        await database.sql`insert into t values (2)`;
+        expect(await pod?.end('SIGKILL')).not.toBe(0);
+      }
+      await using database = await start();
+      expect([...(await database.sql`select n from t order by n`)]).toEqual([{ n: 1 }, { n: 2 }]);
+      expect(pod?.log()).toContain('not properly shut down');
+    });
+
+    test('answers a query whose processes share more memory than a pod has in /dev/shm', async () => {
+      await using database = await start();
+      const { sql } = database;
+      await sql`create table big as select n, repeat('x', 100) as x from generate_series(1, 800000) as n`;
+      await sql`set max_parallel_workers_per_gather = 2`;
+      for (const name of ['parallel_setup_cost', 'parallel_tuple_cost', 'min_parallel_table_scan_size']) {
+        await sql`select set_config(${name}, '0', false)`;
+      }
+      await sql`set work_mem = '256MB'`;
+      const join = 'select count(a.x || b.x)::int as n from big a join big b using (n)';
+      const plan = await sql.unsafe(`explain ${join}`);
+      expect(JSON.stringify(plan)).toContain('Parallel Hash Join');
+      expect([...(await sql.unsafe(join))]).toEqual([{ n: 800_000 }]);
+    });
   });
 };
 

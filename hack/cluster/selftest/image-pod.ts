@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { childrenOf } from '../../../e2e/support/process-table.ts';
+import { until } from '../../../e2e/support/until.ts';
+
+/** The files of an image as a pod has them: process 1 is not root and sees itself alone, nothing but mounts is written. */
+export type ImagePod = {
+  /** The first line on standard output. */
+  readonly ready: Readonly<Record<string, string>>;
+  readonly log: () => string;
+  /** Sends a signal to process 1 and waits. @returns the exit code, or the signal that ended it */
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+};
+
+/** As containerd mounts it, with the 64 MiB of shared memory that every pod has. */
+const script = `
+set -eu
+tree=$1 volume=$2 mounted=$3
+shift 3
+mount --bind "$tree" "$tree"
+mount -t proc proc "$tree/proc"
+mount -t tmpfs dev "$tree/dev"
+for name in null zero random urandom; do
+  touch "$tree/dev/$name"
+  mount --bind "/dev/$name" "$tree/dev/$name"
+done
+mkdir "$tree/dev/shm"
+mount -t tmpfs -o size=64m,mode=1777 shm "$tree/dev/shm"
+mount --bind "$volume" "$tree$mounted"
+mount -t tmpfs -o mode=1777 tmp "$tree/tmp"
+mount -o remount,ro,bind "$tree"
+exec chroot --userspec=65532:65532 --groups=65532 "$tree" /usr/local/bin/node "$@"
+`;
+
+export type PodOptions = {
+  /** The folder of the files of the image. */
+  readonly tree: string;
+  readonly volume: string;
+  /** Where the volume is in the pod. */
+  readonly mounted: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+export async function startImagePod({ tree, volume, mounted, args, environment }: PodOptions): Promise<ImagePod> {
+  for (const path of ['proc', 'dev', mounted]) mkdirSync(join(tree, path), { recursive: true });
+  const namespaces = ['--mount', '--pid', '--ipc', '--fork'];
+  const child = spawn('unshare', [...namespaces, 'sh', '-c', script, 'sh', tree, volume, mounted, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...environment },
+  });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  let first: string | undefined;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    first ??= line;
+  });
+  await until('the pod serves or ends', () => first !== undefined || isOver(child), { deadlineMs: 60_000 });
+  if (first === undefined) throw new Error(`ended before it served: ${log}`);
+  return {
+    ready: JSON.parse(first) as Record<string, string>,
+    log: () => log,
+    end: (signal) => ended(child, signal),
+  };
+}
+
+function isOver({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
+  if (!isOver(child)) {
+    const closed = once(child, 'close');
+    for (const pid of childrenOf(child.pid ?? 0, '/usr/local/bin/node')) process.kill(pid, signal);
+    await closed;
+  }
+  return child.exitCode ?? child.signalCode;
+}
