@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { KubeError } from '#kube/kube-error';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { type Answer, callUrl } from '../../../e2e/management/call-api.ts';
-import { until } from '../../../e2e/support/until.ts';
-import { definitionOf } from '../../testing/objects.ts';
-import { insertCommand, leftCommand } from '../testing/insert-command.ts';
-import { type OpenService, openService, subject } from '../testing/open-service.ts';
+import { insertCommand, leftCommand } from '../../operator/management/testing/insert-command.ts';
+import { type OpenService, openService, subject } from '../../operator/management/testing/open-service.ts';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { until } from '../support/until.ts';
+import { type Answer, callUrl } from './call-api.ts';
 
 const list = '/api/v1/guardrail-policies';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { kinds } from '#crds/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { callUrl } from '../../../e2e/management/call-api.ts';
-import { until } from '../../../e2e/support/until.ts';
-import { insertCommand, type LeftCommand, leftCommand } from '../testing/insert-command.ts';
-import { type OpenService, openService, subject } from '../testing/open-service.ts';
+import { insertCommand, type LeftCommand, leftCommand } from '../../operator/management/testing/insert-command.ts';
+import { type OpenService, openService, subject } from '../../operator/management/testing/open-service.ts';
+import { until } from '../support/until.ts';
+import { callUrl } from './call-api.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;

@@ -1,0 +1,59 @@
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { KubeClient } from '#kube/client';
+import { changeToken, newPolicySpec } from '../../operator/management/policies/make-policy.ts';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { newKey, type RunningManagement } from './start-management.ts';
+
+/** A command on a policy as its row says it. */
+export type LeftRow = {
+  readonly operationId: string;
+  readonly policyId: string;
+  readonly write: Readonly<Record<string, unknown>>;
+  readonly kind: string;
+  readonly ageMinutes?: number;
+  /** What it is known to have written. */
+  readonly accepted?: { readonly uid: string; readonly generation: number };
+};
+
+/** Writes a row as a process leaves it that is killed between the row and its answer. @returns its key */
+export async function leaveCommand(api: RunningManagement, row: LeftRow): Promise<string> {
+  const { sql } = api.database.database;
+  const { operationId, policyId, write, kind, ageMinutes = 0, accepted } = row;
+  const key = newKey();
+  await sql`
+    insert into management.operations
+      (operation_id, kind, state, target_type, target_id, trace_id, write, accepted, written_uid, written_generation,
+       leased_until, created_at, updated_at)
+    values (${operationId}, ${kind}, ${accepted === undefined ? 'pending' : 'running'}, 'policy', ${policyId},
+      ${'0'.repeat(32)}, ${JSON.stringify(write)}, ${accepted !== undefined}, ${accepted?.uid ?? null},
+      ${accepted?.generation ?? null}, now() - interval '1 second',
+      now() - ${ageMinutes} * interval '1 minute', now())`;
+  await sql`
+    insert into management.idempotency_keys (subject, key, fingerprint, operation_id, created_at)
+    values ('user:http%3A//issuer.test|root-admin', ${key}, 'none', ${operationId}, now())`;
+  return key;
+}
+
+let counter = 0;
+const newId = (): string => `01900000-0000-7000-8000-${String(++counter).padStart(12, '0')}`;
+
+/** A POST of a policy. */
+export function createOf(name: string) {
+  const operationId = newId();
+  const policyId = newId();
+  const spec = newPolicySpec({ name, description: '', definition: definitionOf(name) }, operationId);
+  const write = { type: 'create_policy', objectName: `p-${policyId}`, spec };
+  return { operationId, policyId, write, spec, kind: 'policy.create' };
+}
+
+/** A PUT over a policy as it is, which sets the description to the id of the operation. */
+export async function replaceOf(client: KubeClient, policyId: string) {
+  const object = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${policyId}`);
+  if (object === undefined) throw new Error('there is no such policy');
+  const { uid, generation, name } = object.metadata;
+  const operationId = newId();
+  const spec = { ...object.spec, description: operationId, change: changeToken(operationId, generation + 1) };
+  const write = { type: 'replace_policy', objectName: name, uid, generation, spec };
+  return { operationId, policyId, write, spec, kind: 'policy.update', uid, generation };
+}

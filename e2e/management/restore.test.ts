@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { apiVersion, idLabel, type Kind, kinds } from '#crds/kinds';
+import type { Resource, Stored } from '#crds/metadata';
+import { until } from '../support/until.ts';
+import { untilFinal } from './call-api.ts';
+import { leaveCommand, replaceOf } from './leave-command.ts';
+import { onResourceServers } from './on-resource-servers.ts';
+import type { ManagementWorld } from './open-world.ts';
+
+onResourceServers('operations whose resource was restored', (open) => {
+  let world: ManagementWorld;
+
+  beforeAll(async () => {
+    world = await open();
+  }, 120_000);
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const id = (object: Resource): string => String(object.metadata.labels?.[idLabel]);
+
+  /** Removes an object and brings it back from a backup, while no replica of the API runs. */
+  async function restore(kind: Kind, object: Stored<Resource>, backup: Resource): Promise<void> {
+    const { name, uid } = object.metadata;
+    await world.client.delete(kind, name, { uid });
+    await until('it is gone', async () => (await world.client.get(kind, name)) === undefined);
+    const { spec } = backup;
+    const metadata = { name, labels: { [idLabel]: id(backup) } };
+    await world.client.create(kind, { apiVersion, kind: kind.kind, metadata, spec });
+  }
+
+  async function applyUnconfirmed(name: string) {
+    const { id: policyId } = await world.createPolicy(name);
+    const modelId = await world.createModel(name);
+    const before = await world.binding(name);
+    world.attitude = 'pend';
+    const accepted = await world.apply(modelId, policyId, 1);
+    const { operationId } = accepted.json;
+    await until('it is pinned', async () => {
+      const { json } = await world.readBinding(modelId);
+      return json.observation.reason === 'waiting_for_replicas';
+    });
+    expect((await world.api.call(`/api/v1/operations/${operationId}`)).json.state).toBe('running');
+    await world.api.replicas[0]?.end();
+    world.attitude = 'take';
+    return { modelId, policyId, operationId, before, after: await world.binding(name) };
+  }
+
+  const endOf = (operationId: string) => untilFinal((path) => world.api.call(path), operationId);
+
+  test('an application that the backup does not hold ends lost_in_restore', async () => {
+    const { modelId, policyId, operationId, before, after } = await applyUnconfirmed('before-the-command');
+    await restore(kinds.modelBinding, after, before);
+    await world.api.startReplica(0);
+    expect(await endOf(operationId)).toMatchObject({ state: 'failed', error: { code: 'lost_in_restore' } });
+    const read = await world.readBinding(modelId);
+    expect([read.json.binding, read.json.operationId]).toEqual([null, null]);
+    expect((await world.applied(modelId, policyId, 1)).json.state).toBe('applied');
+  }, 90_000);
+
+  test('an application that the backup holds is carried out, and its operation ends by it', async () => {
+    const { modelId, policyId, operationId, after } = await applyUnconfirmed('after-the-command');
+    await restore(kinds.modelBinding, after, after);
+    await world.api.startReplica(0);
+    const end = await endOf(operationId);
+    expect(end).toMatchObject({ state: 'succeeded', result: { modelId, policyId, policyRevision: 1 } });
+    const read = await until('it is applied', async () => {
+      const { json } = await world.readBinding(modelId);
+      return json.state === 'applied' ? json : undefined;
+    });
+    expect([read.operationId, read.binding]).toMatchObject([operationId, { policyId, policyRevision: 1 }]);
+  }, 90_000);
+
+  test('a version that the backup does not hold ends lost_in_restore, and the next PUT goes on from what is there', async () => {
+    const { id: policyId } = await world.createPolicy('a-version');
+    const name = `p-${policyId}`;
+    const before = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+    if (before === undefined) throw new Error('there is no such policy');
+    const row = await replaceOf(world.client, policyId);
+    await world.api.replicas[0]?.end();
+    await restore(kinds.guardrailPolicy, before, before);
+    await leaveCommand(world.api, { ...row, accepted: { uid: row.uid, generation: row.generation + 1 } });
+    await world.api.startReplica(0);
+    expect(await endOf(row.operationId)).toMatchObject({ state: 'failed', error: { code: 'lost_in_restore' } });
+    expect((await world.readPolicy(policyId)).policy).toMatchObject({ revision: 1, description: '' });
+    expect(await world.savePolicy(policyId)).toBe(2);
+  }, 90_000);
+});

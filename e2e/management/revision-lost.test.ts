@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import type { GuardrailPolicy, GuardrailPolicySpec } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { PolicyRevision } from '#crds/policy-revision';
+import type { Clock } from '#kit/time/clock';
+import type { KubeClient } from '#kube/client';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { openService } from '../../operator/management/testing/open-service.ts';
+import { holdMs } from '../../operator/revisions/decide-recording.ts';
+import { acceptingJudge } from '../../operator/testing/accepting-judge.ts';
+import { createInstantWorkloads } from '../../operator/testing/instant-workloads.ts';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { startTestOperator } from '../../operator/testing/start-test-operator.ts';
+import { until } from '../support/until.ts';
+import { actions } from './actions.ts';
+import { callUrl, untilFinal } from './call-api.ts';
+import { leaveCommand, replaceOf } from './leave-command.ts';
+import { besidePlatform, startManagement } from './start-management.ts';
+
+const list = '/api/v1/guardrail-policies';
+const build = 'test-1';
+
+async function descriptionsOf(client: KubeClient, policyId: string): Promise<readonly string[]> {
+  const labelSelector = `portcullis.dev/policy-id=${policyId}`;
+  const { items } = await client.list<PolicyRevision>(kinds.policyRevision, { labelSelector });
+  const inOrder = items.toSorted((a, b) => a.spec.number - b.spec.number);
+  expect(inOrder.map(({ spec }) => spec.number)).toEqual(inOrder.map((_one, at) => at + 1));
+  return inOrder.map(({ spec }) => spec.description);
+}
+
+/** A write of the API, and an edit by hand over it that keeps its token. */
+async function writeAndEditOver(client: KubeClient, policyId: string, spec: GuardrailPolicySpec): Promise<void> {
+  const name = `p-${policyId}`;
+  await client.patch<GuardrailPolicy>(kinds.guardrailPolicy, name, [{ op: 'replace', path: '/spec', value: spec }]);
+  const edit = { op: 'replace', path: '/spec/description', value: 'by hand' } as const;
+  await client.patch<GuardrailPolicy>(kinds.guardrailPolicy, name, [edit]);
+}
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a version that nobody recorded in time'), () => {
+  test('is waited for by the operator for sixty seconds; then its operation ends revision_lost', async () => {
+    expect(holdMs).toBe(60_000);
+    await using parts = new AsyncDisposableStack();
+    let aheadMs = 0;
+    const clock: Clock = { now: () => performance.now() + aheadMs, date: () => new Date() };
+    let gate = Promise.resolve();
+    let looks = 0;
+    const wrapClient = (client: KubeClient): KubeClient => ({
+      ...client,
+      async get(kind, name) {
+        if (kind === kinds.guardrailPolicy) {
+          await gate;
+          looks += 1;
+        }
+        return client.get(kind, name);
+      },
+    });
+    const overrides = { workloads: createInstantWorkloads(build), judge: acceptingJudge, clock, wrapClient };
+    const platform = parts.use(await startTestOperator({ config: { build }, overrides }));
+    const api = parts.use(await startManagement(besidePlatform(platform.data, platform.operator.apiUrl)));
+    const { client } = platform;
+    const { id } = await actions(api, client).createPolicy('overtaken');
+    const row = await replaceOf(client, id);
+    await api.replicas[0]?.end();
+    const opened = Promise.withResolvers<void>();
+    gate = opened.promise;
+    await writeAndEditOver(client, id, row.spec);
+    await leaveCommand(api, { ...row, accepted: { uid: row.uid, generation: row.generation + 1 } });
+    opened.resolve();
+    await until('the operator waits for the API', async () => {
+      const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`);
+      return policy?.status?.conditions?.some(({ reason }) => reason === 'WaitingForRecord');
+    });
+    aheadMs = holdMs / 2;
+    const before = looks;
+    await until('the operator has looked again', () => looks > before + 1);
+    expect(await descriptionsOf(client, id)).toEqual(['']);
+    aheadMs = holdMs;
+    await until('the operator goes on', async () => (await descriptionsOf(client, id)).length === 2);
+    expect(await descriptionsOf(client, id)).toEqual(['', 'by hand']);
+    await api.startReplica(0);
+    const end = await untilFinal((path) => api.call(path), row.operationId);
+    expect(end).toMatchObject({ state: 'failed', error: { code: 'revision_lost' } });
+    expect((await api.call(`${list}/${id}`)).json).toMatchObject({ revision: 2, description: 'by hand' });
+  }, 90_000);
+
+  test('is waited for by the API for sixty seconds: reads show what is recorded, and a PUT comes later', async () => {
+    await using open = await openService();
+    const { client, clock, service } = open;
+    const body = { name: 'held', definition: definitionOf('held') };
+    const send = (method: 'POST' | 'PUT', path: string, key: string, etag?: string) =>
+      callUrl(`${service.url}${path}`, {
+        method,
+        token: null,
+        headers: { 'idempotency-key': key, 'if-match': etag },
+        body: method === 'PUT' ? { ...body, status: 'draft' } : body,
+      });
+    const { id } = (await send('POST', list, 'key-of-the-first-one')).json.target;
+    const path = `${list}/${id}`;
+    const read = () => callUrl(`${service.url}${path}`, { token: null });
+    const { spec } = await replaceOf(client, id);
+    // No row says what the operation of the token wrote.
+    await writeAndEditOver(client, id, spec);
+    const held = await read();
+    expect([held.status, held.json.revision, held.json.description]).toEqual([200, 1, '']);
+    const etag = String(held.headers['etag']);
+    clock.advance(59_999);
+    const refused = await send('PUT', path, 'key-of-the-second-one', etag);
+    expect([refused.status, refused.json.error.code]).toEqual([503, 'revision_pending']);
+    expect(await descriptionsOf(client, id)).toEqual(['']);
+    clock.advance(1);
+    expect((await send('PUT', path, 'key-of-the-second-one', etag)).status).toBe(202);
+    expect(await descriptionsOf(client, id)).toEqual(['', 'by hand', '']);
+  });
+});
