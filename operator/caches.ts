@@ -36,7 +36,7 @@ export type Listeners = { readonly [N in CacheName]: Listener<N> };
 
 export type Caches = AsyncDisposable & {
   readonly stores: Stores;
-  /** Who is told of changes from now on; first of every object that is held, as if it had just come. */
+  /** Who is told of changes from now on; what the stores hold already is there to be looked at. */
   connect(listeners: Listeners): void;
   /** Resolves when every kind was listed and delivered. */
   readonly synced: Promise<void>;
@@ -82,7 +82,7 @@ export function startCaches(options: {
     }
   }
 
-  /** As long as nobody is connected, the stores alone take the changes: who connects is told what they hold. */
+  /** As long as nobody is connected, the stores alone take the changes: who connects looks at what they hold. */
   function tell<N extends CacheName>(name: N, ...change: Parameters<Listener<N>>): void {
     const listener = listeners?.[name] as Listener<N> | undefined;
     listener?.(...change);
@@ -152,9 +152,6 @@ export function startCaches(options: {
     stores,
     connect(next) {
       listeners = next;
-      for (const name of Object.keys(stores) as CacheName[]) {
-        for (const object of stores[name].list()) tell(name, object.metadata.name, object as never, undefined);
-      }
     },
     synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
     routesChangedAt: (gateway) => changedAt.get(gateway) ?? '0',

@@ -1,9 +1,10 @@
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
+import { createTurns } from '#kube/turns';
 import type { WorkQueue } from '#kube/work-queue';
 import type { Caches } from './caches.ts';
 import type { OperatorConfig } from './config.ts';
-import { allBundles, createBundleSweep } from './controllers/bundle-sweep/controller.ts';
+import { createBundleSweep } from './controllers/bundle-sweep/controller.ts';
 import { createReportController } from './controllers/gateway-report/controller.ts';
 import { createPolicyController } from './controllers/guardrail-policy/controller.ts';
 import { createBindingController } from './controllers/model-binding/controller.ts';
@@ -48,11 +49,12 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { bindings, addresses, generations, ledger } = controllers;
 
   const parts = new AsyncDisposableStack();
+  const turns = createTurns();
   const start = (
     name: ControllerName,
     concurrency: number,
     { reconcile }: { reconcile(key: string, signal: AbortSignal): Promise<PassOutcome> },
-  ): WorkQueue => parts.use(startController({ name, concurrency, logger, meter, reconcile }));
+  ): WorkQueue => parts.use(startController({ name, concurrency, logger, meter, turns, reconcile }));
   const queues = {
     policies: start('guardrailpolicy', 4, controllers.policies),
     bindings: start('modelbinding', 24, bindings),
@@ -69,6 +71,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   let looking: NodeJS.Timeout | undefined;
   parts.defer(() => clearTimeout(looking));
   function lookAtNeeds(): void {
+    if (parts.disposed) return;
     looking ??= setTimeout(() => {
       looking = undefined;
       // What cannot be told now is told by the passes, which are tried again.
@@ -102,11 +105,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   });
   caches.connect(triggers);
   served.onChange(triggers.served);
-  for (const name of new Set([...served.entries.map((entry) => entry.name), ...served.pins().keys()])) {
-    triggers.served(name);
-  }
-  // What a crash left behind.
-  queues.bundles.add(allBundles);
+  void triggers.everything();
   return parts;
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { GatewayRoute } from '#crds/gateway-route';
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { idLabel } from '#crds/kinds';
@@ -11,6 +12,9 @@ import { readPrevious } from './controllers/model-binding/previous.ts';
 import type { NeedsLedger } from './controllers/runtime-generation/needs-ledger.ts';
 import type { ServedPolicies } from './served/ports.ts';
 import { createUnconfirmedRoutes } from './unconfirmed-routes.ts';
+
+/** How long objects are gone through in one turn of the event loop, milliseconds. */
+const turnMs = 2;
 
 export type Queues = Readonly<
   Record<
@@ -76,6 +80,25 @@ export function createTriggers(options: {
   };
 
   return {
+    async everything() {
+      // At once: what is needed is found from all of them together.
+      for (const { metadata } of stores.bindings.list()) needs.touch(metadata.name);
+      for (const { metadata } of stores.routes.list()) needs.touch(metadata.name);
+      // Before any binding: the pass over it sees what a report said until then.
+      await inTurns(stores.routes.list(), (route) => unconfirmed.changed(route.metadata.name, route));
+      for (const { metadata } of stores.reports.list()) queues.reports.add(metadata.name);
+      for (const name of new Set([...served.entries.map((entry) => entry.name), ...served.pins().keys()])) {
+        queues.served.add(name);
+      }
+      for (const queue of ['policies', 'bindings', 'generations'] as const) {
+        await inTurns<AnyObject>(stores[queue].list(), ({ metadata }) =>
+          queues[queue].add(metadata.name, { priority: 'low' }),
+        );
+      }
+      // What a crash left behind.
+      queues.bundles.add(allBundles, { priority: 'low' });
+      needs.look();
+    },
     policies(name, current, previous) {
       queues.policies.add(name, { priority: isEdit(current, previous) ? 'high' : 'low' });
       for (const id of [current, previous].map(idOf)) policiesOfId(id);
@@ -142,8 +165,23 @@ export function createTriggers(options: {
   };
 }
 
-/** Besides the objects: the address of a served policy changed, or its entry is looked at for the first time. */
-export type Triggers = Listeners & { readonly served: (entry: string) => void };
+export type Triggers = Listeners & {
+  /** Each object and each served policy that there is gets its first pass; what they mean to each other follows. */
+  readonly everything: () => Promise<void>;
+  /** The address of a served policy changed. */
+  readonly served: (entry: string) => void;
+};
+
+/** There may be very many of them: watches, edits and the lease go on meanwhile. */
+async function inTurns<T>(items: readonly T[], each: (item: T) => void): Promise<void> {
+  let since = performance.now();
+  for (const item of items) {
+    each(item);
+    if (performance.now() - since < turnMs) continue;
+    await turn();
+    since = performance.now();
+  }
+}
 
 type AnyObject = { readonly metadata: Stored<GuardrailPolicy>['metadata'] };
 

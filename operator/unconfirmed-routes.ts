@@ -19,18 +19,25 @@ export type UnconfirmedRoutes = {
 export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports'>): UnconfirmedRoutes {
   const open = new Map<string, { readonly gateway: string; readonly version: string }>();
 
-  /** Forgets what every replica of the gateway is past; who comes later is looked at as a whole. */
-  function forgetConfirmed(gateway: string): void {
+  /** Whether every replica that there is has passed a version; who comes later is looked at as a whole. */
+  function isConfirmed(gateway: string, version: string): boolean {
     const reports = stores.reports.by('gateway', gateway);
+    return reports.length > 0 && reports.every((report) => isPast(report, version));
+  }
+
+  function forgetConfirmed(gateway: string): void {
     for (const [name, route] of open) {
-      if (route.gateway === gateway && reports.every((report) => isPast(report, route.version))) open.delete(name);
+      if (route.gateway === gateway && isConfirmed(gateway, route.version)) open.delete(name);
     }
   }
 
   return {
     changed(name, current) {
-      if (current === undefined) open.delete(name);
-      else open.set(name, { gateway: current.spec.gateway, version: current.metadata.resourceVersion });
+      open.delete(name);
+      if (current === undefined) return;
+      const { gateway } = current.spec;
+      const version = current.metadata.resourceVersion;
+      if (!isConfirmed(gateway, version)) open.set(name, { gateway, version });
     },
     concernedBy(current, previous) {
       if (current === undefined || previous === undefined || !isSameReplica(current, previous)) return 'all';

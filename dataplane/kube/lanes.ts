@@ -2,14 +2,18 @@
 export type Priority = 'high' | 'normal' | 'low';
 
 const order: readonly Priority[] = ['high', 'normal', 'low'];
+const aboveLow = order.filter((priority) => priority !== 'low');
 /** Every so many keys the lowest lane with a key comes first, so that none waits for ever. */
 const fairEvery = 8;
+
+export type Taken = { readonly key: string; readonly priority: Priority };
 
 export type Lanes = {
   /** Files a key, or moves it up; it is in one lane at a time and never moves down. */
   put(key: string, priority: Priority): void;
-  /** The next key: of the highest lane, first in, first out. */
-  take(): string | undefined;
+  /** The next key: of the highest lane, first in, first out; of those above the lowest one alone where that is asked. */
+  take(options: { readonly low: boolean }): Taken | undefined;
+  has(priority: Priority): boolean;
   higher(a: Priority | undefined, b: Priority): Priority;
   clear(): void;
   readonly size: number;
@@ -28,6 +32,16 @@ export function createLanes(): Lanes {
     return order.find((priority) => lanes[priority].has(key));
   }
 
+  function takeOf(search: readonly Priority[]): Taken | undefined {
+    for (const priority of search) {
+      for (const key of lanes[priority]) {
+        lanes[priority].delete(key);
+        return { key, priority };
+      }
+    }
+    return undefined;
+  }
+
   return {
     put(key, priority) {
       const held = laneOf(key);
@@ -35,17 +49,12 @@ export function createLanes(): Lanes {
       if (held !== undefined) lanes[held].delete(key);
       lanes[priority].add(key);
     },
-    take() {
+    take({ low }) {
       taken += 1;
-      const search = taken % fairEvery === 0 ? order.toReversed() : order;
-      for (const priority of search) {
-        for (const key of lanes[priority]) {
-          lanes[priority].delete(key);
-          return key;
-        }
-      }
-      return undefined;
+      const open = low ? order : aboveLow;
+      return takeOf(taken % fairEvery === 0 ? open.toReversed() : open);
     },
+    has: (priority) => lanes[priority].size > 0,
     higher,
     clear() {
       for (const priority of order) lanes[priority].clear();

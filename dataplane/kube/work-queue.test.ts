@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { until } from '../../e2e/support/until.ts';
 import { KubeError } from './kube-error.ts';
+import { createTurns } from './turns.ts';
 import { createWorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
 type Gate = { readonly promise: Promise<void>; readonly resolve: () => void };
@@ -211,4 +212,33 @@ test('ends in order: the pass is told, waited for, and nothing starts after it',
   expect(told).toBe(true);
   expect(passes).toEqual(['a']);
   await queue.idle();
+});
+
+test('low keys of every queue of the process make way for a key that somebody waits for, and are all worked on', async () => {
+  const turns = createTurns();
+  const urgent = Promise.withResolvers<void>();
+  const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>());
+  let begun = 0;
+  await using edits = createWorkQueue({ concurrency: 4, turns, onError: () => {}, process: () => urgent.promise });
+  await using others = createWorkQueue({
+    concurrency: 4,
+    turns,
+    onError: () => {},
+    process: async (key) => {
+      begun += 1;
+      await gates[Number(key)]?.promise;
+    },
+  });
+  edits.add('edit', { priority: 'high' });
+  for (const key of gates.keys()) others.add(String(key), { priority: 'low' });
+  expect(begun).toBe(2);
+  others.add('normal');
+  expect(begun).toBe(3);
+  gates[0]?.resolve();
+  await until('a third low key', () => begun === 4);
+  urgent.resolve();
+  await until('the last one', () => begun === 5);
+  for (const gate of gates) gate.resolve();
+  await others.idle();
+  expect(others.counts()).toMatchObject({ depth: 0, active: 0, outcomes: { success: 5 } });
 });

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '#kit/time/clock';
 import { isKubeError } from './kube-error.ts';
-import { createLanes, type Priority } from './lanes.ts';
+import { createLanes, type Priority, type Taken } from './lanes.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 export type { Priority } from './lanes.ts';
 
@@ -22,6 +23,8 @@ export type WorkQueueOptions = {
   readonly firstBackoffMs?: number;
   /** Longest wait after an error, milliseconds. 60,000 when absent. */
   readonly maxBackoffMs?: number;
+  /** Shared by the queues of one process; of its own where absent. */
+  readonly turns?: Turns;
   readonly clock?: Clock;
 };
 
@@ -51,12 +54,6 @@ export type WorkQueue = AsyncDisposable & {
   counts(): WorkQueueCounts;
 };
 
-/**
- * Passes that wait for nothing follow each other in one turn of the event loop; after so many milliseconds of them
- * everything else has its turn, watches and the lease among it.
- */
-const turnMs = 5;
-
 type Delay = { readonly at: number; readonly timer: NodeJS.Timeout };
 
 /**
@@ -67,6 +64,8 @@ type Delay = { readonly at: number; readonly timer: NodeJS.Timeout };
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { clock = systemClock, firstBackoffMs = 200, maxBackoffMs = 60_000 } = options;
   const lanes = createLanes();
+  const { turns = createTurns({ clock }) } = options;
+  const unfollow = turns.follow(start);
   const queuedAt = new Map<string, number>();
   const active = new Map<string, { readonly since: number; again: Priority | undefined }>();
   const delays = new Map<string, Delay>();
@@ -76,9 +75,6 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const outcomes: Record<WorkOutcome, number> = { success: 0, requeue_after: 0, error: 0 };
   let adds = 0;
   let retries = 0;
-  /** When this turn of the event loop began to work; undefined where it did not. */
-  let turnSince: number | undefined;
-  let isResting = false;
   let waiters: (() => void)[] = [];
 
   function add(key: string, { priority = 'normal' }: { readonly priority?: Priority } = {}): void {
@@ -115,39 +111,25 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     delays.delete(key);
   }
 
-  function beginTurn(): void {
-    turnSince = undefined;
-    isResting = false;
-    start();
-  }
-
-  /** Whether this turn has taken its time; then the next one goes on. */
-  function mustRest(): boolean {
-    if (isResting) return true;
-    if (turnSince === undefined) {
-      turnSince = clock.now();
-      setImmediate(beginTurn);
-      return false;
-    }
-    isResting = clock.now() - turnSince >= turnMs;
-    return isResting;
-  }
-
   function start(): void {
-    while (active.size < options.concurrency && lanes.size > 0 && !mustRest()) {
-      const key = lanes.take();
-      if (key === undefined) return;
-      const queued = queuedAt.get(key) ?? clock.now();
-      queuedAt.delete(key);
-      const pass = work(key, queued).finally(() => running.delete(pass));
+    while (active.size < options.concurrency) {
+      const low = lanes.has('low') && turns.mayBeginLow();
+      if (!(low || lanes.has('normal') || lanes.has('high')) || !turns.mayBegin()) return;
+      const taken = lanes.take({ low });
+      if (taken === undefined) return;
+      const queued = queuedAt.get(taken.key) ?? clock.now();
+      queuedAt.delete(taken.key);
+      const pass = work(taken, queued).finally(() => running.delete(pass));
       running.add(pass);
     }
   }
 
-  async function work(key: string, queued: number): Promise<void> {
+  async function work({ key, priority }: Taken, queued: number): Promise<void> {
     const since = clock.now();
     active.set(key, { since, again: undefined });
+    turns.began(priority);
     const outcome = await attempt(key);
+    turns.ended(priority);
     const again = active.get(key)?.again;
     active.delete(key);
     outcomes[outcome] += 1;
@@ -216,6 +198,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
       stop.abort();
       for (const key of [...delays.keys()]) cancelDelay(key);
       lanes.clear();
+      unfollow();
       await Promise.all(running);
       release();
     },

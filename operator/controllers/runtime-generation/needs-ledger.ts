@@ -4,8 +4,8 @@ import type { ServedPolicies } from '../../served/ports.ts';
 import type { NeedsFinder } from './needed-workloads.ts';
 import type { Need } from './snapshot.ts';
 
-/** Bindings that are looked at in one turn of the event loop. */
-const inOneTurn = 64;
+/** How long bindings are looked at in one turn of the event loop, milliseconds. */
+const turnMs = 2;
 
 /** What is needed as far as the caches tell; only what a change concerns is found anew. */
 export type NeedsLedger = {
@@ -56,7 +56,7 @@ export function createNeedsLedger(options: {
   }
 
   async function refresh(): Promise<void> {
-    let count = 0;
+    let since = performance.now();
     for (const name of touched) {
       touched.delete(name);
       try {
@@ -66,8 +66,9 @@ export function createNeedsLedger(options: {
         touched.add(name);
         throw error;
       }
-      count += 1;
-      if (count % inOneTurn === 0) await turn();
+      if (performance.now() - since < turnMs) continue;
+      await turn();
+      since = performance.now();
     }
     const needs = await finder.ofServed(served.pins());
     for (const gone of addresses) if (!needs.has(gone)) enter(gone, [], 1);
