@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,8 +100,18 @@ async function auditFlags(folder: string): Promise<readonly string[]> {
 
 /** Names of Services resolve; the operator collects its garbage when it is told to, and says what is left. */
 function optionsOf(account: string): string {
-  const hooks = ['scale/resolve-services.ts', ...(account === 'gateway' ? [] : ['isolation/collect-on-signal.ts'])];
-  return ['--expose-gc', ...hooks.map((hook) => `--import=${root}/e2e/${hook}`)].join(' ');
+  const isOperator = account !== 'gateway';
+  const hooks = ['scale/resolve-services.ts', ...(isOperator ? ['isolation/collect-on-signal.ts'] : [])];
+  const own = isOperator ? [optionsOfChart()] : [];
+  return [...own, '--expose-gc', ...hooks.map((hook) => `--import=${root}/e2e/${hook}`)].join(' ');
+}
+
+/** The options of Node that the chart gives the operator; a test holds the chart to this file. */
+function optionsOfChart(): string {
+  const rendered = readFileSync(join(root, 'e2e/chart/testdata/default-operator-deployment.yaml'), 'utf8');
+  const options = /name: NODE_OPTIONS\s+value: (.+)$/m.exec(rendered)?.[1];
+  if (options === undefined) throw new TypeError('the rendered operator has no options of Node');
+  return options;
 }
 
 async function layOut(folder: string, port: number): Promise<void> {
