@@ -21,7 +21,7 @@ export const settings = {
     help: 'folder of the database; it is made at the first start',
   }),
   PORTCULLIS_DATABASE_PASSWORD_FILE: setting.file({
-    help: 'file of the password that clients give; the first start sets it, a later one must have the same',
+    help: 'file of the password that clients give; each start makes it that of the database',
   }),
 };
 

@@ -11,6 +11,7 @@ import { endOrphan } from './server/orphan.ts';
 import { reachableBinaries } from './server/reachable-binaries.ts';
 import type { Place } from './server/run-program.ts';
 import { ServerError } from './server/server-error.ts';
+import { setPassword } from './server/set-password.ts';
 import { type RunningServer, startServer } from './server/start-server.ts';
 
 /** The running database. Disposing it ends the server in order. */
@@ -37,34 +38,54 @@ export async function openDatabase(config: PostgresConfig, signal: AbortSignal):
   await endOrphan(data);
   writeClientRules({ data, account, servesCluster: config.servesCluster });
   signal.throwIfAborted();
-  const { server, address } = await serve({ binaries, account, data }, config, signal);
+  const { server, address } = await serveWithPassword({ binaries, account, data }, config, password, signal);
   let stopping = false;
   void server.ended.then((words) => {
     if (!stopping) throw new ServerError('ended', `PostgreSQL ${words}`);
   });
-  const stop = (): Promise<void> => {
-    stopping = true;
-    return server.stop();
-  };
-  try {
-    await ensureDatabase({ url: urlOf(reachable(address), 'postgres'), password }, config.passwordFile);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
   return {
     url: urlOf(address, owner),
     access: { url: urlOf(reachable(address), owner), password },
-    [Symbol.asyncDispose]: stop,
+    [Symbol.asyncDispose]() {
+      stopping = true;
+      return server.stop();
+    },
   };
 }
 
-async function serve(
+type Serving = { readonly server: RunningServer; readonly address: HostPort };
+
+/** Where the password of the database is another one, the server is ended, given the new one and started again. */
+async function serveWithPassword(
   place: Place,
-  { listen, servesCluster }: PostgresConfig,
+  config: PostgresConfig,
+  password: string,
   signal: AbortSignal,
-): Promise<{ readonly server: RunningServer; readonly address: HostPort }> {
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+): Promise<Serving> {
+  for (let isSet = false; ; isSet = true) {
+    const serving = await serve(place, config, signal);
+    const admits = await withStopOnFailure(serving.server, () => ensureDatabase(serving.address, password));
+    if (admits) return serving;
+    await serving.server.stop();
+    signal.throwIfAborted();
+    if (isSet || !(await setPassword(place, password))) {
+      const sentence = `the password in ${config.passwordFile} is not the one of the database and cannot be set`;
+      throw new ServerError('wrong_password', `${sentence}: put back the earlier file`);
+    }
+    say('postgres: the password of the database is now that of the file');
+  }
+}
+
+async function withStopOnFailure<T>(server: RunningServer, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+async function serve(place: Place, { listen, servesCluster }: PostgresConfig, signal: AbortSignal): Promise<Serving> {
   for (let tried = 1; ; tried += 1) {
     const address = { host: listen.host, port: listen.port === 0 ? await freePort(listen.host) : listen.port };
     try {
@@ -87,18 +108,27 @@ function freePort(host: string): Promise<number> {
   });
 }
 
-/** Proves the password too: one that does not fit would only show in every other process. */
-async function ensureDatabase({ url, password }: Access, passwordFile: string): Promise<void> {
-  await using database = connectSql({ url, password: () => password, applicationName: 'portcullis-postgres', max: 1 });
+/** @returns false where the password is not that of the database, which would only show in every other process */
+async function ensureDatabase(address: HostPort, password: string): Promise<boolean> {
+  await using database = connectSql({
+    url: urlOf(reachable(address), 'postgres'),
+    password: () => password,
+    applicationName: 'portcullis-postgres',
+    max: 1,
+  });
   const { sql } = database;
   try {
     const found = await sql`select from pg_database where datname = ${owner}`;
     if (found.length === 0) await sql`create database ${sql(owner)}`;
+    return true;
   } catch (error) {
-    if (!(error instanceof SqlUnavailableError) || error.reason !== '28P01') throw error;
-    const sentence = `the password in ${passwordFile} is not the one of the database: put back the earlier file`;
-    throw new ServerError('wrong_password', sentence, error);
+    if (error instanceof SqlUnavailableError && error.reason === '28P01') return false;
+    throw error;
   }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 /** An address that stands for every one of this machine is none to connect to. */

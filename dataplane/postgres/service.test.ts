@@ -78,10 +78,35 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     await expect(wrong.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
   });
 
-  test('another password file than that of the first start is refused with what to do', async () => {
+  test.each([
+    ['another word', 'another'],
+    ['signs that mean something to SQL', `it's \\ "x"; drop role portcullis --`],
+    ['several lines', 'one\n\ntwo'],
+    ['letters beyond ASCII', 'pässwörd'],
+  ])('a password file that holds another password at a later start sets it: %s', async (_what, password) => {
     await (await start())[Symbol.asyncDispose]();
-    writeFileSync(join(folder, 'password'), 'another\n');
-    await expect(start()).rejects.toThrow('is not the one of the database: put back the earlier file');
+    const before = readFileSync(join(folder, 'password'), 'utf8').trimEnd();
+    writeFileSync(join(folder, 'password'), `${password}\n`);
+    await using server = await start();
+    expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await using old = connectSql({ url: server.process.url, applicationName: 'test', password: () => before });
+    await expect(old.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
+    expect(server.process.log()).toContain('postgres: the password of the database is now that of the file');
+    expect(server.process.log()).not.toContain(password);
+    await server.process.end('SIGTERM');
+    await using again = await start();
+    expect(await query(again, 'select 1 as n')).toEqual([{ n: 1 }]);
+    expect(again.process.log()).not.toContain('is now that of the file');
+  });
+
+  test('a password that PostgreSQL cannot have is refused, and the earlier one stays', async () => {
+    await (await start())[Symbol.asyncDispose]();
+    const before = readFileSync(join(folder, 'password'));
+    writeFileSync(join(folder, 'password'), 'a\0b\n');
+    await expect(start()).rejects.toThrow('is not the one of the database and cannot be set: put back');
+    writeFileSync(join(folder, 'password'), before);
+    await using again = await start();
+    expect(again.process.log()).not.toContain('is now that of the file');
   });
 
   test('an empty password file is refused', async () => {

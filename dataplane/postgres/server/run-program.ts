@@ -12,13 +12,23 @@ export type Place = {
   readonly data: string;
 };
 
+export type Arguments = {
+  /** Before and after that of the data folder. */
+  readonly first?: readonly string[];
+  readonly last: readonly string[];
+  readonly stdin?: 'ignore' | 'pipe';
+};
+
 /** Starts a program of PostgreSQL in its own group, so that Ctrl-C in a terminal does not reach it before us. */
-export function startProgram(name: 'postgres' | 'initdb', place: Place, args: readonly string[]): ChildProcess {
-  const { binaries, account, data } = place;
-  return spawn(join(binaries.home, 'bin', name), ['-D', workingFolder(data, account), ...args], {
+export function startProgram(
+  name: 'postgres' | 'initdb',
+  { binaries, account, data }: Place,
+  { first = [], last, stdin = 'ignore' }: Arguments,
+): ChildProcess {
+  return spawn(join(binaries.home, 'bin', name), [...first, '-D', workingFolder(data, account), ...last], {
     cwd: data,
     detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: [stdin, 'ignore', 'pipe'],
     env: { PATH: childEnvironment()['PATH'], TZ: 'UTC', LC_ALL: 'C' },
     ...account,
   });
@@ -30,7 +40,7 @@ export async function runProgram(
   place: Place,
   args: readonly string[],
 ): Promise<{ readonly code: number | null; readonly lastWords: string }> {
-  const child = startProgram(name, place, args);
+  const child = startProgram(name, place, { last: args });
   let lastWords = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     lastWords = (lastWords + text).slice(-500);

@@ -31,7 +31,7 @@ const stopMs = 20_000;
  */
 export async function startServer(place: Place, options: ServerOptions, signal: AbortSignal): Promise<RunningServer> {
   const { address, say } = options;
-  const child = startProgram('postgres', place, serverArguments(options));
+  const child = startProgram('postgres', place, { last: serverArguments(options) });
   const ended = endOf(child);
   const guard = child.pid === undefined ? undefined : endWithThisProcess(child.pid);
   void ended.then(() => guard?.kill('SIGKILL'));
