@@ -1,12 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import { kinds } from '#crds/kinds';
 import { definitionOf } from '../../operator/testing/objects.ts';
+import { freePort } from '../support/loopback.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { verifies } from '../support/verifies.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import type { ManagementWorld } from './open-world.ts';
-import { newKey } from './start-management.ts';
+import { audience, issuer, newKey } from './start-management.ts';
 
 onResourceServers('who may use the management API', (openWorld) => {
   let world: ManagementWorld;
@@ -125,6 +128,22 @@ onResourceServers('who may use the management API', (openWorld) => {
       }
     },
   );
+
+  test('where the keys of an issuer cannot be had nobody is let in, readiness stays, and a metric says so', async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'issuers.yaml');
+    const nobody = `http://127.0.0.1:${await freePort()}/jwks.json`;
+    writeFileSync(file, `issuers:\n  - { issuer: "${issuer}", audience: ${audience}, jwksUrl: "${nobody}" }\n`);
+    await using replica = await world.api.startReplica(1, { PORTCULLIS_ISSUERS_FILE: file });
+    const refused = await world.api.call('/api/v1/guardrail-policies', { replica: 1 });
+    expect([refused.status, refused.json.error.code]).toEqual([503, 'identity_unavailable']);
+    const at = (path: string) => fetch(`${replica.ready['admin']}${path}`);
+    expect((await at('/readyz')).status).toBe(200);
+    const metrics = await (await at('/metrics')).text();
+    expect(metrics).toMatch(
+      /^portcullis_management_issuer_keys_unavailable_total\{issuer="http:\/\/issuer\.test",.*\} 1$/m,
+    );
+  });
 
   test('who acts for an administrator needs the permission too', async () => {
     const token = await world.api.mint({ actors: [{ issuer: 'http://issuer.test', subject: 'an-agent' }] });

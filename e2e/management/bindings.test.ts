@@ -85,7 +85,12 @@ onResourceServers('the binding of a model', (openWorld) => {
       expect(after.binding).toEqual(binding);
       expect(operation.result).toEqual({ modelId, ...binding });
       expect(guardrail.headers['x-ap-gr-policy-revision']).toBe('1');
-      expect((await world.api.call(path(modelId), { replica: 1 })).json.state).toBe('applied');
+      await until('every replica says the same of it', async () => {
+        const [one, other] = await Promise.all([0, 1].map((replica) => world.api.call(path(modelId), { replica })));
+        expect(other?.text).toBe(one?.text);
+        return one?.headers['etag'] === other?.headers['etag'];
+      });
+      expect(after.observation.lastObservedAt).not.toBeNull();
     },
   );
 
@@ -204,9 +209,11 @@ onResourceServers('the binding of a model', (openWorld) => {
       });
       const operation = await world.api.call(`/api/v1/operations/${answer.json.operationId}`);
       expect(operation.json.state).toBe('running');
+      const { etag } = (await world.readBinding(modelId)).headers;
       world.attitude = 'take';
       expect((await world.api.ended(answer)).state).toBe('succeeded');
       await state(modelId, 'applied');
+      expect((await world.readBinding(modelId)).headers['etag']).toBe(etag);
     },
   );
 

@@ -26,8 +26,8 @@ export type RunningManagement = AsyncDisposable & {
   command(method: 'POST' | 'PUT', path: string, body: unknown, options?: CommandOptions): Promise<Answer>;
   /** Waits for the end of the operation of a 202. */
   ended(accepted: Answer): Promise<OperationResource>;
-  /** Starts one more replica, or one in the place of an ended one. */
-  startReplica(at?: number): Promise<RunningProcess>;
+  /** Starts one more replica, or one in the place of an ended one; `change` is for its environment alone. */
+  startReplica(at?: number, change?: Readonly<Record<string, string>>): Promise<RunningProcess>;
 };
 
 export type MintRequest = {
@@ -84,7 +84,12 @@ export async function startManagement(options: ManagementOptions): Promise<Runni
   parts.defer(async () => {
     await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
   });
-  const start = () => startProcess({ file: 'operator/management/main.ts', environment, deadlineMs: 60_000 });
+  const start = (change: Readonly<Record<string, string>> = {}) =>
+    startProcess({
+      file: 'operator/management/main.ts',
+      environment: { ...environment, ...change },
+      deadlineMs: 60_000,
+    });
   for (let count = 0; count < (options.replicas ?? 1); count++) replicas.push(await start());
   const mint: RunningManagement['mint'] = (asked = {}) =>
     mintToken({ keyFile, issuer, subject: administrator, audience, ttlSeconds: 3_600, ...asked });
@@ -106,8 +111,8 @@ export async function startManagement(options: ManagementOptions): Promise<Runni
       if (accepted.status !== 202) throw new Error(`not accepted: ${accepted.status} ${accepted.text}`);
       return untilFinal(call, accepted.json.operationId);
     },
-    async startReplica(at = replicas.length) {
-      const replica = await start();
+    async startReplica(at = replicas.length, change = {}) {
+      const replica = await start(change);
       replicas[at] = replica;
       return replica;
     },

@@ -1,0 +1,133 @@
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sha256Hex } from '#contracts/canonical';
+import { migrate } from '#sql/migrate';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { root } from '../../hack/check/run-tool.ts';
+import { insertCommand, leftCommand } from '../../operator/management/testing/insert-command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type ManagementWorld, openWorld } from './open-world.ts';
+
+const folders = {
+  management: join(root, 'operator/management/migrations'),
+  relations: join(root, 'dataplane/relations/adapters/postgres/migrations'),
+} as const;
+const schemas = ['management', 'relations'] as const;
+
+/** SHA-256 of each file. A database that has taken one refuses it with other content: what is new is a new file. */
+const published = {
+  'management/0001-operations.sql': 'a733c736f25c63e18b520a6900c3609e666f90dfa6e8cbbfcfb86b5de89e6944',
+  'relations/0001-tuples.sql': '176f2f7fc28be9276ce3e99ee2877a05ab775652d3b760f9f7f2aab6ee0d68d8',
+};
+
+const subject = 'user:http%3A//issuer.test|root-admin';
+
+test('a migration never changes once it is published', () => {
+  const found = schemas.flatMap((schema) =>
+    readdirSync(folders[schema]).map((name) => {
+      return [`${schema}/${name}`, sha256Hex(readFileSync(join(folders[schema], name)))];
+    }),
+  );
+  expect(Object.fromEntries(found)).toEqual(published);
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the management API'), () => {
+  let world: ManagementWorld;
+  beforeAll(async () => {
+    world = await openWorld({ replicas: 0 });
+  }, 120_000);
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const sql = () => world.api.database.database.sql;
+  const filesOf = (schema: (typeof schemas)[number]): readonly string[] => readdirSync(folders[schema]).sort();
+
+  /** Applies the first migration of a schema and no later one. */
+  async function migrateToFirst(schema: (typeof schemas)[number]): Promise<void> {
+    using folder = temporaryFolder();
+    const [first = ''] = filesOf(schema);
+    cpSync(join(folders[schema], first), join(folder.path, first));
+    const done = await migrate(world.api.database.database, { schema, folder: pathToFileURL(folder.path) });
+    expect(done).toEqual([first]);
+  }
+
+  async function rowsOfFirst() {
+    const operations = await sql()`
+      select operation_id, kind, state, target_type, target_id, trace_id, write, accepted, written_uid,
+        written_generation, result, failure_code, failure_message, created_at, updated_at
+      from management.operations order by operation_id`;
+    const keys = await sql()`
+      select subject, key, fingerprint, operation_id, created_at from management.idempotency_keys order by key`;
+    const tuples = await sql()`select * from relations.tuples`;
+    return { operations: [...operations], keys: [...keys], tuples: tuples.length };
+  }
+
+  test('go forwards on data, by replicas that start at the same time; what is in them is intact and in use', async () => {
+    for (const schema of schemas) await migrateToFirst(schema);
+    const ended = leftCommand('ended');
+    const failed = leftCommand('failed');
+    const createdAt = new Date(Date.now() - 3_600_000);
+    const { database } = world.api.database;
+    await insertCommand(database, ended, { subject, createdAt, state: 'succeeded' });
+    await insertCommand(database, failed, { subject, createdAt, state: 'succeeded' });
+    await sql()`
+      update management.operations set state = 'failed', result = null, failure_code = 'revision_lost',
+        failure_message = 'Somebody was faster.' where operation_id = ${failed.operationId}`;
+    const before = await rowsOfFirst();
+    expect(before.operations).toHaveLength(2);
+
+    await Promise.all([world.api.startReplica(0), world.api.startReplica(1)]);
+    for (const schema of schemas) {
+      const applied = await sql()`select name from ${sql()(schema)}.migrations order by number`;
+      expect(applied.map(({ name }) => name)).toEqual(filesOf(schema));
+    }
+    const after = await rowsOfFirst();
+    expect(after.operations).toEqual(before.operations);
+    expect(after.keys).toEqual(before.keys);
+    expect(after.tuples).toBeGreaterThan(0);
+
+    for (const replica of [0, 1]) {
+      const read = async ({ operationId }: { operationId: string }) =>
+        (await world.api.call(`/api/v1/operations/${operationId}`, { replica })).json;
+      expect(await read(ended)).toMatchObject({
+        kind: 'policy.create',
+        state: 'succeeded',
+        target: { type: 'policy', id: ended.policyId },
+        result: { policyId: ended.policyId, revision: 1 },
+        createdAt: createdAt.toISOString(),
+      });
+      expect(await read(failed)).toMatchObject({ state: 'failed', error: { code: 'revision_lost' } });
+      const { key, body } = ended;
+      const again = await world.api.command('POST', '/api/v1/guardrail-policies', body, { key, replica });
+      expect([again.status, again.json.operationId]).toEqual([202, ended.operationId]);
+    }
+    expect((await world.createPolicy('afterwards')).id).toMatch(/-7/);
+  }, 90_000);
+
+  test('that a process left half way are carried on by the version of now', async () => {
+    for (const replica of world.api.replicas) await replica.end();
+    const open = leftCommand('open');
+    await insertCommand(world.api.database.database, open, { subject, createdAt: new Date() });
+    await world.api.startReplica(0);
+    const { id } = (await world.api.ended({ status: 202, headers: {}, text: '', json: open })).target;
+    expect((await world.readPolicy(id)).policy.name).toBe('open');
+  }, 60_000);
+
+  test.each(schemas)(
+    'that are newer than the program are refused with a sentence: %s',
+    async (schema) => {
+      await sql()`insert into ${sql()(schema)}.migrations (number, name, digest)
+      values (9999, '9999-of-tomorrow.sql', 'none')`;
+      try {
+        await expect(world.api.startReplica(2)).rejects.toThrow(
+          `schema ${schema} holds 9999-of-tomorrow.sql, which this program does not know: start the newer program`,
+        );
+      } finally {
+        await sql()`delete from ${sql()(schema)}.migrations where number = 9999`;
+      }
+      await world.api.startReplica(2);
+    },
+    60_000,
+  );
+});
