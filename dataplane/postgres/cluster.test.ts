@@ -65,8 +65,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
     ]);
     await using wrong = connect(server, { host, password: 'wrong' });
     await expect(wrong.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
-    const rules = await client.sql`select type, auth_method from pg_hba_file_rules`;
-    expect([...rules]).toEqual([{ type: 'host', auth_method: 'scram-sha-256' }]);
+    const rules = readFileSync(join(data(), 'pg_hba.conf'), 'utf8');
+    expect(rules.split('\n').filter((line) => /^[^#]/.test(line))).toEqual(['host all all all scram-sha-256']);
   });
 
   test.skipIf(outside === undefined)('without the setting nobody of the network is heard', async () => {
@@ -171,6 +171,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what tells how the da
       process.kill(postmaster, 'SIGCONT');
     }
     await until('it is ready again', async () => (await ask(server, '/readyz')).status === 200);
+    expect(await metric(server, 'ready{')).toBe(1);
+  });
+
+  test('a server with as many clients as it takes is ready, and takes no more', async () => {
+    await using server = await start();
+    await using clients = new AsyncDisposableStack();
+    const one = (): Database => clients.use(connect(server));
+    await Promise.all(Array.from({ length: 99 }, () => one().sql`select 1`));
+    expect(await metric(server, 'connections{state="idle"')).toBe(99);
+    await one().sql`select 1`;
+    await expect(one().sql`select 1`).rejects.toMatchObject({ reason: '53300' });
+    expect((await ask(server, '/readyz')).status).toBe(200);
     expect(await metric(server, 'ready{')).toBe(1);
   });
 

@@ -6,12 +6,12 @@ import type { Access } from './readiness.ts';
 import { accountOf } from './server/account.ts';
 import { findBinaries } from './server/binaries.ts';
 import { writeClientRules } from './server/client-rules.ts';
-import { openDataFolder, owner } from './server/data-folder.ts';
+import { openDataFolder } from './server/data-folder.ts';
 import { endOrphan } from './server/orphan.ts';
+import { owner, setPassword } from './server/owner.ts';
 import { reachableBinaries } from './server/reachable-binaries.ts';
 import type { Place } from './server/run-program.ts';
 import { ServerError } from './server/server-error.ts';
-import { setPassword } from './server/set-password.ts';
 import { type RunningServer, startServer } from './server/start-server.ts';
 
 /** The running database. Disposing it ends the server in order. */

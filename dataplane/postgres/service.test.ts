@@ -49,7 +49,6 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     await using server = await startTestServer({ folder: closed });
     expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);
     expect(statSync(join(closed, 'postgres')).mode & 0o777).toBe(0o700);
-    expect(existsSync(join(closed, 'postgres/first-password'))).toBe(false);
     // It does not run as root, whoever started it.
     const owner = readFileSync(`/proc/${server.process.pid}/status`, 'utf8');
     const inner = processTable().find(
@@ -99,6 +98,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(again.process.log()).not.toContain('is now that of the file');
   });
 
+  test('a password that PostgreSQL cannot have is refused at the first start, too', async () => {
+    writeFileSync(join(folder, 'password'), 'a\0b\n');
+    await expect(start()).rejects.toThrow('does not take the password of the file: write another one');
+    expect(existsSync(data())).toBe(false);
+  });
+
+  test('clients are no superusers, and nobody can be one', async () => {
+    await using server = await start();
+    const [role] = await query(server, 'select rolsuper, rolreplication from pg_roles where rolname = current_user');
+    expect(role).toEqual({ rolsuper: false, rolreplication: false });
+    await expect(query(server, "copy (select 1) to program 'true'")).rejects.toThrow('42501');
+    await using other = connectSql({
+      url: server.process.url.replace('portcullis@', 'postgres@'),
+      applicationName: 'test',
+      password: passwordFrom(server.passwordFile),
+    });
+    await expect(other.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
+  });
+
   test('a password that PostgreSQL cannot have is refused, and the earlier one stays', async () => {
     await (await start())[Symbol.asyncDispose]();
     const before = readFileSync(join(folder, 'password'));
@@ -125,7 +143,6 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
 
   test('a start that was killed while it made the folder is repaired by the next one', async () => {
     mkdirSync(join(folder, 'postgres/data.new/base'), { recursive: true });
-    writeFileSync(join(folder, 'postgres/first-password'), 'old');
     chmodSync(join(folder, 'postgres'), 0o755);
     await using server = await start();
     expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);

@@ -1,12 +1,10 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Account, workingFolder } from './account.ts';
+import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { runProgram } from './run-program.ts';
+import { createOwner } from './owner.ts';
+import { type Place, runProgram } from './run-program.ts';
 import { ServerError } from './server-error.ts';
-
-/** The role that owns the embedded database, and the database itself. */
-export const owner = 'portcullis';
 
 export type FolderOptions = {
   readonly folder: string;
@@ -32,26 +30,18 @@ export async function openDataFolder(options: FolderOptions): Promise<string> {
     return data;
   }
   const unfinished = join(folder, 'data.new');
-  const passwordFile = join(folder, 'first-password');
   rmSync(unfinished, { recursive: true, force: true });
   makeFolder(unfinished, account);
-  try {
-    writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o600 });
-    if (account !== undefined) chownSync(passwordFile, account.uid, account.gid);
-    await initialise(unfinished, options);
-    renameSync(unfinished, data);
-    return data;
-  } finally {
-    rmSync(passwordFile, { force: true });
-  }
+  await initialise({ binaries, account, data: unfinished }, options.password);
+  renameSync(unfinished, data);
+  return data;
 }
 
-async function initialise(data: string, { binaries, account }: FolderOptions): Promise<void> {
-  const { code, lastWords } = await runProgram('initdb', { binaries, account, data }, [
-    `--username=${owner}`,
-    '--auth=scram-sha-256',
-    // Not joined: the system has to walk through the link.
-    `--pwfile=${workingFolder(data, account)}/../first-password`,
+async function initialise(place: Place, password: string): Promise<void> {
+  const { code, lastWords } = await runProgram('initdb', place, [
+    '--username=postgres',
+    // The rules for clients are written at every start.
+    '--auth=reject',
     '--encoding=UTF8',
     '--locale=C',
     '--locale-provider=builtin',
@@ -60,6 +50,8 @@ async function initialise(data: string, { binaries, account }: FolderOptions): P
     '--no-instructions',
   ]);
   if (code !== 0) throw new ServerError('folder_unusable', `the data folder cannot be made: ${lastWords}`);
+  if (await createOwner(place, password)) return;
+  throw new ServerError('wrong_password', 'the database does not take the password of the file: write another one');
 }
 
 function makeFolder(path: string, account: Account | undefined): void {

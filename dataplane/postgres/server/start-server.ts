@@ -55,6 +55,8 @@ function serverArguments({ address, servesCluster }: ServerOptions): readonly st
     port: address.port,
     unix_socket_directories: '',
     max_connections: 100,
+    // Nobody connects as superuser.
+    superuser_reserved_connections: 0,
     shared_buffers: '64MB',
     // Where a node has huge pages and the pod has none of them, their use is a bus error.
     huge_pages: 'off',
