@@ -1,4 +1,5 @@
 import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
+import { openStoreRegistry } from '#relations/adapters/openfga/store-registry';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
 import { missingPostgres, startTestServer } from '../../dataplane/sql/testing/test-server.ts';
 import { compareRelations, type Store } from '../relations/compare-relations.ts';
@@ -19,7 +20,8 @@ export const figure: Figure = {
     const first = await openPostgresRelations(opened.database);
     const postgres: Store = { name: 'PostgreSQL', replicas: [first, await openPostgresRelations(second)] };
     await using openfga = await startOpenFga();
-    const open = () => openOpenFgaRelations({ url: openfga.url, storeName: 'figure' });
+    const stores = await openStoreRegistry(opened.database);
+    const open = () => openOpenFgaRelations({ url: openfga.url, storeName: 'figure', stores });
     const other: Store = { name: 'OpenFGA', replicas: [await open(), await open()] };
     const seed = Number(process.env['PORTCULLIS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
     say(`seed ${seed}: PORTCULLIS_SEED=${seed} repeats it`);

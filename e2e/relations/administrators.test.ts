@@ -6,7 +6,7 @@ import { mintToken } from '#identity/mint-token';
 import { ensureSigningKeys, publicKeySet, readSigningKeys } from '#identity/signing-keys';
 import { createLogger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
-import { connectSql } from '#sql/connect';
+import { missingPostgres, onPostgres, openTestDatabase } from '../../dataplane/sql/testing/test-database.ts';
 import { openAccess } from '../../operator/management/access/open-access.ts';
 import { readConfig } from '../../operator/management/config.ts';
 import { createManagementMetrics } from '../../operator/management/metrics.ts';
@@ -30,7 +30,9 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe.skipIf(missingOpenFga !== undefined)(onOpenFga('the management API with OpenFGA'), () => {
+const isMissing = missingOpenFga !== undefined || missingPostgres !== undefined;
+
+describe.skipIf(isMissing)(onPostgres(onOpenFga('the management API with OpenFGA')), () => {
   test('lets in who administers there, nobody else, and nobody while it is away', async () => {
     await using server = await startOpenFga({ token: openFgaToken });
     const issuers = JSON.stringify({ issuers: [{ issuer, audience, jwksFile: 'jwks.json' }] });
@@ -47,8 +49,8 @@ describe.skipIf(missingOpenFga !== undefined)(onOpenFga('the management API with
       PORTCULLIS_ENVIRONMENT_DIR: folder,
     });
     await using parts = new AsyncDisposableStack();
-    // OpenFGA holds the rights: the database, which is not there, is not asked.
-    const database = parts.use(connectSql({ url: config.databaseUrl, applicationName: 'test' }));
+    // OpenFGA holds the rights; the database says which store of it.
+    const { database } = parts.use(await openTestDatabase());
     const access = await openAccess(config, parts, {
       database,
       clock: systemClock,

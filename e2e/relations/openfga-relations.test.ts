@@ -1,9 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTokenFile } from '#kit/http/token-file';
 import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
+import { openStoreRegistry, type StoreRegistry } from '#relations/adapters/openfga/store-registry';
 import { controlPlane } from '#relations/model';
 import { type Relations, RelationsUnavailableError } from '#relations/ports';
+import { connectSql } from '#sql/connect';
+import { createFakeClock } from '../../dataplane/kit/testing/fake-clock.ts';
 import { relationsSuite } from '../../dataplane/relations/testing/relations-suite.ts';
+import {
+  missingPostgres,
+  onPostgres,
+  openTestDatabase,
+  type TestDatabase,
+} from '../../dataplane/sql/testing/test-database.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { missingOpenFga, type OpenFgaServer, onOpenFga, startOpenFga } from './openfga-server.ts';
 
@@ -16,14 +29,25 @@ async function expectUnavailable(relations: Relations): Promise<void> {
   await expect(relations.listTuples({ limit: 1 })).rejects.toBeInstanceOf(RelationsUnavailableError);
 }
 
-describe.skipIf(missingOpenFga !== undefined)(onOpenFga('relations in OpenFGA'), () => {
+const isMissing = missingOpenFga !== undefined || missingPostgres !== undefined;
+
+describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => {
   let server: OpenFgaServer;
+  let opened: TestDatabase;
+  let stores: StoreRegistry;
   beforeAll(async () => {
     server = await startOpenFga();
+    opened = await openTestDatabase();
+    stores = await openStoreRegistry(opened.database);
   });
-  afterAll(() => server?.end());
-  const open = (storeName: string = randomUUID()): Promise<Relations> =>
-    openOpenFgaRelations({ url: server.url, storeName });
+  afterAll(async () => {
+    await server?.end();
+    await opened?.[Symbol.asyncDispose]();
+  });
+  const open = (storeName: string = randomUUID(), registry = stores): Promise<Relations> =>
+    openOpenFgaRelations({ url: server.url, storeName, stores: registry });
+  const storesNamed = async (storeName: string): Promise<readonly string[]> =>
+    ((await ask(`/stores?name=${storeName}`)) as { stores: readonly { id: string }[] }).stores.map(({ id }) => id);
   const ask = async (path: string) => (await fetch(new URL(path, server.url))).json();
 
   relationsSuite(open);
@@ -35,6 +59,53 @@ describe.skipIf(missingOpenFga !== undefined)(onOpenFga('relations in OpenFGA'),
     for (const replica of [...replicas, await open(storeName)]) {
       expect(await replica.check('user:a', 'administer', controlPlane)).toBe(true);
     }
+  });
+
+  test('one that stood still before it claimed its store uses the one that was claimed meanwhile', async () => {
+    const storeName = randomUUID();
+    const [late, turn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow: StoreRegistry = {
+      find: stores.find,
+      async claim(...claim) {
+        late.resolve();
+        await turn.promise;
+        return stores.claim(...claim);
+      },
+    };
+    const opening = open(storeName, slow);
+    await late.promise;
+    const [made] = await storesNamed(storeName);
+    // The others do not see its store either: they make one of their own, and it counts.
+    await fetch(new URL(`/stores/${made}`, server.url), { method: 'DELETE' });
+    const others = await Promise.all([open(storeName), open(storeName)]);
+    await others[0]?.grant([tuple]);
+    turn.resolve();
+    const replica = await opening;
+    for (const one of [...others, replica]) expect(await one.check('user:a', 'administer', controlPlane)).toBe(true);
+    await replica.revoke([tuple]);
+    for (const one of others) expect(await one.check('user:a', 'administer', controlPlane)).toBe(false);
+  });
+
+  test('a store that nobody claimed is not used, however old it is', async () => {
+    const storeName = randomUUID();
+    const replica = await open(storeName);
+    await replica.grant([tuple]);
+    const claimed = await storesNamed(storeName);
+    const create = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    await fetch(new URL('/stores', server.url), { ...create, body: JSON.stringify({ name: storeName }) });
+    expect(await storesNamed(storeName)).toHaveLength(2);
+    expect(await (await open(storeName)).check('user:a', 'administer', controlPlane)).toBe(true);
+    // Only where it is gone does another one take its place, for all alike, and nothing is allowed by what was.
+    await fetch(new URL(`/stores/${claimed[0]}`, server.url), { method: 'DELETE' });
+    const after = await Promise.all([open(storeName), open(storeName)]);
+    for (const one of after) expect(await one.check('user:a', 'administer', controlPlane)).toBe(false);
+    await after[0]?.grant([tuple]);
+    expect(await after[1]?.check('user:a', 'administer', controlPlane)).toBe(true);
+  });
+
+  test('without the database that holds the claim nothing opens', async () => {
+    await using gone = connectSql({ url: 'postgres://me@127.0.0.1:1/a', applicationName: 'test' });
+    await expect(openStoreRegistry(gone)).rejects.toBeInstanceOf(RelationsUnavailableError);
   });
 
   test.each(['ab', 'a'.repeat(65), 'a*b', ''])(
@@ -57,23 +128,45 @@ describe.skipIf(missingOpenFga !== undefined)(onOpenFga('relations in OpenFGA'),
 
   test('a token is sent where one is asked for; without it nothing opens', async () => {
     await using guarded = await startOpenFga({ token: 'hunter2' });
-    const relations = await openOpenFgaRelations({ url: guarded.url, storeName: 'store', token: 'hunter2' });
+    const file = (token: string) => ({ first: () => token });
+    const place = { url: guarded.url, storeName: 'store', stores };
+    const relations = await openOpenFgaRelations({ ...place, tokenFile: file('hunter2') });
     await relations.grant([tuple]);
     expect(await relations.check('user:a', 'administer', controlPlane)).toBe(true);
     for (const token of [undefined, 'other']) {
-      const opening = openOpenFgaRelations({
-        url: guarded.url,
-        storeName: 'store',
-        ...(token === undefined ? {} : { token }),
-      });
+      const opening = openOpenFgaRelations({ ...place, ...(token === undefined ? {} : { tokenFile: file(token) }) });
       await expect(opening).rejects.toBeInstanceOf(RelationsUnavailableError);
       await expect(opening).rejects.not.toThrow('hunter2');
     }
   });
 
+  test('a token that is changed in its file is sent from then on, and one that is gone lets nobody in', async () => {
+    await using guarded = await startOpenFga({ token: 'before,after' });
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'openfga.token');
+    writeFileSync(path, 'wrong\n');
+    const clock = createFakeClock();
+    const tokenFile = openTokenFile(path, clock);
+    const change = (text: string): void => {
+      writeFileSync(path, text);
+      clock.advance(1_000);
+    };
+    change('before\n');
+    const relations = await openOpenFgaRelations({ url: guarded.url, storeName: 'store', stores, tokenFile });
+    await relations.grant([tuple]);
+    change('wrong\n');
+    await expectUnavailable(relations);
+    change('after\nbefore\n');
+    expect(await relations.check('user:a', 'administer', controlPlane)).toBe(true);
+    change('');
+    await expectUnavailable(relations);
+    change('after\n');
+    expect(await relations.check('user:a', 'administer', controlPlane)).toBe(true);
+  });
+
   test('a server that stands still, and one that died, are unavailability', async () => {
     await using other = await startOpenFga();
-    const relations = await openOpenFgaRelations({ url: other.url, storeName: 'store', timeoutMs: 500 });
+    const relations = await openOpenFgaRelations({ url: other.url, storeName: 'store', stores, timeoutMs: 500 });
     await relations.grant([tuple]);
     other.child.kill('SIGSTOP');
     // Its threads stop one after the other; one that still runs still answers.
@@ -89,7 +182,7 @@ describe.skipIf(missingOpenFga !== undefined)(onOpenFga('relations in OpenFGA'),
     await until('it answers again', async () => (await relations.check('user:a', 'administer', controlPlane)) || true);
     await other.end();
     await expectUnavailable(relations);
-    await expect(openOpenFgaRelations({ url: other.url, storeName: 'store' })).rejects.toBeInstanceOf(
+    await expect(openOpenFgaRelations({ url: other.url, storeName: 'store', stores })).rejects.toBeInstanceOf(
       RelationsUnavailableError,
     );
   });

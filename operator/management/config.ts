@@ -34,7 +34,7 @@ export const settings = {
     default: 'portcullis',
   }),
   PORTCULLIS_OPENFGA_TOKEN_FILE: setting.optional(
-    setting.file({ help: 'the token that the OpenFGA server asks for, read at the start' }),
+    setting.file({ help: 'the token that the OpenFGA server asks for, read again on change' }),
   ),
   PORTCULLIS_ADMINISTRATORS: setting.optional(
     setting.list({ help: 'the first administrators, each as issuer|subject; they are granted the right at the start' }),

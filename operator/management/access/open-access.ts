@@ -3,6 +3,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
+import { openStoreRegistry } from '#relations/adapters/openfga/store-registry';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
 import { grantAdministrators, readAdministrators } from '#relations/administrators';
 import type { Relations } from '#relations/ports';
@@ -56,7 +57,8 @@ async function openRelations(
     case 'openfga':
       return openOpenFgaRelations({
         ...relations,
-        ...(tokenFile === undefined ? {} : { token: openTokenFile(tokenFile).first() }),
+        stores: await openStoreRegistry(database),
+        ...(tokenFile === undefined ? {} : { tokenFile: openTokenFile(tokenFile) }),
       });
   }
 }

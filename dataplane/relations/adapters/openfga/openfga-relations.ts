@@ -1,24 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FgaApiError, OpenFgaClient } from '@openfga/sdk';
 import { ConfigError } from '#kit/env/config-error';
+import type { TokenFile } from '#kit/http/token-file';
 import { checkChange, checkLimit } from '../../check-change.ts';
 import type { Relations, Tuple } from '../../ports.ts';
 import { RelationsModelError, RelationsUnavailableError } from '../../relations-error.ts';
 import { checkQuestion } from '../../tuple.ts';
 import { authorizationModel, isSameModel } from './authorization-model.ts';
+import type { StoreRegistry } from './store-registry.ts';
 
 export type OpenFgaOptions = {
   readonly url: URL;
   /** Name of the store; it is made where there is none. */
   readonly storeName: string;
-  /** A token that the server asks for; it must not be logged. */
-  readonly token?: string;
+  /** Where replicas agree on the store. */
+  readonly stores: StoreRegistry;
+  /** The token that the server asks for, read again when its file changes. */
+  readonly tokenFile?: Pick<TokenFile, 'first'>;
   /** For the answer to one call, milliseconds; 5,000 where not given. */
   readonly timeoutMs?: number;
 };
 
-/** How long replicas that start at once look for each other's store, milliseconds. */
-const settleMs = 500;
 /** How often a change is sent again that met another one of the same tuples. */
 const conflictTries = 8;
 const conflictMs = 20;
@@ -40,44 +42,64 @@ export async function openOpenFgaRelations(options: OpenFgaOptions): Promise<Rel
   }
   // It takes longer to load than all else of a process that mostly needs none of it.
   const sdk = await import('@openfga/sdk');
-  const client = new sdk.OpenFgaClient({
-    apiUrl: options.url.href.replace(/\/$/, ''),
-    retryParams: { maxRetry: 1, minWaitInMs: 50 },
-    baseOptions: { timeout: options.timeoutMs ?? 5_000, maxRedirects: 0 },
-    ...(options.token === undefined
-      ? {}
-      : { credentials: { method: sdk.CredentialsMethod.ApiToken, config: { token: options.token } } }),
-  });
-  client.storeId = await available(() => openStore(client, options.storeName));
-  client.authorizationModelId = await available(() => openModel(client));
-  return openFgaRelations(sdk, client);
+  const clients = createClients(sdk, options);
+  const storeId = await available(() => openStore(clients({}), options));
+  const authorizationModelId = await available(() => openModel(clients({ storeId })));
+  return openFgaRelations(sdk, () => clients({ storeId, authorizationModelId }));
 }
 
-function openFgaRelations(sdk: Sdk, client: OpenFgaClient): Relations {
+type Place = { readonly storeId?: string; readonly authorizationModelId?: string };
+
+/** The client of now: another one when the token or the place is another one, for the SDK takes both once. */
+function createClients(sdk: Sdk, options: OpenFgaOptions): (place: Place) => OpenFgaClient {
+  let held: { readonly key: string; readonly client: OpenFgaClient } | undefined;
+  return (place) => {
+    const token = options.tokenFile?.first();
+    const key = JSON.stringify([token, place]);
+    if (held?.key !== key) held = { key, client: createClient(sdk, options, place, token) };
+    return held.client;
+  };
+}
+
+function createClient(sdk: Sdk, options: OpenFgaOptions, place: Place, token: string | undefined): OpenFgaClient {
+  return new sdk.OpenFgaClient({
+    ...place,
+    apiUrl: addressOf(options.url),
+    retryParams: { maxRetry: 1, minWaitInMs: 50 },
+    baseOptions: { timeout: options.timeoutMs ?? 5_000, maxRedirects: 0 },
+    ...(token === undefined ? {} : { credentials: { method: sdk.CredentialsMethod.ApiToken, config: { token } } }),
+  });
+}
+
+function addressOf(url: URL): string {
+  return url.href.replace(/\/$/, '');
+}
+
+function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient): Relations {
   const consistency = sdk.ConsistencyPreference.HigherConsistency;
   return {
     async check(subject, relation, object) {
       checkQuestion(subject, relation, object);
-      const { allowed } = await available(() => client.check({ user: subject, relation, object }, { consistency }));
+      const { allowed } = await available(() => client().check({ user: subject, relation, object }, { consistency }));
       return allowed === true;
     },
 
     async grant(given) {
       const writes = checkChange(given).map(keyOf);
       const conflict = { onDuplicateWrites: sdk.ClientWriteRequestOnDuplicateWrites.Ignore };
-      await available(() => untilNoConflict(() => client.write({ writes }, { conflict })));
+      await available(() => untilNoConflict(() => client().write({ writes }, { conflict })));
     },
 
     async revoke(given) {
       const deletes = checkChange(given).map(keyOf);
       const conflict = { onMissingDeletes: sdk.ClientWriteRequestOnMissingDeletes.Ignore };
-      await available(() => untilNoConflict(() => client.write({ deletes }, { conflict })));
+      await available(() => untilNoConflict(() => client().write({ deletes }, { conflict })));
     },
 
     async listTuples({ limit, after }) {
       checkLimit(limit);
       const from = after === undefined ? {} : { continuationToken: after };
-      const page = await available(() => client.read({}, { pageSize: limit, consistency, ...from }));
+      const page = await available(() => client().read({}, { pageSize: limit, consistency, ...from }));
       return {
         tuples: page.tuples.map(({ key }) => ({ subject: key.user, relation: key.relation, object: key.object })),
         next: page.continuation_token === '' ? null : page.continuation_token,
@@ -92,13 +114,30 @@ function keyOf({ subject, relation, object }: Tuple): { user: string; relation: 
   return { user: subject, relation, object };
 }
 
-/** Of stores of one name the oldest is taken, by every replica: two that start at once may each have made one. */
-async function openStore(client: OpenFgaClient, name: string): Promise<string> {
-  const found = await storesOf(client, name);
-  if (found[0] !== undefined) return found[0];
-  const { id } = await client.createStore({ name });
-  await pause(settleMs);
-  return (await storesOf(client, name))[0] ?? id;
+/**
+ * The store that the installation has claimed; where there is none, or it is gone, the oldest of the name, else a new
+ * one. However late a replica claims, it takes what was claimed before; what it made in vain is used by nobody.
+ */
+async function openStore(client: OpenFgaClient, { url, storeName, stores }: OpenFgaOptions): Promise<string> {
+  const key = JSON.stringify([addressOf(url), storeName]);
+  const claimed = await stores.find(key);
+  if (claimed !== undefined && (await isThere(client, claimed))) return claimed;
+  const [oldest] = await storesOf(client, storeName);
+  if (oldest !== undefined) return stores.claim(key, oldest, claimed);
+  const { id } = await client.createStore({ name: storeName });
+  const counts = await stores.claim(key, id, claimed);
+  if (counts !== id) await client.deleteStore({ storeId: id });
+  return counts;
+}
+
+async function isThere(client: OpenFgaClient, storeId: string): Promise<boolean> {
+  try {
+    await client.getStore({ storeId });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && statusOf(error) === 404) return false;
+    throw error;
+  }
 }
 
 async function storesOf(client: OpenFgaClient, name: string): Promise<readonly string[]> {

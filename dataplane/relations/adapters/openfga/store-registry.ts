@@ -1,0 +1,55 @@
+import { type Database, SqlUnavailableError } from '#sql/connect';
+import { migrate } from '#sql/migrate';
+import { RelationsUnavailableError } from '../../relations-error.ts';
+
+/** Which store of an OpenFGA server an installation uses: all of its replicas the same, at any time. */
+export type StoreRegistry = {
+  /** Undefined where none was claimed. */
+  find(key: string): Promise<string | undefined>;
+  /**
+   * Claims a store in place of the one that was found. Of any number of claims at once, and of one that comes late, one
+   * counts.
+   * @returns the store that counts
+   */
+  claim(key: string, storeId: string, instead: string | undefined): Promise<string>;
+};
+
+const folder = new URL('./migrations/', import.meta.url);
+
+/**
+ * The registry in the database of the installation. Migrates its schema first; the database stays the caller's.
+ * @throws RelationsUnavailableError
+ * @throws MigrationError
+ */
+export async function openStoreRegistry(database: Database): Promise<StoreRegistry> {
+  const { sql } = database;
+  await available(() => migrate(database, { schema: 'openfga', folder }));
+  const find = async (key: string): Promise<string | undefined> => {
+    const [row] = await available(
+      () => sql<{ storeId: string }[]>`select store_id as "storeId" from openfga.stores where key = ${key}`,
+    );
+    return row?.storeId;
+  };
+  return {
+    find,
+    async claim(key, storeId, instead) {
+      await available(
+        () => sql`
+          insert into openfga.stores as held (key, store_id) values (${key}, ${storeId})
+          on conflict (key) do update set store_id = excluded.store_id where held.store_id = ${instead ?? ''}`,
+      );
+      const counts = await find(key);
+      if (counts === undefined) throw new RelationsUnavailableError();
+      return counts;
+    },
+  };
+}
+
+async function available<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof SqlUnavailableError) throw new RelationsUnavailableError(error);
+    throw error;
+  }
+}
