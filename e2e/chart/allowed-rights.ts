@@ -40,3 +40,13 @@ export function allowedResources(component: string): readonly string[] {
   const names = (allowedRights[component] ?? []).map((line) => line.split(':')[0]?.split(' ')[0] ?? '');
   return [...new Set(names)].toSorted();
 }
+
+/** Every request that the rights of a component allow, as `verb group/resource`. */
+export function allowedRequests(component: string): readonly string[] {
+  return (allowedRights[component] ?? [])
+    .flatMap((line) => {
+      const [resource = '', verbs = ''] = line.split(': ');
+      return verbs.split(' ').map((verb) => `${verb} ${resource.split(' ')[0]}`);
+    })
+    .toSorted();
+}

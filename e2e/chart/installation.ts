@@ -1,19 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { currentProfile } from '#contracts/profiles';
 import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { definitionOf } from '../../operator/testing/objects.ts';
 import { chatCall } from '../support/chat-call.ts';
+import { masked, replacement, sampleDefinition } from '../support/sample-policy.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { forwardPort } from './forward-port.ts';
 import { chartFolder, helm, helmOk } from './helm.ts';
+import { type ClusterManagement, openManagement } from './open-management.ts';
 import { missingCluster, openTestCluster, type TestCluster } from './open-test-cluster.ts';
+import { valuesPath } from './render-chart.ts';
 import { runTraffic, type Traffic } from './run-traffic.ts';
 import { createTimetable } from './timetable.ts';
+import { audience, trustAccounts } from './trust-accounts.ts';
 
 const release = 'portcullis';
 const words = `${release} charts/portcullis`;
 const forwardAndAsk = `kubectl port-forward service/${release}-gateway, curl /v1/chat/completions`;
 const minutes = (count: number): number => count * 60_000;
+const policies = '/api/v1/guardrail-policies';
 
 const timetable = createTimetable();
 const { timed } = timetable;
@@ -28,8 +37,34 @@ const describeChart = (): void => {
   const waiting = ['--wait', '--timeout=10m'];
   const imageArgs = (index: 0 | 1): readonly string[] => {
     const { repository, tag } = cluster.images[index];
-    return [`--set=image.repository=${repository}`, `--set=image.tag=${tag}`];
+    const postgres = cluster.postgresImages[index];
+    return [
+      `--set=image.repository=${repository}`,
+      `--set=image.tag=${tag}`,
+      `--set=postgresql.image.repository=${postgres.repository}`,
+      `--set=postgresql.image.tag=${postgres.tag}`,
+    ];
   };
+  const folder = temporaryFolder();
+  /** Values by which accounts of the cluster may call the management API. */
+  let trust: readonly string[];
+  /** An operation that ended before everything that may lose it. */
+  let early: string;
+  const tokenOf = async (account: string): Promise<string> =>
+    (await admin(['create', 'token', account, `--audience=${audience}`])).trim();
+  const manage = async (): Promise<ClusterManagement> => {
+    const { kubeconfigFile } = cluster;
+    return openManagement(
+      { kubeconfigFile, namespace, service: `service/${release}-management` },
+      await tokenOf('policies'),
+    );
+  };
+  async function expectOperation(id: string): Promise<void> {
+    await using management = await manage();
+    const answer = await management.read(`/api/v1/operations/${id}`);
+    expect(answer).toMatchObject({ status: 200, json: { operationId: id, state: 'succeeded' } });
+  }
+  const written = () => admin(['get', 'guardrailpolicies,modelbindings', '--output=name']);
   const modelIsReady = () => admin(['wait', '--for=condition=Ready', 'modelbinding/guarded-echo', '--timeout=8m']);
   const traffic = (action: () => Promise<void>): Promise<Traffic> =>
     runTraffic(
@@ -77,6 +112,7 @@ const describeChart = (): void => {
       await kubectl(cluster.kubeconfigFile, ['delete', 'namespace', namespace, '--wait=false']);
     }
     await cluster?.[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
     console.log(timetable.lines().join('\n'));
     const seconds = timetable.sum('install', 'example', 'guarded answer');
     if (seconds !== undefined) console.log(`From helm install to a guarded chat answer: ${seconds.toFixed(1)} s`);
@@ -110,7 +146,8 @@ const describeChart = (): void => {
     async () => {
       const text = await timed('test', `helm test ${release}`, () => run('test', release, '--logs', '--timeout=5m'));
       expect(text).toMatch(/Phase:\s+Succeeded/);
-      for (const title of ['passes in a stream', 'is masked', 'is denied']) expect(text).toContain(title);
+      const titles = ['passes in a stream', 'is masked', 'is denied', 'the OpenAPI document', 'no token is refused'];
+      for (const title of titles) expect(text).toContain(title);
     },
     minutes(6),
   );
@@ -130,14 +167,122 @@ const describeChart = (): void => {
   );
 
   test(
+    'manages policies with tokens of accounts of the cluster, from a first version to a guarded answer and back',
+    async () => {
+      for (const account of ['policies', 'somebody']) await admin(['create', 'serviceaccount', account]);
+      const kubectlOfCluster = (args: readonly string[]) => kubectlOk(cluster.kubeconfigFile, args);
+      const options = { folder: folder.path, namespace, administrator: 'policies' };
+      trust = ['--values', await trustAccounts(kubectlOfCluster, options)];
+      await timed('trust in accounts', `helm upgrade ${words} --values trust.json --wait`, () =>
+        run('upgrade', release, chartFolder, ...imageArgs(0), ...trust, ...waiting),
+      );
+      await using management = await manage();
+      const { read, command, succeeded } = management;
+      expect(await read(policies, null)).toMatchObject({ status: 401 });
+      expect(await read(policies, await tokenOf('somebody'))).toMatchObject({ status: 403 });
+      const other = (await admin(['create', 'token', 'policies', '--audience=another'])).trim();
+      expect(await read(policies, other)).toMatchObject({ status: 401 });
+      const chat = (await read(policies)).json.items.find((one: { name: string }) => one.name === 'Guarded chat');
+
+      const body = { name: 'Harbour', definition: definitionOf('portal') };
+      const created = await succeeded(await command('POST', policies, body));
+      early = created.operationId;
+      const path = `${policies}/${created.target.id}`;
+      const selector = `--selector=portcullis.dev/id=${created.target.id}`;
+      const shown = ['get', 'guardrailpolicies', selector, '--output=jsonpath={.items[*].spec.displayName}'];
+      expect(await admin(shown)).toBe('Harbour');
+      const { etag } = (await read(path)).headers;
+      const next = { name: 'Harbour', description: '', status: 'draft', definition: sampleDefinition() };
+      await succeeded(await command('PUT', path, next, etag));
+      expect(await command('PUT', path, next, etag)).toMatchObject({ status: 412 });
+
+      const modelId = await admin([
+        'get',
+        'modelbinding',
+        'guarded-echo',
+        '--output=jsonpath={.metadata.labels.portcullis\\.dev/id}',
+      ]);
+      const binding = `/api/v1/models/${modelId}/guardrail-binding`;
+      const apply = async (policyId: string, policyRevision: number): Promise<void> => {
+        const wanted = { policyId, policyRevision, contentProfile: currentProfile };
+        await succeeded(await command('PUT', binding, wanted, (await read(binding)).headers['etag']));
+        expect((await read(binding)).json).toMatchObject({ state: 'applied', binding: { policyId, policyRevision } });
+      };
+      const card = 'My card is 4111 1111 1111 1111.';
+      await timed('a version applied over HTTP', 'PUT .../guardrail-binding', () => apply(created.target.id, 2));
+      expect(await askOnce(`Sail to ${masked}.`)).toMatchObject({ status: 200, text: `Sail to ${replacement}.` });
+      expect(await askOnce(card)).toMatchObject({ status: 200, text: card });
+      await apply(chat.id, 1);
+      expect(await askOnce(card)).toMatchObject({ status: 200, text: 'My card is [card].' });
+    },
+    minutes(10),
+  );
+
+  test(
+    'loses nothing that was accepted when its database is killed at work, and answers again',
+    async () => {
+      await using management = await manage();
+      const { read, command, succeeded } = management;
+      const accepted: { readonly name: string; readonly answer: Awaited<ReturnType<typeof command>> }[] = [];
+      let isOver = false;
+      const work = async (worker: number): Promise<void> => {
+        for (let count = 0; !isOver; count++) {
+          const name = `Policy-${worker}-${count}`;
+          accepted.push({ name, answer: await command('POST', policies, { name, definition: definitionOf(name) }) });
+          await pause(100);
+        }
+      };
+      const workers = [0, 1, 2].map(work);
+      await until('commands are accepted', () => accepted.length >= 10, { deadlineMs: minutes(1) });
+      const pod = `${release}-postgres-0`;
+      const readyUid = '--output=jsonpath={.metadata.uid} {.status.conditions[?(@.type=="Ready")].status}';
+      const [before] = (await admin(['get', 'pod', pod, readyUid])).split(' ');
+      await timed('database back after a kill', `kubectl delete pod ${pod} --grace-period=0 --force`, async () => {
+        await admin(['delete', 'pod', pod, '--grace-period=0', '--force']);
+        await until(
+          'another pod of the database is ready',
+          async () => {
+            const [uid, ready] = (await admin(['get', 'pod', pod, '--ignore-not-found', readyUid])).split(' ');
+            return uid !== before && ready === 'True';
+          },
+          { deadlineMs: minutes(2), everyMs: 200 },
+        );
+        const away = accepted.length;
+        await until('more are accepted', () => accepted.length >= away + 10, { deadlineMs: minutes(2), everyMs: 50 });
+      });
+      isOver = true;
+      await Promise.all(workers);
+      for (const { answer } of accepted) await succeeded(answer);
+      const names = '--output=jsonpath={range .items[*]}{.spec.displayName}{"\\n"}{end}';
+      const there = (await admin(['get', 'guardrailpolicies', names])).trim().split('\n');
+      expect(there.filter((name) => name.startsWith('Policy-')).toSorted()).toEqual(
+        accepted.map(({ name }) => name).toSorted(),
+      );
+      expect((await read(`/api/v1/operations/${early}`)).status).toBe(200);
+      expect(await askOnce('hello')).toMatchObject({ status: 200, text: 'hello' });
+      await admin(['delete', 'guardrailpolicies', '--field-selector=metadata.name!=guarded-chat', '--timeout=2m']);
+    },
+    minutes(8),
+  );
+
+  test(
     'upgrades every process while requests go on, and none fails; no model is moved',
     async () => {
       const runtimes = () =>
         admin(['get', 'pods', '--selector=app.kubernetes.io/name=portcullis-runtime', '--output=name']);
-      const before = await runtimes();
+      // The workload of the version that was taken off again ends by itself.
+      const before = await until(
+        'one runtime is left',
+        async () => {
+          const names = await runtimes();
+          return names.trim().split('\n').length === 1 ? names : undefined;
+        },
+        { deadlineMs: minutes(2), everyMs: 500 },
+      );
       const seen = await traffic(() =>
         timed('upgrade', `helm upgrade ${words} --set=image.tag=... --wait`, async () => {
-          await run('upgrade', release, chartFolder, ...imageArgs(1), '--set=gateway.logLevel=warn', ...waiting);
+          const change = ['--set=gateway.logLevel=warn', ...trust];
+          await run('upgrade', release, chartFolder, ...imageArgs(1), ...change, ...waiting);
           // Replicas of before serve on for a while, and their end counts, too.
           await untilReplicasEnded();
         }),
@@ -147,7 +292,7 @@ const describeChart = (): void => {
       const images = await admin([
         'get',
         'pods',
-        '--selector=app.kubernetes.io/component in (operator,gateway,echo)',
+        '--selector=app.kubernetes.io/component in (operator,gateway,echo,management,postgres)',
         '--output=jsonpath={.items[*].spec.containers[*].image}',
       ]);
       expect(new Set(images.split(/\s+/).map((image) => image.split(':').at(-1)))).toEqual(
@@ -155,6 +300,7 @@ const describeChart = (): void => {
       );
       await modelIsReady();
       expect(await runtimes()).toBe(before);
+      await expectOperation(early);
     },
     minutes(20),
   );
@@ -163,8 +309,8 @@ const describeChart = (): void => {
     'goes back while requests go on, and none fails',
     async () => {
       const seen = await traffic(() =>
-        timed('rollback', `helm rollback ${release} 1 --wait`, async () => {
-          await run('rollback', release, '1', ...waiting);
+        timed('rollback', `helm rollback ${release} 2 --wait`, async () => {
+          await run('rollback', release, '2', ...waiting);
           await untilReplicasEnded();
         }),
       );
@@ -174,6 +320,7 @@ const describeChart = (): void => {
       const level =
         '--output=jsonpath={.spec.template.spec.containers[0].env[?(@.name=="PORTCULLIS_LOG_LEVEL")].value}';
       expect(await admin(['get', 'deployment', `${release}-gateway`, level])).toBe('info');
+      await expectOperation(early);
     },
     minutes(20),
   );
@@ -189,21 +336,57 @@ const describeChart = (): void => {
   test(
     'is removed, and leaves what people wrote; who comes back goes on from there',
     async () => {
+      const before = await written();
       await timed('uninstall', `helm uninstall ${release} --wait`, () => run('uninstall', release, ...waiting));
       expect(await admin(['get', 'deployments', '--selector=app.kubernetes.io/managed-by=Helm', '--output=name'])).toBe(
         '',
       );
-      expect(
-        (await admin(['get', 'guardrailpolicies,modelbindings', '--output=name'])).trim().split('\n'),
-      ).toHaveLength(2);
+      expect(await written()).toBe(before);
       expect(await admin(['get', 'crd', 'guardrailpolicies.portcullis.dev', '--output=name'])).not.toBe('');
       await timed('install once more', `helm install ${words} --set=image.tag=... --wait`, () =>
-        run('install', release, chartFolder, ...imageArgs(0), ...waiting),
+        run('install', release, chartFolder, ...imageArgs(0), ...trust, ...waiting),
       );
       await modelIsReady();
+      // The password and the claim of before belong together.
+      await expectOperation(early);
       expect(await run('test', release, '--timeout=5m')).toMatch(/Phase:\s+Succeeded/);
     },
     minutes(25),
+  );
+
+  test(
+    'says what to do where the cluster has no place for the data of the database, and not where there is one',
+    async ({ skip }) => {
+      if (!cluster.isOurs) skip('the default StorageClass is taken away on a cluster of our own only');
+      const ofCluster = (...args: readonly string[]) => kubectlOk(cluster.kubeconfigFile, args);
+      const key = 'storageclass.kubernetes.io/is-default-class';
+      const [name = ''] = (
+        await ofCluster('get', 'storageclasses', '--output=jsonpath={.items[*].metadata.name}')
+      ).split(' ');
+      const elsewhere = ['--namespace=elsewhere', '--values', valuesPath('second-release-values.yaml')];
+      const dry = (...args: readonly string[]) =>
+        helm(['install', 'other', chartFolder, ...elsewhere, '--dry-run=server', ...args], cluster.kubeconfigFile);
+      const claim = '--set=postgresql.persistence=claim';
+      await ofCluster('create', 'namespace', 'elsewhere');
+      expect(await dry(claim)).toMatchObject({ code: 0 });
+      await ofCluster('annotate', 'storageclass', name, `${key}=false`, '--overwrite');
+      try {
+        const refused = await dry(claim);
+        expect(refused.code).not.toBe(0);
+        expect(refused.stderr).toMatch(
+          /no default StorageClass\. Name one in postgresql\.storage\.storageClassName, or set/,
+        );
+        expect(await dry(claim, `--set=postgresql.storage.storageClassName=${name}`)).toMatchObject({ code: 0 });
+        expect(await dry('--set=postgresql.persistence=none')).toMatchObject({ code: 0 });
+        expect(await helm(['template', 'other', chartFolder, ...elsewhere, claim])).toMatchObject({ code: 0 });
+        // Whose claim is there asks for none.
+        const own = ['upgrade', release, chartFolder, `--namespace=${namespace}`, ...imageArgs(0), ...trust];
+        expect(await helm([...own, '--dry-run=server'], cluster.kubeconfigFile)).toMatchObject({ code: 0 });
+      } finally {
+        await ofCluster('annotate', 'storageclass', name, `${key}=true`, '--overwrite');
+      }
+    },
+    minutes(3),
   );
 
   test(

@@ -11,14 +11,17 @@ import type { RuntimeGeneration } from '#crds/runtime-generation';
 import { createLogger } from '#kit/log/logger';
 import { builtinKinds } from '#kube/builtin-kinds';
 import type { Pod } from '#kube/builtin-types';
+import { missingPostgres } from '#sql/testing/test-server';
 import { createGatewayService } from '../../dataplane/gateway/service.ts';
 import { kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { actions } from '../management/actions.ts';
+import { startManagement } from '../management/start-management.ts';
 import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from '../workloads/open-workload-namespace.ts';
 import { startClusterOperator, startGatewayPod } from '../workloads/start-cluster-operator.ts';
-import { allowedResources } from './allowed-rights.ts';
+import { allowedRequests, allowedResources } from './allowed-rights.ts';
 import { missingHelm, skipWithout } from './helm.ts';
 import { release, renderChart } from './render-chart.ts';
 
@@ -152,6 +155,49 @@ describe(title, () => {
     expect(requests.filter(isRefused)).toEqual([]);
     const used = new Set(requests.map((line) => line.split(' ')[1]));
     expect(allowedResources('operator').filter((resource) => !used.has(resource))).toEqual([]);
+  }, 180_000);
+
+  test('the management API carries out commands, is refused nothing and needs every right', async ({ skip }) => {
+    if (missingPostgres !== undefined) skip(missingPostgres);
+    const user = await grantRights('management');
+    const tokenFile = join(folder, 'management.token');
+    await writeFile(tokenFile, await namespace.kubectl('create', 'token', user.split(':').at(-1) ?? ''));
+    const { client } = namespace;
+    const { url: apiUrl, caFile } = server.controlPlane;
+    await using _operator = await startClusterOperator(server, namespace, folder);
+    const replica = await startGatewayPod(namespace, folder, 'gateway-1');
+    {
+      const environmentDirectory = join(folder, 'environment');
+      const place = { apiUrl, tokenFile, caFile, namespace: client.namespace, environmentDirectory };
+      await using api = await startManagement(place);
+      const act = actions(api, client);
+      const { id } = await act.createPolicy('guard');
+      const revision = await act.savePolicy(id);
+      for (const path of ['', `/${id}`, `/${id}/revisions`, `/${id}/revisions/1`]) {
+        expect(await api.call(`/api/v1/guardrail-policies${path}`)).toMatchObject({ status: 200 });
+      }
+      const modelId = await act.createModel('chat');
+      const accepted = await act.apply(modelId, id, revision);
+      await until('the model is applied', async () => {
+        await becomeReady();
+        await replica.report('take');
+        return (await act.readBinding(modelId)).json.state === 'applied';
+      });
+      expect(await api.ended(accepted)).toMatchObject({ state: 'succeeded' });
+      const ended = { name: 'gateway', ready: false, restartCount: 0, image: 'x', imageID: '' };
+      const containerStatuses = [{ ...ended, state: { terminated: { exitCode: 0 } } }];
+      const value = { phase: 'Running', containerStatuses };
+      await client.patchStatus(builtinKinds.pod, 'gateway-1', [{ op: 'add', path: '/status', value }]);
+      await until('a replica that is not seen to run is asked for', async () => {
+        expect((await act.readBinding(modelId)).status).toBe(200);
+        return requestsOf(user).includes('get /pods 200');
+      });
+    }
+    // A watch is in the log once it has ended.
+    const requests = requestsOf(user);
+    expect(requests.filter(isRefused)).toEqual([]);
+    const used = new Set(requests.map((line) => line.split(' ').slice(0, 2).join(' ')));
+    expect([...used].toSorted()).toEqual(allowedRequests('management'));
   }, 180_000);
 
   test('a gateway reads routes and writes the report of its own pod, and no other one', async () => {

@@ -32,6 +32,13 @@ const monitoringKinds = ['ServiceMonitor', 'PodMonitor', 'PrometheusRule'].map((
   };
 });
 
+const storageClass = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+  provisioner: 'example.com/nobody',
+};
+
 describe('a release', () => {
   skipWithout(missing);
   let server: ControlPlane;
@@ -59,6 +66,7 @@ describe('a release', () => {
       ['apply', '--server-side', '--filename=-'],
       stringify({ apiVersion: 'v1', kind: 'List', items: monitoringKinds }),
     );
+    await kubectlOk(server.kubeconfigFile, ['apply', '--filename=-'], stringify(storageClass));
     for (const place of [namespace, 'second', 'third']) {
       await admin('create', 'namespace', place);
       // The controller that makes it does not run.
@@ -119,7 +127,7 @@ describe('a release', () => {
       stdout: 'GuardrailPolicy guarded-chat was there\nModelBinding guarded-echo was there\n',
     });
     const secrets = await secretsOf();
-    expect(secrets.trim().split('\n')).toHaveLength(2);
+    expect(secrets.trim().split('\n')).toHaveLength(3);
     const shown = ['--output=go-template={{.data.clients | base64decode}}'];
     expect(await within('get', 'secret', `${name}-portcullis-client-keys`, ...shown)).toMatch(
       /^[A-Za-z0-9]{43} first\n$/,
@@ -170,14 +178,18 @@ describe('a release', () => {
     const rendered = (await renderFile('default-values.yaml')).filter(
       ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
     );
-    expect(kept).toHaveLength(rendered.length - 1);
-    const left = await secretsOf();
-    expect(left.trim().split('\n')).toHaveLength(1);
-    expect(secrets).toContain(left.trim());
+    // All but the token of workloads and the password of the database.
+    expect(kept).toHaveLength(rendered.length - 2);
+    const left = (await secretsOf()).trim().split('\n');
+    expect(left.map((line) => line.split('=')[0])).toEqual([
+      `${name}-portcullis-postgres`,
+      `${name}-portcullis-runtime-token`,
+    ]);
+    for (const line of left) expect(secrets).toContain(line);
 
-    // Who comes back finds definitions, policies and the token of workloads that still run.
+    // Who comes back finds definitions, policies, the token of workloads that still run, the password of the database.
     expect(await install(name, namespace)).toMatchObject({ code: 0 });
-    expect(await secretsOf()).toContain(left.trim());
+    for (const line of left) expect(await secretsOf()).toContain(line);
     expect(await within('get', 'guardrailpolicies,modelbindings', '--output=name')).toContain('guarded-chat');
   }, 240_000);
 
@@ -190,6 +202,60 @@ describe('a release', () => {
     expect(await admin('--namespace=third', 'get', 'deployments', '--output=name')).toContain('guard-gateway');
     await runOk('upgrade', 'third', chartFolder, ...values);
     expect(await runOk('status', 'third', '--namespace=third')).toMatch(/STATUS: deployed/);
+  }, 60_000);
+
+  test('asks for a place for the data of its database where the cluster has no default one', async () => {
+    const mark = (value: string) =>
+      admin(
+        'annotate',
+        'storageclass',
+        'standard',
+        `storageclass.kubernetes.io/is-default-class=${value}`,
+        '--overwrite',
+      );
+    const dry = (...args: readonly string[]) =>
+      run('install', 'fourth', chartFolder, '--namespace=third', '--dry-run=server', ...args);
+    const others = ['crds', 'admissionPolicies', 'userRoles'].map((one) => `--set=${one}.install=false`);
+    const sentence =
+      /no default StorageClass\. Name one in postgresql\.storage\.storageClassName, or set postgresql\.persistence=none/;
+    // The release of the test before is an installation of this namespace.
+    await runOk('uninstall', 'third', '--namespace=third', '--no-hooks');
+    expect(await dry(...others)).toMatchObject({ code: 0 });
+    await mark('false');
+    try {
+      expect((await dry(...others)).stderr).toMatch(sentence);
+      for (const way of [
+        '--set=postgresql.storage.storageClassName=standard',
+        '--set=postgresql.persistence=none',
+        '--set=management.enabled=false',
+      ]) {
+        expect(await dry(...others, way), way).toMatchObject({ code: 0 });
+      }
+      expect(await run('template', 'fourth', chartFolder)).toMatchObject({ code: 0 });
+      // Whose StatefulSet or claim is there has its place; a claim is bound by its name.
+      expect(await run('upgrade', name, chartFolder, `--namespace=${namespace}`, '--dry-run=server')).toMatchObject({
+        code: 0,
+      });
+      const claim = {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: 'data-fourth-portcullis-postgres-0' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '4Gi' } } },
+      };
+      await kubectlOk(server.kubeconfigFile, ['apply', '--namespace=third', '--filename=-'], stringify(claim));
+      expect(await dry(...others)).toMatchObject({ code: 0 });
+    } finally {
+      await mark('true');
+    }
+  }, 60_000);
+
+  test('keeps to the place that its database has', async () => {
+    const upgrade = (...args: readonly string[]) =>
+      run('upgrade', name, chartFolder, `--namespace=${namespace}`, '--dry-run=server', ...args);
+    const { code, stderr } = await upgrade('--set=postgresql.persistence=none');
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/postgresql\.persistence is claim and stays so: to change it delete the StatefulSet/);
+    expect(await upgrade('--set=postgresql.persistence=claim')).toMatchObject({ code: 0 });
   }, 60_000);
 
   test('gives its accounts no secret, nothing beyond the namespace, and no right on rights', async () => {
@@ -206,7 +272,7 @@ describe('a release', () => {
         ])
       ).stdout.trim();
     };
-    for (const component of ['operator', 'gateway', 'example', 'runtime']) {
+    for (const component of ['operator', 'gateway', 'management', 'example', 'runtime']) {
       for (const [verb, resource] of [
         ['get', 'secrets'],
         ['list', 'secrets'],
@@ -223,6 +289,9 @@ describe('a release', () => {
     expect(await may('operator', 'patch', 'modelbindings.portcullis.dev', 'third')).toBe('no');
     expect(await may('gateway', 'patch', 'gatewayroutes.portcullis.dev')).toBe('no');
     expect(await may('gateway', 'list', 'gatewayroutes.portcullis.dev')).toBe('yes');
+    expect(await may('management', 'patch', 'modelbindings.portcullis.dev')).toBe('yes');
+    expect(await may('management', 'delete', 'guardrailpolicies.portcullis.dev')).toBe('no');
+    expect(await may('management', 'patch', 'gatewayroutes.portcullis.dev')).toBe('no');
   }, 120_000);
 
   test('says what comes next, with commands for its own names', async () => {
@@ -246,7 +315,17 @@ describe('a release', () => {
     expect(open).not.toMatch(/client-keys|Bearer/);
     const production = await notes('production-values.yaml');
     expect(production).toContain('http://here-portcullis-gateway.third.svc:8080/v1');
-    for (const text of [plain, open, production]) expect(text).not.toMatch(/<no value>|\{\{ |%!/);
+    expect(plain).toContain('kubectl --namespace third port-forward service/guard-management 8081:80');
+    expect(plain).toContain('postgresql.persistence is none');
+    expect(plain).toContain('for the audience portcullis');
+    expect(production).toContain(
+      'https://login.example.com/realms/platform for the audience control-plane or https://ci',
+    );
+    expect(production).not.toContain('management.issuers is empty');
+    expect(open).not.toContain('management');
+    const bare = await notes('default-values.yaml');
+    expect(bare).toContain('management.issuers is empty: it admits nobody');
+    for (const text of [plain, open, production, bare]) expect(text).not.toMatch(/<no value>|\{\{ |%!/);
     expect(readFileSync(join(chartFolder, 'templates', 'NOTES.txt'), 'utf8')).toContain(
       'docs/install-on-kubernetes.md',
     );

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { OperationResource } from '#contracts/management';
+import { type Answer, callUrl, untilFinal } from '../management/call-api.ts';
+import { forwardPort } from './forward-port.ts';
+
+/** The management API of a release, as a client with a token sees it through a forwarded port. */
+export type ClusterManagement = AsyncDisposable & {
+  /** @param token another one than that of the client; null sends none */
+  read(path: string, token?: string | null): Promise<Answer>;
+  /** Sends a command under a key of its own, again under the same one for as long as nobody can carry it out. */
+  command(method: 'POST' | 'PUT', path: string, body: unknown, etag?: unknown): Promise<Answer>;
+  /** The end of the operation of a 202. @throws where it failed */
+  succeeded(accepted: Answer): Promise<OperationResource>;
+};
+
+const everyMs = 200;
+const patienceMs = 120_000;
+
+/** @param service as kubectl names it */
+export async function openManagement(
+  at: { readonly kubeconfigFile: string; readonly namespace: string; readonly service: string },
+  own: string,
+): Promise<ClusterManagement> {
+  const forward = await forwardPort(at.kubeconfigFile, at.namespace, at.service, 80);
+  const read: ClusterManagement['read'] = (path, token = own) => callUrl(`${forward.url}${path}`, { token });
+  return {
+    read,
+    async command(method, path, body, etag) {
+      const headers = {
+        'idempotency-key': `key-${randomUUID()}`,
+        ...(etag === undefined ? {} : { 'if-match': `${etag}` }),
+      };
+      for (const deadline = performance.now() + patienceMs; ; ) {
+        const answer = await callUrl(`${forward.url}${path}`, { method, headers, body, token: own }).catch(
+          () => undefined,
+        );
+        if (answer !== undefined && answer.status !== 503) return answer;
+        if (performance.now() > deadline) throw new Error(`${method} ${path}: ${answer?.text ?? 'no answer'}`);
+        await pause(everyMs);
+      }
+    },
+    async succeeded(accepted) {
+      if (accepted.status !== 202) throw new Error(`not accepted: ${accepted.status} ${accepted.text}`);
+      const operation = await untilFinal((path) => read(path), accepted.json.operationId, patienceMs);
+      if (operation.state !== 'succeeded') throw new Error(JSON.stringify(operation));
+      return operation;
+    },
+    [Symbol.asyncDispose]: () => forward[Symbol.asyncDispose](),
+  };
+}
