@@ -206,6 +206,35 @@ test('a revision is applied, rolled back and taken off, and the operation says h
   expect((await run(['binding', 'get', 'guarded-echo'])).stdout).toMatch(/State: +unbound\n/);
 }, 120_000);
 
+test('a rollback and an unbind keep the content profile that the model has', async () => {
+  const older = 'gateway-1.5.0-text-webhook-v1';
+  await createPolicy('kept-profile');
+  await run(['policy', 'update', 'kept-profile', '-f', '-', '--wait'], policyFile('kept-profile', 'other'));
+  const profile = async () => (await json('get', 'modelbinding', 'guarded-echo')).spec.contentProfile;
+  const applied = await run(['binding', 'apply', 'guarded-echo', 'kept-profile', '--profile', older, '--wait']);
+  expect([applied.code, await profile()]).toEqual([0, older]);
+  const { modelId } = await json('binding', 'get', 'guarded-echo');
+  expect((await run(['binding', 'rollback', modelId, '--wait'])).code).toBe(0);
+  expect(await profile()).toBe(older);
+
+  // Who can ask the API alone has to say it: its answers do not.
+  const token = join(platform.data, 'profile.token');
+  writeFileSync(token, (await run(['token'])).stdout);
+  const elsewhere = ['--server', platform.status().addresses.management ?? '', '--token-file', token];
+  for (const command of [
+    ['rollback', modelId, '--to', '2'],
+    ['unbind', modelId],
+  ]) {
+    const refused = await run(['binding', ...command, ...elsewhere]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('name it with --profile') });
+  }
+  const unbound = await run(['binding', 'unbind', modelId, ...elsewhere, '--profile', older, '--wait']);
+  expect([unbound.code, await profile()]).toEqual([0, older]);
+  expect((await run(['binding', 'apply', 'guarded-echo', 'kept-profile', '--wait'])).code).toBe(0);
+  expect(await profile()).toBe('gateway-1.5.0-chat-webhook-v2');
+  expect((await run(['binding', 'unbind', 'guarded-echo', '--wait'])).code).toBe(0);
+}, 120_000);
+
 test('what is not there, ambiguous or wrong has its exit code and says what to do', async () => {
   const absent = '01890000-0000-7000-8000-000000000000';
   for (const words of [

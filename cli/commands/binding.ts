@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { BindingRead, BindingWrite } from '#contracts/management';
 import { contentProfiles, currentProfile } from '#contracts/profiles';
 import { CliError } from '../cli-error.ts';
+import { contentProfileOf } from '../management/content-profile.ts';
 import { finishOperation } from '../management/finish-operation.ts';
 import { type IdempotencyOption, keyOf, withIdempotencyKey } from '../management/idempotency-option.ts';
 import { type ManagementOptions, openManagement, withManagementOptions } from '../management/management-options.ts';
@@ -13,7 +14,7 @@ import { parseRevisionNumber } from '../revisions/revision-number.ts';
 import { type WaitOption, withWait } from './wait-option.ts';
 
 type GetOptions = ManagementOptions & OutputOptions;
-type ChangeOptions = GetOptions & WaitOption & IdempotencyOption & { readonly profile: string };
+type ChangeOptions = GetOptions & WaitOption & IdempotencyOption & { readonly profile?: string };
 type RollbackOptions = ChangeOptions & { readonly toRevision?: number };
 
 const which = 'modelId, or on this machine the name of the binding';
@@ -24,7 +25,7 @@ export function addBinding(program: Command): void {
     .description('show what a model wants, whether it is applied, and what serves it')
     .argument('<model-binding>', which)
     .action(get);
-  change(binding, 'apply', 'apply a revision of a policy to a model')
+  change(binding, 'apply', 'apply a revision of a policy to a model', 'content profile (default: the current one)')
     .argument('<guardrail-policy>', 'id or name of the policy')
     .argument('[revision]', 'number of the revision (default: the latest one)', parseRevisionNumber)
     .action(apply);
@@ -38,9 +39,14 @@ export function addBinding(program: Command): void {
     .action(rollback);
 }
 
-function change(binding: Command, name: string, description: string): Command {
+function change(
+  binding: Command,
+  name: string,
+  description: string,
+  about = 'content profile (default: the one that the model has)',
+): Command {
   const command = binding.command(name).description(description).argument('<model-binding>', which);
-  const profile = new Option('--profile <profile>', 'content profile').choices(contentProfiles).default(currentProfile);
+  const profile = new Option('--profile <profile>', about).choices(contentProfiles);
   return withIdempotencyKey(withWait(withOutput(withManagementOptions(command)))).addOption(profile);
 }
 
@@ -51,22 +57,30 @@ async function get(word: string, options: GetOptions): Promise<void> {
 }
 
 async function apply(word: string, policy: string, asked: number | undefined, options: ChangeOptions): Promise<void> {
-  await write(word, options, async (_, client) => {
+  await write(word, options, async (_, { client }) => {
     const policyId = await resolvePolicy(client, policy);
     const policyRevision = asked ?? (await client.getPolicy(policyId)).value.revision;
-    return { policyId, policyRevision, contentProfile: options.profile };
+    return { policyId, policyRevision, contentProfile: options.profile ?? currentProfile };
   });
 }
 
 async function unbind(word: string, options: ChangeOptions): Promise<void> {
-  await write(word, options, async () => ({ policyId: null, policyRevision: null, contentProfile: options.profile }));
+  await write(word, options, async (current, opened) => ({
+    policyId: null,
+    policyRevision: null,
+    contentProfile: await keptProfile(current, opened, options),
+  }));
 }
 
 async function rollback(word: string, options: RollbackOptions): Promise<void> {
-  await write(word, options, async (current) => ({
+  await write(word, options, async (current, opened) => ({
     ...earlierThan(current, options.toRevision),
-    contentProfile: options.profile,
+    contentProfile: await keptProfile(current, opened, options),
   }));
+}
+
+async function keptProfile({ modelId }: BindingRead, opened: Opened, options: ChangeOptions): Promise<string> {
+  return options.profile ?? (await contentProfileOf(opened, modelId, options));
 }
 
 /** What serves is what was applied last: it is the earlier one while what is wanted is not there. */
@@ -93,12 +107,12 @@ type Opened = ReturnType<typeof openManagement>;
 async function write(
   word: string,
   options: ChangeOptions,
-  decide: (current: BindingRead, client: Opened['client']) => Promise<BindingWrite>,
+  decide: (current: BindingRead, opened: Opened) => Promise<BindingWrite>,
 ): Promise<void> {
   const opened = openManagement(options);
   const { client } = opened;
   const { value: current, etag } = await client.getBinding(await resolveModel(opened, word, options));
-  const wanted = await decide(current, client);
+  const wanted = await decide(current, opened);
   const accepted = await client.replaceBinding(current.modelId, wanted, { etag, ...keyOf(options) });
   await finishOperation(client, accepted, options);
 }
