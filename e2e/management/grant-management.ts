@@ -6,9 +6,10 @@ import type { ApiServer } from '../kube/open-api-server.ts';
 export const managementRules = [
   {
     apiGroups: ['portcullis.dev'],
-    resources: ['guardrailpolicies', 'policyrevisions', 'modelbindings', 'gatewayroutes', 'gatewayreports'],
+    resources: ['guardrailpolicies', 'policyrevisions', 'modelbindings', 'gatewayroutes'],
     verbs: ['get', 'list', 'watch'],
   },
+  { apiGroups: ['portcullis.dev'], resources: ['gatewayreports'], verbs: ['list', 'watch'] },
   { apiGroups: ['portcullis.dev'], resources: ['guardrailpolicies', 'policyrevisions'], verbs: ['create'] },
   { apiGroups: ['portcullis.dev'], resources: ['guardrailpolicies', 'modelbindings'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },

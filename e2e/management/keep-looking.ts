@@ -2,20 +2,29 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { GatewayRoute } from '#crds/gateway-route';
 import { kinds } from '#crds/kinds';
 import type { KubeClient } from '#kube/client';
+import { isKubeError } from '#kube/kube-error';
 import type { Attitude, FakeReplica } from '../../operator/testing/fake-replica.ts';
 
 const lookMs = 40;
 
-/** Has a replica decide as soon as it sees a change of the routes, or of what it thinks of them. */
+/**
+ * Has a replica decide as soon as it sees a change of the routes, or of what it thinks of them. A server that is away
+ * is asked again.
+ */
 export function keepLooking(client: KubeClient, replica: FakeReplica, attitude: () => Attitude): AsyncDisposable {
   let stopped = false;
   let seen = '';
+  async function look(): Promise<void> {
+    const { items } = await client.list<GatewayRoute>(kinds.gatewayRoute);
+    const now = JSON.stringify([items.map(({ metadata }) => metadata.resourceVersion), attitude()]);
+    if (now !== seen) await replica.report(attitude());
+    seen = now;
+  }
   async function run(): Promise<void> {
     while (!stopped) {
-      const { items } = await client.list<GatewayRoute>(kinds.gatewayRoute);
-      const now = JSON.stringify([items.map(({ metadata }) => metadata.resourceVersion), attitude()]);
-      if (now !== seen) await replica.report(attitude());
-      seen = now;
+      await look().catch((error: unknown) => {
+        if (!isKubeError(error, 'network', 'unavailable', 'too_many_requests')) throw error;
+      });
       await pause(lookMs);
     }
   }

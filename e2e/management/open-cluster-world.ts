@@ -16,14 +16,20 @@ import { startManagement } from './start-management.ts';
 
 const replicaName = 'gateway-1';
 
+export type ClusterWorld = ManagementWorld & {
+  /** Of an administrator of the cluster. */
+  readonly kubeconfigFile: string;
+  restartApiServer(): Promise<void>;
+};
+
 /**
  * Over a real API server, with a real operator whose workloads are Deployments on pretended nodes. The one gateway
  * replica is a pod there and says what a test has it say.
  */
-export async function openClusterWorld(options: WorldOptions = {}): Promise<ManagementWorld> {
+export async function openClusterWorld(options: WorldOptions = {}): Promise<ClusterWorld> {
   await using parts = new AsyncDisposableStack();
   const cluster = parts.use(await openScaleWorld());
-  const { client, folder } = cluster;
+  const { client, folder, server } = cluster;
   await writeFile(join(folder, 'environment', 'providers.yaml'), testProviders);
   const [beside] = await Promise.all([
     besideCluster(cluster),
@@ -48,6 +54,8 @@ export async function openClusterWorld(options: WorldOptions = {}): Promise<Mana
     set attitude(next) {
       attitude = next;
     },
+    kubeconfigFile: server.controlPlane.kubeconfigFile,
+    restartApiServer: () => server.controlPlane.restartApiServer(),
     environmentDirectory: beside.environmentDirectory,
     serviceTokenFile: join(folder, 'runtime.token'),
     ...actions(api, client),
