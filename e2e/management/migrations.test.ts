@@ -105,6 +105,19 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     expect((await world.createPolicy('afterwards')).id).toMatch(/-7/);
   }, 90_000);
 
+  test('hold keys, operations and relations, and nothing else', async () => {
+    const tables = await sql()`
+      select table_schema || '.' || table_name as name from information_schema.tables
+      where table_schema not in ('pg_catalog', 'information_schema') order by name`;
+    expect(tables.map(({ name }) => name)).toEqual([
+      'management.idempotency_keys',
+      'management.migrations',
+      'management.operations',
+      'relations.migrations',
+      'relations.tuples',
+    ]);
+  });
+
   test('that a process left half way are carried on by the version of now', async () => {
     for (const replica of world.api.replicas) await replica.end();
     const open = leftCommand('open');

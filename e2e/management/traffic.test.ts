@@ -181,8 +181,15 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
         action: { type: 'deny' as const },
         externalPipeline: { provider: 'away', contract: 'platform.guardrail-runtime.detector/v1' as const },
       };
+      const costly = { ...broken, regex: { ...broken.regex, pattern: 'a.{0,900}b.{0,900}c.{0,900}d' } };
       const rows = [
         { rule: broken, providers: [], code: 'bundle_invalid' },
+        { rule: costly, providers: [], code: 'rule_too_costly' },
+        {
+          rule: away,
+          providers: [{ name: 'away', credentialRef: { name: 'the-key-of-another' } }],
+          code: 'provider_unknown',
+        },
         {
           rule: away,
           providers: [{ name: 'away', credentialRef: { name: 'away-key' } }],
@@ -197,7 +204,23 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
         const read = (await act.readBinding(modelId)).json;
         expect([read.state, read.observation.reason, read.binding.policyId]).toEqual(['failed', code, id]);
       }
+      const { id } = await act.createPolicy('policy-tests-failed', sample);
+      const wrong = {
+        name: 'wrong',
+        stage: 'request',
+        messages: [{ role: 'user', content: 'hello' }],
+        expect: 'Reject',
+      };
+      await platform.client.patch(kinds.guardrailPolicy, `p-${id}`, [
+        { op: 'add', path: '/spec/tests', value: [wrong] },
+      ]);
+      expect((await act.readPolicy(id)).policy.revision).toBe(2);
+      const tested = await api.ended(await act.apply(modelId, id, 2));
+      expect(tested).toMatchObject({ state: 'failed', error: { code: 'policy_tests_failed' } });
       expect((await say('readiness', `about ${denied}`)).status).toBe(200);
+      // The tests are those of their revision: the one before has none.
+      expect((await act.applied(modelId, id, 1)).json.state).toBe('applied');
+      expect((await say('readiness', `about ${denied}`)).status).toBe(403);
     },
     120_000,
   );

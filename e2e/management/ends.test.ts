@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import type { KubeClient } from '#kube/client';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { acceptingJudge } from '../../operator/testing/accepting-judge.ts';
+import { type Attitude, startFakeReplica } from '../../operator/testing/fake-replica.ts';
+import { createInstantWorkloads } from '../../operator/testing/instant-workloads.ts';
+import { startTestOperator } from '../../operator/testing/start-test-operator.ts';
+import { until } from '../support/until.ts';
+import { actions } from './actions.ts';
+import { keepLooking } from './keep-looking.ts';
+import { besidePlatform, startManagement } from './start-management.ts';
+
+const build = 'test-1';
+
+/** Lets the operator learn of changes of bindings when a test says so. */
+function createGate() {
+  let opened = Promise.withResolvers<void>();
+  opened.resolve();
+  return {
+    close() {
+      opened = Promise.withResolvers<void>();
+    },
+    open: () => opened.resolve(),
+    wrapClient: (client: KubeClient): KubeClient => ({
+      ...client,
+      async *watch(kind, options) {
+        for await (const event of client.watch(kind, options)) {
+          if (kind === kinds.modelBinding) await opened.promise;
+          // biome-ignore lint/suspicious/noExplicitAny: it hands on what it got
+          yield event as any;
+        }
+      },
+    }),
+  };
+}
+
+async function openOperator(progressDeadlineMs: number) {
+  await using parts = new AsyncDisposableStack();
+  const gate = createGate();
+  const overrides = {
+    workloads: createInstantWorkloads(build),
+    judge: acceptingJudge,
+    wrapClient: gate.wrapClient,
+  };
+  const platform = parts.use(await startTestOperator({ config: { build, progressDeadlineMs }, overrides }));
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  const world: { attitude: Attitude } = { attitude: 'take' };
+  parts.use(keepLooking(platform.client, replica, () => world.attitude));
+  const api = parts.use(await startManagement(besidePlatform(platform.data, platform.operator.apiUrl)));
+  const owned = parts.move();
+  return Object.assign(world, {
+    gate,
+    api,
+    client: platform.client,
+    ...actions(api, platform.client),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  });
+}
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('ends that come after the 202'), () => {
+  test('a policy that was archived before the operator came to it is not applied: policy_archived', async () => {
+    await using world = await openOperator(600_000);
+    const { id } = await world.createPolicy('archived-meanwhile');
+    const modelId = await world.createModel('archived-meanwhile');
+    await world.applied(modelId, null, null);
+    world.gate.close();
+    const accepted = await world.apply(modelId, id, 1);
+    expect(accepted.status).toBe(202);
+    await world.savePolicy(id, { status: 'archived' });
+    await until('the operator knows that it is archived', async () => {
+      const policy = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`);
+      return policy?.status?.observedGeneration === policy?.metadata.generation;
+    });
+    world.gate.open();
+    expect(await world.api.ended(accepted)).toMatchObject({ state: 'failed', error: { code: 'policy_archived' } });
+    const { json } = await world.readBinding(modelId);
+    expect([json.state, json.observation.reason]).toEqual(['failed', 'policy_archived']);
+    expect(json.observation.serving).toMatchObject({ policyId: null });
+  }, 60_000);
+
+  test('replicas that stay silent end it with progress_deadline_exceeded; the binding may still be applied', async () => {
+    await using world = await openOperator(5_000);
+    const { id } = await world.createPolicy('overdue');
+    const modelId = await world.createModel('overdue');
+    await world.applied(modelId, id, 1);
+    world.attitude = 'pend';
+    const operation = await world.api.ended(await world.apply(modelId, id, 1));
+    expect(operation).toMatchObject({ state: 'failed', error: { code: 'progress_deadline_exceeded' } });
+    const overdue = (await world.readBinding(modelId)).json;
+    expect([overdue.state, overdue.observation.reason]).toEqual(['failed', 'progress_deadline_exceeded']);
+    world.attitude = 'take';
+    await until('it is applied after all', async () => (await world.readBinding(modelId)).json.state === 'applied');
+    const after = await world.api.call(`/api/v1/operations/${operation.operationId}`);
+    expect(after.json).toEqual(operation);
+  }, 60_000);
+});
