@@ -25,15 +25,22 @@ function createGate() {
     open: () => opened.resolve(),
     wrapClient: (client: KubeClient): KubeClient => ({
       ...client,
-      async *watch(kind, options) {
-        for await (const event of client.watch(kind, options)) {
-          if (kind === kinds.modelBinding) await opened.promise;
-          // biome-ignore lint/suspicious/noExplicitAny: it hands on what it got
-          yield event as any;
-        }
-      },
+      watch: (kind, options) =>
+        kind === kinds.modelBinding
+          ? afterwards(client.watch(kind, options), () => opened.promise)
+          : client.watch(kind, options),
     }),
   };
+}
+
+async function* afterwards<T>(
+  events: AsyncGenerator<T, void, void>,
+  moment: () => Promise<void>,
+): AsyncGenerator<T, void, void> {
+  for await (const event of events) {
+    await moment();
+    yield event;
+  }
 }
 
 async function openOperator(progressDeadlineMs: number) {
