@@ -69,6 +69,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
     expect(rules.split('\n').filter((line) => /^[^#]/.test(line))).toEqual(['host all all all scram-sha-256']);
   });
 
+  test('a connection whose client vanished is given up after two minutes', async () => {
+    await using server = await start();
+    await using client = connect(server);
+    const shown = await client.sql`
+      select current_setting('tcp_keepalives_idle')::int
+        + current_setting('tcp_keepalives_interval')::int * current_setting('tcp_keepalives_count')::int as seconds`;
+    expect([...shown]).toEqual([{ seconds: 120 }]);
+  });
+
   test.skipIf(outside === undefined)('without the setting nobody of the network is heard', async () => {
     await using server = await start({ PORTCULLIS_LISTEN: '127.0.0.1:0', PORTCULLIS_SERVE_CLUSTER: 'false' });
     await using client = connect(server, { host: outside ?? '' });

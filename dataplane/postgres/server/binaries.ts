@@ -21,7 +21,8 @@ export function findBinaries(): Binaries {
   } catch (cause) {
     const sentence =
       `there is no PostgreSQL for this platform (${platformPackage} is not installed): ` +
-      'run npm install again, or name an external PostgreSQL by PORTCULLIS_DATABASE_URL';
+      'run npm install again, take the image portcullis-postgres in a cluster, or name an external PostgreSQL by ' +
+      'PORTCULLIS_DATABASE_URL';
     throw new ServerError('no_binaries', sentence, cause);
   }
 }

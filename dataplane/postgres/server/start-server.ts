@@ -20,8 +20,8 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-/** Recovery after a crash of the machine may take long. */
-const startMs = 120_000;
+/** Recovery after a crash of the machine may take long; one that is given up begins anew. */
+const startMs = 600_000;
 /** A fast shutdown writes what is in memory; past this the server is told to recover at its next start. */
 const stopMs = 20_000;
 
@@ -82,11 +82,15 @@ function serverArguments({ address, servesCluster }: ServerOptions): readonly st
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/**
- * Memory that processes of one query share lies in /dev/shm elsewhere, which in a pod holds 64 MiB whatever the pod may
- * use: one large query would fail. Segments of System V are bounded by the memory of the pod alone.
- */
-const podSettings = { dynamic_shared_memory_type: 'sysv' };
+const podSettings = {
+  // Memory that processes of one query share lies in /dev/shm elsewhere, which in a pod holds 64 MiB whatever the pod may
+  // use: one large query would fail. Segments of System V are bounded by the memory of the pod alone.
+  dynamic_shared_memory_type: 'sysv',
+  // A client whose node vanished says nothing more; the system alone would keep its connection for two hours. Seconds.
+  tcp_keepalives_idle: 60,
+  tcp_keepalives_interval: 10,
+  tcp_keepalives_count: 6,
+};
 
 function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {

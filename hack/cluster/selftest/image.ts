@@ -89,6 +89,14 @@ const describeImages = (): void => {
     expect(found(postgresTree, 'postgres')).toContain('/native/bin/postgres\n');
   });
 
+  test('that of the platform says where the database is', () => {
+    const command = [`--root=${tree}`, '--wd=/app', ...identity, '/usr/local/bin/node', 'dataplane/postgres/main.ts'];
+    const env = { PORTCULLIS_POSTGRES_DIR: '/tmp/db', PORTCULLIS_DATABASE_PASSWORD_FILE: '/etc/passwd' };
+    const { status, stderr } = spawnSync('unshare', command, { encoding: 'utf8', env });
+    expect(status).toBe(1);
+    expect(stderr).toContain('take the image portcullis-postgres in a cluster');
+  });
+
   describe('the database from nothing but its own files, as a pod', () => {
     const mounted = '/var/lib/portcullis/postgres';
     let volume: string;
