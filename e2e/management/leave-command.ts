@@ -1,14 +1,17 @@
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
+import { idLabel, kinds } from '#crds/kinds';
+import type { Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
 import type { KubeClient } from '#kube/client';
 import { changeToken, newPolicySpec } from '../../operator/management/policies/make-policy.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { newKey, type RunningManagement } from './start-management.ts';
 
-/** A command on a policy as its row says it. */
+/** A command as its row says it: on the policy, unless it names a model. */
 export type LeftRow = {
   readonly operationId: string;
   readonly policyId: string;
+  readonly modelId?: string;
   readonly write: Readonly<Record<string, unknown>>;
   readonly kind: string;
   readonly ageMinutes?: number;
@@ -19,13 +22,15 @@ export type LeftRow = {
 /** Writes a row as a process leaves it that is killed between the row and its answer. @returns its key */
 export async function leaveCommand(api: RunningManagement, row: LeftRow): Promise<string> {
   const { sql } = api.database.database;
-  const { operationId, policyId, write, kind, ageMinutes = 0, accepted } = row;
+  const { operationId, policyId, modelId, write, kind, ageMinutes = 0, accepted } = row;
+  const target = modelId === undefined ? 'policy' : 'model';
   const key = newKey();
   await sql`
     insert into management.operations
       (operation_id, kind, state, target_type, target_id, trace_id, write, accepted, written_uid, written_generation,
        leased_until, created_at, updated_at)
-    values (${operationId}, ${kind}, ${accepted === undefined ? 'pending' : 'running'}, 'policy', ${policyId},
+    values (${operationId}, ${kind}, ${accepted === undefined ? 'pending' : 'running'}, ${target},
+      ${modelId ?? policyId},
       ${'0'.repeat(32)}, ${JSON.stringify(write)}, ${accepted !== undefined}, ${accepted?.uid ?? null},
       ${accepted?.generation ?? null}, now() - interval '1 second',
       now() - ${ageMinutes} * interval '1 minute', now())`;
@@ -56,4 +61,14 @@ export async function replaceOf(client: KubeClient, policyId: string) {
   const spec = { ...object.spec, description: operationId, change: changeToken(operationId, generation + 1) };
   const write = { type: 'replace_policy', objectName: name, uid, generation, spec };
   return { operationId, policyId, write, spec, kind: 'policy.update', uid, generation };
+}
+
+/** A PUT that applies the first revision of a policy to a model as it is. */
+export function applyOf(binding: Stored<ModelBinding>, policyId: string) {
+  const operationId = newId();
+  const { uid, generation, name, labels } = binding.metadata;
+  const guardrail = { mode: 'Policy', policyRef: { name: `p-${policyId}`, revision: 1 } } as const;
+  const { contentProfile } = binding.spec;
+  const write = { type: 'write_binding', objectName: name, uid, generation, guardrail, contentProfile, policyId };
+  return { operationId, policyId, modelId: String(labels?.[idLabel]), write, kind: 'binding.apply', guardrail };
 }

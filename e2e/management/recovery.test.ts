@@ -7,7 +7,7 @@ import { missingPostgres } from '#sql/testing/test-server';
 import { newPolicyObject } from '../../operator/management/policies/make-policy.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
-import { createOf, type LeftRow, leaveCommand, replaceOf } from './leave-command.ts';
+import { applyOf, createOf, type LeftRow, leaveCommand, replaceOf } from './leave-command.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import { type ManagementWorld, openWorld } from './open-world.ts';
 
@@ -66,6 +66,43 @@ onResourceServers('commands that their process did not end', (open) => {
     expect(await ended(row.operationId)).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
     expect(await keyIsHeld(key)).toBe(false);
     expect((await world.readPolicy(id)).policy).toMatchObject({ revision: 2, description: '' });
+  });
+
+  async function openApplication(name: string) {
+    const { id } = await world.createPolicy(name);
+    const modelId = await world.createModel(name);
+    const row = applyOf(await world.binding(name), id);
+    return { modelId, row, generation: (await world.binding(name)).metadata.generation };
+  }
+
+  test('an application that was killed before its write is carried out, once', async () => {
+    const { modelId, row, generation } = await openApplication('applied-later');
+    await leave(row);
+    expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded', result: { modelId, policyRevision: 1 } });
+    expect((await world.binding('applied-later')).metadata.generation).toBe(generation + 1);
+  });
+
+  test('an application that was killed after its write is found by its id, also behind a later one', async () => {
+    const { modelId, row, generation } = await openApplication('applied-already');
+    await world.client.patch(kinds.modelBinding, 'applied-already', [
+      { op: 'replace', path: '/spec/guardrail', value: row.guardrail },
+      { op: 'add', path: '/spec/apply', value: row.operationId },
+    ]);
+    await until('it is applied', async () => (await world.readBinding(modelId)).json.state === 'applied');
+    await world.applied(modelId, null, null);
+    const key = await leave(row);
+    expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded', result: { modelId, policyRevision: 1 } });
+    expect(await keyIsHeld(key)).toBe(true);
+    expect((await world.binding('applied-already')).metadata.generation).toBe(generation + 2);
+    expect((await world.readBinding(modelId)).json.state).toBe('unbound');
+  });
+
+  test('an application whose model was changed meanwhile is refused for good', async () => {
+    const { modelId, row } = await openApplication('applied-never');
+    await world.applied(modelId, null, null);
+    await leave(row);
+    expect(await ended(row.operationId)).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
+    expect((await world.readBinding(modelId)).json.state).toBe('unbound');
   });
 
   test('a write that was edited over before it was recorded still becomes a revision, from its row', async () => {
