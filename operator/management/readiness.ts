@@ -17,24 +17,37 @@ export function createReadiness(options: {
   readonly caches: Pick<ManagementCaches, 'silenceMs'>;
   readonly database: Database;
   readonly metrics: ManagementMetrics;
+  /** The database answers and does not hold what this process found or made in it at its start. */
+  readonly onEmptied: () => void;
 }): Readiness {
-  const { caches, database, metrics } = options;
+  const { caches, database, metrics, onEmptied } = options;
   let isWithdrawn = false;
 
   return {
     async problems() {
       if (isWithdrawn) return ['this process is about to end'];
       const watched = caches.silenceMs() <= maxSilenceMs ? [] : ['the server of the resources is silent'];
-      const answers = await database.sql`select 1`.then(
-        () => true,
-        () => false,
-      );
-      metrics.databaseAnswers(answers);
-      return [...watched, ...(answers ? [] : ['the database does not answer'])];
+      const state = await stateOf(database);
+      metrics.databaseAnswers(state !== 'away');
+      if (state === 'emptied') onEmptied();
+      return [...watched, ...stateProblems[state]];
     },
     withdraw() {
       isWithdrawn = true;
     },
     refresh: () => metrics.watchSilence(caches.silenceMs() / 1_000),
   };
+}
+
+const stateProblems = {
+  there: [],
+  away: ['the database does not answer'],
+  emptied: ['the database is empty'],
+} as const;
+
+function stateOf({ sql }: Database): Promise<keyof typeof stateProblems> {
+  return sql`select to_regclass('management.migrations') is not null as there`.then(
+    ([row]) => (row?.['there'] === true ? 'there' : 'emptied'),
+    () => 'away',
+  );
 }

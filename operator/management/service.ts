@@ -95,7 +95,7 @@ export async function createManagementService(
   const recorder = createGenerationRecorder({ client, caches, store, advance, clock });
   parts.use(startSettling({ caches, store, reader: models, logger, sweepMs: overrides.sweepMs ?? sweepMs }));
   parts.use(startRecovery(commands, { everyMs: overrides.recoverEveryMs ?? recoverEveryMs }));
-  const readiness = createReadiness({ caches, database, metrics });
+  const readiness = createReadiness({ caches, database, metrics, onEmptied: () => endForNewStart(logger) });
   const management: Management = {
     access,
     client,
@@ -121,6 +121,17 @@ export async function createManagementService(
   logger.info('listening', { url: clients.url, admin: admin.url });
   const owned = parts.move();
   return { url: clients.url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/**
+ * Ends the process: a database that was lost with its pod or its disk has neither tables nor rights, and the next start
+ * makes both anew.
+ */
+function endForNewStart(logger: Logger): void {
+  logger.error('database_emptied');
+  queueMicrotask(() => {
+    throw new Error('the database is empty');
+  });
 }
 
 function serve(config: ManagementConfig, management: Management): Promise<Listening> {

@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest';
+import { missingPostgres } from '#sql/testing/test-server';
+import { until } from '../support/until.ts';
+import { onDatabase } from './on-database.ts';
+import { openWorld } from './open-world.ts';
+
+describe.skipIf(missingPostgres !== undefined)(onDatabase('a database that is lost with its pod'), () => {
+  test('is made anew by a new start, and first administrators have their right again', async () => {
+    await using world = await openWorld();
+    const { api } = world;
+    const { id } = await world.createPolicy('guard');
+    const [replica] = api.replicas;
+    const readyz = () => fetch(new URL('/readyz', String(replica?.ready['admin'])));
+    expect((await readyz()).status).toBe(200);
+    const { sql } = api.database.database;
+    await sql`drop schema management cascade`;
+    await sql`drop schema relations cascade`;
+    await readyz().catch(() => undefined);
+    await until('the process has ended', () => replica?.child.exitCode !== null);
+    expect(replica?.child.exitCode).toBe(1);
+    expect(replica?.log()).toContain('database_emptied');
+    await api.startReplica(0);
+    expect(await api.call(`/api/v1/guardrail-policies/${id}`)).toMatchObject({ status: 200 });
+    expect(await world.savePolicy(id)).toBe(2);
+  }, 120_000);
+});
