@@ -277,12 +277,17 @@ describe('values of pods', () => {
   });
 
   test.each([
-    ['256Mi', '--max-old-space-size=192'],
-    ['2Gi', '--max-old-space-size=1536'],
+    ['256Mi', '192'],
+    ['2Gi', '1536'],
     ['1500M', undefined],
-  ])('a memory limit of %s leaves the heap %s', async (limit, expected) => {
-    const pod = await podOf('operator', `--set=operator.resources.limits.memory=${limit}`);
-    expect(pod.spec.containers[0]?.env.find(({ name }) => name === 'NODE_OPTIONS')?.value).toBe(expected);
+  ])('a memory limit of %s leaves each heap %s MiB', async (limit, expected) => {
+    const components = ['operator', 'gateway', 'management'];
+    const objects = await renderChart(components.map((one) => `--set=${one}.resources.limits.memory=${limit}`));
+    for (const component of components) {
+      const pod = podsOf(objects).find(({ labels }) => labels['app.kubernetes.io/component'] === component);
+      const options = pod?.spec.containers[0]?.env.find(({ name }) => name === 'NODE_OPTIONS')?.value;
+      expect(/--max-old-space-size=(\d+)( |$)/.exec(options ?? '')?.[1], component).toBe(expected);
+    }
   });
 
   test('the operator starts again when what it reads at its start changes, and not otherwise', async () => {
