@@ -56,6 +56,8 @@ export type ManagementOptions = {
   readonly runDirectory?: string;
   readonly replicas?: number;
   readonly environment?: Readonly<Record<string, string>>;
+  /** A database server of the caller; one of its own when absent. */
+  readonly databaseServer?: TestServer;
 };
 
 /** Where the API finds what an operator of standalone has in its data folder. */
@@ -76,7 +78,7 @@ export function newKey(): string {
 export async function startManagement(options: ManagementOptions): Promise<RunningManagement> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
-  const server: TestServer = parts.use(await startTestServer());
+  const server = options.databaseServer ?? parts.use(await startTestServer());
   const database = parts.use(await server.createDatabase());
   const keyFile = join(folder, 'issuer.keys');
   const environment = { ...(await settingsOf(options, { folder, keyFile, database })), ...options.environment };

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import { listAll } from '#kube/list-all';
+import { missingPostgres, onPostgres, startTestServer } from '#sql/testing/test-database';
+import { startModelPlatform } from '../../operator/testing/model-platform.ts';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import type { Answer } from './call-api.ts';
+import { besidePlatform, newKey, startManagement } from './start-management.ts';
+
+const list = '/api/v1/guardrail-policies';
+const lanes = 6;
+const crashes = 3;
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('commands while the database is killed'), () => {
+  test('each one that was accepted ended and had one effect, whatever its client was told before', async () => {
+    await using parts = new AsyncDisposableStack();
+    const folder = parts.use(temporaryFolder()).path;
+    let databaseServer = await startTestServer({ folder });
+    parts.defer(() => databaseServer[Symbol.asyncDispose]());
+    const listen = new URL(databaseServer.process.url).host;
+    const { platform } = parts.use(await startModelPlatform());
+    const beside = besidePlatform(platform.data, platform.operator.apiUrl);
+    const api = parts.use(await startManagement({ ...beside, replicas: 2, databaseServer }));
+    const accepted = new Map<string, Answer>();
+    const told = new Set<string>();
+    const unexpected: string[] = [];
+    let count = 0;
+    let isOver = false;
+
+    /** With the same key until somebody says what became of it. */
+    async function command(name: string): Promise<void> {
+      const body = { name, definition: definitionOf(name) };
+      const key = newKey();
+      for (let replica = 0; ; replica = 1 - replica) {
+        const answer = await api.command('POST', list, body, { key, replica });
+        if (answer.status === 202) return void accepted.set(name, answer);
+        const code = String(answer.json.error.code);
+        told.add(code);
+        const isTemporary = answer.status === 503 || code === 'idempotency_in_progress';
+        if (!isTemporary) return void unexpected.push(`${name}: ${answer.status} ${code}`);
+        await pause(50);
+      }
+    }
+    const working = Array.from({ length: lanes }, async () => {
+      while (!isOver) await command(`command-${count++}`);
+    });
+    for (let crash = 0; crash < crashes; crash += 1) {
+      const before = accepted.size;
+      await until('commands are accepted', () => accepted.size > before + 20);
+      const [pid] = readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8').split('\n');
+      process.kill(Number(pid), 'SIGKILL');
+      await until('its process ends', () => databaseServer.process.child.exitCode !== null);
+      databaseServer = await startTestServer({ folder, listen });
+    }
+    const last = accepted.size;
+    await until('commands are accepted again', () => accepted.size > last + 20);
+    isOver = true;
+    await Promise.all(working);
+
+    expect(unexpected).toEqual([]);
+    expect(told.size).toBeGreaterThan(0);
+    const { items } = await listAll<GuardrailPolicy>(platform.client, kinds.guardrailPolicy);
+    expect(accepted.size).toBe(count);
+    expect(items.map(({ spec }) => spec.displayName).toSorted()).toEqual([...accepted.keys()].toSorted());
+    for (const answer of accepted.values()) expect(await api.ended(answer)).toMatchObject({ state: 'succeeded' });
+  }, 180_000);
+});
