@@ -1,0 +1,100 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  missingPostgres,
+  onPostgres,
+  openTestDatabase,
+  startTestServer,
+} from '../dataplane/sql/testing/test-database.ts';
+import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { until } from '../e2e/support/until.ts';
+import { descendantsOf } from './testing/process-tree.ts';
+import { type CliEnd, runCli, temporaryFolder } from './testing/run-cli.ts';
+
+const file = (name: string): string => {
+  const rule = {
+    id: 'word',
+    kind: 'stop_list',
+    timeoutMs: 100,
+    action: { type: 'deny' },
+    stopList: { match: 'token', caseSensitive: false, terms: ['word'] },
+  };
+  const section = { deadlineMs: 500, baseline: [rule], additional: [] };
+  return JSON.stringify({ name, definition: { request: section, response: section, providers: [] } });
+};
+
+const run = (platform: Platform, args: readonly string[], input?: string): Promise<CliEnd> =>
+  runCli(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
+
+const create = (platform: Platform, name: string): Promise<CliEnd> =>
+  run(platform, ['policy', 'create', '-f', '-', '--wait'], file(name));
+
+const external = ({ url, passwordFile }: { readonly url: string; readonly passwordFile: string }) => ({
+  PORTCULLIS_DATABASE_URL: url,
+  PORTCULLIS_DATABASE_PASSWORD_FILE: passwordFile,
+});
+
+/** Everything that a platform shows of itself: files, terminal, and what its processes were started with. */
+function shownBy(platform: Platform): string {
+  const logs = join(platform.data, 'logs');
+  const told = readdirSync(logs).map((name) => readFileSync(join(logs, name), 'utf8'));
+  const started = descendantsOf(platform.status().pid).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  return [platform.output(), readFileSync(join(platform.data, 'status.json'), 'utf8'), ...told, ...started].join('\n');
+}
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an external PostgreSQL'), () => {
+  test('keeps its records there, starts no server of its own, shows no password, and finds all again', async () => {
+    await using held = await openTestDatabase();
+    using folder = temporaryFolder();
+    const data = join(folder.path, 'data');
+    const options = { data, management: true, environment: external(held) };
+    {
+      await using platform = await startPlatform(options);
+      expect(platform.status().processes.map(({ name }) => name)).not.toContain('postgres');
+      expect((await create(platform, 'kept-outside')).code).toBe(0);
+      expect(existsSync(join(data, 'postgres'))).toBe(false);
+      const [row] = await held.database.sql`select count(*)::int as operations from management.operations`;
+      expect(row).toEqual({ operations: 1 });
+      expect(shownBy(platform)).not.toContain(readFileSync(held.passwordFile, 'utf8').trim());
+      expect(await platform.end()).toBe(0);
+    }
+    // The server is not the platform's to end.
+    expect(await held.database.sql`select 1 as one`).toEqual([{ one: 1 }]);
+    await using again = await startPlatform(options);
+    expect((await run(again, ['policy', 'list'])).stdout).toContain('kept-outside');
+    expect((await create(again, 'kept-too')).code).toBe(0);
+  }, 120_000);
+
+  test('answers that it is away while it is, guards models all the same, and goes on when it is back', async () => {
+    using folder = temporaryFolder();
+    const first = await startTestServer({ folder: folder.path });
+    const database = await first.createDatabase();
+    const { host } = new URL(database.url);
+    await using platform = await startPlatform({ management: true, environment: external(database) });
+    expect((await create(platform, 'before')).code).toBe(0);
+    await database.database[Symbol.asyncDispose]();
+    await first.process.end('SIGTERM');
+    const away = await create(platform, 'meanwhile');
+    expect(away).toMatchObject({ code: expect.any(Number), stdout: '' });
+    expect(away.code).not.toBe(0);
+    expect(await run(platform, ['chat', 'guarded-echo', '-m', 'Hello'])).toMatchObject({ code: 0, stdout: 'Hello\n' });
+    await using second = await startTestServer({ folder: folder.path, listen: host });
+    expect(new URL(second.process.url).host).toBe(host);
+    await until('commands are taken again', async () => (await create(platform, 'after')).code === 0);
+    const { stdout } = await run(platform, ['policy', 'list']);
+    expect(stdout).toContain('before');
+    expect(stdout).not.toContain('meanwhile');
+  }, 180_000);
+
+  test('with a password in its URL is refused; guarded chats are served, and the password is not repeated', async () => {
+    using folder = temporaryFolder();
+    const passwordFile = join(folder.path, 'password');
+    writeFileSync(passwordFile, 'any\n');
+    const environment = external({ url: 'postgres://portcullis:hunter2@127.0.0.1:1/portcullis', passwordFile });
+    await using platform = await startPlatform({ management: true, environment });
+    expect(platform.status().managementOff).toContain('the URL of the database holds a password');
+    expect(await run(platform, ['chat', 'guarded-echo', '-m', 'Hello'])).toMatchObject({ code: 0, stdout: 'Hello\n' });
+    expect(shownBy(platform)).not.toContain('hunter2');
+  }, 120_000);
+});
