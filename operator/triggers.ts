@@ -84,8 +84,10 @@ export function createTriggers(options: {
       // At once: what is needed is found from all of them together.
       for (const { metadata } of stores.bindings.list()) needs.touch(metadata.name);
       for (const { metadata } of stores.routes.list()) needs.touch(metadata.name);
-      // Before any binding: the pass over it sees what a report said until then.
-      await inTurns(stores.routes.list(), (route) => unconfirmed.changed(route.metadata.name, route));
+      // Before any binding: the pass over it sees what a report said until then. Meanwhile a route may change or go.
+      await inTurns(stores.routes.list(), ({ metadata: { name } }) =>
+        unconfirmed.changed(name, stores.routes.get(name)),
+      );
       for (const { metadata } of stores.reports.list()) queues.reports.add(metadata.name);
       for (const name of new Set([...served.entries.map((entry) => entry.name), ...served.pins().keys()])) {
         queues.served.add(name);
@@ -100,7 +102,9 @@ export function createTriggers(options: {
       needs.look();
     },
     policies(name, current, previous) {
-      queues.policies.add(name, { priority: isEdit(current, previous) ? 'high' : 'low' });
+      // A note of its own is looked at last, what somebody makes is not.
+      const otherwise = previous === undefined ? 'normal' : 'low';
+      queues.policies.add(name, { priority: isEdit(current, previous) ? 'high' : otherwise });
       for (const id of [current, previous].map(idOf)) policiesOfId(id);
       const bindings = stores.bindings.by('policy', name);
       addAll('bindings', bindings);
