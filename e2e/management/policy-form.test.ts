@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { kinds } from '#crds/kinds';
 import { definitionOf, sectionOf } from '../../operator/testing/objects.ts';
+import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import type { Answer } from './call-api.ts';
 import { onResourceServers } from './on-resource-servers.ts';
@@ -356,5 +358,33 @@ onResourceServers('the form of a policy', (openWorld) => {
     const refused = await send(1_300_001 - kept);
     expect([refused.status, refused.json.error.code]).toEqual([422, 'definition_too_large']);
     expect((await world.api.ended(await send(1_300_000 - kept))).state).toBe('succeeded');
+  });
+
+  test('a policy by kubectl that no revision could hold is not accepted, and a PUT heals it', async () => {
+    const accepted = async (name: string) => {
+      const policy = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+      return policy?.status?.conditions?.find(({ type }) => type === 'Accepted');
+    };
+    const { id } = await world.createPolicy('grows');
+    const name = `p-${id}`;
+    const sized = (bytes: number) => policyOfStoredBytes(bytes, '"')['definition'];
+    const edit = (value: unknown) =>
+      world.client.patch(kinds.guardrailPolicy, name, [{ op: 'replace', path: '/spec/definition', value }]);
+    await edit(sized(1_300_001));
+    const refused = await until('it is refused', async () => {
+      const condition = await accepted(name);
+      return condition?.status === 'False' ? condition : undefined;
+    });
+    expect([refused.reason, refused.message]).toEqual([
+      'InvalidSpec',
+      expect.stringContaining('more than 1300000 bytes'),
+    ]);
+    const { policy, etag } = await world.readPolicy(id);
+    expect(policy).toMatchObject({ revision: 1, definition: definitionOf('portal') });
+    const healed = await world.api.command('PUT', `${list}/${id}`, full(valid()), { etag });
+    expect(await world.api.ended(healed)).toMatchObject({ state: 'succeeded', result: { revision: 2 } });
+    await edit(sized(1_300_000));
+    await until('it is accepted', async () => (await accepted(name))?.status === 'True');
+    expect((await world.readPolicy(id)).policy.revision).toBe(3);
   });
 });

@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import type { GatewayRoute } from '#crds/gateway-route';
-import { type GuardrailPolicy, guardrailPolicySpecSchema } from '#crds/guardrail-policy';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { idLabel, kinds, operatorFinalizer } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
@@ -15,6 +15,7 @@ import { type CachedPolicy, isWhole } from '../../cached-policy.ts';
 import type { Stores } from '../../caches.ts';
 import { transitionEvents, type Watched } from '../../events/transition-events.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
+import { acceptanceProblems } from '../../revisions/acceptance-problems.ts';
 import type { RevisionHead } from '../../revisions/decide-recording.ts';
 import { recordRevision } from '../../revisions/record-revision.ts';
 import { listRevisionHeads, newestIdOfName } from '../../revisions/revision-heads.ts';
@@ -115,7 +116,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
       hasFinalizer: metadata.finalizers?.includes(operatorFinalizer) ?? false,
       deleting: metadata.deletionTimestamp !== undefined,
       // What is recorded was accepted.
-      problems: knownRecord(policy) === undefined ? problemsOf(policy) : [],
+      problems: knownRecord(policy) === undefined ? acceptanceProblems(policy.spec) : [],
       namesakes: (id === undefined ? [] : stores.policies.by('id', id))
         .filter((other) => other.metadata.uid !== metadata.uid)
         .map((other) => ({ name: other.metadata.name, uid: other.metadata.uid })),
@@ -222,10 +223,4 @@ function servedPolicies(route: Stored<GatewayRoute>, binding: ModelBinding | und
     ...(guardrail.mode === 'Policy' ? [guardrail.policyId] : []),
     ...(previous?.mode === 'Policy' ? [previous.guardrail.policyId] : []),
   ];
-}
-
-function problemsOf({ spec }: Stored<CachedPolicy>): readonly string[] {
-  const parsed = guardrailPolicySpecSchema.safeParse(spec);
-  if (parsed.success) return [];
-  return parsed.error.issues.map(({ path, message }) => `spec.${path.join('.')}: ${message}`);
 }

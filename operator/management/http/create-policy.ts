@@ -1,5 +1,6 @@
 import { policyCreateSchema } from '#contracts/management';
-import { fitsIntoRevision, newPolicySpec, policyObjectName } from '../policies/make-policy.ts';
+import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
+import { newPolicySpec, policyObjectName } from '../policies/make-policy.ts';
 import { describeIssues } from './describe-issues.ts';
 import type { Exchange } from './exchange.ts';
 import { type Reply, refuse } from './reply.ts';

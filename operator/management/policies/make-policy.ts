@@ -1,16 +1,6 @@
-import { canonicalBytes } from '#contracts/canonical';
 import type { PolicyCreate, PolicyReplace } from '#contracts/management';
 import type { GuardrailPolicy, GuardrailPolicySpec, PolicyTest } from '#crds/guardrail-policy';
 import { apiVersion, idLabel, kinds } from '#crds/kinds';
-
-/**
- * The most that definition and tests may take inside of a revision, bytes: the store of a cluster takes objects of one
- * and a half mebibytes, of which names, description and metadata are the rest.
- */
-export const maxStoredBytes = 1_300_000;
-
-/** An API server stores each of these as an escape of six bytes. */
-const storedAsEscapes = /[<>&\u2028\u2029]/g;
 
 /** The token of a write of this API (DESIGN section 5): the operation and the generation that its write makes. */
 export function changeToken(operationId: string, generation: number): string {
@@ -60,11 +50,4 @@ export function newPolicyObject(id: string, spec: GuardrailPolicySpec): Guardrai
     metadata: { name: policyObjectName(id), labels: { [idLabel]: id } },
     spec,
   };
-}
-
-/** Whether a revision of such a definition can be stored, with the tests that stay: its text is JSON inside of JSON. */
-export function fitsIntoRevision(definition: PolicyCreate['definition'], tests: readonly PolicyTest[] = []): boolean {
-  const kept = tests.length === 0 ? '' : JSON.stringify(tests);
-  const text = `${JSON.stringify(canonicalBytes(definition).toString('utf8'))}${kept}`;
-  return Buffer.byteLength(text.replaceAll(storedAsEscapes, '\\u0000')) <= maxStoredBytes;
 }

@@ -1,9 +1,10 @@
-import { type GuardrailPolicy, guardrailPolicySpecSchema } from '#crds/guardrail-policy';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { kinds } from '#crds/kinds';
 import type { Stored } from '#crds/metadata';
 import type { PolicyRevision } from '#crds/policy-revision';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client';
+import { acceptanceProblems } from '../../revisions/acceptance-problems.ts';
 import { holdMs } from '../../revisions/decide-recording.ts';
 import { recordRevision } from '../../revisions/record-revision.ts';
 import type { ManagementCaches } from '../caches.ts';
@@ -43,7 +44,7 @@ export function createGenerationRecorder(options: {
     const known = caches.revisions(policyId);
     const seen = known.find((revision) => revision.policy.uid === uid && revision.policy.generation === generation);
     if (seen !== undefined) return { kind: 'recorded', revision: seen };
-    if (!guardrailPolicySpecSchema.safeParse(policy.spec).success) return { kind: 'not_accepted' };
+    if (acceptanceProblems(policy.spec).length > 0) return { kind: 'not_accepted' };
     for (let attempt = 1; ; attempt++) {
       const result = await recordRevision(client, policyId, policy, heldFor(policy), known);
       if (result.kind === 'recorded') {

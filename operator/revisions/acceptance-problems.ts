@@ -1,0 +1,12 @@
+import { guardrailPolicySpecSchema } from '#crds/guardrail-policy';
+import { fitsIntoRevision, maxStoredBytes } from './fits-into-revision.ts';
+
+/** Why a policy becomes no revision, one sentence each; none where it is accepted. Structure alone counts. */
+export function acceptanceProblems(spec: unknown): readonly string[] {
+  const parsed = guardrailPolicySpecSchema.safeParse(spec);
+  if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `spec.${path.join('.')}: ${message}`);
+  const { definition, tests } = parsed.data;
+  if (fitsIntoRevision(definition, tests)) return [];
+  const sentence = `takes, with spec.tests, more than ${maxStoredBytes} bytes in the store of a cluster`;
+  return [`spec.definition: ${sentence}: split the policy or shorten its lists`];
+}

@@ -1,0 +1,19 @@
+import { canonicalBytes } from '#contracts/canonical';
+import type { Definition } from '#contracts/policy';
+import type { PolicyTest } from '#crds/guardrail-policy';
+
+/**
+ * The most that definition and tests may take inside of a revision, bytes: the store of a cluster takes objects of one
+ * and a half mebibytes, of which names, description and metadata are the rest.
+ */
+export const maxStoredBytes = 1_300_000;
+
+/** An API server stores each of these as an escape of six bytes. */
+const storedAsEscapes = /[<>&\u2028\u2029]/g;
+
+/** Whether a revision of such a definition can be stored, with its tests: its text is JSON inside of JSON. */
+export function fitsIntoRevision(definition: Definition, tests: readonly PolicyTest[] = []): boolean {
+  const kept = tests.length === 0 ? '' : JSON.stringify(tests);
+  const text = `${JSON.stringify(canonicalBytes(definition).toString('utf8'))}${kept}`;
+  return Buffer.byteLength(text.replaceAll(storedAsEscapes, '\\u0000')) <= maxStoredBytes;
+}
