@@ -1,16 +1,16 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { descendantsOf } from '../../../cli/testing/process-tree.ts';
+import { type CliEnd, runCli, temporaryFolder } from '../../../cli/testing/run-cli.ts';
 import {
   missingPostgres,
   onPostgres,
   openTestDatabase,
   startTestServer,
-} from '../dataplane/sql/testing/test-database.ts';
-import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
-import { until } from '../e2e/support/until.ts';
-import { descendantsOf } from './testing/process-tree.ts';
-import { type CliEnd, runCli, temporaryFolder } from './testing/run-cli.ts';
+} from '../../../dataplane/sql/testing/test-database.ts';
+import { type Platform, startPlatform } from '../../support/start-platform.ts';
+import { until } from '../../support/until.ts';
 
 const file = (name: string): string => {
   const rule = {
