@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { until } from '../support/until.ts';
+import type { Look } from './judge-slopes.ts';
+import type { SaidLevel } from './say-level.ts';
+
+/**
+ * A process that is followed. What it says of itself stands in its log; one without a log that takes nothing of the
+ * environment, as a runtime, is looked at from outside, where its garbage counts too (e2e/isolation collects it).
+ */
+export type Followed = { readonly name: string; readonly pid: number; readonly log: string | undefined };
+
+const said = /^collected (.*)$/gm;
+
+/** Has a process collect its garbage, and reads what it holds. */
+export async function lookAt({ name, pid, log }: Followed, at: number): Promise<Look> {
+  if (log === undefined) {
+    const held = { live: 0, timers: 0, listeners: 0 };
+    return { at, ...held, resident: residentOf(pid), descriptors: linksOf(pid).length, sockets: socketsOf(pid) };
+  }
+  const levels = () => [...readFileSync(log, 'utf8').matchAll(said)];
+  const before = levels().length;
+  process.kill(pid, 'SIGUSR2');
+  const level = await until(`${name} says what it holds`, () => {
+    const all = levels();
+    return all.length > before ? (JSON.parse(all.at(-1)?.[1] ?? '') as SaidLevel) : undefined;
+  });
+  return { at, ...level, descriptors: linksOf(pid).length };
+}
+
+function residentOf(pid: number): number {
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kibibytes) * 1_024;
+}
+
+function socketsOf(pid: number): number {
+  return linksOf(pid).filter((link) => link.startsWith('socket:')).length;
+}
+
+/** What the descriptors of a process lead to: files, pipes and sockets. */
+function linksOf(pid: number): readonly string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${name}`)];
+    } catch {
+      // It was closed meanwhile.
+      return [];
+    }
+  });
+}

@@ -1,0 +1,54 @@
+/** What of a process is followed, and what it may have grown at the end of a soak. */
+export const bounds = {
+  /** Live objects after their garbage was collected. */
+  live: { share: 0.06, least: 1_572_864 },
+  resident: { share: 0.12, least: 12_582_912 },
+  descriptors: { share: 0, least: 3 },
+  sockets: { share: 0, least: 3 },
+  timers: { share: 0, least: 3 },
+  listeners: { share: 0, least: 0 },
+} as const;
+export type Measure = keyof typeof bounds;
+export const measures = Object.keys(bounds) as readonly Measure[];
+
+/** One look at a process, `at` seconds after the first. */
+export type Look = Readonly<Record<Measure, number>> & { readonly at: number };
+
+export type Growth = {
+  readonly measure: Measure;
+  /** The slope times the time between the first and the last look. */
+  readonly grown: number;
+  /** What it may grow. */
+  readonly bound: number;
+  readonly holds: boolean;
+};
+
+/**
+ * How much each measure grew over a soak: the median of the slopes between any two looks (Theil and Sen), which a few
+ * looks at a bad moment do not move. `allowed` is what a process keeps on purpose, within a bound of its own.
+ */
+export function judgeSlopes(looks: readonly Look[], allowed: Partial<Record<Measure, number>> = {}): readonly Growth[] {
+  if (looks.length < 5) throw new RangeError('a slope needs five looks at least');
+  const seconds = (looks.at(-1)?.at ?? 0) - (looks[0]?.at ?? 0);
+  return measures.map((measure) => {
+    const grown = medianSlope(looks.map((look) => [look.at, look[measure]])) * seconds;
+    const { share, least } = bounds[measure];
+    const middle = median(looks.map((look) => look[measure]));
+    const bound = Math.max(least, middle * share) + (allowed[measure] ?? 0);
+    return { measure, grown, bound, holds: grown <= bound };
+  });
+}
+
+function medianSlope(points: readonly (readonly [number, number])[]): number {
+  const slopes = points.flatMap(([at, value], index) =>
+    points.slice(index + 1).flatMap(([later, next]) => (later > at ? [(next - value) / (later - at)] : [])),
+  );
+  return median(slopes);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const [low = 0, high = 0] = [sorted[sorted.length % 2 === 0 ? middle - 1 : middle], sorted[middle]];
+  return (low + high) / 2;
+}

@@ -1,0 +1,246 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import type { GatewayRoute } from '#crds/gateway-route';
+import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import { kinds } from '#crds/kinds';
+import { isKubeError } from '#kube/kube-error';
+import { descendantsOf } from '../../cli/testing/process-tree.ts';
+import { root } from '../../hack/check/run-tool.ts';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { chatCall } from '../support/chat-call.ts';
+import { startLoad } from '../support/load.ts';
+import { bindingCondition, bindingOf, policyOf } from '../support/resources.ts';
+import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { until } from '../support/until.ts';
+import { type Followed, lookAt } from './follow-process.ts';
+import { type Growth, judgeSlopes, type Look } from './judge-slopes.ts';
+
+export type SoakOptions = {
+  readonly warmUpSeconds: number;
+  readonly seconds: number;
+  readonly lookEverySeconds: number;
+  /** Changes that the history of the resource server is filled with before; it keeps 10,000. */
+  readonly fillHistory: number;
+  /** Files of e2e that are loaded into every process before its own code. */
+  readonly defects?: readonly string[];
+  readonly say: (progress: string) => void;
+};
+
+export type SoakReport = {
+  readonly requests: number;
+  /** Answers that were none, or not what the model answers. */
+  readonly failed: number;
+  readonly edits: number;
+  readonly applications: number;
+  /** Watches that ended within the time of the soak, and how many may have. */
+  readonly watches: { readonly ended: number; readonly bound: number };
+  readonly restarts: number;
+  readonly growth: readonly (Growth & { readonly process: string })[];
+  readonly faults: readonly string[];
+};
+
+/** The server ends a watch after 20 to 25 s; so many are open at a time, at most. */
+const mostWatches = 12;
+const shortestWatchSeconds = 20;
+/** What one change takes in the history of the resource server, as long as that is not full; its bound is in bytes. */
+const historyBytes = 12_288;
+const historyChanges = 10_000;
+
+/** Steady edits and traffic on a whole standalone platform; what its processes hold is followed after a warm-up. */
+export async function runSoak(options: SoakOptions): Promise<SoakReport> {
+  const { say } = options;
+  const loaded = ['e2e/soak/say-level.ts', ...(options.defects ?? [])].map(
+    (file) => `--import ${pathToFileURL(join(root, file)).href}`,
+  );
+  const nodeOptions = ['--expose-gc', '--max-semi-space-size=4', ...loaded].join(' ');
+  await using platform = await startPlatform({ environment: { NODE_OPTIONS: nodeOptions } });
+  await prepare(platform);
+  await fillHistory(platform, options.fillHistory);
+  const edits = startEdits(platform);
+  const { url, key } = { url: platform.status().addresses.gateway, key: platform.key };
+  const load = startLoad({
+    workers: 4,
+    restMs: 20,
+    call: async (turn) => {
+      const content = `message ${turn}`;
+      const answer = await chatCall({ url, key, model: 'guarded-echo', content, stream: turn % 2 === 0 });
+      return answer.status === 200 && answer.complete && answer.text === content;
+    },
+  });
+  try {
+    await pause(options.warmUpSeconds * 1_000);
+    const followed = await followedOf(platform);
+    const [changesBefore, watchesBefore] = [await newestChange(platform), await endedWatches(platform)];
+    const looks = new Map<string, Look[]>(followed.map(({ name }) => [name, []]));
+    const begun = performance.now();
+    while (performance.now() - begun < options.seconds * 1_000) {
+      for (const one of followed) {
+        looks.get(one.name)?.push(await lookAt(one, (performance.now() - begun) / 1_000));
+      }
+      await pause(options.lookEverySeconds * 1_000);
+    }
+    const seconds = (performance.now() - begun) / 1_000;
+    const ended = (await endedWatches(platform)) - watchesBefore;
+    const changes = (await newestChange(platform)) - changesBefore;
+    const kept = options.fillHistory >= historyChanges ? 0 : changes * historyBytes;
+    const growth = followed.flatMap(({ name }) => {
+      const allowed = name === 'operator' ? { live: kept, resident: kept } : {};
+      return judgeSlopes(looks.get(name) ?? [], allowed).map((one) => ({ process: name, ...one }));
+    });
+    for (const { name, pid } of followed) say(`${name} (${pid}): ${(looks.get(name) ?? []).map(lineOf).join(' ')}`);
+    const counts = await edits.stop();
+    const answers = await load.stop();
+    return judge({
+      requests: answers.length,
+      failed: answers.filter((isRight) => !isRight).length,
+      ...counts,
+      watches: { ended, bound: Math.ceil(mostWatches * (seconds / shortestWatchSeconds + 1)) },
+      restarts: await restartsOf(platform, followed),
+      growth,
+    });
+  } finally {
+    await edits.stop().catch(() => undefined);
+    await load.stop().catch(() => undefined);
+  }
+}
+
+function judge(report: Omit<SoakReport, 'faults'>): SoakReport {
+  const { growth, watches, failed, restarts, requests, edits, applications } = report;
+  const faults = [
+    ...growth
+      .filter(({ holds }) => !holds)
+      .map(
+        ({ process: name, measure, grown, bound }) =>
+          `${measure} of ${name} grew by ${Math.round(grown)}, at most ${Math.round(bound)}`,
+      ),
+    ...(watches.ended > watches.bound ? [`${watches.ended} watches ended, at most ${watches.bound}`] : []),
+    ...(failed > 0 ? [`${failed} of ${requests} requests failed`] : []),
+    ...(restarts > 0 ? [`${restarts} processes were started again`] : []),
+    ...(requests === 0 || edits === 0 || applications === 0 ? ['nothing went on'] : []),
+  ];
+  return { ...report, faults };
+}
+
+/** Two revisions of a policy, and a binding that goes back and forth between them. */
+async function prepare({ client }: Platform): Promise<void> {
+  await client.create(kinds.guardrailPolicy, policyOf('soaked', definitionOf('one')));
+  await recorded(client, 1);
+  await client.patch(kinds.guardrailPolicy, 'soaked', [
+    { op: 'replace', path: '/spec/definition', value: definitionOf('two') },
+  ]);
+  await recorded(client, 2);
+  await client.create(kinds.modelBinding, bindingOf('moving', 'soaked', 1, 'echo'));
+  await bindingCondition(client, 'moving', 'Applied', 'True');
+  await bindingCondition(client, 'guarded-echo', 'Applied', 'True');
+}
+
+function recorded(client: Platform['client'], number: number): Promise<unknown> {
+  return until(`revision ${number} is recorded`, async () => {
+    const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'soaked');
+    return policy?.status?.latestRevision?.number === number;
+  });
+}
+
+async function fillHistory({ client }: Platform, changes: number): Promise<void> {
+  let left = changes;
+  const work = async (index: number): Promise<void> => {
+    await client.create(kinds.guardrailPolicy, policyOf(`filler-${index}`, definitionOf('filler')));
+    for (; left > 0; left -= 1) {
+      await client.patch(kinds.guardrailPolicy, `filler-${index}`, [
+        { op: 'add', path: '/metadata/annotations', value: { turn: String(left) } },
+      ]);
+    }
+  };
+  if (changes > 0) await Promise.all(Array.from({ length: 4 }, (_, index) => work(index)));
+}
+
+/** An edit each 300 ms: an upstream name, a switch, an unguarded binding that comes and goes, an application. */
+function startEdits({ client }: Platform) {
+  const counts = { edits: 0, applications: 0 };
+  let isRunning = true;
+  const edit = (name: string, path: string, value: unknown) =>
+    client.patch(kinds.modelBinding, name, [{ op: 'add', path, value }]);
+  const acts = [
+    (turn: number) => edit('guarded-echo', '/spec/model/upstreamModel', `echo-${turn % 7}`),
+    async (turn: number) => {
+      const revision = (turn % 2) + 1;
+      const { spec } = bindingOf('moving', 'soaked', revision, 'echo');
+      await edit('moving', '/spec', { ...spec, apply: `turn-${turn}` });
+      await bindingCondition(client, 'moving', 'Applied', 'True');
+      counts.applications += 1;
+    },
+    (turn: number) => {
+      const open = bindingOf(`passing-${turn}`, 'soaked', 1, 'echo');
+      return client.create(kinds.modelBinding, { ...open, spec: { ...open.spec, guardrail: { mode: 'None' } } });
+    },
+    async (turn: number) => {
+      const name = `passing-${turn - 1}`;
+      const held = await client.get(kinds.modelBinding, name);
+      if (held !== undefined) await client.delete(kinds.modelBinding, name, { uid: held.metadata.uid });
+    },
+  ];
+  const running = (async () => {
+    for (let turn = 0; isRunning; turn += 1) {
+      await acts[turn % acts.length]?.(turn).catch((error: unknown) => {
+        if (!isKubeError(error, 'conflict', 'not_found')) throw error;
+      });
+      counts.edits += 1;
+      await pause(300);
+    }
+  })();
+  running.catch(() => undefined);
+  return {
+    stop: async () => {
+      isRunning = false;
+      await running;
+      return counts;
+    },
+  };
+}
+
+/** Operator, gateway, echo, and the runtime that judges the traffic, which the edits leave as it is. */
+async function followedOf({ data, status, client, pidOf }: Platform): Promise<readonly Followed[]> {
+  const logs = join(data, 'logs');
+  const supervised = status().processes.map(({ name, pid }) => ({ name, pid, log: join(logs, `${name}.log`) }));
+  const route = await client.get<GatewayRoute>(kinds.gatewayRoute, 'guarded-echo');
+  const workload = `${route?.spec.workload}-0`;
+  const runtime = descendantsOf(pidOf('operator')).find((pid) => environmentOf(pid).includes(`/${workload}.reason`));
+  if (runtime === undefined) throw new Error(`no process runs the workload ${workload}`);
+  return [...supervised, { name: 'runtime', pid: runtime, log: undefined }];
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+async function restartsOf(platform: Platform, followed: readonly Followed[]): Promise<number> {
+  const now = await followedOf(platform);
+  return followed.filter(({ name, pid }) => now.find((one) => one.name === name)?.pid !== pid).length;
+}
+
+/** The number of the newest change of any resource. */
+async function newestChange({ client }: Platform): Promise<number> {
+  return Number((await client.list(kinds.gatewayReport)).resourceVersion);
+}
+
+/** Watches that the resource server ended: requests without a duration (operator/folder-api/http/request-metrics.ts). */
+async function endedWatches({ status }: Platform): Promise<number> {
+  const { addresses } = status() as { addresses: { operator?: string } };
+  const text = await (await fetch(new URL('/metrics', addresses.operator))).text();
+  const sum = (pattern: RegExp): number =>
+    [...text.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
+  return (
+    sum(/^portcullis_folder_api_requests_total\{[^}]*verb="GET"[^}]*\} (\S+)$/gm) -
+    sum(/^portcullis_folder_api_request_seconds_count\{[^}]*verb="GET"[^}]*\} (\S+)$/gm)
+  );
+}
+
+function lineOf({ live, resident, descriptors, timers }: Look): string {
+  return `${(live / 2 ** 20).toFixed(1)}/${Math.round(resident / 2 ** 20)}/${descriptors}/${timers}`;
+}

@@ -1,0 +1,28 @@
+import { writeSync } from 'node:fs';
+
+/** What a process says of itself after it was told to collect its garbage; bytes and counts. */
+export type SaidLevel = {
+  /** Live objects and the buffers that they hold. */
+  readonly live: number;
+  readonly resident: number;
+  readonly sockets: number;
+  readonly timers: number;
+  /** Of the process itself: what is added in each round and never taken away stays there. */
+  readonly listeners: number;
+};
+
+// Loaded into a process before its own code, with --expose-gc.
+process.on('SIGUSR2', () => {
+  for (let round = 0; round < 2; round += 1) globalThis.gc?.();
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const active = process.getActiveResourcesInfo();
+  const count = (name: string): number => active.filter((one) => one === name).length;
+  const level: SaidLevel = {
+    live: heapUsed + external,
+    resident: rss,
+    sockets: count('TCPSocketWrap'),
+    timers: count('Timeout'),
+    listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
+  };
+  writeSync(2, `collected ${JSON.stringify(level)}\n`);
+});

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { runSoak } from './run-soak.ts';
+
+test('a soak finds what a process keeps of each request', { timeout: 120_000 }, async () => {
+  const report = await runSoak({
+    warmUpSeconds: 4,
+    seconds: 10,
+    lookEverySeconds: 0.5,
+    fillHistory: 0,
+    defects: ['e2e/isolation/leak-on-request.ts'],
+    say: () => undefined,
+  });
+  expect(report.failed).toBe(0);
+  // Requests of clients reach the gateway and the provider behind it.
+  for (const process of ['gateway-1', 'echo']) {
+    expect(report.faults).toContainEqual(expect.stringMatching(new RegExp(`^live of ${process} grew by \\d+`)));
+  }
+});
