@@ -182,7 +182,7 @@ const describeChart = (): void => {
       expect(await read(policies, await tokenOf('somebody'))).toMatchObject({ status: 403 });
       const other = (await admin(['create', 'token', 'policies', '--audience=another'])).trim();
       expect(await read(policies, other)).toMatchObject({ status: 401 });
-      const chat = (await read(policies)).json.items.find((one: { name: string }) => one.name === 'Guarded chat');
+      const chat = (await read(policies)).json.items.find((one: { name: string }) => one.name === 'guarded-chat');
 
       const body = { name: 'Harbour', definition: definitionOf('portal') };
       const created = await succeeded(await command('POST', policies, body));
@@ -387,6 +387,39 @@ const describeChart = (): void => {
       }
     },
     minutes(3),
+  );
+
+  test(
+    'does not touch a database of another major version, says the way out, and goes on from there',
+    async () => {
+      const pod = `${release}-postgres-0`;
+      const version = '/var/lib/portcullis/postgres/db/data/PG_VERSION';
+      const scale = (target: string, replicas: number) => admin(['scale', target, `--replicas=${replicas}`]);
+      await admin(['exec', pod, '--', 'node', '--eval', `fs.writeFileSync("${version}", "17\\n")`]);
+      await admin(['delete', 'pod', pod]);
+      await until(
+        'its pod says why it ends',
+        async () => {
+          const { stdout } = await kubectl(cluster.kubeconfigFile, [`--namespace=${namespace}`, 'logs', pod]);
+          return /holds a database of PostgreSQL 17.*database-of-another-major-version\.md/.test(stdout);
+        },
+        { deadlineMs: minutes(2), everyMs: 500 },
+      );
+      expect(await askOnce('hello')).toMatchObject({ status: 200, text: 'hello' });
+      // As the runbook has it for who begins with an empty one.
+      for (const target of [`statefulset/${release}-postgres`, `deployment/${release}-management`])
+        await scale(target, 0);
+      await admin(['wait', '--for=delete', `pod/${pod}`, '--timeout=2m']);
+      await admin(['delete', 'persistentvolumeclaim', `data-${pod}`]);
+      await scale(`statefulset/${release}-postgres`, 1);
+      await admin(['rollout', 'status', `statefulset/${release}-postgres`, '--timeout=2m']);
+      await scale(`deployment/${release}-management`, 2);
+      await admin(['rollout', 'status', `deployment/${release}-management`, '--timeout=2m']);
+      await using management = await manage();
+      expect(await management.read(policies)).toMatchObject({ status: 200 });
+      expect(await management.read(`/api/v1/operations/${early}`)).toMatchObject({ status: 404 });
+    },
+    minutes(8),
   );
 
   test(
