@@ -170,7 +170,7 @@ test('a policy is created, read, edited from what was read, archived, restored a
   expect([page.items.length, page.nextBeforeRevision]).toEqual([2, 2]);
   const { items } = await json('policy', 'list');
   expect(items.map((one: { name: string }) => one.name)).toEqual(
-    expect.arrayContaining(['house-rules', 'Guarded chat']),
+    expect.arrayContaining(['house-rules', 'guarded-chat']),
   );
   const first = await json('policy', 'list', '--limit', '1');
   const second = await json('policy', 'list', '--limit', '1', '--cursor', first.nextCursor);
