@@ -56,9 +56,15 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
     },
     addAfter(): void {},
   });
-  const names = ['policies', 'bindings', 'generations', 'reports', 'served', 'bundles'] as const;
   const triggers = createTriggers({
-    queues: Object.fromEntries(names.map((name) => [name, queueOf(name)])) as Queues,
+    queues: {
+      policies: queueOf('policies'),
+      bindings: queueOf('bindings'),
+      generations: queueOf('generations'),
+      reports: queueOf('reports'),
+      served: queueOf('served'),
+      bundles: queueOf('bundles'),
+    },
     stores: stores as unknown as Stores,
     needs: { touch: () => {}, look: () => {} },
     waitingFor: () => [],
