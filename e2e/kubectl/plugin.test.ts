@@ -218,7 +218,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
         return one.cause?.['reason'] === 'PolicyNotFound' ? one : undefined;
       });
       expect(found.summary).toBe(
-        'ModelBinding orphan is not applied yet: References: The policy of spec.guardrail does not exist.',
+        'ModelBinding orphan is not applied yet: References: The policy nowhere of spec.guardrail does not exist.',
       );
       expect(found.whatToDo).toContain('Apply the policy nowhere');
       const ahead = await until('it was looked at', async () => {

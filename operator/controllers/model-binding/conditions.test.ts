@@ -146,7 +146,7 @@ describe('conditions of a binding', () => {
   test('tell an unknown provider, a lost policy and a workload that does not run again while it is applied', () => {
     const applied: Standing = { kind: 'applied' };
     expect(said(applied, { upstream: { kind: 'unknown', provider: 'x' } }).Ready).toBe('False ProviderUnknown');
-    expect(said(applied, { policy: { kind: 'absent' } }).Ready).toBe('False PolicyNotFound');
+    expect(said(applied, { policy: { kind: 'absent', name: 'guard' } }).Ready).toBe('False PolicyNotFound');
     expect(said(applied, {}, { degraded: message })).toMatchObject({
       Ready: 'False RunningAgain',
       GenerationReady: 'False RunningAgain',

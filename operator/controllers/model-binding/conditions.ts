@@ -1,6 +1,7 @@
 import type { Condition } from '#crds/metadata';
 import { pinnedApplication, sameApplication } from './application.ts';
 import { describeRejections, desiredOf } from './decide.ts';
+import { describeAbsence } from './decide-progress.ts';
 import { isAside } from './resources/route.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Settlement, Standing } from './steps.ts';
@@ -69,7 +70,7 @@ function resolved(s: Snapshot, standing: Standing): Aspect {
     return aspect('False', 'ProviderUnknown', `the provider ${s.upstream.provider} is not approved for models`);
   }
   if (s.binding.spec.guardrail.mode === 'Policy' && s.policy.kind === 'absent') {
-    return aspect('False', 'PolicyNotFound', 'the policy of spec.guardrail does not exist');
+    return aspect('False', 'PolicyNotFound', describeAbsence(s.policy));
   }
   return aspect('True', 'Resolved', 'All references are resolved.');
 }

@@ -95,11 +95,15 @@ function upstreamIsApproved(s: ProgressSnapshot, target: Target): Progress | und
 
 function policyIsThere(s: ProgressSnapshot, target: Target): Progress | undefined {
   if (target === 'pinned') return undefined;
-  if (s.policy.kind === 'absent') return unresolved('PolicyNotFound', 'the policy of spec.guardrail does not exist');
+  if (s.policy.kind === 'absent') return unresolved('PolicyNotFound', describeAbsence(s.policy));
   if (s.policy.idConflict) {
     return unresolved('PolicyIdConflict', 'another policy owns the id label of the policy of spec.guardrail');
   }
   return undefined;
+}
+
+export function describeAbsence({ name }: { readonly name: string }): string {
+  return `the policy ${name} of spec.guardrail does not exist`;
 }
 
 function revisionIsRecorded(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress | undefined {

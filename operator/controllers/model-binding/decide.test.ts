@@ -169,7 +169,7 @@ describe('a new application goes step by step', () => {
       does: 'starting',
     },
     { when: 'the revision is not there', s: at({ revision: 'absent' }), does: 'unresolved' },
-    { when: 'there is no policy', s: at({}, { policy: { kind: 'absent' } }), does: 'unresolved' },
+    { when: 'there is no policy', s: at({}, { policy: { kind: 'absent', name: 'guard' } }), does: 'unresolved' },
     {
       when: 'the bundle is refused',
       s: at({ revision: revisionOf(1), bundle: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } }),
@@ -185,7 +185,7 @@ describe('a new application goes step by step', () => {
     expect(settlementOf(at({ revision: 'absent' }, { policy: archived })).standing).toMatchObject({
       reason: 'policy_archived',
     });
-    const both = snapshotOf({ policy: { kind: 'absent' } }, { spec: specOf({ contentProfile: 'x' }) });
+    const both = snapshotOf({ policy: { kind: 'absent', name: 'guard' } }, { spec: specOf({ contentProfile: 'x' }) });
     expect(settlementOf(both).standing).toMatchObject({ reason: 'profile_unsupported' });
   });
 
@@ -297,7 +297,7 @@ describe('the route that pins what is asked for', () => {
   });
 
   test('is not said to be what is asked for while the policy cannot be found, and is not replaced', () => {
-    expect(kindOf(decide(fresh({ ring: applied, policy: { kind: 'absent' } })))).toBe('unresolved');
+    expect(kindOf(decide(fresh({ ring: applied, policy: { kind: 'absent', name: 'guard' } })))).toBe('unresolved');
   });
 });
 

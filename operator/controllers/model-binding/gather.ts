@@ -84,7 +84,7 @@ export function gather(world: BindingWorld, pass: Pass): Snapshot {
 
 export function policyOf(stores: Pick<Stores, 'policies'>, name: string | undefined): PolicyView {
   const policy = name === undefined ? undefined : stores.policies.get(name);
-  return policy === undefined ? { kind: 'absent' } : policyView(policy);
+  return policy === undefined ? { kind: 'absent', name: name ?? '' } : policyView(policy);
 }
 
 /** The id counts once the policy was looked at: before, nobody knows whether another policy owns it. */

@@ -11,7 +11,8 @@ import type { Ring } from './ring.ts';
 
 /** The policy that the binding names. */
 export type PolicyView =
-  | { readonly kind: 'absent' }
+  /** Its name is empty where none is named. */
+  | { readonly kind: 'absent'; readonly name: string }
   | {
       readonly kind: 'found';
       readonly id: string | undefined;

@@ -73,7 +73,7 @@ describe('a policy that is served directly', () => {
     ['is served', { pin, pinned: workloadOf('g-2') }, { ...served, pin }],
     [
       'is served while its policy cannot be found',
-      { pin, pinned: workloadOf('g-2'), policy: { kind: 'absent' } },
+      { pin, pinned: workloadOf('g-2'), policy: { kind: 'absent', name: 'guard' } },
       served,
     ],
     [
