@@ -15,20 +15,22 @@ function report(appliedThrough: string, change: Partial<GatewayReport['spec']> =
   return { ...rest, metadata: stored, spec: { ...spec, appliedThrough, ...change } } as Report;
 }
 
-function route(version: string, gateway = 'default'): Stored<GatewayRoute> {
-  return { metadata: { ...facts, resourceVersion: version }, spec: { gateway } } as unknown as Stored<GatewayRoute>;
+function route(version: string, gateway = 'default', name = `route-${version}`): Stored<GatewayRoute> {
+  const metadata = { ...facts, name, resourceVersion: version };
+  return { metadata, spec: { gateway } } as unknown as Stored<GatewayRoute>;
 }
 
 function open() {
   const reports = createObjectStore<GatewayReport>({ gateway: ({ spec }) => [spec.gateway] });
-  const routes = createUnconfirmedRoutes({ reports });
+  const stored = createObjectStore<GatewayRoute>({});
+  const routes = createUnconfirmedRoutes({ reports, routes: stored });
   /** What a report says anew, when the store holds it already. */
   function concernedBy(current: Report, previous: Report): readonly string[] | 'all' {
     reports.set(current);
     const found = routes.concernedBy(current, previous);
     return found === 'all' ? found : [...found].toSorted();
   }
-  return { reports, routes, concernedBy };
+  return { reports, stored, routes, concernedBy };
 }
 
 test('a report concerns the routes of its gateway that it came to be past', () => {
@@ -45,6 +47,26 @@ test('a route that only one replica is past concerns the report of the other one
   expect(concernedBy(report('7'), report('1'))).toEqual(['route']);
   expect(concernedBy(report('7', {}, 'gateway-2'), report('0', {}, 'gateway-2'))).toEqual(['route']);
   expect(concernedBy(report('8'), report('7'))).toEqual([]);
+});
+
+test.each([
+  ['comes later', undefined],
+  ['begins anew', report('9', { bootId: '01900000-0000-7000-8000-000000000001' }, 'gateway-2')],
+])('a route that every replica is past concerns one that %s and is behind', (_what, before) => {
+  const { reports, stored, routes, concernedBy } = open();
+  const [one, elsewhere] = [route('7'), route('7', 'other', 'elsewhere')];
+  reports.set(report('6'));
+  if (before !== undefined) reports.set(before);
+  for (const each of [one, elsewhere]) {
+    stored.set(each);
+    routes.changed(each.metadata.name, each);
+  }
+  expect(concernedBy(report('7'), report('6'))).toEqual(['route-7']);
+  const behind = report('5', {}, 'gateway-2');
+  reports.set(behind);
+  expect(routes.concernedBy(behind, before)).toBe('all');
+  expect(concernedBy(report('8', {}, 'gateway-2'), behind)).toEqual(['route-7']);
+  expect(concernedBy(report('9', {}, 'gateway-2'), report('8', {}, 'gateway-2'))).toEqual([]);
 });
 
 test('what a report lists, lists no more or lists for another reason concerns it', () => {

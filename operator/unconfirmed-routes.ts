@@ -16,10 +16,10 @@ export type UnconfirmedRoutes = {
   concernedBy(current: Report | undefined, previous: Report | undefined): ReadonlySet<string> | 'all';
 };
 
-export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports'>): UnconfirmedRoutes {
+export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports' | 'routes'>): UnconfirmedRoutes {
   const open = new Map<string, { readonly gateway: string; readonly version: string }>();
 
-  /** Whether every replica that there is has passed a version; who comes later is looked at as a whole. */
+  /** Whether every replica that there is has passed a version. */
   function isConfirmed(gateway: string, version: string): boolean {
     const reports = stores.reports.by('gateway', gateway);
     return reports.length > 0 && reports.every((report) => isPast(report, version));
@@ -28,6 +28,15 @@ export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports'>): Unconf
   function forgetConfirmed(gateway: string): void {
     for (const [name, route] of open) {
       if (route.gateway === gateway && isConfirmed(gateway, route.version)) open.delete(name);
+    }
+  }
+
+  /** A replica that comes later, or begins anew, may be behind what every other one has confirmed. */
+  function reopen(report: Report): void {
+    const { gateway } = report.spec;
+    for (const { metadata, spec } of stores.routes.list()) {
+      const { name, resourceVersion: version } = metadata;
+      if (spec.gateway === gateway && !isPast(report, version)) open.set(name, { gateway, version });
     }
   }
 
@@ -40,7 +49,11 @@ export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports'>): Unconf
       if (!isConfirmed(gateway, version)) open.set(name, { gateway, version });
     },
     concernedBy(current, previous) {
-      if (current === undefined || previous === undefined || !isSameReplica(current, previous)) return 'all';
+      if (current === undefined) return 'all';
+      if (previous === undefined || !isSameReplica(current, previous)) {
+        reopen(current);
+        return 'all';
+      }
       const { gateway } = current.spec;
       const concerned = new Set([
         ...changedEntries(current.spec.pending, previous.spec.pending),
