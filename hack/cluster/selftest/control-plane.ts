@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../../../e2e/support/until.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane.ts';
 import { kubectl, kubectlOk } from '../kubectl.ts';
-import { clusterFolder } from '../places.ts';
+import { cacheFolder, clusterFolder } from '../places.ts';
 import { progressOn } from '../progress.ts';
 import { processesOf, remainsOf } from './remains.ts';
 import { runCommand } from './run-command.ts';
@@ -192,9 +192,12 @@ describe('the command line', () => {
     expect((await runCommand('up', '--control-plane', '--name', name)).code).toBe(0);
     expect(await kubectlOk(kubeconfig, ['get', 'namespace', 'stays', '--output=name'])).toBe('namespace/stays\n');
 
+    const built = (await runCommand('program', 'kube-apiserver')).stdout.trim();
     expect((await runCommand('down', '--name', name)).code).toBe(0);
     expect(remainsOf(name)).toEqual([]);
     expect((await runCommand('down', '--name', name)).stderr).toContain('There is no cluster');
+    // What was built stays for the next one.
+    expect(built.startsWith(cacheFolder()) && existsSync(built)).toBe(true);
   });
 
   test('takes away programs whose start was killed before it could note them', async () => {
