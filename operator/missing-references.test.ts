@@ -37,6 +37,14 @@ test('a policy that is missing is named, and its binding is applied when it appe
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
 });
 
+test('a policy that appears after its binding was given up is applied, too', async () => {
+  await using platform = await startTestOperator({ config: { progressDeadlineMs: 1_000 } });
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  await waitForCondition(platform, 'chat', 'Applied', 'False');
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
+});
+
 test('a revision that is missing is named, and is applied when it appears', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
