@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { kinds } from '#crds/kinds';
 import { type Change, createHistory } from './history.ts';
@@ -47,4 +49,19 @@ test('forgets the oldest beyond its size, but never the newest', () => {
   history.push(change(4, 50));
   expect(history.base).toBe(3);
   expect(walk(history, 3)).toEqual([4]);
+});
+
+test('holds nothing of what it forgot', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const history = createHistory(0, { maxChanges: 100, maxBytes: 1_000 });
+  const buffers = Array.from({ length: 101 }, (_, index) => {
+    const one = change(index + 1);
+    history.push(one);
+    return new WeakRef(one.object.bytes);
+  });
+  // A reference that was looked at holds until the turn is over.
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  expect(buffers.map((one) => one.deref() !== undefined)).toEqual([false, ...Array.from({ length: 100 }, () => true)]);
 });

@@ -22,7 +22,8 @@ export type History = {
 
 /** An empty history that begins after `base`. */
 export function createHistory(base: number, limits: HistoryLimits): History {
-  let changes: Change[] = [];
+  /** Those before `first` are forgotten: their places stay until half of them are, what they held does not. */
+  let changes: (Change | undefined)[] = [];
   let first = 0;
   let bytes = 0;
   let floor = base;
@@ -30,6 +31,7 @@ export function createHistory(base: number, limits: HistoryLimits): History {
   function forget(): void {
     const oldest = changes[first];
     if (oldest === undefined) return;
+    changes[first] = undefined;
     first += 1;
     bytes -= oldest.object.bytes.length;
     floor = oldest.object.version;
