@@ -2,8 +2,8 @@ import { runSoak } from '../soak/run-soak.ts';
 import type { Figure } from '../support/figure.ts';
 
 const sizes = {
-  small: { warmUpSeconds: 8, seconds: 20, lookEverySeconds: 1.5, fillHistory: 0 },
-  full: { warmUpSeconds: 40, seconds: 240, lookEverySeconds: 8, fillHistory: 10_000 },
+  small: { warmUpSeconds: 8, seconds: 20, lookEverySeconds: 1.5, fillHistory: false },
+  full: { warmUpSeconds: 30, seconds: 180, lookEverySeconds: 6, fillHistory: true },
 } as const;
 
 export const figure: Figure = {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import type { Definition } from '#contracts/policy';
 import type { GatewayRoute } from '#crds/gateway-route';
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { kinds } from '#crds/kinds';
@@ -21,8 +22,8 @@ export type SoakOptions = {
   readonly warmUpSeconds: number;
   readonly seconds: number;
   readonly lookEverySeconds: number;
-  /** Changes that the history of the resource server is filled with before; it keeps 10,000. */
-  readonly fillHistory: number;
+  /** Whether the history of the resource server, which keeps 64 MiB of changes, is filled before. */
+  readonly fillHistory: boolean;
   /** Files of e2e that are loaded into every process before its own code. */
   readonly defects?: readonly string[];
   readonly say: (progress: string) => void;
@@ -46,7 +47,10 @@ const mostWatches = 12;
 const shortestWatchSeconds = 20;
 /** What one change takes in the history of the resource server, as long as that is not full; its bound is in bytes. */
 const historyBytes = 12_288;
-const historyChanges = 10_000;
+/** Changes of this size fill the history by its bytes, so that those of the soak take the place of as many bytes. */
+const filler = { changes: 4_500, bytes: 16_384 } as const;
+/** What a change takes beside its bytes, where several small ones take the place of one that is large. */
+const changeBytes = 1_024;
 
 /** Steady edits and traffic on a whole standalone platform; what its processes hold is followed after a warm-up. */
 export async function runSoak(options: SoakOptions): Promise<SoakReport> {
@@ -57,7 +61,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const nodeOptions = ['--expose-gc', '--max-semi-space-size=4', ...loaded].join(' ');
   await using platform = await startPlatform({ environment: { NODE_OPTIONS: nodeOptions } });
   await prepare(platform);
-  await fillHistory(platform, options.fillHistory);
+  if (options.fillHistory) await fillHistory(platform);
   const edits = startEdits(platform);
   const { url, key } = { url: platform.status().addresses.gateway, key: platform.key };
   const load = startLoad({
@@ -84,11 +88,12 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     const seconds = (performance.now() - begun) / 1_000;
     const ended = (await endedWatches(platform)) - watchesBefore;
     const changes = (await newestChange(platform)) - changesBefore;
-    const kept = options.fillHistory >= historyChanges ? 0 : changes * historyBytes;
+    const kept = changes * (options.fillHistory ? changeBytes : historyBytes);
     const growth = followed.flatMap(({ name }) => {
       const allowed = name === 'operator' ? { live: kept, resident: kept } : {};
       return judgeSlopes(looks.get(name) ?? [], allowed).map((one) => ({ process: name, ...one }));
     });
+    say(`${changes} changes of resources`);
     for (const { name, pid } of followed) say(`${name} (${pid}): ${(looks.get(name) ?? []).map(lineOf).join(' ')}`);
     const counts = await edits.stop();
     const answers = await load.stop();
@@ -143,17 +148,27 @@ function recorded(client: Platform['client'], number: number): Promise<unknown> 
   });
 }
 
-async function fillHistory({ client }: Platform, changes: number): Promise<void> {
-  let left = changes;
+async function fillHistory({ client }: Platform): Promise<void> {
+  let left = filler.changes;
   const work = async (index: number): Promise<void> => {
-    await client.create(kinds.guardrailPolicy, policyOf(`filler-${index}`, definitionOf('filler')));
+    await client.create(kinds.guardrailPolicy, policyOf(`filler-${index}`, largeDefinition()));
     for (; left > 0; left -= 1) {
       await client.patch(kinds.guardrailPolicy, `filler-${index}`, [
         { op: 'add', path: '/metadata/annotations', value: { turn: String(left) } },
       ]);
     }
   };
-  if (changes > 0) await Promise.all(Array.from({ length: 4 }, (_, index) => work(index)));
+  await Promise.all(Array.from({ length: 4 }, (_, index) => work(index)));
+}
+
+/** Large in what is stored as bytes alone: metadata is kept as objects too, and would be freed again by the soak. */
+function largeDefinition(): Definition {
+  const { request, response, providers } = definitionOf('filler');
+  const [rule] = request.baseline;
+  if (rule?.kind !== 'stop_list') throw new TypeError('a section begins with a stop list');
+  const terms = Array.from({ length: filler.bytes / 32 }, (_, index) => `filler-${String(index).padStart(22, '0')}`);
+  const baseline: typeof request.baseline = [{ ...rule, stopList: { ...rule.stopList, terms } }];
+  return { request: { ...request, baseline }, response, providers };
 }
 
 /** An edit each 300 ms: an upstream name, a switch, an unguarded binding that comes and goes, an application. */

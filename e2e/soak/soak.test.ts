@@ -6,7 +6,7 @@ test('a soak finds what a process keeps of each request', { timeout: 120_000 }, 
     warmUpSeconds: 4,
     seconds: 10,
     lookEverySeconds: 0.5,
-    fillHistory: 0,
+    fillHistory: false,
     defects: ['e2e/isolation/leak-on-request.ts'],
     say: () => undefined,
   });
