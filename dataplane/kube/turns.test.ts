@@ -58,6 +58,7 @@ test('beside such a pass the lowest lane begins for 2 ms, rests, and is told of 
   turns.follow(told);
   turns.began('high');
   expect(turns.mayBeginLow()).toBe(true);
+  turns.began('low');
   move(1.9);
   expect(turns.mayBeginLow()).toBe(true);
   move(0.1);
@@ -71,7 +72,7 @@ test('beside such a pass the lowest lane begins for 2 ms, rests, and is told of 
 test('a rest is over as soon as nobody waits any more', () => {
   const { turns, move } = turnsAt();
   turns.began('high');
-  turns.mayBeginLow();
+  turns.began('low');
   move(2);
   expect(turns.mayBeginLow()).toBe(false);
   turns.ended('high');
@@ -85,4 +86,26 @@ test('who follows no more is told nothing', async () => {
   turns.mayBegin();
   await turn();
   expect(told).not.toHaveBeenCalled();
+});
+
+test('the lowest lane keeps its share until a pass of it has begun', () => {
+  const { turns, move } = turnsAt();
+  turns.began('high');
+  expect(turns.mayBeginLow()).toBe(true);
+  move(1_000);
+  expect(turns.mayBeginLow()).toBe(true);
+  turns.began('low');
+  move(2);
+  expect(turns.mayBeginLow()).toBe(false);
+});
+
+test('who was told first of a turn is told last of the next one', async () => {
+  const { turns } = turnsAt();
+  const told: string[] = [];
+  for (const name of ['a', 'b', 'c']) turns.follow(() => void told.push(name));
+  for (let count = 0; count < 3; count += 1) {
+    turns.mayBegin();
+    await turn();
+  }
+  expect(told.join('')).toBe('abcbcacab');
 });

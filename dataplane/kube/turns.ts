@@ -29,14 +29,17 @@ export function createTurns({ clock = systemClock }: { readonly clock?: Clock } 
   const underWay: Record<Priority, number> = { high: 0, normal: 0, low: 0 };
   /** When this turn of the event loop began to work; undefined where it did not. */
   let since: number | undefined;
-  /** When those of the lowest lane began to share; undefined while they rest, or have the loop for themselves. */
+  /** When the first one of the lowest lane began to share; undefined until one does, and while it has the loop for itself. */
   let sharesSince: number | undefined;
   let rest: NodeJS.Timeout | undefined;
   /** Whether a pass of the lowest lane waits for the end of another one. */
   let isHeld = false;
 
+  /** Whoever is told first may take the whole turn: the next time it is told last. */
   function tell(): void {
-    for (const onTurn of followers) onTurn();
+    const [first] = followers;
+    for (const onTurn of [...followers]) onTurn();
+    if (first !== undefined && followers.delete(first)) followers.add(first);
   }
 
   function beginTurn(): void {
@@ -61,14 +64,15 @@ export function createTurns({ clock = systemClock }: { readonly clock?: Clock } 
       if (rest !== undefined) return false;
       isHeld = underWay.low >= shared.atOnce;
       if (isHeld) return false;
-      sharesSince ??= clock.now();
-      if (clock.now() - sharesSince < shared.workMs) return true;
+      // Whoever may begin but does not, for the turn is over, has not had its share.
+      if (sharesSince === undefined || clock.now() - sharesSince < shared.workMs) return true;
       sharesSince = undefined;
       rest = setTimeout(endRest, shared.restMs);
       return false;
     },
     began(priority) {
       underWay[priority] += 1;
+      if (priority === 'low' && underWay.high > 0) sharesSince ??= clock.now();
     },
     ended(priority) {
       underWay[priority] -= 1;

@@ -242,3 +242,56 @@ test('low keys of every queue of the process make way for a key that somebody wa
   await others.idle();
   expect(others.counts()).toMatchObject({ depth: 0, active: 0, outcomes: { success: 5 } });
 });
+
+test.each(['normal', 'low'] as const)(
+  'a %s key begins beside another queue of the process whose keys fill each turn',
+  async (priority) => {
+    const turns = createTurns();
+    let isOver = false;
+    await using busy = createWorkQueue({
+      concurrency: 24,
+      turns,
+      onError: () => {},
+      async process(key) {
+        const since = performance.now();
+        while (performance.now() - since < 2);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        if (!isOver) busy.add(key, { priority: 'high' });
+      },
+    });
+    await using others = createWorkQueue({
+      concurrency: 4,
+      turns,
+      onError: () => {},
+      process: async () => {
+        isOver = true;
+      },
+    });
+    for (let at = 0; at < 48; at += 1) busy.add(String(at), { priority: 'high' });
+    others.add('key', { priority });
+    await until('the key has begun', () => isOver);
+    await busy.idle();
+  },
+);
+
+test('a low key begins beside keys of its own queue that somebody waits for and that fill each turn', async () => {
+  let isOver = false;
+  await using queue = createWorkQueue({
+    concurrency: 4,
+    onError: () => {},
+    async process(key) {
+      if (key === 'low') {
+        isOver = true;
+        return;
+      }
+      const since = performance.now();
+      while (performance.now() - since < 6);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!isOver) queue.add(key, { priority: 'high' });
+    },
+  });
+  for (let at = 0; at < 12; at += 1) queue.add(String(at), { priority: 'high' });
+  queue.add('low', { priority: 'low' });
+  await until('the key has begun', () => isOver);
+  await queue.idle();
+});
