@@ -18,11 +18,14 @@ createServer((socket) => {
 }).listen(8_080, '0.0.0.0');
 
 const urls = replicas.split(',');
-const call = { url: urls[0] ?? '', key, model: alias, content: 'hello', stream: false };
-await until('the alias is served', async () => (await chatCall(call)).status === 200, {
-  deadlineMs: 600_000,
-  everyMs: 500,
-});
+// Each replica takes the first route of an alias by itself, and refuses the alias until then.
+for (const url of urls) {
+  const call = { url, key, model: alias, content: 'hello', stream: false };
+  await until('the alias is served', async () => (await chatCall(call)).status === 200, {
+    deadlineMs: 600_000,
+    everyMs: 500,
+  });
+}
 const traffic = startJudgedTraffic({ urls, key, alias, upstream });
 const told = setInterval(() => {
   console.log(JSON.stringify({ requests: traffic.requests(), faults: traffic.faults() }));
