@@ -109,7 +109,12 @@ const describeChart = (): void => {
   }, minutes(45));
   afterAll(async () => {
     if (cluster !== undefined && !cluster.isOurs) {
-      await kubectl(cluster.kubeconfigFile, ['delete', 'namespace', namespace, '--wait=false']);
+      const inNamespace = (...args: readonly string[]) =>
+        kubectl(cluster.kubeconfigFile, [`--namespace=${namespace}`, ...args]);
+      // While the operator is there to release them: a namespace does not go before what it holds.
+      await inNamespace('delete', 'modelbindings', '--all', '--timeout=90s');
+      await inNamespace('delete', 'guardrailpolicies', '--all', '--timeout=60s');
+      await inNamespace('delete', 'namespace', namespace, '--wait=false');
     }
     await cluster?.[Symbol.asyncDispose]();
     folder[Symbol.dispose]();
