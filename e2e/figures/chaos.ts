@@ -2,12 +2,8 @@ import { runChaos } from '../chaos/run-chaos.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';
 import type { Figure } from '../support/figure.ts';
 
-/**
- * Seconds for a recovery; connections of one process to the API server, as the server's side sees them, and sockets of
- * the process in all. A process has 48 at most; those of a pool that it gave up, or of a process that was killed before
- * it, are seen on the other side until their end is read there, so that two pools may be seen at once.
- */
-const bounds = { recovery: 35, connections: 96, sockets: 128 } as const;
+/** Seconds for a recovery; connections of one process to the API server, and sockets of it in all. */
+const bounds = { recovery: 35, connections: 48, sockets: 128 } as const;
 
 export const figure: Figure = {
   name: 'chaos',
