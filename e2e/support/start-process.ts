@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { root } from '../../hack/check/run-tool.ts';
+import { followChild } from './follow-child.ts';
 import { until } from './until.ts';
 
 /** A process of the platform, started as the platform starts it. */
@@ -53,33 +53,20 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
       ...options.environment,
     },
   });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
   child.stdin.on('error', () => {});
-  let first: string | undefined;
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    first ??= line;
-  });
+  const { log, firstLine, hasEnded } = followChild(child);
   const deadlineMs = options.deadlineMs ?? 20_000;
   try {
-    await until(
-      `${options.file} listens`,
-      () => {
-        if (child.exitCode !== null || child.signalCode !== null) return true;
-        return first !== undefined;
-      },
-      { deadlineMs },
-    );
-    if (first === undefined) throw new Error(`${options.file} ended before it listened: ${stderr.slice(-2_000)}`);
+    await until(`${options.file} listens`, () => hasEnded() || firstLine() !== undefined, { deadlineMs });
+    const first = firstLine();
+    if (first === undefined) throw new Error(`${options.file} ended before it listened: ${log().slice(-2_000)}`);
     const ready = JSON.parse(first) as Record<string, unknown>;
     return {
       child,
       pid: child.pid ?? 0,
       ready,
       url: String(ready.listening),
-      log: () => stderr,
+      log,
       end: (signal = 'SIGTERM') => endProcess(child, signal),
       [Symbol.asyncDispose]: async () => {
         await endProcess(child, 'SIGTERM');

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { followChild } from '../../../e2e/support/follow-child.ts';
 import { childrenOf } from '../../../e2e/support/process-table.ts';
 import { until } from '../../../e2e/support/until.ts';
 
@@ -37,22 +37,15 @@ export async function startContainer(environment: Readonly<Record<string, string
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], ...environment },
   });
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
-  });
-  let first: string | undefined;
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    first ??= line;
-  });
-  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  await until('the container serves or ends', () => first !== undefined || isOver());
-  if (first === undefined) throw new Error(`ended before it served: ${log}`);
+  const { log, firstLine, hasEnded } = followChild(child);
+  await until('the container serves or ends', () => firstLine() !== undefined || hasEnded());
+  const first = firstLine();
+  if (first === undefined) throw new Error(`ended before it served: ${log()}`);
   const { listening, admin } = JSON.parse(first) as { listening: string; admin: string };
   return {
     url: listening,
     adminUrl: admin,
-    log: () => log,
+    log,
     stop: () => ended(child, 'SIGTERM'),
     async kill() {
       await ended(child, 'SIGKILL');

@@ -19,13 +19,9 @@ createServer((socket) => {
 
 const urls = replicas.split(',');
 // Each replica takes the first route of an alias by itself, and refuses the alias until then.
-for (const url of urls) {
-  const call = { url, key, model: alias, content: 'hello', stream: false };
-  await until('the alias is served', async () => (await chatCall(call)).status === 200, {
-    deadlineMs: 600_000,
-    everyMs: 500,
-  });
-}
+const ask = (url: string) => chatCall({ url, key, model: alias, content: 'hello', stream: false });
+const isServed = async () => (await Promise.all(urls.map(ask))).every(({ status }) => status === 200);
+await until('every replica serves the alias', isServed, { deadlineMs: 600_000, everyMs: 500 });
 const traffic = startJudgedTraffic({ urls, key, alias, upstream });
 const told = setInterval(() => {
   console.log(JSON.stringify({ requests: traffic.requests(), faults: traffic.faults() }));

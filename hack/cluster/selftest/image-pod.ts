@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { followChild } from '../../../e2e/support/follow-child.ts';
 import { childrenOf } from '../../../e2e/support/process-table.ts';
 import { until } from '../../../e2e/support/until.ts';
 
@@ -52,19 +52,13 @@ export async function startImagePod({ tree, volume, mounted, args, environment }
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...environment },
   });
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
-  });
-  let first: string | undefined;
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    first ??= line;
-  });
-  await until('the pod serves or ends', () => first !== undefined || isOver(child), { deadlineMs: 60_000 });
-  if (first === undefined) throw new Error(`ended before it served: ${log}`);
+  const { log, firstLine, hasEnded } = followChild(child);
+  await until('the pod serves or ends', () => firstLine() !== undefined || hasEnded(), { deadlineMs: 60_000 });
+  const first = firstLine();
+  if (first === undefined) throw new Error(`ended before it served: ${log()}`);
   return {
     ready: JSON.parse(first) as Record<string, string>,
-    log: () => log,
+    log,
     end: (signal) => ended(child, signal),
   };
 }
