@@ -57,6 +57,11 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Whether the same command, with the same key, is to be sent again, as the API's errors say. */
+export function isTemporary({ status, json }: Answer): boolean {
+  return status === 503 || json?.error?.code === 'idempotency_in_progress';
+}
+
 /** Waits until an operation is final and returns it. */
 export function untilFinal(
   call: (path: string) => Promise<Answer>,

@@ -10,7 +10,7 @@ import { startModelPlatform } from '../../operator/testing/model-platform.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import type { Answer } from './call-api.ts';
+import { type Answer, isTemporary } from './call-api.ts';
 import { besidePlatform, newKey, startManagement } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
@@ -42,8 +42,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('commands while the da
         if (answer.status === 202) return void accepted.set(name, answer);
         const code = String(answer.json.error.code);
         told.add(code);
-        const isTemporary = answer.status === 503 || code === 'idempotency_in_progress';
-        if (!isTemporary) return void unexpected.push(`${name}: ${answer.status} ${code}`);
+        if (!isTemporary(answer)) return void unexpected.push(`${name}: ${answer.status} ${code}`);
         await pause(50);
       }
     }

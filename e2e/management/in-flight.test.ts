@@ -102,3 +102,66 @@ test.skipIf(missingPostgres !== undefined)(
     expect((await send(open, 'PUT', path, { ...more, key: 'key-of-the-third-one' })).status).toBe(412);
   },
 );
+
+describe.skipIf(missingPostgres !== undefined)(
+  onPostgres('a write that was made while the database does not answer'),
+  () => {
+    const body = { name: 'noted', definition: definitionOf('noted') };
+    const rename = (open: OpenService, from: string, to: string) =>
+      open.database.database.sql.unsafe(`alter table management.${from} rename to ${to}`);
+
+    /** A command whose row cannot be written any more once its write is made. */
+    async function writeUnnoted() {
+      let takeAway = async (): Promise<unknown> => undefined;
+      const service = await openService({
+        recoverEveryMs: 3_600_000,
+        sweepMs: 3_600_000,
+        wrapClient: (client) => ({
+          ...client,
+          async create(...args) {
+            const made = await client.create(...args);
+            await takeAway();
+            return made;
+          },
+        }),
+      });
+      takeAway = () => {
+        takeAway = () => Promise.resolve();
+        return rename(service, 'operations', 'away');
+      };
+      let answer: Answer | undefined;
+      const answered = send(service, 'POST', list, { key: 'key-of-the-unnoted', body }).then((found) => {
+        answer = found;
+        return found;
+      });
+      /** Each try asks the clock once; at rest nothing else does. */
+      const tries = async (count: number): Promise<void> => {
+        const before = service.clock.asked();
+        await until('it was tried again', () => service.clock.asked() >= before + count);
+      };
+      await tries(3);
+      return { service, answered, tries, isAnswered: () => answer !== undefined };
+    }
+
+    test('is noted as soon as it answers within six seconds', async () => {
+      const { service, answered, tries, isAnswered } = await writeUnnoted();
+      await using _service = service;
+      service.clock.advance(5_999);
+      await tries(2);
+      expect(isAnswered()).toBe(false);
+      await rename(service, 'away', 'operations');
+      const { status, json } = await answered;
+      expect(status).toBe(202);
+      const read = await callUrl(`${service.service.url}/api/v1/operations/${json.operationId}`, { token: null });
+      expect(read.json).toMatchObject({ state: 'succeeded', operationId: json.operationId });
+    });
+
+    test('is left to recovery after six seconds, and its client told to come again', async () => {
+      const { service, answered } = await writeUnnoted();
+      await using _service = service;
+      service.clock.advance(6_000);
+      const { status, json } = await answered;
+      expect([status, json.error.code]).toEqual([503, 'records_unavailable']);
+    });
+  },
+);

@@ -6,7 +6,7 @@ import type { KubeClient } from '#kube/client';
 import { KubeError } from '#kube/kube-error';
 import type { AdvancePolicy } from './advance-policy.ts';
 import type { OpenOperation, Operation, Written } from './operation.ts';
-import type { NewCommand, OperationStore } from './ports.ts';
+import { type NewCommand, type OperationStore, RecordsUnavailableError } from './ports.ts';
 import { type Sent, sendWrite } from './send-write.ts';
 
 /** What became of a command. */
@@ -29,16 +29,17 @@ export type CommandPorts = {
   readonly leaseMs: number;
 };
 
-/** How long a write is sent again and again while the server does not answer, milliseconds. */
+/** How long a command is tried again and again while the server or the database does not answer, milliseconds. */
 const patienceMs = 6_000;
 const againMs = 200;
 
 /** Stores a command, makes its write and notes that it was made (DESIGN section 9). */
 export async function executeCommand(ports: CommandPorts, command: NewCommand): Promise<Executed> {
-  const { store, leaseMs } = ports;
+  const { store, clock, leaseMs } = ports;
+  const giveUpAt = clock.now() + patienceMs;
   const begun = await store.begin(command, leaseMs);
   if (begun === undefined) return { kind: 'taken' };
-  const sent = await sendPatiently(ports, command);
+  const sent = await sendPatiently(ports, command, giveUpAt);
   if (sent === undefined) return { kind: 'unknown' };
   if (sent.kind !== 'written') {
     const why = sent.kind === 'denied' ? 'denied' : sent.why;
@@ -47,16 +48,15 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
     const found = await store.get(command.operationId);
     return found?.accepted === true ? { kind: 'accepted', operation: found } : { kind: 'refused', why };
   }
-  const operation = await store.accept(command.operationId, sent.written);
+  const operation = await acceptPatiently(ports, command.operationId, sent.written, giveUpAt);
   if (operation === undefined) return { kind: 'unknown' };
   await finishAtOnce(ports, { ...operation, write: command.write }, sent.written);
   return { kind: 'accepted', operation };
 }
 
 /** @returns undefined where nobody knows whether it was written */
-async function sendPatiently(ports: CommandPorts, command: NewCommand): Promise<Sent | undefined> {
+async function sendPatiently(ports: CommandPorts, command: NewCommand, giveUpAt: number): Promise<Sent | undefined> {
   const { client, clock, logger } = ports;
-  const giveUpAt = clock.now() + patienceMs;
   for (;;) {
     try {
       return await sendWrite(client, command);
@@ -65,6 +65,27 @@ async function sendPatiently(ports: CommandPorts, command: NewCommand): Promise<
       logger.warn('write_unanswered', { operation: command.operationId, code: error.code });
       if (clock.now() >= giveUpAt) return undefined;
       await pause(Math.min(error.details.retryAfterMs ?? againMs, giveUpAt - clock.now() + 1));
+    }
+  }
+}
+
+/**
+ * What was written is noted as soon as the database answers again: nobody else may do so for the time of the lease.
+ * @throws RecordsUnavailableError
+ */
+async function acceptPatiently(
+  { store, clock, logger }: CommandPorts,
+  operationId: string,
+  written: Written,
+  giveUpAt: number,
+): Promise<Operation | undefined> {
+  for (;;) {
+    try {
+      return await store.accept(operationId, written);
+    } catch (error) {
+      if (!(error instanceof RecordsUnavailableError) || clock.now() >= giveUpAt) throw error;
+      logger.warn('acceptance_not_noted', { operation: operationId });
+      await pause(againMs);
     }
   }
 }
