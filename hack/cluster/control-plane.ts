@@ -100,7 +100,7 @@ async function recordFor(options: ControlPlaneOptions, progress: Progress): Prom
 
 /** Starts what does not run of a recorded control plane, one after the other. */
 export async function startRecorded(record: ControlPlaneRecord, progress: Progress): Promise<void> {
-  endStrays(record);
+  await endStrays(record);
   const { name } = record;
   writeKubeconfig(kubeconfigOfCluster(name), { name, url: urlOf(record), user: 'admin' }, identitiesOf(record).admin);
   for (const one of controlPlaneComponents(record)) await startStage([one], progress);

@@ -33,7 +33,7 @@ async function endProcesses(record: ClusterRecord, progress: Progress): Promise<
   switch (record.size) {
     case 'control-plane':
       await endControlPlane(record, progress);
-      endStrays(record);
+      await endStrays(record);
       return;
     case 'whole':
       return endWhole(record, progress);

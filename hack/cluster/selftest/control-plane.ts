@@ -11,7 +11,7 @@ import { kubectl, kubectlOk } from '../kubectl.ts';
 import { cacheFolder, clusterFolder } from '../places.ts';
 import { progressOn } from '../progress.ts';
 import { processesOf, remainsOf } from './remains.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, runOk } from './run-command.ts';
 
 /** The first use of a machine builds everything. */
 const buildMs = 1_800_000;
@@ -189,11 +189,11 @@ describe('the command line', () => {
     expect(ended.code).toBe(4);
     expect(ended.stdout).toMatch(/kube-apiserver +ended/);
 
-    expect((await runCommand('up', '--control-plane', '--name', name)).code).toBe(0);
+    await runOk('up', '--control-plane', '--name', name);
     expect(await kubectlOk(kubeconfig, ['get', 'namespace', 'stays', '--output=name'])).toBe('namespace/stays\n');
 
     const built = (await runCommand('program', 'kube-apiserver')).stdout.trim();
-    expect((await runCommand('down', '--name', name)).code).toBe(0);
+    await runOk('down', '--name', name);
     expect(remainsOf(name)).toEqual([]);
     expect((await runCommand('down', '--name', name)).stderr).toContain('There is no cluster');
     // What was built stays for the next one.
@@ -201,11 +201,11 @@ describe('the command line', () => {
   });
 
   test('takes away programs whose start was killed before it could note them', async () => {
-    expect((await runCommand('up', '--control-plane', '--name', name)).code).toBe(0);
+    await runOk('up', '--control-plane', '--name', name);
     rmSync(`${clusterFolder(name)}/run/etcd.json`);
-    expect((await runCommand('up', '--control-plane', '--name', name)).code).toBe(0);
+    await runOk('up', '--control-plane', '--name', name);
     rmSync(`${clusterFolder(name)}/run/etcd.json`);
-    expect((await runCommand('down', '--name', name)).code).toBe(0);
+    await runOk('down', '--name', name);
     await until('nothing is left', () => remainsOf(name).length === 0);
   });
 

@@ -14,3 +14,10 @@ export async function runCommand(...args: readonly string[]): Promise<CommandRes
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
   return { code, stdout, stderr };
 }
+
+/** Such a command that has to end well. @throws with what it said where it does not */
+export async function runOk(...args: readonly string[]): Promise<CommandResult> {
+  const result = await runCommand(...args);
+  if (result.code !== 0) throw new Error(`${args.join(' ')} ended with ${result.code}:\n${result.stderr}`);
+  return result;
+}

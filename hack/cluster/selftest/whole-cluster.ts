@@ -12,7 +12,7 @@ import { progressOn, silent } from '../progress.ts';
 import type { ClusterState } from '../status.ts';
 import { missingForNode } from '../whole/missing-for-node.ts';
 import { remainsOf } from './remains.ts';
-import { mainFile, runCommand } from './run-command.ts';
+import { mainFile, runCommand, runOk } from './run-command.ts';
 import { pod, scriptPod, service, statefulSet } from './sample-objects.ts';
 
 const name = 'selftest';
@@ -56,14 +56,13 @@ const describeWhole = (): void => {
   beforeAll(async () => {
     await runCommand('down', '--name', name);
     before = machineState();
-    const { code, stderr } = await runCommand('up', '--local', '--name', name);
-    expect(code, stderr).toBe(0);
-    kubeconfig = (await runCommand('kubeconfig', '--name', name)).stdout.trim();
-    expect(await runCommand('load', '--name', name)).toMatchObject({ code: 0 });
+    await runOk('up', '--local', '--name', name);
+    kubeconfig = (await runOk('kubeconfig', '--name', name)).stdout.trim();
+    await runOk('load', '--name', name);
   }, buildMs);
 
   afterAll(async () => {
-    expect((await runCommand('down', '--name', name)).code).toBe(0);
+    await runOk('down', '--name', name);
     expect(remainsOf(name)).toEqual([]);
     expect(machineState()).toEqual(before);
   });
@@ -192,7 +191,7 @@ const describeWhole = (): void => {
       const scheduler = (state: ClusterState) => state.components.find((one) => one.name === 'kube-scheduler');
       process.kill(scheduler(await stateOf())?.pid ?? 0, 'SIGKILL');
       await until('its end is seen', async () => scheduler(await stateOf())?.state === 'ended');
-      expect((await runCommand('up', '--local', '--name', name)).code).toBe(0);
+      await runOk('up', '--local', '--name', name);
       expect(await stateOf()).toMatchObject({ ready: true });
       expect((await kubectl(kubeconfig, ['get', 'pod', 'echo'])).code).toBe(0);
     },
@@ -204,8 +203,7 @@ const describeWhole = (): void => {
     async () => {
       const space = (await stateOf()).components.find((one) => one.name === 'space');
       process.kill(space?.pid ?? 0, 'SIGKILL');
-      const { code, stderr } = await runCommand('up', '--local', '--name', name);
-      expect(code, stderr).toBe(0);
+      const { stderr } = await runOk('up', '--local', '--name', name);
       expect(stderr).toContain('removing what is left');
       expect(await admin('get', 'pods', '--output=name')).toBe('');
     },

@@ -74,7 +74,7 @@ async function claimSlot(rest: Omit<WholeRecord, 'slot'>): Promise<WholeRecord> 
 
 /** Starts everything of a recorded cluster that does not run. */
 export async function startWholeStages(record: WholeRecord, progress: Progress): Promise<void> {
-  endStrays(record);
+  await endStrays(record);
   const { name } = record;
   const kubeconfig = kubeconfigOfCluster(name);
   writeKubeconfig(kubeconfig, { name, url: wholeUrlOf(record), user: 'admin' }, wholeIdentitiesOf(record).admin);
