@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OperationResource } from '#contracts/management';
-import { type Answer, callUrl, untilFinal } from '../management/call-api.ts';
+import { type Answer, callUrl, isTemporary, untilFinal } from '../management/call-api.ts';
 import { forwardPort } from './forward-port.ts';
 
 /** The management API of a release, as a client with a token sees it through a forwarded port. */
 export type ClusterManagement = AsyncDisposable & {
   /** @param token another one than that of the client; null sends none */
   read(path: string, token?: string | null): Promise<Answer>;
-  /** Sends a command under a key of its own, again under the same one for as long as nobody can carry it out. */
+  /** Sends a command under a key of its own, again under the same one until it is known what became of it. */
   command(method: 'POST' | 'PUT', path: string, body: unknown, etag?: unknown): Promise<Answer>;
   /** The end of the operation of a 202. @throws where it failed */
   succeeded(accepted: Answer): Promise<OperationResource>;
@@ -35,7 +35,7 @@ export async function openManagement(
         const answer = await callUrl(`${forward.url}${path}`, { method, headers, body, token: own }).catch(
           () => undefined,
         );
-        if (answer !== undefined && answer.status !== 503) return answer;
+        if (answer !== undefined && !isTemporary(answer)) return answer;
         if (performance.now() > deadline) throw new Error(`${method} ${path}: ${answer?.text ?? 'no answer'}`);
         await pause(everyMs);
       }
