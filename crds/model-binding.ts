@@ -43,7 +43,7 @@ export const modelBindingSpecSchema = z.strictObject({
   apply: z.string().max(128).optional().describe('apply is a free token: a new value applies once more.'),
 });
 
-/** Why an application ended as it did; the failures are final for that application. */
+/** Why an application ended as it did. */
 export const failureReasons = [
   'policy_archived',
   'policy_revision_unknown',
@@ -65,7 +65,9 @@ export const applicationRecordSchema = z.strictObject({
   policyRevision: z.string().max(64).optional().describe('policyRevision is absent for an unbind.'),
   contentProfile: z.string().max(128).describe('contentProfile is the profile that was applied.'),
   generationId: z.string().max(64).optional().describe('generationId is absent when no route was written.'),
-  outcome: z.enum(['Applied', 'Failed']).describe('outcome is Applied or Failed, and final.'),
+  outcome: z
+    .enum(['Applied', 'Failed'])
+    .describe('outcome is Applied or Failed; what was missing may still appear, which is another outcome.'),
   reason: z.enum(failureReasons).optional().describe('reason says why it failed.'),
   time: timeSchema.describe('time is when the outcome was decided.'),
 });

@@ -1,6 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type Definition, detectorContract, regexEngine } from '#contracts/policy';
 import { kinds } from '#crds/kinds';
 import { startFakeReplica } from './testing/fake-replica.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from './testing/objects.ts';
@@ -73,17 +74,93 @@ test('a provider of a model that is not approved is named, and is taken when it 
   await waitForCondition(platform, 'chat', 'Ready', 'True');
 });
 
-test('a new binding whose provider is not approved ends with a condition that names it, and is applied by a new token', async () => {
+type Rule = Definition['request']['additional'][number];
+
+function withRule(rule: Rule, providers: Definition['providers'] = []): Definition {
+  const { request, response } = definitionOf('portal');
+  return { request: { ...request, additional: [rule] }, response, providers };
+}
+
+/** Outcomes of the binding, the newest first. */
+async function outcomesOf(platform: TestOperator): Promise<readonly (string | undefined)[]> {
+  const { status } = await waitForCondition(platform, 'chat', 'Ready', 'True');
+  return (status?.applications ?? []).map(({ outcome, reason }) => reason ?? outcome);
+}
+
+test('a revision that appears after its application was given up is applied, too', async () => {
+  await using platform = await startTestOperator({ config: { progressDeadlineMs: 1_000 } });
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat', { guardrail: guardedBy(2) }));
+  await waitForCondition(platform, 'chat', 'Applied', 'False', 'PolicyRevisionUnknown');
+  await platform.restart({ progressDeadlineMs: 600_000 });
+  await expectMissing(platform, 'PolicyRevisionUnknown', 'gave up waiting: the policy has no revision 2');
+  await editPolicy(platform, 'guard', { definition: definitionOf('harbour') });
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  await replica.report('take');
+  expect(await outcomesOf(platform)).toEqual(['Applied', 'policy_revision_unknown']);
+});
+
+test('an application that failed for want of a provider of its model goes on when it is approved', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const model = { alias: 'chat', provider: 'later', upstreamModel: 'echo', state: 'Enabled' } as const;
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
   await platform.client.create(kinds.modelBinding, bindingObject('chat', { model }));
+  await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProviderUnknown');
+  await platform.restart();
+  await expectMissing(platform, 'ProviderUnknown', 'the provider later of spec.model.provider');
+  await writeFile(join(platform.data, 'providers.yaml'), later);
+  await platform.restart();
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  await replica.report('take');
+  expect(await outcomesOf(platform)).toEqual(['Applied', 'provider_unknown']);
+});
+
+test('so does one for want of a provider of its policy', async () => {
+  const definition = withRule(
+    {
+      id: 'asks',
+      kind: 'external_pipeline',
+      timeoutMs: 100,
+      action: { type: 'deny' },
+      externalPipeline: { provider: 'pii', contract: detectorContract },
+      mode: 'observe',
+    },
+    [{ name: 'pii', credentialRef: { name: 'pii' } }],
+  );
+  await using platform = await startTestOperator();
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  await expectMissing(platform, 'ProviderUnknown', 'pii');
+  await mkdir(join(platform.data, 'secrets'), { recursive: true });
+  await writeFile(join(platform.data, 'secrets/pii'), 'a-secret\n');
+  const approved = '{ name: pii, kind: detector, endpoint: "http://127.0.0.1:9/check", credential: pii }';
+  await writeFile(join(platform.data, 'providers.yaml'), `${testProviders}  - ${approved}\n`);
+  await platform.restart();
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  await replica.report('take');
+  expect(await outcomesOf(platform)).toEqual(['Applied', 'provider_unknown']);
+});
+
+test('what it is found to lack then is what it ends with', async () => {
+  await using platform = await startTestOperator();
+  const model = { alias: 'chat', provider: 'later', upstreamModel: 'echo', state: 'Enabled' } as const;
+  const regex = { engine: regexEngine, pattern: '(unclosed', caseSensitive: true } as const;
+  const definition = withRule({
+    id: 'culprit',
+    kind: 'regex',
+    timeoutMs: 50,
+    action: { type: 'deny' },
+    regex,
+    mode: 'enforce',
+  });
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat', { model }));
   await expectMissing(platform, 'ProviderUnknown', 'later');
   await writeFile(join(platform.data, 'providers.yaml'), later);
   await platform.restart();
-  await editBinding(platform, 'chat', { apply: 'again' });
-  await waitForRoute(platform, 'chat', 'the route is written', () => true);
-  await replica.report('take');
-  await waitForCondition(platform, 'chat', 'Ready', 'True');
+  const { status } = await waitForCondition(platform, 'chat', 'Applied', 'False', 'BundleInvalid');
+  expect(status?.applications?.map(({ reason }) => reason)).toEqual(['bundle_invalid', 'provider_unknown']);
 });

@@ -11,8 +11,8 @@ type Advice = (names: AdviceNames) => string;
 const reapply = ({ program, binding }: AdviceNames): string => `${program} reapply ${binding}`;
 const wait: Advice = () => 'Wait; repeat this command to see how far it is.';
 const platform: Advice = () => 'It is tried again by itself; the log of the operator says more.';
-const approve: Advice = (names) =>
-  `List the provider among the approved providers, with the same kind and credential, start the operator again, then: ${reapply(names)}`;
+const approve: Advice = () =>
+  'List the provider among the approved providers, with the same kind and credential, and start the operator again: the binding goes on by itself.';
 
 /** What to do about each reason of a condition, a link or a record of an application. */
 const advice: Readonly<Record<string, Advice>> = {
@@ -23,8 +23,7 @@ const advice: Readonly<Record<string, Advice>> = {
   WaitingForReplicas: () => 'Wait; when it lasts, look at the log of the replica that is named.',
   NoReplica: () => 'Start a replica of that gateway, or correct spec.gateway of the binding.',
   ReplicaNotReady: () => 'Wait; when it lasts, look at the log of the replica.',
-  ProgressDeadlineExceeded: (names) =>
-    `Mend what was waited for. A route that is written may still be taken; otherwise: ${reapply(names)}`,
+  ProgressDeadlineExceeded: () => 'Mend what was waited for: the binding goes on by itself.',
   AliasConflict: () => 'Choose another alias, or delete the binding that owns this one.',
   IdConflict: () => 'Delete this object and apply it again without the label portcullis.dev/id.',
   InvalidId: () => 'Delete this object and apply it again without the label portcullis.dev/id.',

@@ -89,26 +89,40 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     expect((await fetch(new URL('/livez', second.operator.url))).status).toBe(200);
   });
 
-  test('a Secret that is missing is named by a condition of the binding, which is applied when it appears', async () => {
-    await using _operator = await start();
-    const replica = await startGatewayPod(namespace, folder, 'gateway-1');
-    await namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
-    await namespace.client.create(kinds.modelBinding, bindingObject('chat'));
-    const waiting = { reason: 'CreateContainerConfigError', message: 'secret "token" not found' };
-    const said = await until('the binding names the Secret', async () => {
-      for (const { metadata } of (await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration)).items) {
-        await namespace.setPods(metadata.name, false, { state: { waiting } });
-      }
-      const binding = await namespace.client.get<ModelBinding>(kinds.modelBinding, 'chat');
-      return binding?.status?.conditions?.find(({ message }) => message.includes('secret "token" not found'));
-    });
-    expect(said.status).not.toBe('True');
-    // The kubelet tries again by itself: its pods become ready.
-    await routeOf('chat');
-    await replica.report('take');
-    const { status } = await applied('chat');
-    expect(JSON.stringify(status?.conditions)).not.toContain('not found');
-  });
+  test.each([
+    { when: 'in time', progressDeadlineMs: 600_000, ends: [] },
+    { when: 'after its application was given up', progressDeadlineMs: 1_000, ends: ['progress_deadline_exceeded'] },
+  ])(
+    'a Secret that is missing is named by a condition of the binding, which is applied when it appears $when',
+    async ({ progressDeadlineMs, ends }) => {
+      await using _operator = await start({ progressDeadlineMs });
+      const replica = await startGatewayPod(namespace, folder, 'gateway-1');
+      await namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
+      await namespace.client.create(kinds.modelBinding, bindingObject('chat'));
+      const waiting = { reason: 'CreateContainerConfigError', message: 'secret "token" not found' };
+      const said = await until('the binding names the Secret', async () => {
+        for (const { metadata } of (await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration)).items) {
+          await namespace.setPods(metadata.name, false, { state: { waiting } });
+        }
+        const binding = await namespace.client.get<ModelBinding>(kinds.modelBinding, 'chat');
+        return binding?.status?.conditions?.find(({ message }) => message.includes('secret "token" not found'));
+      });
+      expect(said.status).not.toBe('True');
+      await until('its application is given up where it has to be', async () => {
+        const binding = await namespace.client.get<ModelBinding>(kinds.modelBinding, 'chat');
+        return (binding?.status?.applications ?? []).length === ends.length;
+      });
+      // The kubelet tries again by itself: its pods become ready.
+      await routeOf('chat');
+      await replica.report('take');
+      const { status } = await applied('chat');
+      expect(JSON.stringify(status?.conditions)).not.toContain('not found');
+      // A slow machine may take longer than the short deadline here, too: that is an end in between.
+      const outcomes = status?.applications?.map(({ outcome, reason }) => reason ?? outcome);
+      expect(outcomes?.[0]).toBe('Applied');
+      expect(outcomes?.slice(1).at(-1)).toBe(ends[0]);
+    },
+  );
 
   test('an upgrade moves nothing; what is applied again runs on what the upgrade brings', async () => {
     const first = await start();

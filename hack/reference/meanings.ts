@@ -4,16 +4,19 @@ import type { KubeErrorCode } from '#kube/kube-error';
 /** For the reference: what an author does about an application that failed. */
 export const failureMeanings: Readonly<Record<FailureReason, string>> = {
   policy_archived: 'The policy is archived and cannot be newly applied: set its lifecycle to Draft, or choose another.',
-  policy_revision_unknown: 'The policy has no such revision, or there is no such policy: correct policyRef.',
+  policy_revision_unknown:
+    'The policy has no such revision, or there is no such policy: correct policyRef. It goes on when it is there.',
   profile_unsupported: 'The content profile is not one that the runtime knows: correct contentProfile.',
   bundle_invalid: 'A rule does not compile or the bundle is too large: the condition names rule and reason.',
   rule_too_costly:
     'A local rule could take longer than its share of the time budget: narrow the rule, raise its time, or move it into a detector.',
   policy_tests_failed: 'A test of the policy got another decision than it expects: the condition names it.',
-  provider_unknown: 'A rule names a provider that is not approved in this environment, or with another credential.',
+  provider_unknown:
+    'The model or a rule names a provider that is not approved in this environment, or with another credential. It goes on when it is.',
   provider_unavailable: 'A provider that an enforced rule names does not answer: check its endpoint and credential.',
   replica_rejected: 'A gateway replica could not take the route; the earlier application was written back.',
-  progress_deadline_exceeded: 'Not every replica confirmed in time; the application may still complete.',
+  progress_deadline_exceeded:
+    'Processes were not ready, or not every replica confirmed, in time; the application may still complete.',
   superseded: 'A later application replaced this one before it was observed.',
 };
 

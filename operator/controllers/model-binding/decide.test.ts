@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
-import type { ApplicationRecord, ModelBindingSpec } from '#crds/model-binding';
+import type { ApplicationRecord, FailureReason, ModelBindingSpec } from '#crds/model-binding';
 import { contentDigest, desiredApplication } from './application.ts';
 import { decide } from './decide.ts';
 import type { PreviousApplication, Snapshot } from './snapshot.ts';
@@ -199,7 +199,7 @@ describe('a new application goes step by step', () => {
     expect(settlement.outcome).toBeUndefined();
   });
 
-  test('waits until the progress deadline and then gives up for good', () => {
+  test('waits until the progress deadline and then gives up', () => {
     const missing = at({ revision: 'absent' });
     expect(settlementOf(missing)).toMatchObject({ deadline: true });
     expect(settlementOf(missing).outcome).toBeUndefined();
@@ -379,6 +379,61 @@ describe('a failure', () => {
   test('that the newest outcome remembers is not tried again', () => {
     const s = snapshotOf({ route: routeOf(), ring: [failedSecond, ...applied] }, asksForTwo);
     expect(settlementOf(s).standing).toMatchObject({ kind: 'failed', reason: 'bundle_invalid', message: undefined });
+  });
+
+  test('for want of something is looked into again, and goes on when it is there', () => {
+    const model = { ...specOf().model, provider: 'later' };
+    const waits = (reason: FailureReason, change: Partial<Snapshot>) =>
+      snapshotOf({ ring: [{ ...failedSecond, reason }], ...change }, { spec: specOf({ ...refToTwo, model }) });
+    const { workload: _workload, ...unready } = factsOf(2);
+    const rows: readonly (readonly [FailureReason, Partial<Snapshot>, Partial<Snapshot>, string])[] = [
+      ['provider_unknown', { upstream: { kind: 'unknown', provider: 'later' } }, {}, 'the provider later'],
+      [
+        'policy_revision_unknown',
+        { facts: { desired: { revision: 'absent' }, pinned: {} } },
+        {},
+        'gave up waiting: the policy has no revision 2',
+      ],
+      [
+        'progress_deadline_exceeded',
+        {
+          facts: {
+            desired: { ...unready, workload: workloadOf('g-2', { ready: false, problem: 'no Secret' }) },
+            pinned: {},
+          },
+        },
+        { facts: { desired: factsOf(2), pinned: {} }, replicas: [replicaOf('a')] },
+        'gave up waiting: no Secret',
+      ],
+    ];
+    for (const [reason, missing, there, says] of rows) {
+      const { standing, outcome } = settlementOf(waits(reason, missing));
+      expect([standing.kind, outcome]).toEqual(['failed', undefined]);
+      expect(standing).toMatchObject({ reason, message: expect.stringContaining(says) });
+      expect(['read_revision', 'write_route']).toContain(kindOf(decide(waits(reason, there))));
+    }
+  });
+
+  test('for want of something else is another outcome', () => {
+    const s = snapshotOf(
+      {
+        ring: [{ ...failedSecond, reason: 'provider_unknown' }],
+        facts: {
+          desired: { revision: revisionOf(2), bundle: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } },
+          pinned: {},
+        },
+      },
+      asksForTwo,
+    );
+    expect(settlementOf(s).outcome).toMatchObject({ operationId: 'second', reason: 'bundle_invalid' });
+  });
+
+  test('that a replica decided after one for want of something is recorded', () => {
+    const s = snapshotOf(
+      { route: rolledBack, ring: [{ ...failedSecond, reason: 'provider_unknown' }], replicas: [replicaOf('a')] },
+      asksForTwo,
+    );
+    expect(settlementOf(s).outcome).toMatchObject({ operationId: 'second', reason: 'replica_rejected' });
   });
 
   test('is tried again with another token, another content, or after something else was applied', () => {

@@ -13,11 +13,12 @@ import {
 } from './application.ts';
 import { type Progress, progressOf } from './decide-progress.ts';
 import { isConfirmed, keptDraft, newDraft, previousOf, rolledBackDraft } from './decide-route.ts';
-import { hasOutcome, isApplied } from './ring.ts';
+import { hasOutcome, isApplied, isFinal } from './ring.ts';
 import type { RouteView, Snapshot } from './snapshot.ts';
 import type { Settlement, Standing, Step } from './steps.ts';
 
 type Phase = (s: Snapshot) => Step | undefined;
+type Failure = Extract<Standing, { readonly kind: 'failed' }>;
 
 /** In this order; the first that has something to do decides. */
 const phases: readonly Phase[] = [
@@ -175,7 +176,7 @@ function afterRejection(s: Snapshot, route: RouteView, pinned: Application, mess
   return settle({ kind: 'failed', phase: 'replicas', reason: 'replica_rejected', message }, outcome);
 }
 
-/** An application that failed is not tried again until there is another one. */
+/** An application that failed is not tried again until there is another one; what it waited for may still appear. */
 function rememberFailure(s: Snapshot): Step | undefined {
   const desired = desiredOf(s);
   const degraded = degradedBy(s);
@@ -186,14 +187,35 @@ function rememberFailure(s: Snapshot): Step | undefined {
     refused.contentDigest === contentDigest(desired.content) &&
     !(newest?.outcome === 'Applied' && newest.generationId === s.route?.spec.generationId);
   if (refused !== undefined && isRefused) {
-    const known = newest !== undefined && answers(newest, desired);
+    const known = newest !== undefined && isFinal(newest) && answers(newest, desired);
     const outcome = known ? {} : { outcome: failedOutcome(desired, refused.generationId, refused.reason) };
     const { reason, message } = refused;
     return settle({ kind: 'failed', phase: 'replicas', reason, message }, { ...outcome, degraded });
   }
-  if (newest?.outcome !== 'Failed' || newest.reason === undefined || !answers(newest, desired)) return undefined;
-  const phase = 'generation';
-  return settle({ kind: 'failed', phase, reason: newest.reason, message: undefined }, { degraded });
+  if (newest === undefined || !answers(newest, desired)) return undefined;
+  const { reason } = newest;
+  if (newest.outcome !== 'Failed' || reason === undefined) return undefined;
+  if (!isFinal(newest)) return stillWanting(s, desired, reason);
+  return settle({ kind: 'failed', phase: 'generation', reason, message: undefined }, { degraded });
+}
+
+/** @returns undefined where the application goes on */
+function stillWanting(s: Snapshot, desired: Application, reason: Outcome['reason']): Step | undefined {
+  const standing = wantOf(progressOf(s, 'desired', desired));
+  if (standing === undefined || standing.reason !== reason) return undefined;
+  return settle(standing, { degraded: degradedBy(s) });
+}
+
+function wantOf(progress: Progress): Failure | undefined {
+  switch (progress.kind) {
+    case 'failed':
+      return progress;
+    case 'waiting':
+      return gaveUpOn(progress);
+    case 'step':
+    case 'ready':
+      return undefined;
+  }
 }
 
 /** A new application; whatever fails before its route is written leaves the pinned one serving. */
@@ -242,22 +264,23 @@ function keepWaiting(s: Snapshot, progress: Waiting): Step {
 }
 
 function giveUp(s: Snapshot, desired: Application, progress: Waiting): Step {
-  const { phase, message } = progress;
-  if (phase === 'generation') return { kind: 'settle', settlement: gaveUp(s, message) };
-  const reason = 'policy_revision_unknown';
-  const outcome = failedOutcome(desired, undefined, reason);
-  const standing = { kind: 'failed', phase, reason, message: gaveUpMessage(message) } as const;
-  return settle(standing, { outcome, degraded: degradedBy(s) });
+  const standing = gaveUpOn(progress);
+  return settle(standing, { outcome: failedOutcome(desired, undefined, standing.reason), degraded: degradedBy(s) });
 }
 
-/** The end of an application that did not get to its route in time. */
+/** The end of an application that did not get to its route in time; it is said once. */
 export function gaveUp(s: Snapshot, message: string): Settlement {
-  const reason = 'progress_deadline_exceeded';
-  return {
-    standing: { kind: 'failed', phase: 'generation', reason, message: gaveUpMessage(message) },
-    outcome: failedOutcome(desiredOf(s), undefined, reason),
-    degraded: degradedBy(s),
-  };
+  const desired = desiredOf(s);
+  const standing = gaveUpOn({ kind: 'waiting', phase: 'generation', message });
+  const newest = s.ring[0];
+  const known = newest?.reason === standing.reason && answers(newest, desired);
+  const outcome = known ? {} : { outcome: failedOutcome(desired, undefined, standing.reason) };
+  return { standing, ...outcome, degraded: degradedBy(s) };
+}
+
+function gaveUpOn({ phase, message }: Waiting): Failure {
+  const reason = phase === 'references' ? 'policy_revision_unknown' : 'progress_deadline_exceeded';
+  return { kind: 'failed', phase, reason, message: gaveUpMessage(message) };
 }
 
 function gaveUpMessage(message: string): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ApplicationRecord } from '#crds/model-binding';
-import { addOutcome, hasOutcome, isApplied, ringSize } from './ring.ts';
+import { type ApplicationRecord, failureReasons } from '#crds/model-binding';
+import { addOutcome, hasOutcome, isApplied, isFinal, ringSize } from './ring.ts';
 
 function record(generationId: string, outcome: ApplicationRecord['outcome'] = 'Failed'): ApplicationRecord {
   return { operationId: '', contentProfile: 'p', generationId, outcome, time: '' };
@@ -31,4 +31,12 @@ test('tells an outcome from an application', () => {
   const ring = [record('a'), record('b', 'Applied')];
   expect([isApplied(ring, 'a'), isApplied(ring, 'b'), isApplied(ring, 'c')]).toEqual([false, true, false]);
   expect([hasOutcome(ring, 'a'), hasOutcome(ring, 'c')]).toEqual([true, false]);
+});
+
+test('tells what may still appear from what failed for good', () => {
+  const { generationId: _none, ...early } = record('');
+  const open = failureReasons.filter((reason) => !isFinal({ ...early, reason }));
+  expect(open).toEqual(['policy_revision_unknown', 'provider_unknown', 'progress_deadline_exceeded']);
+  expect(isFinal({ ...record('a'), reason: 'progress_deadline_exceeded' })).toBe(true);
+  expect(isFinal(record('a', 'Applied'))).toBe(true);
 });

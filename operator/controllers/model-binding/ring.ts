@@ -20,6 +20,22 @@ export function hasOutcome(ring: Ring, generationId: string): boolean {
 }
 
 /**
+ * Whether the application of a failed record is not tried again, but by another token or content. What it waited for in
+ * vain before a route was written may still appear: it goes on then (decision 0014).
+ */
+export function isFinal({ reason, generationId }: ApplicationRecord): boolean {
+  switch (reason) {
+    case 'provider_unknown':
+    case 'policy_revision_unknown':
+      return false;
+    case 'progress_deadline_exceeded':
+      return generationId !== undefined;
+    default:
+      return true;
+  }
+}
+
+/**
  * Adds an outcome. The oldest leaves, but for the one that says that the pinned generation was applied: without it
  * an application of long ago would seem to be on trial again.
  */

@@ -17,7 +17,7 @@ import {
 import { buildContent } from '../model-binding/build-content.ts';
 import { type BindingWorld, policyOf, policyView } from '../model-binding/gather.ts';
 import { readPrevious } from '../model-binding/previous.ts';
-import { isApplied } from '../model-binding/ring.ts';
+import { isApplied, isFinal } from '../model-binding/ring.ts';
 import { servedApplication } from '../served-policy/decide.ts';
 import type { Need } from './snapshot.ts';
 
@@ -47,7 +47,7 @@ export type NeedsFinder = {
 
 /**
  * A workload is needed by every route that names it, by the route whose application is on trial for the one to go back
- * to, by every binding whose desired application has no outcome yet, and by every policy that is served directly, with
+ * to, by every binding whose desired application may still go on, and by every policy that is served directly, with
  * what its address led to before (DESIGN section 6.3).
  */
 export function createNeedsFinder(
@@ -81,7 +81,7 @@ export function createNeedsFinder(
     if (binding === undefined) return found.filter((name) => name !== undefined);
     const desired = desiredApplication(binding.spec, policyIdOf(binding));
     const ended = binding.status?.applications?.[0];
-    const hasFailed = ended?.outcome === 'Failed' && answers(ended, desired);
+    const hasFailed = ended?.outcome === 'Failed' && isFinal(ended) && answers(ended, desired);
     const isPinned = route !== undefined && mayBeSame(desired, pinnedApplication(route.spec));
     const isLeaving = binding.metadata.deletionTimestamp !== undefined;
     if (!hasFailed && !isPinned && !isLeaving) found.push(await nameOf(desired.content));
