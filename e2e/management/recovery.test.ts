@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GuardrailPolicy } from '#crds/guardrail-policy';
 import { kinds } from '#crds/kinds';
 import type { PolicyRevision } from '#crds/policy-revision';
-import { missingPostgres } from '#sql/testing/test-server';
+import { missingPostgres, type TestDatabase } from '#sql/testing/test-server';
 import { newPolicyObject } from '../../operator/management/policies/make-policy.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
@@ -138,11 +137,46 @@ test.skipIf(missingPostgres !== undefined)(
     expect([ready.status, (await fetch(`${replica?.ready['admin']}/livez`)).status]).toEqual([200, 200]);
     const metrics = await (await fetch(`${replica?.ready['admin']}/metrics`)).text();
     expect(metrics).toContain('portcullis_management_requests_total');
+    const held = await holdCommands(world.api.database);
     const sent = world.api.command('POST', list, { name: 'last', definition: definitionOf('last') });
-    await pause(5);
+    await held.reached();
     const code = replica?.end();
+    await until('it takes nothing more', async () => {
+      const looked = await fetch(`${replica?.ready['admin']}/readyz`).catch(() => undefined);
+      return looked?.status !== 200;
+    });
+    await held.letGo();
     expect((await sent).status).toBe(202);
     expect(await code).toBe(0);
   },
   90_000,
 );
+
+/** Keeps the rows of new commands from being written until they are let go. */
+async function holdCommands({ database, connect }: TestDatabase) {
+  const locked = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const holder = connect();
+  const holding = holder.sql.begin(async (transaction) => {
+    await transaction`lock table management.operations in share mode`;
+    locked.resolve();
+    await over.promise;
+  });
+  holding.catch(locked.reject);
+  await locked.promise;
+  return {
+    /** Waits until one is about to be written. */
+    reached: () =>
+      until('a command has begun', async () => {
+        const waiting = await database.sql`
+          select from pg_stat_activity
+          where wait_event_type = 'Lock' and query ilike '%insert into management.operations%'`;
+        return waiting.length > 0;
+      }),
+    async letGo() {
+      over.resolve();
+      await holding;
+      await holder[Symbol.asyncDispose]();
+    },
+  };
+}
