@@ -185,9 +185,11 @@ describe('the command line', () => {
     expect(state.components.map((one) => one.name)).toEqual(['etcd', 'kube-apiserver']);
 
     for (const { pid } of state.components) process.kill(pid, 'SIGKILL');
-    const ended = await runCommand('status', '--name', name);
+    const ended = await until('their end is seen', async () => {
+      const status = await runCommand('status', '--name', name);
+      return /etcd +ended/.test(status.stdout) && /kube-apiserver +ended/.test(status.stdout) ? status : undefined;
+    });
     expect(ended.code).toBe(4);
-    expect(ended.stdout).toMatch(/kube-apiserver +ended/);
 
     await runOk('up', '--control-plane', '--name', name);
     expect(await kubectlOk(kubeconfig, ['get', 'namespace', 'stays', '--output=name'])).toBe('namespace/stays\n');

@@ -201,8 +201,10 @@ const describeWhole = (): void => {
   test(
     'is started anew after all of it was ended from outside',
     async () => {
-      const space = (await stateOf()).components.find((one) => one.name === 'space');
-      process.kill(space?.pid ?? 0, 'SIGKILL');
+      const space = (state: ClusterState) => state.components.find((one) => one.name === 'space');
+      process.kill(space(await stateOf())?.pid ?? 0, 'SIGKILL');
+      // It ends when all inside of it has.
+      await until('its end is seen', async () => space(await stateOf())?.state === 'ended');
       const { stderr } = await runOk('up', '--local', '--name', name);
       expect(stderr).toContain('removing what is left');
       expect(await admin('get', 'pods', '--output=name')).toBe('');
