@@ -91,8 +91,8 @@ verifies(
   'a replica that is silent: nothing is applied and nothing rolled back, both workloads stay until it speaks',
   async () => {
     await using upstream = await startScriptedUpstream({ kind: 'answer', content: masked });
-    // Of replicas that are only slow nothing is said for five seconds.
-    await using platform = await startSteady(upstream, { PORTCULLIS_PROGRESS_DEADLINE_SECONDS: '8' });
+    // Of replicas that are only slow nothing is said for five seconds; the rest is for a runtime that starts slowly.
+    await using platform = await startSteady(upstream, { PORTCULLIS_PROGRESS_DEADLINE_SECONDS: '16' });
     const frozen = platform.pidOf('gateway-2');
     process.kill(frozen, 'SIGSTOP');
     try {
