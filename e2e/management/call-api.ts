@@ -62,6 +62,19 @@ export function isTemporary({ status, json }: Answer): boolean {
   return status === 503 || json?.error?.code === 'idempotency_in_progress';
 }
 
+/** Sends a command again and again, as the API's errors ask for, until an answer says what became of it. */
+export function untilSaid(send: () => Promise<Answer>): Promise<Answer> {
+  return until(
+    'the API says what became of the command',
+    async () => {
+      const answer = await send();
+      if (isTemporary(answer)) throw new Error(`${answer.status} ${answer.text}`);
+      return answer;
+    },
+    { deadlineMs: 120_000, everyMs: 100 },
+  );
+}
+
 /** Waits until an operation is final and returns it. */
 export function untilFinal(
   call: (path: string) => Promise<Answer>,

@@ -4,6 +4,7 @@ import { kinds } from '#crds/kinds';
 import type { PolicyRevision } from '#crds/policy-revision';
 import { listAll } from '#kube/list-all';
 import { definitionOf } from '../../operator/testing/objects.ts';
+import { untilSaid } from './call-api.ts';
 import type { BusyWorld } from './open-busy-world.ts';
 import { newKey } from './start-management.ts';
 
@@ -14,7 +15,9 @@ export async function sendIdentical(world: BusyWorld, count: number) {
   const body = { name: 'identical', definition: definitionOf('identical') };
   const key = newKey();
   const answers = await Promise.all(
-    Array.from({ length: count }, (_, at) => world.api.command('POST', list, body, { key, replica: at % 2 })),
+    Array.from({ length: count }, (_, at) =>
+      untilSaid(() => world.api.command('POST', list, body, { key, replica: at % 2 })),
+    ),
   );
   const { items } = await listAll<GuardrailPolicy>(world.client, kinds.guardrailPolicy);
   return {
@@ -52,7 +55,7 @@ export async function putConcurrently(
       if (options.random() < 0.1) {
         await world.edit(`p-${id}`, `edit ${number}`, edits++ % 2 === 0 ? 'patch' : 'apply');
       }
-      const read = await world.api.call(path, { replica: worker % 2 });
+      const read = await untilSaid(() => world.api.call(path, { replica: worker % 2 }));
       if (read.status !== 200) {
         faults.push(`GET ${read.status} ${read.text.slice(0, 120)}`);
         continue;
@@ -61,7 +64,8 @@ export async function putConcurrently(
       const etag = String(read.headers['etag']);
       const marker = `put ${number}`;
       const body = { name, status, definition, description: marker };
-      const answer = await world.api.command('PUT', path, body, { etag, replica: (worker + number) % 2 });
+      const repeatable = { key: newKey(), etag, replica: (worker + number) % 2 };
+      const answer = await untilSaid(() => world.api.command('PUT', path, body, repeatable));
       if (answer.status === 202) {
         winners.set(etag, (winners.get(etag) ?? 0) + 1);
         accepted.push({ marker, operationId: answer.json.operationId });

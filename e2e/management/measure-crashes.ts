@@ -162,6 +162,9 @@ async function makeTrouble(world: BusyWorld, { random, longStopMs }: CrashOption
 
 /** Every accepted command ended truthfully and had one effect; every refused one had none. */
 async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Sent[]): Promise<string[]> {
+  // What a process was killed over is recorded by recovery, before its operation ends.
+  const ends = new Map<Answer, OperationResource>();
+  for (const { answer } of sent.filter(isAccepted)) ends.set(answer, await patiently(() => world.api.ended(answer)));
   const policies = (await listAll<GuardrailPolicy>(world.client, kinds.guardrailPolicy)).items;
   const history = (await Promise.all(lanes.map((lane) => revisionsOf(world, lane.policyId)))).flat();
   const faults: string[] = [];
@@ -169,12 +172,12 @@ async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Se
     const made = policies.filter(({ spec }) => spec.displayName === marker).length;
     const saved = history.filter(({ spec }) => spec.description === marker).length;
     const effects = kind === 'create' ? made : kind === 'update' ? saved : undefined;
-    if (answer.status !== 202) {
+    const end = ends.get(answer);
+    if (end === undefined) {
       const isExpected = answer.status === 412 && kind !== 'create';
       if (!isExpected || (effects ?? 0) !== 0) faults.push(`${marker} (${kind}): ${answer.status}, ${effects} effects`);
       continue;
     }
-    const end: OperationResource = await patiently(() => world.api.ended(answer));
     const isTrue = effects === undefined ? isEndOf(kind, end) : end.state === 'succeeded' && effects === 1;
     if (!isTrue) faults.push(`${marker} (${kind}): ${end.state} ${end.error?.code ?? ''}, ${effects} effects`);
   }
@@ -203,7 +206,12 @@ async function judgeLane({ client, api }: BusyWorld, lane: Lane, own: readonly S
   const last = applies.at(-1);
   if (last === undefined) return faults;
   const end = await patiently(() => api.ended(last.answer));
-  const { json } = await lane.readBinding();
+  // The operator saw every confirmation; a replica that stood still may see the last of them later.
+  const json = await patiently(async () => {
+    const read = await lane.readBinding();
+    if (read.json.state === 'pending') throw new Error(`${lane.bindingName} is pending: ${read.text}`);
+    return read.json;
+  });
   const wanted = last.kind === 'apply' ? 'applied' : 'failed';
   if (end.error?.code === 'superseded' || json.operationId !== end.operationId || json.state !== wanted) {
     faults.push(`${lane.bindingName}: ${json.state} by ${json.operationId}, ${wanted} by ${end.operationId} expected`);
