@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../../e2e/support/until.ts';
 import { connectSql, SqlUnavailableError } from './connect.ts';
 import { type MigrationFault, migrate } from './migrate.ts';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from './testing/test-database.ts';
@@ -90,13 +91,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations'), () => {
     const folder = folderOf({ '0001-slow.sql': 'create table t (n int); select pg_sleep(20);' });
     await using dying = opened.connect({ applicationName: 'dying' });
     const died = faultOf(migrate(dying, { schema: 'app', folder }));
-    await expect
-      .poll(async () => {
-        const rows = await opened.database
-          .sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying' and query like '%pg_sleep%'`;
-        return rows.length;
-      })
-      .toBe(1);
+    await until('it was killed in its migration', async () => {
+      const rows = await opened.database
+        .sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying' and query like '%pg_sleep%'`;
+      return rows.length === 1;
+    });
     expect(await died).toBe('sql_unavailable');
     const [found] = await opened.database.sql`select to_regclass('app.t') as t`;
     expect(found?.['t']).toBe(null);

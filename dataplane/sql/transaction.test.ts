@@ -84,13 +84,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
 
   test('of two serializable ones that contradict each other one is refused', async () => {
     await using opened = await withTable();
-    const add = () =>
+    let counted = 0;
+    const both = Promise.withResolvers<void>();
+    const add = (n: number) =>
       opened.database.sql.begin('serializable', async (sql) => {
-        const [found] = await sql`select count(*)::int as n from t`;
-        await sql`select pg_sleep(0.2)`;
-        await sql`insert into t values (${Number(found?.['n']) + Math.floor(Math.random() * 1_000_000)})`;
+        await sql`select count(*)::int as n from t`;
+        counted += 1;
+        if (counted === 2) both.resolve();
+        await both.promise;
+        await sql`insert into t values (${n})`;
       });
-    const ended = await Promise.allSettled([add(), add()]);
+    const ended = await Promise.allSettled([add(1), add(2)]);
     const [refused] = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(refused).toBeInstanceOf(SqlStatementError);
     expect(refused).toMatchObject({ sqlState: '40001' });
@@ -112,17 +116,24 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
     await using opened = await withTable();
     await using database = opened.connect({ max: 3, applicationName: 'narrow' });
     let most = 0;
-    const watch = async (): Promise<void> => {
+    const look = async (): Promise<void> => {
       const [row] = await opened.database.sql`
         select count(*)::int as n from pg_stat_activity where application_name = 'narrow'`;
       most = Math.max(most, Number(row?.['n']));
     };
+    let isOver = false;
+    const watching = (async () => {
+      while (!isOver) await look();
+    })();
     const work = Array.from({ length: 40 }, (_, at) =>
       at % 2 === 0
         ? database.sql`insert into t values (${at})`
         : database.sql.begin((sql) => sql`insert into t values (${at})`.then(() => sql`select pg_sleep(0.01)`)),
     );
-    await Promise.all([...work, watch(), watch(), watch(), watch()]);
+    await Promise.all<unknown>(work);
+    isOver = true;
+    await watching;
+    await look();
     expect(await rows(opened)).toHaveLength(40);
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(3);
