@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { contextHeaders } from '#contracts/profiles';
+import { until } from '../../e2e/support/until.ts';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { type CheckClient, createCheckClient } from './client.ts';
 import { said, targetOf, testToken } from './testing/check-fixture.ts';
@@ -356,7 +357,7 @@ describe('bounds', () => {
     });
     const outcome = await client.check(targetOf([runtime.origin]), 'request', hello, { signal: given.signal });
     expect(outcome).toMatchObject({ kind: 'failed', code: 'aborted' });
-    await expect.poll(() => runtime.received.some(({ path }) => path === 'closed')).toBe(true);
+    await until('the call is closed', () => runtime.received.some(({ path }) => path === 'closed'));
     const dead = await client.check(targetOf([runtime.origin]), 'request', hello, { signal: given.signal });
     expect(dead).toMatchObject({ kind: 'failed', code: 'aborted' });
   });
