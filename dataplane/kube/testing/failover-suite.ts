@@ -24,7 +24,7 @@ export function testFailover(open: () => Promise<FailoverPlace>): void {
     const third = await start(place, 'third', { times: { ...quick, leaseMs: 600_000 } });
     second.child.kill('SIGTERM');
     await until('the third leads', () => third.count('wrote') > 0);
-    expect(second.said('released')).toBeDefined();
+    await until('the second says that it gave the lease back', () => second.said('released'));
     expect(third.count('refused')).toBe(0);
   });
 
