@@ -1,8 +1,9 @@
-// Usage: npm test [-- STEP...] with the steps types, lint, boundaries, unit, conformance, constellation, requirements.
+// Every check that needs nothing but Node.js and npm, step by step.
 import './check/plain-output.ts';
 
 import { listSuites, type SuiteName, suiteNames } from './check/list-suites.ts';
 import { addUp, type Outcome, single, skipLines, summaryLine } from './check/outcome.ts';
+import { programWords } from './check/read-words.ts';
 import { runSuite } from './check/run-suite.ts';
 import { root, runTool } from './check/run-tool.ts';
 import { requirementRows } from './requirements/rows.ts';
@@ -77,15 +78,9 @@ async function runSteps(chosen: readonly Step[]): Promise<Outcome> {
   return addUp(outcomes);
 }
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !steps.some((step) => step.name === name));
-if (unknown.length > 0) {
-  console.error(`There is no step ${unknown.join(', ')}: choose from ${steps.map((step) => step.name).join(', ')}.`);
-  process.exitCode = 2;
-} else {
-  const total = await runSteps(wanted.length === 0 ? steps : steps.filter((step) => wanted.includes(step.name)));
-  console.log('');
-  for (const line of skipLines(total.skipped)) console.log(line);
-  console.log(summaryLine(total));
-  process.exitCode = total.failed === 0 ? 0 : 1;
-}
+const { names } = programWords({ usage: 'npm test -- [STEP...]', names: steps.map(({ name }) => name) });
+const total = await runSteps(names.length === 0 ? steps : steps.filter((step) => names.includes(step.name)));
+console.log('');
+for (const line of skipLines(total.skipped)) console.log(line);
+console.log(summaryLine(total));
+process.exitCode = total.failed === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-// Usage: npm run figures [-- NAME...] [--small] [--list]: measures, one line for each figure.
+// Measures, one line for each figure.
 import './check/plain-output.ts';
 
 import { readdirSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Figure, FigureSize } from '../e2e/support/figure.ts';
 import { addUp, type Outcome, single, summaryLine } from './check/outcome.ts';
+import { programWords } from './check/read-words.ts';
 import { root } from './check/run-tool.ts';
 
 async function loadFigures(): Promise<readonly Figure[]> {
@@ -34,16 +35,15 @@ async function measure(figure: Figure, size: FigureSize): Promise<Outcome> {
 }
 
 const figures = await loadFigures();
-const args = process.argv.slice(2);
-const names = args.filter((arg) => !arg.startsWith('--'));
-const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));
-if (args.includes('--list')) {
+const { names, switches } = programWords({
+  usage: 'npm run figures -- [NAME...] [--small] [--list]',
+  names: figures.map(({ name }) => name),
+  switches: ['small', 'list'],
+});
+if (switches.has('list')) {
   for (const figure of figures) console.log(`${figure.name}: ${figure.title}`);
-} else if (unknown.length > 0) {
-  console.error(`There is no figure ${unknown.join(', ')}: 'npm run figures -- --list' names them all.`);
-  process.exitCode = 2;
 } else {
-  const size: FigureSize = args.includes('--small') ? 'small' : 'full';
+  const size: FigureSize = switches.has('small') ? 'small' : 'full';
   const outcomes: Outcome[] = [];
   for (const figure of figures) {
     if (names.length === 0 || names.includes(figure.name)) outcomes.push(await measure(figure, size));

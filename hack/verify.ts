@@ -1,11 +1,14 @@
-// Usage: npm run verify | npm run generate: compares every generated file with what its generator makes, or writes it.
+// Compares every generated file with what its generator makes, or writes it (npm run generate).
 import { addUp, single, summaryLine } from './check/outcome.ts';
+import { programWords } from './check/read-words.ts';
 import { root } from './check/run-tool.ts';
 import { compareFiles } from './generated/compare-files.ts';
 import { loadGenerators } from './generated/load-generators.ts';
 import { writeFiles } from './generated/write-files.ts';
 
-const write = process.argv.includes('--write');
+const write = programWords({ usage: 'npm run verify, or: npm run generate', switches: ['write'] }).switches.has(
+  'write',
+);
 const outcomes = [];
 for (const { name, files } of await loadGenerators(root)) {
   const differences = compareFiles(root, files);

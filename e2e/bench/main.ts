@@ -1,11 +1,14 @@
-// Usage: npm run bench [-- --quick] [--write]: ratios against their committed ranges; --write renews ranges and report.
+// Ratios against their committed ranges.
 import { writeFileSync } from 'node:fs';
+import { programWords } from '../../hack/check/read-words.ts';
 import { shownTimes } from './gateway-report.ts';
 import { measureAll, ratiosOf } from './measure-all.ts';
 import { outOfRange, rangesFile, rangesOf, readRanges } from './ranges.ts';
 import { verdictsOf, writeReport } from './report.ts';
 
-const measured = await measureAll(process.argv.includes('--quick'));
+const usage = 'npm run bench -- [--quick] [--write]; --write renews ranges and report';
+const { switches } = programWords({ usage, switches: ['quick', 'write'] });
+const measured = await measureAll(switches.has('quick'));
 const ratios = ratiosOf(measured);
 for (const [key, ratio] of ratios) console.log(`${ratio.toFixed(2).padStart(8)}  ${key}`);
 for (const { what, wanted, found, reached } of verdictsOf(measured)) {
@@ -18,7 +21,7 @@ for (const { name, figure, moment } of shownTimes(measured.gateway)) {
     `gateway, ${name}: ${none[moment].toFixed(2)} ms, guarded ${usual[moment].toFixed(2)} ms, added ${added}`,
   );
 }
-if (process.argv.includes('--write')) {
+if (switches.has('write')) {
   writeReport(measured);
   writeFileSync(rangesFile, `${JSON.stringify(rangesOf(ratios), null, 2)}\n`);
 } else {

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { readWords } from './read-words.ts';
+
+const wanted = { usage: 'npm run x -- [NAME...] [--small]', names: ['a', 'b'], switches: ['small'] };
+
+test('names and switches are read in any order; none stands for all', () => {
+  expect(readWords([], wanted)).toEqual({ kind: 'run', names: [], switches: new Set() });
+  expect(readWords(['b', '--small', 'a'], wanted)).toEqual({
+    kind: 'run',
+    names: ['b', 'a'],
+    switches: new Set(['small']),
+  });
+});
+
+test('help is said wherever it is asked for', () => {
+  const text = 'Usage: npm run x -- [NAME...] [--small]\nNames: a, b';
+  expect(readWords(['a', '--help'], wanted)).toEqual({ kind: 'say', text, exitCode: 0 });
+  expect(readWords(['--help'], { usage: 'npm run y' })).toEqual({ kind: 'say', text: 'Usage: npm run y', exitCode: 0 });
+});
+
+test.each(['c', '--smal', '--no-small', '--small=yes', '-s'])('%s runs nothing', (word) => {
+  expect(readWords(['a', word], wanted)).toMatchObject({ kind: 'say', exitCode: 2 });
+});

@@ -1,0 +1,46 @@
+import { parseArgs } from 'node:util';
+
+export type WordsWanted = {
+  /** One line that `--help` prints. */
+  readonly usage: string;
+  /** Names that may be given; none given stands for all. */
+  readonly names?: readonly string[];
+  /** Switches, without their dashes. */
+  readonly switches?: readonly string[];
+};
+
+export type Words =
+  | { readonly kind: 'run'; readonly names: readonly string[]; readonly switches: ReadonlySet<string> }
+  /** What is to be said instead, and how the program ends. */
+  | { readonly kind: 'say'; readonly text: string; readonly exitCode: 0 | 2 };
+
+/** Reads the words after a command of this checkout; a word that nobody knows runs nothing. */
+export function readWords(words: readonly string[], { usage, names = [], switches = [] }: WordsWanted): Words {
+  const options = Object.fromEntries([...switches, 'help'].map((name) => [name, { type: 'boolean' as const }]));
+  const { values, positionals } = parseArgs({ args: [...words], options, strict: false });
+  if (values['help'] === true) return { kind: 'say', text: help(usage, names), exitCode: 0 };
+  const strange = [
+    ...positionals.filter((name) => !names.includes(name)),
+    ...Object.keys(values).flatMap((name) => (name in options && values[name] === true ? [] : [`--${name}`])),
+  ];
+  if (strange.length > 0) {
+    return {
+      kind: 'say',
+      text: `This command does not know ${strange.join(', ')}.\n${help(usage, names)}`,
+      exitCode: 2,
+    };
+  }
+  return { kind: 'run', names: positionals, switches: new Set(Object.keys(values)) };
+}
+
+/** The same for a program, which ends here where there is nothing to run. */
+export function programWords(wanted: WordsWanted): Extract<Words, { kind: 'run' }> {
+  const words = readWords(process.argv.slice(2), wanted);
+  if (words.kind === 'run') return words;
+  (words.exitCode === 0 ? console.log : console.error)(words.text);
+  process.exit(words.exitCode);
+}
+
+function help(usage: string, names: readonly string[]): string {
+  return names.length === 0 ? `Usage: ${usage}` : `Usage: ${usage}\nNames: ${names.join(', ')}`;
+}
