@@ -187,7 +187,7 @@ describe('a bundle that cannot be loaded', () => {
       expect(readFileSync(folder.file('termination'), 'utf8')).toMatch(
         new RegExp(`^${reason('request')}; ${reason('response')}\n$`),
       );
-      expect(runtime.log()).toContain('rule costly');
+      await until('the reason is logged', () => runtime.log().includes('rule costly'));
       expect(await readiness(runtime)).toBe(503);
       for (const stage of ['request', 'response'] as const) {
         const answer = await client.check(stage, ['hello']);
