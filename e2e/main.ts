@@ -5,7 +5,10 @@ import { skipLines, summaryLine } from '../hack/check/outcome.ts';
 import { runSuite } from '../hack/check/run-suite.ts';
 import { root } from '../hack/check/run-tool.ts';
 
-const suites: Readonly<Record<string, string>> = { chart: 'e2e/chart/installation.ts' };
+const suites: Readonly<Record<string, string>> = {
+  chart: 'e2e/chart/installation.ts',
+  foreign: 'e2e/chart/foreign/installation.ts',
+};
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => suites[name] === undefined);

@@ -12,7 +12,6 @@ import type { Timetable } from './timetable.ts';
 /** The release under test, as tests of its database see it. */
 export type Installation = {
   readonly release: string;
-  readonly namespace: string;
   readonly cluster: () => TestCluster;
   /** Values with which the release was installed. */
   readonly ownArgs: () => readonly string[];
@@ -64,19 +63,24 @@ export function testKilledDatabase({ release, early, admin, manage, askOnce, tim
       await Promise.all(workers);
       for (const { answer } of accepted) await succeeded(answer);
       const names = '--output=jsonpath={range .items[*]}{.spec.displayName}{"\\n"}{end}';
-      const there = (await admin(['get', 'guardrailpolicies', names])).trim().split('\n');
+      const there = (await admin(['get', 'guardrailpolicies.portcullis.dev', names])).trim().split('\n');
       expect(there.filter((name) => name.startsWith('Policy-')).toSorted()).toEqual(
         accepted.map(({ name }) => name).toSorted(),
       );
       expect((await read(`/api/v1/operations/${early()}`)).status).toBe(200);
       expect(await askOnce('hello')).toMatchObject({ status: 200, text: 'hello' });
-      await admin(['delete', 'guardrailpolicies', '--field-selector=metadata.name!=guarded-chat', '--timeout=2m']);
+      await admin([
+        'delete',
+        'guardrailpolicies.portcullis.dev',
+        '--field-selector=metadata.name!=guarded-chat',
+        '--timeout=2m',
+      ]);
     },
     minutes(8),
   );
 }
 
-export function testPlaceOfData({ release, namespace, cluster, ownArgs }: Installation): void {
+export function testPlaceOfData({ release, cluster, ownArgs }: Installation): void {
   test(
     'says what to do where the cluster has no place for the data of the database, and not where there is one',
     async ({ skip }) => {
@@ -103,7 +107,7 @@ export function testPlaceOfData({ release, namespace, cluster, ownArgs }: Instal
         expect(await dry('--set=postgresql.persistence=none')).toMatchObject({ code: 0 });
         expect(await helm(['template', 'other', chartFolder, ...elsewhere, claim])).toMatchObject({ code: 0 });
         // Whose claim is there asks for none.
-        const own = ['upgrade', release, chartFolder, `--namespace=${namespace}`, ...ownArgs()];
+        const own = ['upgrade', release, chartFolder, `--namespace=${cluster().namespace}`, ...ownArgs()];
         expect(await helm([...own, '--dry-run=server'], cluster().kubeconfigFile)).toMatchObject({ code: 0 });
       } finally {
         await ofCluster('annotate', 'storageclass', name, `${key}=true`, '--overwrite');
@@ -114,7 +118,7 @@ export function testPlaceOfData({ release, namespace, cluster, ownArgs }: Instal
 }
 
 export function testOtherMajorVersion(installation: Installation): void {
-  const { release, namespace, cluster, early, admin, manage, askOnce } = installation;
+  const { release, cluster, early, admin, manage, askOnce } = installation;
   test(
     'does not touch a database of another major version, says the way out, and goes on from there',
     async () => {
@@ -126,7 +130,11 @@ export function testOtherMajorVersion(installation: Installation): void {
       await until(
         'its pod says why it ends',
         async () => {
-          const { stdout } = await kubectl(cluster().kubeconfigFile, [`--namespace=${namespace}`, 'logs', pod]);
+          const { stdout } = await kubectl(cluster().kubeconfigFile, [
+            `--namespace=${cluster().namespace}`,
+            'logs',
+            pod,
+          ]);
           return /holds a database of PostgreSQL 17.*database-of-another-major-version\.md/.test(stdout);
         },
         { deadlineMs: minutes(2), everyMs: 500 },

@@ -32,18 +32,22 @@ export function skipWithout(missing: string | undefined): void {
 
 export type HelmResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-/** Runs Helm without the plugins, repositories and settings of whoever runs the test. */
+/**
+ * Runs Helm without the plugins, repositories and settings of whoever runs the test. What their kubeconfig needs to
+ * prove who they are, a program with its variables and its files at home, stays.
+ */
 export async function helm(args: readonly string[], kubeconfig?: string): Promise<HelmResult> {
   const program = findProgram();
   if (program === undefined) throw new TypeError('a suite that needs Helm is skipped without it');
   // What it remembers of a server goes with the server.
   const home = kubeconfig === undefined ? join(tmpdir(), 'portcullis-helm') : join(dirname(kubeconfig), 'helm');
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(HELM|KUBERNETES)_/.test(name));
   const environment = {
-    PATH: process.env['PATH'] ?? '',
-    HOME: home,
+    ...Object.fromEntries(inherited),
     HELM_CACHE_HOME: join(home, 'cache'),
     HELM_CONFIG_HOME: join(home, 'config'),
     HELM_DATA_HOME: join(home, 'data'),
+    KUBECACHEDIR: join(home, 'kube'),
     KUBECONFIG: kubeconfig ?? join(home, 'none'),
   };
   const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { chatCall } from '../support/chat-call.ts';
 import { masked, replacement, sampleDefinition } from '../support/sample-policy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
@@ -15,15 +13,15 @@ import {
   testOtherMajorVersion,
   testPlaceOfData,
 } from './database-suite.ts';
-import { forwardPort } from './forward-port.ts';
+import { release } from './foreign/decide-use.ts';
 import { chartFolder, helm, helmOk } from './helm.ts';
+import { openGateway } from './open-gateway.ts';
 import { type ClusterManagement, openManagement } from './open-management.ts';
 import { missingCluster, openTestCluster, type TestCluster } from './open-test-cluster.ts';
 import { runTraffic, type Traffic } from './run-traffic.ts';
 import { createTimetable } from './timetable.ts';
 import { audience, trustAccounts } from './trust-accounts.ts';
 
-const release = 'portcullis';
 const words = `${release} charts/portcullis`;
 const forwardAndAsk = `kubectl port-forward service/${release}-gateway, curl /v1/chat/completions`;
 const minutes = (count: number): number => count * 60_000;
@@ -34,30 +32,21 @@ const missing = await missingCluster();
 
 const describeChart = (): void => {
   let cluster: TestCluster;
-  const namespace = `portcullis-e2e-${randomBytes(3).toString('hex')}`;
   const admin = (args: readonly string[], input?: string): Promise<string> =>
-    kubectlOk(cluster.kubeconfigFile, [`--namespace=${namespace}`, ...args], input);
-  const run = (...args: readonly string[]) => helmOk([...args, `--namespace=${namespace}`], cluster.kubeconfigFile);
+    kubectlOk(cluster.kubeconfigFile, [`--namespace=${cluster.namespace}`, ...args], input);
+  const run = (...args: readonly string[]) =>
+    helmOk([...args, `--namespace=${cluster.namespace}`], cluster.kubeconfigFile);
   const waiting = ['--wait', '--timeout=10m'];
-  const imageArgs = (index: 0 | 1): readonly string[] => {
-    const { repository, tag } = cluster.images[index];
-    const postgres = cluster.postgresImages[index];
-    return [
-      `--set=image.repository=${repository}`,
-      `--set=image.tag=${tag}`,
-      `--set=postgresql.image.repository=${postgres.repository}`,
-      `--set=postgresql.image.tag=${postgres.tag}`,
-    ];
-  };
   const folder = temporaryFolder();
   /** Values by which accounts of the cluster may call the management API. */
   let trust: readonly string[];
+  let installationFailed = false;
   /** An operation that ended before everything that may lose it. */
   let early: string;
   const tokenOf = async (account: string): Promise<string> =>
     (await admin(['create', 'token', account, `--audience=${audience}`])).trim();
   const manage = async (): Promise<ClusterManagement> => {
-    const { kubeconfigFile } = cluster;
+    const { kubeconfigFile, namespace } = cluster;
     return openManagement(
       { kubeconfigFile, namespace, service: `service/${release}-management` },
       await tokenOf('policies'),
@@ -68,37 +57,27 @@ const describeChart = (): void => {
     const answer = await management.read(`/api/v1/operations/${id}`);
     expect(answer).toMatchObject({ status: 200, json: { operationId: id, state: 'succeeded' } });
   }
-  const written = () => admin(['get', 'guardrailpolicies,modelbindings', '--output=name']);
-  const modelIsReady = () => admin(['wait', '--for=condition=Ready', 'modelbinding/guarded-echo', '--timeout=8m']);
+  const written = () =>
+    admin(['get', 'guardrailpolicies.portcullis.dev,modelbindings.portcullis.dev', '--output=name']);
+  const modelIsReady = () =>
+    admin(['wait', '--for=condition=Ready', 'modelbinding.portcullis.dev/guarded-echo', '--timeout=8m']);
   const traffic = (action: () => Promise<void>): Promise<Traffic> =>
     runTraffic(
       {
         kubectl: admin,
         image: cluster.images[0],
-        url: `http://${release}-gateway.${namespace}.svc`,
+        url: `http://${release}-gateway.${cluster.namespace}.svc`,
         keys: `${release}-client-keys`,
       },
       action,
     );
-  /** As the notes of the chart say it: the key out of the Secret, a port that leads to the gateway. */
-  async function openGateway() {
-    const name = `${release}-client-keys`;
-    const clients = Buffer.from(await admin(['get', 'secret', name, '--output=jsonpath={.data.clients}']), 'base64');
-    const [key = ''] = clients.toString().split(' ');
-    const forward = await forwardPort(cluster.kubeconfigFile, namespace, `service/${release}-gateway`, 80);
-    return {
-      ask: (content: string, more = {}) =>
-        chatCall({ url: forward.url, key, model: 'guarded-echo', content, stream: false, ...more }),
-      [Symbol.asyncDispose]: () => forward[Symbol.asyncDispose](),
-    };
-  }
   async function askOnce(content: string) {
-    await using gateway = await openGateway();
+    await using gateway = await openGateway(cluster, release);
     return await gateway.ask(content);
   }
   const showPods = async (): Promise<void> => {
     const { stdout } = await kubectl(cluster.kubeconfigFile, [
-      `--namespace=${namespace}`,
+      `--namespace=${cluster.namespace}`,
       'get',
       'pods,portcullis',
       '--output=wide',
@@ -108,9 +87,8 @@ const describeChart = (): void => {
 
   const installation: Installation = {
     release,
-    namespace,
     cluster: () => cluster,
-    ownArgs: () => [...imageArgs(0), ...trust],
+    ownArgs: () => [...cluster.values[0], ...trust],
     early: () => early,
     admin,
     manage,
@@ -120,35 +98,32 @@ const describeChart = (): void => {
 
   beforeAll(async () => {
     cluster = await openTestCluster(timetable);
-    await admin(['create', 'namespace', namespace]);
-    await admin(['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted']);
   }, minutes(45));
+  beforeEach(({ skip }) => {
+    if (installationFailed) skip('nothing was installed: the first failure says why');
+  });
   afterAll(async () => {
-    if (cluster !== undefined && !cluster.isOurs) {
-      const inNamespace = (...args: readonly string[]) =>
-        kubectl(cluster.kubeconfigFile, [`--namespace=${namespace}`, ...args]);
-      // While the operator is there to release them: a namespace does not go before what it holds.
-      await inNamespace('delete', 'modelbindings', '--all', '--timeout=90s');
-      await inNamespace('delete', 'guardrailpolicies', '--all', '--timeout=60s');
-      await inNamespace('delete', 'namespace', namespace, '--wait=false');
+    try {
+      await cluster?.[Symbol.asyncDispose]();
+    } finally {
+      folder[Symbol.dispose]();
+      console.log(timetable.lines().join('\n'));
+      const seconds = timetable.sum('install', 'example', 'guarded answer');
+      if (seconds !== undefined) console.log(`From helm install to a guarded chat answer: ${seconds.toFixed(1)} s`);
     }
-    await cluster?.[Symbol.asyncDispose]();
-    folder[Symbol.dispose]();
-    console.log(timetable.lines().join('\n'));
-    const seconds = timetable.sum('install', 'example', 'guarded answer');
-    if (seconds !== undefined) console.log(`From helm install to a guarded chat answer: ${seconds.toFixed(1)} s`);
-  }, minutes(5));
+  }, minutes(10));
 
   test(
     'installs in a namespace of restricted pods, and brings a guarded model',
     async () => {
       try {
-        const install = () => run('install', release, chartFolder, ...imageArgs(0), ...waiting);
+        const install = () => run('install', release, chartFolder, ...cluster.values[0], ...waiting);
         await timed('install', `helm install ${words} --set=image.tag=... --wait`, install);
         await timed('example', 'kubectl wait --for=condition=Ready modelbinding/guarded-echo', modelIsReady);
         const answer = await timed('guarded answer', forwardAndAsk, () => askOnce('My card is 4111 1111 1111 1111.'));
         expect(answer).toMatchObject({ status: 200, text: 'My card is [card].' });
       } catch (error) {
+        installationFailed = true;
         await showPods();
         throw error;
       }
@@ -176,7 +151,7 @@ const describeChart = (): void => {
   test(
     'answers who follows the notes, with the key that they name, and nobody else',
     async () => {
-      await using gateway = await openGateway();
+      await using gateway = await openGateway(cluster, release);
       const { ask } = gateway;
       expect(await ask('hello')).toMatchObject({ status: 200, text: 'hello', complete: true });
       expect(await ask('hello', { stream: true })).toMatchObject({ status: 200, text: 'hello', complete: true });
@@ -192,10 +167,10 @@ const describeChart = (): void => {
     async () => {
       for (const account of ['policies', 'somebody']) await admin(['create', 'serviceaccount', account]);
       const kubectlOfCluster = (args: readonly string[]) => kubectlOk(cluster.kubeconfigFile, args);
-      const options = { folder: folder.path, namespace, administrator: 'policies' };
+      const options = { folder: folder.path, namespace: cluster.namespace, administrator: 'policies' };
       trust = ['--values', await trustAccounts(kubectlOfCluster, options)];
       await timed('trust in accounts', `helm upgrade ${words} --values trust.json --wait`, () =>
-        run('upgrade', release, chartFolder, ...imageArgs(0), ...trust, ...waiting),
+        run('upgrade', release, chartFolder, ...cluster.values[0], ...trust, ...waiting),
       );
       await using management = await manage();
       const { read, command, succeeded } = management;
@@ -210,7 +185,12 @@ const describeChart = (): void => {
       early = created.operationId;
       const path = `${policies}/${created.target.id}`;
       const selector = `--selector=portcullis.dev/id=${created.target.id}`;
-      const shown = ['get', 'guardrailpolicies', selector, '--output=jsonpath={.items[*].spec.displayName}'];
+      const shown = [
+        'get',
+        'guardrailpolicies.portcullis.dev',
+        selector,
+        '--output=jsonpath={.items[*].spec.displayName}',
+      ];
       expect(await admin(shown)).toBe('Harbour');
       const { etag } = (await read(path)).headers;
       const next = { name: 'Harbour', description: '', status: 'draft', definition: sampleDefinition() };
@@ -219,7 +199,7 @@ const describeChart = (): void => {
 
       const modelId = await admin([
         'get',
-        'modelbinding',
+        'modelbinding.portcullis.dev',
         'guarded-echo',
         '--output=jsonpath={.metadata.labels.portcullis\\.dev/id}',
       ]);
@@ -258,7 +238,7 @@ const describeChart = (): void => {
       const seen = await traffic(() =>
         timed('upgrade', `helm upgrade ${words} --set=image.tag=... --wait`, async () => {
           const change = ['--set=gateway.logLevel=warn', ...trust];
-          await run('upgrade', release, chartFolder, ...imageArgs(1), ...change, ...waiting);
+          await run('upgrade', release, chartFolder, ...cluster.values[1], ...change, ...waiting);
           // Replicas of before serve on for a while, and their end counts, too.
           await untilReplicasEnded();
         }),
@@ -305,7 +285,7 @@ const describeChart = (): void => {
     if (cluster.auditLogFile === undefined) skip('the audit log of the API server is read on a local cluster only');
     const refused = readFileSync(cluster.auditLogFile ?? '', 'utf8')
       .split('\n')
-      .filter((line) => line.includes(`system:serviceaccount:${namespace}:`) && /"code":40[13]\b/.test(line));
+      .filter((line) => line.includes(`system:serviceaccount:${cluster.namespace}:`) && /"code":40[13]\b/.test(line));
     expect(refused.slice(0, 5)).toEqual([]);
   });
 
@@ -320,7 +300,7 @@ const describeChart = (): void => {
       expect(await written()).toBe(before);
       expect(await admin(['get', 'crd', 'guardrailpolicies.portcullis.dev', '--output=name'])).not.toBe('');
       await timed('install once more', `helm install ${words} --set=image.tag=... --wait`, () =>
-        run('install', release, chartFolder, ...imageArgs(0), ...trust, ...waiting),
+        run('install', release, chartFolder, ...cluster.values[0], ...trust, ...waiting),
       );
       await modelIsReady();
       // The password and the claim of before belong together.
@@ -337,7 +317,12 @@ const describeChart = (): void => {
     'with its policies removed first takes every workload away',
     async () => {
       await timed('removal of the example', 'kubectl delete modelbindings,guardrailpolicies --all', async () => {
-        await admin(['delete', 'modelbindings,guardrailpolicies', '--all', '--timeout=5m']);
+        await admin([
+          'delete',
+          'modelbindings.portcullis.dev,guardrailpolicies.portcullis.dev',
+          '--all',
+          '--timeout=5m',
+        ]);
         await until(
           'no workload is left',
           async () => {
@@ -353,7 +338,8 @@ const describeChart = (): void => {
         );
       });
       expect(
-        (await helm(['uninstall', release, `--namespace=${namespace}`, ...waiting], cluster.kubeconfigFile)).code,
+        (await helm(['uninstall', release, `--namespace=${cluster.namespace}`, ...waiting], cluster.kubeconfigFile))
+          .code,
       ).toBe(0);
     },
     minutes(12),

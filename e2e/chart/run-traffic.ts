@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { root } from '../../hack/check/run-tool.ts';
 import { until } from '../support/until.ts';
-import type { TestImage } from './open-test-cluster.ts';
+import type { TestImage } from './chart-values.ts';
 
 /** What a client in the cluster saw; `faults` counts what was not as it should, by status, code or error. */
 export type Traffic = {

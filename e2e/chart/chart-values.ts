@@ -1,0 +1,17 @@
+export type TestImage = { readonly repository: string; readonly tag: string };
+
+/** The image of the database beside an image of the platform. */
+export function postgresOf({ repository, tag }: TestImage): TestImage {
+  return { repository: `${repository}-postgres`, tag };
+}
+
+/** Arguments of Helm by which the chart takes both images of a release. */
+export function imageValues(image: TestImage): readonly string[] {
+  const postgres = postgresOf(image);
+  return [
+    `--set=image.repository=${image.repository}`,
+    `--set=image.tag=${image.tag}`,
+    `--set=postgresql.image.repository=${postgres.repository}`,
+    `--set=postgresql.image.tag=${postgres.tag}`,
+  ];
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { decideUse, type Look, type Present } from './decide-use.ts';
+
+const ended = 'portcullis-e2e-0a1b2c';
+const crd = (name: string, owner: Present['owner']): Present => ({
+  id: `customresourcedefinition.apiextensions.k8s.io/${name}`,
+  resourceVersion: '7',
+  owner,
+});
+const ofSuite = (namespace: string) => ({ release: 'portcullis', namespace });
+const policies = 'guardrailpolicies.portcullis.dev';
+const look = (more: Partial<Look> = {}): Look => ({
+  namespace: 'portcullis-e2e-ffffff',
+  namespaces: new Set(['default', 'shop']),
+  present: [],
+  objects: [],
+  ...more,
+});
+
+describe('a cluster of somebody', () => {
+  test('without anything of ours is used', () => {
+    expect(decideUse(look())).toEqual({ kind: 'allowed', leftovers: [] });
+  });
+
+  test('with definitions of a run that has ended, used by nobody, is used, and they are taken over', () => {
+    const present = [
+      crd(policies, ofSuite(ended)),
+      crd('gatewayroutes.portcullis.dev', ofSuite('portcullis-e2e-123456')),
+    ];
+    expect(decideUse(look({ present }))).toEqual({ kind: 'allowed', leftovers: present });
+  });
+
+  test.each<[string, Partial<Look>, RegExp]>([
+    [
+      'that has the namespace',
+      { namespaces: new Set(['portcullis-e2e-ffffff']) },
+      /^it has a namespace portcullis-e2e-ffffff, .* Start again: each run takes another name\.$/,
+    ],
+    [
+      'with an installation',
+      { present: [crd(policies, { release: 'portcullis', namespace: 'safety' }), crd('b', ofSuite('safety'))] },
+      /guardrailpolicies\.portcullis\.dev \(and 1 more\) is there and belongs to the release portcullis of the namespace safety\. An installation that is there is neither upgraded nor removed: name a cluster without Portcullis\.$/,
+    ],
+    [
+      'with an installation whose namespace has gone',
+      { present: [crd(policies, { release: 'guardrails', namespace: ended })] },
+      /belongs to the release guardrails of the namespace portcullis-e2e-0a1b2c/,
+    ],
+    [
+      'whose installation only begins like one of the suite',
+      { present: [crd(policies, ofSuite('portcullis-e2e-production'))] },
+      /belongs to the release portcullis of the namespace portcullis-e2e-production/,
+    ],
+    [
+      'with definitions that were applied without Helm, one among leftovers',
+      { present: [crd('gatewayroutes.portcullis.dev', ofSuite(ended)), crd(policies, undefined)] },
+      /^customresourcedefinition\.apiextensions\.k8s\.io\/guardrailpolicies\.portcullis\.dev is there and belongs to no release of Helm/,
+    ],
+    [
+      'on which a run is at work or was broken off',
+      { present: [crd(policies, ofSuite(ended))], namespaces: new Set(['default', ended]) },
+      /in the namespace portcullis-e2e-0a1b2c, or was broken off\. .* kubectl delete namespace portcullis-e2e-0a1b2c$/,
+    ],
+    [
+      'on which somebody uses what a run left',
+      { present: [crd(policies, ofSuite(ended))], objects: ['GuardrailPolicy shop/cards', 'ModelBinding shop/till'] },
+      /somebody uses them: GuardrailPolicy shop\/cards \(and 1 more\) is there\. Name a cluster without Portcullis\.$/,
+    ],
+  ])('%s is refused, with what to do', (_title, more, sentence) => {
+    const use = decideUse(look(more));
+    expect(use).toEqual({ kind: 'refused', reason: expect.stringMatching(sentence) });
+  });
+
+  test('that is refused for several reasons is told the one that waiting does not mend', () => {
+    const present = [crd('gatewayroutes.portcullis.dev', ofSuite(ended)), crd(policies, ofSuite('safety'))];
+    const use = decideUse(look({ present, namespaces: new Set([ended]), objects: ['GuardrailPolicy shop/cards'] }));
+    expect(use).toMatchObject({ reason: expect.stringMatching(/neither upgraded nor removed/) });
+  });
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { buildPrograms } from '../../../hack/cluster/build/build-programs.ts';
+import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
+import { kubeconfigOfCluster } from '../../../hack/cluster/places.ts';
+import { progressOn } from '../../../hack/cluster/progress.ts';
+import { until } from '../../support/until.ts';
+import { chartFolder, helmOk } from '../helm.ts';
+import { openGateway } from '../open-gateway.ts';
+import { missingCluster, namedContext } from '../open-test-cluster.ts';
+import { type OwnCluster, startOwnCluster } from '../own-cluster.ts';
+import { createTimetable } from '../timetable.ts';
+import { release } from './decide-use.ts';
+import { listObjects, nameOf } from './list-objects.ts';
+import { openForeign } from './open-foreign.ts';
+import { otherPeople, theirPolicy } from './testdata/other-people.ts';
+
+const name = 'e2e-foreign';
+const tag = 'e2e';
+const minutes = (count: number): number => count * 60_000;
+const missing =
+  namedContext() === undefined ? await missingCluster() : 'PORTCULLIS_E2E_CONTEXT names a cluster: none is started';
+
+const describeForeign = (): void => {
+  const timetable = createTimetable();
+  const { timed } = timetable;
+  const progress = progressOn(process.stdout);
+  const kubeconfigFile = kubeconfigOfCluster(name);
+  const admin = (args: readonly string[], input?: string) => kubectlOk(kubeconfigFile, args, input);
+  let own: OwnCluster;
+
+  beforeAll(async () => {
+    await buildPrograms(['kubectl', 'helm'], progress);
+    own = await startOwnCluster(name, [tag], {}, timetable, progress);
+    const apply = (...objects: readonly object[]) =>
+      admin(['apply', '--filename=-'], objects.map((one) => stringify(one)).join('---\n'));
+    await apply(...otherPeople());
+    await admin(['wait', '--for=condition=Established', '--timeout=1m', 'customresourcedefinitions', '--all']);
+    await apply(theirPolicy());
+  }, minutes(45));
+  afterAll(() => own?.[Symbol.asyncDispose](), minutes(3));
+
+  test(
+    "on somebody's cluster it serves, a second one is refused, and only its definitions stay",
+    async () => {
+      const objects = () => listObjects(kubeconfigFile);
+      const before = await until(
+        'the cluster is at rest',
+        async () => {
+          const [one, other] = [await objects(), await objects()];
+          return one.join() === other.join() ? other : undefined;
+        },
+        { deadlineMs: minutes(1) },
+      );
+      const [image] = own.images;
+      const context = (await admin(['config', 'current-context'])).trim();
+      const PORTCULLIS_E2E_IMAGE = `${image?.repository}:${image?.tag}`;
+      const environment = { ...process.env, KUBECONFIG: kubeconfigFile, PORTCULLIS_E2E_IMAGE };
+      const open = () => openForeign({ context, environment, progress });
+      const cluster = await timed('namespace', 'openForeign', open);
+      try {
+        const { namespace, values } = cluster;
+        const args = [
+          'install',
+          release,
+          chartFolder,
+          `--namespace=${namespace}`,
+          ...values[0],
+          '--wait',
+          '--timeout=10m',
+        ];
+        await timed('install', 'helm install', () => helmOk(args, cluster.kubeconfigFile));
+        const binding = 'modelbinding.portcullis.dev/guarded-echo';
+        await admin(['wait', `--namespace=${namespace}`, '--for=condition=Ready', binding, '--timeout=8m']);
+        await using gateway = await openGateway(cluster, release);
+        expect(await gateway.ask('My card is 4111 1111 1111 1111.')).toMatchObject({ text: 'My card is [card].' });
+        expect((await objects()).map(nameOf)).toContain(`Deployment ${namespace}/${release}-operator`);
+        await expect(open()).rejects.toThrow(`is at work there in the namespace ${namespace}`);
+      } finally {
+        await timed('removal', 'kubectl delete namespace', async () => cluster[Symbol.asyncDispose]());
+      }
+      const after = await objects();
+      expect(after.filter((line) => before.includes(line))).toEqual(before);
+      expect(after.filter((line) => !before.includes(line)).map(nameOf)).toEqual([
+        'APIService /v1alpha1.portcullis.dev',
+        'CustomResourceDefinition /gatewayreports.portcullis.dev',
+        'CustomResourceDefinition /gatewayroutes.portcullis.dev',
+        'CustomResourceDefinition /guardrailpolicies.portcullis.dev',
+        'CustomResourceDefinition /modelbindings.portcullis.dev',
+        'CustomResourceDefinition /policyrevisions.portcullis.dev',
+        'CustomResourceDefinition /runtimegenerations.portcullis.dev',
+        'ValidatingAdmissionPolicy /ids.portcullis.dev',
+        'ValidatingAdmissionPolicy /reports.portcullis.dev',
+        'ValidatingAdmissionPolicyBinding /ids.portcullis.dev',
+        'ValidatingAdmissionPolicyBinding /reports.portcullis.dev',
+      ]);
+    },
+    minutes(20),
+  );
+};
+
+if (missing === undefined) describe('the chart', describeForeign);
+else test("the chart on somebody's cluster", ({ skip }) => skip(missing));

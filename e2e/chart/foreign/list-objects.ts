@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
+
+/** Kinds that change by themselves while a cluster is at rest. */
+const restless = new Set(['events', 'events.events.k8s.io', 'leases.coordination.k8s.io']);
+
+type Item = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly [member: string]: unknown };
+  readonly [member: string]: unknown;
+};
+
+/**
+ * Every object of every kind of a cluster, one a line, sorted: kind, namespace, name, uid and a digest of all that people
+ * and controllers have written but its status.
+ */
+export async function listObjects(kubeconfigFile: string): Promise<readonly string[]> {
+  const resources = (await kubectlOk(kubeconfigFile, ['api-resources', '--verbs=list', '--output=name']))
+    .trim()
+    .split('\n')
+    .filter((name) => !restless.has(name));
+  const answer = await kubectlOk(kubeconfigFile, ['get', resources.join(','), '--all-namespaces', '--output=json']);
+  const { items } = JSON.parse(answer) as { readonly items: readonly Item[] };
+  return [...new Set(items.map(lineOf))].toSorted();
+}
+
+function lineOf({ status: _status, metadata, ...rest }: Item): string {
+  const { resourceVersion: _version, managedFields: _fields, ...kept } = metadata;
+  const digest = createHash('sha256')
+    .update(canonicalize({ ...rest, metadata: kept }) ?? '')
+    .digest('hex');
+  return `${rest.kind} ${metadata.namespace ?? ''}/${metadata.name} ${metadata['uid']} ${digest.slice(0, 16)}`;
+}
+
+/** Kind, namespace and name of a line. */
+export function nameOf(line: string): string {
+  return line.split(' ').slice(0, 2).join(' ');
+}

@@ -1,0 +1,69 @@
+import { kubectl } from '../../../hack/cluster/kubectl.ts';
+import { chartFolder, helmOk } from '../helm.ts';
+import { group, type Look, type Present, release } from './decide-use.ts';
+
+/** What this file reads of an object. */
+type Read = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly resourceVersion: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+};
+type Definition = Read & { readonly spec: { readonly group: string; readonly names: { readonly plural: string } } };
+
+/** A cluster that does not answer is not waited for. */
+const patience = '--request-timeout=20s';
+
+/**
+ * Reads what a decision about the cluster needs, and writes nothing.
+ * @param values arguments by which the chart will be installed
+ * @throws Error with the complaint of kubectl
+ */
+export async function lookAtCluster(
+  kubeconfigFile: string,
+  namespace: string,
+  values: readonly string[],
+): Promise<Look> {
+  const read = (args: readonly string[], input?: string) => readObjects(kubeconfigFile, args, input);
+  const namespaces = await read(['get', 'namespaces']);
+  const rendered = await helmOk(['template', release, chartFolder, `--namespace=${namespace}`, ...values]);
+  // In a namespace that is not there only what has none can be found.
+  const named = await read(['get', `--namespace=${namespace}`, '--ignore-not-found', '--filename=-'], rendered);
+  const definitions = ((await read(['get', 'customresourcedefinitions'])) as readonly Definition[]).filter(
+    ({ spec }) => spec.group === group,
+  );
+  const kinds = definitions.map(({ spec }) => `${spec.names.plural}.${group}`);
+  const objects = kinds.length === 0 ? [] : await read(['get', kinds.join(','), '--all-namespaces']);
+  return {
+    namespace,
+    namespaces: new Set(namespaces.map(({ metadata }) => metadata.name)),
+    present: [...new Map([...definitions, ...named].map(presentOf).map((one) => [one.id, one])).values()],
+    objects: objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`),
+  };
+}
+
+async function readObjects(file: string, args: readonly string[], input?: string): Promise<readonly Read[]> {
+  const { code, stdout, stderr } = await kubectl(file, [...args, '--output=json', patience], input);
+  if (code !== 0) throw new Error(stderr.trim());
+  if (stdout === '') return [];
+  const answer = JSON.parse(stdout) as Read & { readonly items?: readonly Read[] };
+  return answer.items ?? [answer];
+}
+
+function presentOf({ apiVersion, kind, metadata }: Read): Present {
+  const { name, resourceVersion, annotations = {} } = metadata;
+  const [, apiGroup] = /^(.+)\//.exec(apiVersion) ?? [];
+  const owner = annotations['meta.helm.sh/release-name'];
+  return {
+    id: `${kind.toLowerCase()}${apiGroup === undefined ? '' : `.${apiGroup}`}/${name}`,
+    resourceVersion,
+    owner:
+      owner === undefined
+        ? undefined
+        : { release: owner, namespace: annotations['meta.helm.sh/release-namespace'] ?? '' },
+  };
+}

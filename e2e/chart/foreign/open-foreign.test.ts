@@ -1,0 +1,187 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { type ControlPlane, startControlPlane } from '../../../hack/cluster/control-plane.ts';
+import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
+import { silent } from '../../../hack/cluster/progress.ts';
+import { policyObject } from '../../../operator/testing/objects.ts';
+import { missingApiServer } from '../../kube/open-api-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { missingHelm, skipWithout } from '../helm.ts';
+import { type Rendered, renderChart } from '../render-chart.ts';
+import { release } from './decide-use.ts';
+import { listObjects, nameOf } from './list-objects.ts';
+import { type ForeignOptions, openForeign } from './open-foreign.ts';
+import { otherPeople, storageClass, theirPolicy } from './testdata/other-people.ts';
+
+const missing = missingHelm ?? missingApiServer;
+const image = 'registry.example.com:5000/safety/portcullis:1.2.3';
+const ended = 'portcullis-e2e-0a1b2c';
+
+/** As Helm writes it for a release. */
+function ownedBy(place: string, { metadata, ...rest }: Rendered): object {
+  const annotations = { 'meta.helm.sh/release-name': release, 'meta.helm.sh/release-namespace': place };
+  const labels = { ...metadata.labels, 'app.kubernetes.io/managed-by': 'Helm' };
+  return { ...rest, metadata: { ...metadata, labels, annotations } };
+}
+
+describe("somebody's cluster", () => {
+  skipWithout(missing);
+  const folder = temporaryFolder();
+  let server: ControlPlane;
+  const admin = (...args: readonly string[]): Promise<string> => kubectlOk(server.kubeconfigFile, args);
+  const apply = (...objects: readonly object[]) =>
+    kubectlOk(
+      server.kubeconfigFile,
+      ['apply', '--server-side', '--force-conflicts', '--filename=-'],
+      objects.map((one) => stringify(one)).join('---\n'),
+    );
+  const objects = () => listObjects(server.kubeconfigFile);
+  const open = (more: Partial<ForeignOptions> = {}, variables: NodeJS.ProcessEnv = {}) => {
+    const own = { KUBECONFIG: server.kubeconfigFile, PORTCULLIS_E2E_IMAGE: image };
+    return openForeign({
+      context: server.name,
+      environment: { ...process.env, ...own, ...variables },
+      progress: silent,
+      ...more,
+    });
+  };
+  const complaintOf = async (...args: Parameters<typeof open>): Promise<string> => {
+    try {
+      const opened = await open(...args);
+      await opened[Symbol.asyncDispose]();
+      return 'none: it was opened';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  /** That it is refused so, and that not one object is another one afterwards. */
+  async function expectRefused(sentence: RegExp, ...args: Parameters<typeof open>): Promise<void> {
+    const before = await objects();
+    expect(await complaintOf(...args)).toMatch(sentence);
+    expect(await objects()).toEqual(before);
+  }
+  const definitions = async (place: string): Promise<readonly object[]> =>
+    (await renderChart(['--show-only=templates/definitions/crds.yaml'])).map((one) => ownedBy(place, one));
+  /** A kubeconfig of one context, `theirs`, in the namespace of somebody. @returns its path */
+  function kubeconfigOf(name: string, cluster: object, user: object): string {
+    const file = join(folder.path, name);
+    const context = { cluster: 'theirs', user: 'me', namespace: 'shop' };
+    const text = stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'theirs', cluster }],
+      users: [{ name: 'me', user }],
+      contexts: [{ name: 'theirs', context }],
+    });
+    writeFileSync(file, text);
+    return file;
+  }
+
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    server = await startControlPlane({ controllers: true });
+    await apply(...otherPeople());
+    // What controllers make of it is there before anything is compared.
+    await admin('wait', '--for=create', '--timeout=60s', 'configmap/kube-root-ca.crt', '--namespace=shop');
+    await admin('wait', '--for=create', '--timeout=60s', 'pod', '--selector=app=till', '--namespace=shop');
+    await admin('wait', '--for=condition=Established', '--timeout=60s', 'customresourcedefinitions', '--all');
+    await apply(theirPolicy());
+  }, 120_000);
+  afterAll(async () => {
+    folder[Symbol.dispose]();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  test('of a context that the kubeconfig does not have, or that names no address, is looked for nowhere else', async () => {
+    const unknown = /^The kubeconfig has no context gone: let PORTCULLIS_E2E_CONTEXT be one of/;
+    await expectRefused(unknown, { context: 'gone' });
+    const noAddress = /^The context theirs names no cluster with an address: mend the kubeconfig\.$/;
+    await expectRefused(noAddress, { context: 'theirs' }, { KUBECONFIG: kubeconfigOf('empty', {}, {}) });
+  });
+
+  test('that does not answer is not waited for', async () => {
+    const KUBECONFIG = kubeconfigOf('away', { server: 'https://127.0.0.1:1' }, { token: 'none' });
+    const sentence = /^The cluster of the context theirs cannot be read: .*127\.0\.0\.1:1/s;
+    expect(await complaintOf({ context: 'theirs' }, { KUBECONFIG })).toMatch(sentence);
+  });
+
+  test('is not used without an image of this checkout', async () => {
+    const before = await objects();
+    for (const text of ['', 'portcullis', 'portcullis@sha256:0123', 'registry.example.com:5000/portcullis']) {
+      const complaint = await complaintOf({}, { PORTCULLIS_E2E_IMAGE: text });
+      expect(complaint, text).toMatch(/^PORTCULLIS_E2E_IMAGE must name the image of this checkout as repository:tag/);
+    }
+    const complaint = await complaintOf({}, { PORTCULLIS_E2E_NEXT_IMAGE: 'portcullis' });
+    expect(complaint).toMatch(/^PORTCULLIS_E2E_NEXT_IMAGE must name/);
+    expect(await objects()).toEqual(before);
+  });
+
+  test('that lacks what the chart asks for is not used', async () => {
+    await expectRefused(/^The chart cannot be installed on the cluster of the context .*no default StorageClass/s);
+    await apply(storageClass());
+  });
+
+  test('that has the namespace is not used', async () => {
+    await expectRefused(/is left as it is: it has a namespace shop,/, { namespace: 'shop' });
+  });
+
+  test('with an installation, or a part of one, is not used', async () => {
+    const [policy] = await renderChart(['--show-only=templates/definitions/admission.yaml']);
+    await apply(policy ?? {});
+    await expectRefused(
+      /policy\.admissionregistration\.k8s\.io\/ids\.portcullis\.dev is there and belongs to no release/,
+    );
+    await admin('delete', 'validatingadmissionpolicy', 'ids.portcullis.dev');
+    await apply(...(await definitions('safety')));
+    await expectRefused(
+      /\(and 5 more\) is there and belongs to the release portcullis of the namespace safety\. An inst/,
+    );
+  });
+
+  test('with definitions that an earlier run left is not used while the run or somebody is there', async () => {
+    await apply(...(await definitions(ended)));
+    await admin('create', 'namespace', ended);
+    await expectRefused(/another run of this suite is at work there in the namespace portcullis-e2e-0a1b2c/);
+    await admin('delete', 'namespace', ended);
+    await apply({ ...policyObject('cards'), metadata: { name: 'cards', namespace: 'shop' } });
+    await expectRefused(/somebody uses them: GuardrailPolicy shop\/cards is there/);
+    await admin('delete', 'guardrailpolicies.portcullis.dev', 'cards', '--namespace=shop');
+  });
+
+  test('is used otherwise, by whoever their kubeconfig makes of them, and loses the namespace of the run alone', async () => {
+    const credential = join(folder.path, 'credential.json');
+    const clientCertificateData = readFileSync(server.adminCertificateFile, 'utf8');
+    const status = { clientCertificateData, clientKeyData: readFileSync(server.adminKeyFile, 'utf8') };
+    const apiVersion = 'client.authentication.k8s.io/v1';
+    writeFileSync(credential, JSON.stringify({ apiVersion, kind: 'ExecCredential', status }));
+    const script = `test "$HOME" = '${homedir()}' && cat '${credential}'`;
+    const exec = { apiVersion, interactiveMode: 'Never', command: 'sh', args: ['-c', script] };
+    const access = { server: server.url, 'certificate-authority': server.caFile };
+    const before = await objects();
+
+    const cluster = await open({ context: 'theirs' }, { KUBECONFIG: kubeconfigOf('by-program', access, { exec }) });
+    const ownerOf = '--output=jsonpath={.items[*].metadata.annotations.meta\\.helm\\.sh/release-namespace}';
+    const part = '--selector=app.kubernetes.io/part-of=portcullis';
+    const owners = (await admin('get', 'customresourcedefinitions', part, ownerOf)).split(' ');
+    expect(owners).toEqual(Array.from({ length: 6 }, () => cluster.namespace));
+    const finalizers = ['portcullis.dev/held'];
+    for (const namespace of [cluster.namespace, 'shop'])
+      await apply({ ...policyObject('held'), metadata: { name: 'held', namespace, finalizers } });
+    // Nobody is there to release what is held.
+    await cluster[Symbol.asyncDispose]();
+
+    expect(await admin('get', 'namespace', cluster.namespace, '--ignore-not-found')).toBe('');
+    const inShop = ['guardrailpolicies.portcullis.dev', 'held', '--namespace=shop'];
+    const kept = '--output=jsonpath={.metadata.finalizers[0]} {.metadata.deletionTimestamp}';
+    expect(await admin('get', ...inShop, kept)).toBe('portcullis.dev/held ');
+    await admin('patch', ...inShop, '--type=merge', '--patch={"metadata":{"finalizers":null}}');
+    await admin('delete', ...inShop);
+    const ofOthers = (lines: readonly string[]) => lines.filter((line) => !nameOf(line).endsWith('.portcullis.dev'));
+    const after = await objects();
+    expect(ofOthers(after)).toEqual(ofOthers(before));
+    expect(after.map(nameOf)).toEqual(before.map(nameOf));
+  }, 90_000);
+});

@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { buildPrograms } from '../../../hack/cluster/build/build-programs.ts';
+import { ClusterError } from '../../../hack/cluster/cluster-error.ts';
+import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
+import { runProgram } from '../../../hack/cluster/process/run-program.ts';
+import { type Progress, silent } from '../../../hack/cluster/progress.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { imageValues, type TestImage } from '../chart-values.ts';
+import { chartFolder, helm } from '../helm.ts';
+import type { TestCluster } from '../open-test-cluster.ts';
+import { decideUse, type Present, release } from './decide-use.ts';
+import { lookAtCluster } from './look-at-cluster.ts';
+import { createNamespace, removeNamespace } from './own-namespace.ts';
+
+export type ForeignOptions = {
+  /** Of the kubeconfig that the environment names. */
+  readonly context: string;
+  /** Holds `PORTCULLIS_E2E_IMAGE` and what kubectl reads. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** To be made; one of a new name when absent. */
+  readonly namespace?: string;
+  readonly progress: Progress;
+};
+
+/** Roles of the chart widen the roles edit and view of everybody: those of another one's cluster stay as they are. */
+const foreignValues = ['--set=userRoles.install=false'];
+
+/** A name that no other run takes. */
+export function newNamespace(): string {
+  return `${release}-e2e-${randomBytes(3).toString('hex')}`;
+}
+
+/**
+ * Makes a namespace on somebody's cluster, after it was seen that an installation there takes nothing that belongs to
+ * anybody else. Disposing it removes the namespace; what the chart defines for the whole cluster stays.
+ * @throws ClusterError where the context, the images or the cluster do not allow it; nothing of others was changed
+ */
+export async function openForeign(options: ForeignOptions): Promise<TestCluster> {
+  const { context, environment, namespace = newNamespace(), progress } = options;
+  const images = imagesOf(environment);
+  await using parts = new AsyncDisposableStack();
+  const kubeconfigFile = join(parts.use(temporaryFolder()).path, 'kubeconfig');
+  writeFileSync(kubeconfigFile, await accessTo(context, environment), { mode: 0o600 });
+  const values = images.map((image) => [...imageValues(image), ...foreignValues]);
+  const [first = [], second = []] = values;
+  const leftovers = await leftoversFor(context, kubeconfigFile, namespace, first);
+  for (const one of leftovers) await takeOver(kubeconfigFile, one, namespace);
+  await rehearse(context, kubeconfigFile, namespace, first);
+  await createNamespace(kubeconfigFile, namespace);
+  parts.defer(() => removeNamespace(kubeconfigFile, namespace, progress));
+  const owned = parts.move();
+  return {
+    kubeconfigFile,
+    namespace,
+    images,
+    values: [first, second],
+    auditLogFile: undefined,
+    isOurs: false,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** A kubeconfig of one context. @returns its text */
+async function accessTo(context: string, environment: NodeJS.ProcessEnv): Promise<string> {
+  const { kubectl } = await buildPrograms(['kubectl'], silent);
+  const config = (...args: readonly string[]) => runProgram(kubectl, ['config', ...args], environment);
+  const contexts = (await config('get-contexts', '--output=name')).trim().split('\n');
+  if (!contexts.includes(context)) {
+    throw new ClusterError(
+      'not-found',
+      `The kubeconfig has no context ${context}: let PORTCULLIS_E2E_CONTEXT be one of those that kubectl config get-contexts shows.`,
+    );
+  }
+  const text = await config('view', '--minify', '--flatten', '--raw', `--context=${context}`);
+  const { clusters } = parse(text) as {
+    readonly clusters?: readonly { readonly cluster?: { readonly server?: string } }[];
+  };
+  // Without an address kubectl and Helm take the cluster that they run in, or one of this machine.
+  if ((clusters?.[0]?.cluster?.server ?? '') === '') {
+    throw new ClusterError(
+      'not-found',
+      `The context ${context} names no cluster with an address: mend the kubeconfig.`,
+    );
+  }
+  return text;
+}
+
+async function leftoversFor(
+  context: string,
+  kubeconfigFile: string,
+  namespace: string,
+  values: readonly string[],
+): Promise<readonly Present[]> {
+  const look = await lookAtCluster(kubeconfigFile, namespace, values).catch((cause: Error) => {
+    throw new ClusterError('not-found', `The cluster of the context ${context} cannot be read: ${cause.message}`, {
+      cause,
+    });
+  });
+  const use = decideUse(look);
+  switch (use.kind) {
+    case 'refused':
+      throw new ClusterError('busy', `The cluster of the context ${context} is left as it is: ${use.reason}`);
+    case 'allowed':
+      return use.leftovers;
+  }
+}
+
+/** Helm installs over what belongs to its release alone. */
+async function takeOver(kubeconfigFile: string, { id, resourceVersion }: Present, namespace: string): Promise<void> {
+  const args = ['--overwrite', `--resource-version=${resourceVersion}`, `meta.helm.sh/release-namespace=${namespace}`];
+  await kubectlOk(kubeconfigFile, ['annotate', id, ...args]);
+}
+
+/** The same installation, of which nothing is written: it finds what the chart itself asks of a cluster. */
+async function rehearse(
+  context: string,
+  kubeconfigFile: string,
+  namespace: string,
+  values: readonly string[],
+): Promise<void> {
+  const args = ['install', release, chartFolder, `--namespace=${namespace}`, '--dry-run=server', ...values];
+  const { code, stderr } = await helm(args, kubeconfigFile);
+  if (code === 0) return;
+  throw new ClusterError(
+    'component-failed',
+    `The chart cannot be installed on the cluster of the context ${context}: ${stderr.trim()}`,
+  );
+}
+
+function imagesOf(environment: NodeJS.ProcessEnv): readonly [TestImage, TestImage] {
+  const image = imageOf(environment, 'PORTCULLIS_E2E_IMAGE');
+  const hasNext = (environment['PORTCULLIS_E2E_NEXT_IMAGE'] ?? '') !== '';
+  return [image, hasNext ? imageOf(environment, 'PORTCULLIS_E2E_NEXT_IMAGE') : image];
+}
+
+function imageOf(environment: NodeJS.ProcessEnv, variable: string): TestImage {
+  const [, repository, tag] = /^([^@]+):([^:/@]+)$/.exec(environment[variable] ?? '') ?? [];
+  if (repository === undefined || tag === undefined) {
+    throw new ClusterError(
+      'usage',
+      `${variable} must name the image of this checkout as repository:tag, where the nodes of the cluster pull it from.`,
+    );
+  }
+  return { repository, tag };
+}

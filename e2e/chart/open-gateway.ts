@@ -1,0 +1,24 @@
+import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { type ChatCall, type ChatResult, chatCall } from '../support/chat-call.ts';
+import { forwardPort } from './forward-port.ts';
+
+/** The gateway of a release, as a client with its first key sees it through a forwarded port. */
+export type ClusterGateway = AsyncDisposable & {
+  ask(content: string, more?: Partial<ChatCall>): Promise<ChatResult>;
+};
+
+/** As the notes of the chart say it: the key out of the Secret, a port that leads to the gateway. */
+export async function openGateway(
+  { kubeconfigFile, namespace }: { readonly kubeconfigFile: string; readonly namespace: string },
+  release: string,
+): Promise<ClusterGateway> {
+  const secret = ['get', 'secret', `${release}-client-keys`, '--output=jsonpath={.data.clients}'];
+  const clients = Buffer.from(await kubectlOk(kubeconfigFile, [`--namespace=${namespace}`, ...secret]), 'base64');
+  const [key = ''] = clients.toString().split(' ');
+  const forward = await forwardPort(kubeconfigFile, namespace, `service/${release}-gateway`, 80);
+  return {
+    ask: (content, more = {}) =>
+      chatCall({ url: forward.url, key, model: 'guarded-echo', content, stream: false, ...more }),
+    [Symbol.asyncDispose]: () => forward[Symbol.asyncDispose](),
+  };
+}

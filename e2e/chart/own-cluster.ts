@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bringUp } from '../../hack/cluster/bring-up.ts';
+import { buildImages } from '../../hack/cluster/image.ts';
+import { loadImage } from '../../hack/cluster/load-image.ts';
+import type { Progress } from '../../hack/cluster/progress.ts';
+import { readRecord } from '../../hack/cluster/record.ts';
+import { takeDown } from '../../hack/cluster/take-down.ts';
+import type { TestImage } from './chart-values.ts';
+import type { Timetable } from './timetable.ts';
+
+export type OwnCluster = AsyncDisposable & {
+  /** Of this checkout, one for each tag. */
+  readonly images: readonly TestImage[];
+};
+
+/**
+ * Starts a cluster, in Docker where that runs, and gives it the images of this checkout under each tag. It is ended
+ * when disposed of, unless `PORTCULLIS_E2E_KEEP` is set.
+ */
+export async function startOwnCluster(
+  name: string,
+  tags: readonly string[],
+  more: { readonly audit?: 'Metadata' },
+  { timed }: Timetable,
+  progress: Progress,
+): Promise<OwnCluster> {
+  await timed('cluster', 'npm run cluster up', () => bringUp({ name, node: 'any', ...more }, progress));
+  await using parts = new AsyncDisposableStack();
+  parts.defer(async () => {
+    if ((process.env['PORTCULLIS_E2E_KEEP'] ?? '') === '') await takeDown(name, progress);
+  });
+  await timed(`images of tags: ${tags.join(', ')}`, 'npm run cluster load', () => loadImages(name, tags, progress));
+  const owned = parts.move();
+  return {
+    images: tags.map((tag) => ({ repository: 'localhost/portcullis', tag })),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function loadImages(name: string, tags: readonly string[], progress: Progress): Promise<void> {
+  const record = readRecord(name);
+  if (record === undefined) throw new Error('a cluster that was brought up has a record');
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-e2e-image-'));
+  try {
+    for (const tag of tags) {
+      const { archiveFile } = await progress.step(`building the images ${tag}`, async () =>
+        buildImages(join(folder, `${tag}.tar`), tag),
+      );
+      await progress.step(`loading the images ${tag}`, () => loadImage(record, archiveFile));
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
