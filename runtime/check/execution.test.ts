@@ -278,7 +278,10 @@ describe('time', () => {
         expect(outcome(await runtime.check(stage, ['forbidden alice']))).toEqual(failed('rule_timeout'));
       }
       provider.behave(allow);
-      expect(outcome(await runtime.check('request', ['hello']))).toEqual(pass);
+      await until(
+        'a check within the time of the rule completes',
+        async () => (await runtime.check('request', ['hello'])).status === 200,
+      );
     },
   );
 
@@ -300,9 +303,9 @@ describe('time', () => {
   );
 
   test('several rules that each keep their time still meet the deadline of the stage', async () => {
-    await using provider = await startProvider((response, asked) => void setTimeout(() => allow(response, asked), 90));
-    const slow = (id: string): AdditionalRule => ({ ...enforced(detector(id)), timeoutMs: 190 });
-    await using runtime = await withDeadline(provider, 200, 190, slow('second'), slow('third'));
+    await using provider = await startProvider((response, asked) => void setTimeout(() => allow(response, asked), 450));
+    const slow = (id: string): AdditionalRule => ({ ...enforced(detector(id)), timeoutMs: 990 });
+    await using runtime = await withDeadline(provider, 1_000, 990, slow('second'), slow('third'));
     expect(outcome(await runtime.check('request', ['hello']))).toEqual(failed('stage_timeout'));
   });
 
