@@ -34,7 +34,11 @@ const definition: Definition = {
   providers: [{ name: 'spam', credentialRef: { name: 'spam-key' } }],
 };
 
-test('the providers of an application are asked once, however long its processes take to start', async () => {
+test.each([
+  { however: 'however long its processes take to start', progressDeadlineMs: 600_000, until: 'Unknown' },
+  { however: 'also when it was given up meanwhile', progressDeadlineMs: 500, until: 'False' },
+] as const)('the providers of an application are asked once, $however', async (row) => {
+  const { progressDeadlineMs } = row;
   let asked = 0;
   let isOpen = false;
   const judge: Judge = {
@@ -54,10 +58,14 @@ test('the providers of an application are asked once, however long its processes
       instant.onChange(listener);
     },
   };
-  await using platform = await startTestOperator({ providers, overrides: { judge, workloads } });
+  await using platform = await startTestOperator({
+    config: { progressDeadlineMs },
+    providers,
+    overrides: { judge, workloads },
+  });
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
-  await waitForCondition(platform, 'chat', 'GenerationReady', 'Unknown', 'Starting');
+  await waitForCondition(platform, 'chat', 'GenerationReady', row.until);
   for (const upstreamModel of ['a', 'b', 'c']) {
     const { metadata } = await editBinding(platform, 'chat', {
       model: { ...bindingObject('chat').spec.model, upstreamModel },

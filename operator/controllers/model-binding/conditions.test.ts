@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Condition } from '#crds/metadata';
+import type { FailureReason } from '#crds/model-binding';
 import { aspectsOf, bindingConditions, camel } from './conditions.ts';
 import type { Snapshot } from './snapshot.ts';
 import { makeStatus } from './status.ts';
 import type { Settlement, Standing } from './steps.ts';
-import { replicaOf, routeOf, snapshotOf, specOf } from './testing/snapshots.ts';
+import { replicaOf, routeOf, snapshotOf, specOf, workloadOf } from './testing/snapshots.ts';
 
 function said(standing: Standing, change: Partial<Snapshot> = {}, rest: Partial<Settlement> = {}) {
   const aspects = aspectsOf(snapshotOf({ route: routeOf(), ...change }), { standing, ...rest });
@@ -133,6 +134,19 @@ describe('conditions of a binding', () => {
       },
     ],
   ])('say what is %s', (_name, standing, expected) => expect(said(standing)).toEqual({ ...expected, ...quiet }));
+
+  test('do not repeat what an application failed for want of when something else is in its way', () => {
+    const before = { type: 'Applied', status: 'False', reason: 'ProviderUnknown', message } as const;
+    const conditions = [{ ...before, observedGeneration: 1, lastTransitionTime: '' }];
+    const record = { operationId: '', contentProfile: '', outcome: 'Failed', time: '' } as const;
+    const failed = (reason: FailureReason) => ({ ring: [{ ...record, reason }], conditions });
+    const unresolved = { kind: 'unresolved', reason: 'PolicyNotFound', message } as const;
+    const saidOf = (change: Partial<Snapshot>) => said(unresolved, change).Applied;
+    expect(saidOf(failed('provider_unknown'))).toBe('Unknown Pending');
+    expect(saidOf(failed('bundle_invalid'))).toBe('False ProviderUnknown');
+    const lost = { route: routeOf({ workload: workloadOf('g-1', { runnable: false }) }) };
+    expect(saidOf({ ...failed('provider_unknown'), ...lost })).toBe('False ProviderUnknown');
+  });
 
   test('name a replica that rejects after the application and leave Applied', () => {
     const rejecting = { replicas: [replicaOf('b', { rejected: 'x' })] };

@@ -3,6 +3,7 @@ import { pinnedApplication, sameApplication } from './application.ts';
 import { describeRejections, desiredOf } from './decide.ts';
 import { describeAbsence } from './decide-progress.ts';
 import { isAside } from './resources/route.ts';
+import { isFinal } from './ring.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Settlement, Standing } from './steps.ts';
 
@@ -135,7 +136,17 @@ function applied(s: Snapshot, standing: Standing): Aspect {
 function saidBefore(s: Snapshot): Aspect | undefined {
   const said = s.conditions.find((condition) => condition.type === 'Applied');
   const isTrue = said?.observedGeneration === s.binding.generation && !objections.includes(said.reason);
-  return isTrue ? aspectOf(said) : undefined;
+  return isTrue && !isOutdated(s, said) ? aspectOf(said) : undefined;
+}
+
+/**
+ * What an application failed for want of is there by now, or it would be said again: something else is in its way. While
+ * what is pinned is run again nobody looks at what is asked for.
+ */
+function isOutdated({ ring, route }: Snapshot, said: Condition): boolean {
+  const newest = ring[0];
+  const isLookedAt = route?.workload?.runnable !== false;
+  return isLookedAt && said.status === 'False' && newest !== undefined && !isFinal(newest);
 }
 
 /** Nothing is in progress: who is not accepted waits for people. A label alone takes nothing away that is in force. */

@@ -16,8 +16,9 @@ import { contentDigest } from './application.ts';
 import { createAwaitedWorkloads } from './awaited-workloads.ts';
 import { bindingEvents } from './binding-events.ts';
 import { aspectsOf } from './conditions.ts';
-import { decide, desiredOf, gaveUp } from './decide.ts';
+import { decide, desiredOf, gaveUp, wasGivenUp } from './decide.ts';
 import { type BindingWorld, gather, type Pass } from './gather.ts';
+import { isFinal } from './ring.ts';
 import { runStep, type TrialPorts, type TrialStep } from './run-step.ts';
 import type { Snapshot } from './snapshot.ts';
 import { makeStatus } from './status.ts';
@@ -203,8 +204,8 @@ export function createBindingController(options: BindingControllerOptions) {
     if (isOver(standing)) {
       watches.forget(uid);
       trials.forget(uid);
-      answered.forget(name);
     }
+    if (isOver(standing) && !mayGoOn(standing)) answered.forget(name);
     if (settlement.deadline !== true) return { kind: 'settled' };
     const limit = s.binding.deleting ? options.maxStreamMs : options.progressDeadlineMs;
     return { kind: 'waiting', afterMs: Math.max(1, limit - watches.current(uid)) };
@@ -220,14 +221,15 @@ export function createBindingController(options: BindingControllerOptions) {
   }
 
   /** A technical fault shows in the conditions, where they can be written; the queue tries again. */
-  async function report(pass: Pass, s: Snapshot, step: Step, error: unknown): Promise<Progress> {
+  async function report(pass: Pass, s: Snapshot, step: Step, error: unknown): Promise<never> {
     const outcome = outcomeOfError(error);
     if (outcome.kind === 'raced' || outcome.reason === 'ServerUnavailable' || s.binding.deleting) throw error;
     const { reason, message } = outcome;
-    if (s.overdue && 'target' in step && step.target === 'desired') {
-      return end(await settle(pass, s, gaveUp(s, message)));
+    if ((s.overdue || wasGivenUp(s)) && 'target' in step && step.target === 'desired') {
+      await settle(pass, s, gaveUp(s, message));
+    } else {
+      await writeStatus(pass, s, { standing: { kind: 'blocked', reason, message } }).catch(() => undefined);
     }
-    await writeStatus(pass, s, { standing: { kind: 'blocked', reason, message } }).catch(() => undefined);
     throw error;
   }
 
@@ -260,6 +262,11 @@ function isOver(standing: Standing): boolean {
     case 'leaving':
       return false;
   }
+}
+
+/** It failed for want of something that may still appear. */
+function mayGoOn(standing: Standing): boolean {
+  return standing.kind === 'failed' && !isFinal(standing);
 }
 
 function go(pass: Pass): Progress {

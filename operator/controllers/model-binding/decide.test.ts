@@ -214,6 +214,11 @@ describe('a new application goes step by step', () => {
     expect(settlementOf(starting)).toMatchObject({
       standing: { reason: 'progress_deadline_exceeded', message: 'gave up waiting: it died' },
     });
+    const unread = at(full, { replicas: [replicaOf('old', { readsFormat: false })] });
+    expect(settlementOf(unread)).toMatchObject({ standing: { kind: 'starting' }, deadline: true });
+    const { standing, outcome, deadline } = settlementOf({ ...unread, overdue: true });
+    expect(standing).toMatchObject({ kind: 'failed', reason: 'progress_deadline_exceeded' });
+    expect([outcome?.reason, deadline]).toEqual(['progress_deadline_exceeded', undefined]);
   });
 });
 
@@ -412,6 +417,20 @@ describe('a failure', () => {
       expect(standing).toMatchObject({ reason, message: expect.stringContaining(says) });
       expect(['read_revision', 'write_route']).toContain(kindOf(decide(waits(reason, there))));
     }
+  });
+
+  test('after a refusal that was told, and something else that was applied, is the last word', () => {
+    const told = recordOf({ ...failedSecond, generationId: refused.generationId, reason: 'replica_rejected' });
+    const back = recordOf({ generationId: backId });
+    const upstream = { kind: 'unknown', provider: 'later' } as const;
+    const since = (ring: Snapshot['ring'], change: Partial<Snapshot> = {}) =>
+      snapshotOf({ route: rolledBack, ring, replicas: [replicaOf('a')], ...change }, asksForTwo);
+    const wanting = [{ ...failedSecond, reason: 'provider_unknown' as const }, back, told];
+    const { standing, outcome } = settlementOf(since(wanting, { upstream }));
+    expect([standing, outcome]).toMatchObject([{ kind: 'failed', reason: 'provider_unknown' }, undefined]);
+    expect(kindOf(decide(since(wanting)))).toBe('read_revision');
+    const final = settlementOf(since([failedSecond, back, told]));
+    expect([final.standing, final.outcome]).toMatchObject([{ reason: failedSecond.reason }, undefined]);
   });
 
   test('for want of something else is another outcome', () => {

@@ -1,4 +1,5 @@
 import { idPattern } from '#crds/admission-rules';
+import type { GatewayRouteSpec } from '#crds/gateway-route';
 import { idLabel } from '#crds/kinds';
 import { sameJson } from '#kube/same-json';
 import {
@@ -180,13 +181,9 @@ function afterRejection(s: Snapshot, route: RouteView, pinned: Application, mess
 function rememberFailure(s: Snapshot): Step | undefined {
   const desired = desiredOf(s);
   const degraded = degradedBy(s);
-  const refused = s.route?.spec.refused;
+  const refused = refusalOfDesired(s, desired);
   const newest = s.ring[0];
-  const isRefused =
-    refused?.token === desired.token &&
-    refused.contentDigest === contentDigest(desired.content) &&
-    !(newest?.outcome === 'Applied' && newest.generationId === s.route?.spec.generationId);
-  if (refused !== undefined && isRefused) {
+  if (refused !== undefined) {
     const known = newest !== undefined && isFinal(newest) && answers(newest, desired);
     const outcome = known ? {} : { outcome: failedOutcome(desired, refused.generationId, refused.reason) };
     const { reason, message } = refused;
@@ -199,9 +196,19 @@ function rememberFailure(s: Snapshot): Step | undefined {
   return settle({ kind: 'failed', phase: 'generation', reason, message: undefined }, { degraded });
 }
 
+/** That a replica refused what is asked for; not where something was decided since, which then is the last word. */
+function refusalOfDesired(s: Snapshot, desired: Application): GatewayRouteSpec['refused'] {
+  const refused = s.route?.spec.refused;
+  if (refused?.token !== desired.token || refused.contentDigest !== contentDigest(desired.content)) return undefined;
+  const newest = s.ring[0];
+  if (newest?.outcome === 'Applied' && newest.generationId === s.route?.spec.generationId) return undefined;
+  const isPast = newest?.generationId !== refused.generationId && hasOutcome(s.ring, refused.generationId);
+  return isPast && newest !== undefined && answers(newest, desired) ? undefined : refused;
+}
+
 /** @returns undefined where the application goes on */
 function stillWanting(s: Snapshot, desired: Application, reason: Outcome['reason']): Step | undefined {
-  const standing = wantOf(progressOf(s, 'desired', desired));
+  const standing = wantOf(progressOfDesired(s, desired));
   if (standing === undefined || standing.reason !== reason) return undefined;
   return settle(standing, { degraded: degradedBy(s) });
 }
@@ -221,13 +228,11 @@ function wantOf(progress: Progress): Failure | undefined {
 /** A new application; whatever fails before its route is written leaves the pinned one serving. */
 function apply(s: Snapshot): Step {
   const desired = desiredOf(s);
-  const progress = progressOf(s, 'desired', desired);
+  const progress = progressOfDesired(s, desired);
   switch (progress.kind) {
     case 'step':
       return progress.step;
-    case 'ready': {
-      const unread = s.replicas.filter((replica) => !replica.readsFormat).map((replica) => replica.name);
-      if (unread.length > 0) return keepWaiting(s, olderReaders(unread));
+    case 'ready':
       return {
         kind: 'write_route',
         why: 'apply',
@@ -235,7 +240,6 @@ function apply(s: Snapshot): Step {
         generation: 'new',
         previous: previousOf(s),
       };
-    }
     case 'waiting':
       return s.overdue ? giveUp(s, desired, progress) : keepWaiting(s, progress);
     case 'failed': {
@@ -249,8 +253,11 @@ function apply(s: Snapshot): Step {
 type Waiting = Extract<Progress, { kind: 'waiting' }>;
 
 /** A route is written in a format only when every replica that reports reads it (DESIGN section 6). */
-function olderReaders(names: readonly string[]): Waiting {
-  const message = `these gateway replicas do not read the format of the route: ${names.join(', ')}`;
+function progressOfDesired(s: Snapshot, desired: Application): Progress {
+  const progress = progressOf(s, 'desired', desired);
+  const unread = s.replicas.filter((replica) => !replica.readsFormat).map((replica) => replica.name);
+  if (progress.kind !== 'ready' || unread.length === 0) return progress;
+  const message = `these gateway replicas do not read the format of the route: ${unread.join(', ')}`;
   return { kind: 'waiting', phase: 'generation', message };
 }
 
@@ -270,12 +277,15 @@ function giveUp(s: Snapshot, desired: Application, progress: Waiting): Step {
 
 /** The end of an application that did not get to its route in time; it is said once. */
 export function gaveUp(s: Snapshot, message: string): Settlement {
-  const desired = desiredOf(s);
   const standing = gaveUpOn({ kind: 'waiting', phase: 'generation', message });
-  const newest = s.ring[0];
-  const known = newest?.reason === standing.reason && answers(newest, desired);
-  const outcome = known ? {} : { outcome: failedOutcome(desired, undefined, standing.reason) };
+  const outcome = wasGivenUp(s) ? {} : { outcome: failedOutcome(desiredOf(s), undefined, standing.reason) };
   return { standing, ...outcome, degraded: degradedBy(s) };
+}
+
+/** Whether the last word about what is asked for is that it did not get to its route in time. */
+export function wasGivenUp(s: Snapshot): boolean {
+  const newest = s.ring[0];
+  return newest?.reason === 'progress_deadline_exceeded' && answers(newest, desiredOf(s));
 }
 
 function gaveUpOn({ phase, message }: Waiting): Failure {

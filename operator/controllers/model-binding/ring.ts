@@ -23,7 +23,7 @@ export function hasOutcome(ring: Ring, generationId: string): boolean {
  * Whether the application of a failed record is not tried again, but by another token or content. What it waited for in
  * vain before a route was written may still appear: it goes on then (decision 0014).
  */
-export function isFinal({ reason, generationId }: ApplicationRecord): boolean {
+export function isFinal({ reason, generationId }: Pick<ApplicationRecord, 'reason' | 'generationId'>): boolean {
   switch (reason) {
     case 'provider_unknown':
     case 'policy_revision_unknown':
