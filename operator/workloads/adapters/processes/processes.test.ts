@@ -35,7 +35,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function start(runtimeFile = join(root, 'runtime/main.ts'), retireMs = 5_000): Workloads {
+function start(runtimeFile = join(root, 'runtime/main.ts')): Workloads {
   const created = createProcesses({
     executable: process.execPath,
     runtimeFile,
@@ -47,7 +47,7 @@ function start(runtimeFile = join(root, 'runtime/main.ts'), retireMs = 5_000): W
     tokenFile: join(folder, 'runtime.token'),
     inherited: childEnvironment(),
     logger,
-    retireMs,
+    retireMs: 5_000,
   });
   created.onChange((name) => changes.push(name));
   return created;
@@ -106,7 +106,6 @@ describe('processes of a workload', () => {
   });
 
   test('that are one too many go on serving until nobody is led to them any more', async () => {
-    workloads = start(undefined, 1_500);
     const digest = await storedBundle();
     ensure(digest, 2);
     const [first = '', second = ''] = await ready(2);
