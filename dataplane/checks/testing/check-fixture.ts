@@ -12,7 +12,7 @@ export function targetOf(addresses: readonly string[], changes: Partial<CheckTar
     contentProfile: 'gateway-1.5.0-chat-webhook-v2',
     maxBodyBytes: 4_096,
     maxMessages: 8,
-    deadlineMs: 250,
+    deadlineMs: 3_000,
     ...changes,
   };
 }
