@@ -215,11 +215,14 @@ describe('a gateway process', () => {
     const first = await putRoute('r', spec('model', policy, 1));
     const gateway = await startReplica('four');
     await applied('four', first);
-    upstream.play({ kind: 'answer', content: 'word '.repeat(400), frameLength: 40, frameDelayMs: 25 });
+    let isOver = false;
+    upstream.play({ kind: 'live', piece: () => 'word '.repeat(20), everyMs: 25, ends: () => isOver });
     const answer = await chat(gateway, 'hi', true);
     const second = await putRoute('r', spec('model', stricter, 2));
     expect((await applied('four', second)).inUse.map(({ workload }) => workload)).toEqual(['g-1', 'g-2']);
     const ended = gateway.end();
+    await until('it is about to end', async () => (await readiness(gateway)) === 503);
+    isOver = true;
     expect((await answer.text()).endsWith('data: [DONE]\n\n')).toBe(true);
     expect(await ended).toBe(0);
     await removeRoute('r');

@@ -11,7 +11,7 @@ import { contentOf, eventsOf } from '../testing/stream-script.ts';
 let world: World;
 
 beforeAll(async () => {
-  world = await startWorld({ streamIdleMs: 400, maxRequestMs: 4_000 });
+  world = await startWorld({ streamIdleMs: 1_500, maxRequestMs: 5_000 });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(() => {
