@@ -177,8 +177,10 @@ describe('a gateway process', () => {
     expect(await gateway.end()).toBe(0);
     await using again = await startReplica('two');
     await until('the gateway is ready again', async () => (await readiness(again)) === 200);
-    const after = await reportOf('two');
-    expect(after.bootId).not.toBe(before.bootId);
+    const after = await until('it reports so under a new bootId', async () => {
+      const report = await reportOf('two');
+      return report.ready && report.bootId !== before.bootId && report;
+    });
     expect(after.inUse).toEqual([{ workload: 'g-1', generationId: generation(1) }]);
     await removeRoute('r');
     await removeRoute('other');
