@@ -41,16 +41,21 @@ type Outcome =
 
 /** What the operator says about the application that the spec wants. */
 export function outcomeOf({ spec, metadata, status }: Stored<ModelBinding>): Outcome {
-  const applied = status?.conditions?.find(({ type }) => type === 'Applied');
+  const said = (type: string) => status?.conditions?.find((condition) => condition.type === type);
+  const applied = said('Applied');
   const isCurrent = applied?.observedGeneration === metadata.generation;
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  const message = (applied?.status === 'Unknown' ? ready : applied)?.message ?? 'the operator did not look at it yet';
+  const message = (applied?.status === 'Unknown' ? said('Ready') : applied)?.message;
   if (isCurrent && applied.status === 'True') return { kind: 'applied' };
-  const last = status?.applications?.find(({ operationId }) => operationId === spec.apply && spec.apply !== undefined);
-  if (isCurrent && last?.outcome === 'Failed') return { kind: 'failed', reason: last.reason ?? 'unknown', message };
-  const refused = status?.conditions?.find(({ type, status: value }) => type === 'Accepted' && value === 'False');
-  if (refused?.observedGeneration === metadata.generation) {
+  const refused = said('Accepted');
+  if (refused?.observedGeneration === metadata.generation && refused.status === 'False') {
     return { kind: 'failed', reason: refused.reason, message: refused.message };
   }
-  return { kind: 'pending', message };
+  const last = status?.applications?.find(({ operationId }) => operationId === (spec.apply ?? ''));
+  // Before its route was written it may have failed for want of something: when that appears, it goes on.
+  const isLate = last?.outcome === 'Failed' && last.generationId !== undefined;
+  if (isCurrent && (applied.status === 'False' || isLate)) {
+    const { reason = applied.reason } = last?.outcome === 'Failed' ? last : {};
+    return { kind: 'failed', reason, message: message ?? '' };
+  }
+  return { kind: 'pending', message: message ?? 'the operator did not look at it yet' };
 }

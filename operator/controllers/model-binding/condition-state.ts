@@ -10,10 +10,7 @@ export type ConditionState = (typeof conditionStates)[number];
  * write. Total: what is not told of the present generation is pending, and applied is only what is Ready.
  */
 export function conditionState({ metadata, spec, status }: Stored<ModelBinding>): ConditionState {
-  const says = (type: BindingCondition): Condition | undefined => {
-    const found = status?.conditions?.find((condition) => condition.type === type);
-    return found?.observedGeneration === metadata.generation ? found : undefined;
-  };
+  const says = (type: BindingCondition) => saidOf({ metadata, status }, type);
   if (metadata.deletionTimestamp !== undefined) return 'pending';
   if (spec.model.state === 'Disabled') return 'disabled';
   const ready = says('Ready');
@@ -26,4 +23,18 @@ export function conditionState({ metadata, spec, status }: Stored<ModelBinding>)
     says('Applied')?.status === 'False' ||
     says('RouteRejected')?.status === 'True';
   return isFailed ? 'failed' : 'pending';
+}
+
+/** Whether the conditions say that the application of the present generation is neither in force nor failed. */
+export function isInProgress(binding: Stored<ModelBinding>): boolean {
+  return saidOf(binding, 'Applied')?.status === 'Unknown';
+}
+
+/** What is said of the present generation. */
+function saidOf(
+  { metadata, status }: Pick<Stored<ModelBinding>, 'metadata' | 'status'>,
+  type: BindingCondition,
+): Condition | undefined {
+  const found = status?.conditions?.find((condition) => condition.type === type);
+  return found?.observedGeneration === metadata.generation ? found : undefined;
 }

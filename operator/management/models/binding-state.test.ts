@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ApplicationRecord } from '#crds/model-binding';
+import type { ApplicationRecord, FailureReason } from '#crds/model-binding';
 import { type Application, contentDigest } from '../../controllers/model-binding/application.ts';
 import type { ReplicaView } from '../../controllers/model-binding/snapshot.ts';
 import { bindingRead, bindingState } from './binding-state.ts';
@@ -44,6 +44,7 @@ function snapshot(change: Partial<ModelSnapshot> = {}): ModelSnapshot {
     desired: guarded('now', 2),
     route: route(guarded('now', 2)),
     ring: [],
+    isInProgress: false,
     replicas: [replica()],
     lastObservedAt: undefined,
     ...change,
@@ -130,6 +131,20 @@ describe('the state of a binding', () => {
       reason: 'progress_deadline_exceeded',
     });
     expect(bindingState(snapshot({ ring })).state).toBe('applied');
+  });
+
+  test('is pending again when what an application failed for want of is there and it goes on', () => {
+    const stateOf = (reason: FailureReason, change: Partial<ModelSnapshot>) =>
+      bindingState(snapshot({ ring: [failed('now', { reason })], ...change })).state;
+    const before = { route: route(guarded('before', 1)) };
+    const late = { replicas: [replica({ reached: false })] };
+    for (const reason of ['provider_unknown', 'policy_revision_unknown', 'progress_deadline_exceeded'] as const) {
+      expect([reason, stateOf(reason, before)]).toEqual([reason, 'failed']);
+      expect([reason, stateOf(reason, { ...before, isInProgress: true })]).toEqual([reason, 'pending']);
+      expect([reason, stateOf(reason, late)]).toEqual([reason, 'pending']);
+      expect([reason, stateOf(reason, {})]).toEqual([reason, 'applied']);
+    }
+    expect(stateOf('bundle_invalid', { ...before, isInProgress: true })).toBe('failed');
   });
 
   test('shows the wanted application with nulls until it is pinned, and the earlier one as serving', () => {

@@ -6,6 +6,7 @@ import {
   mayBeSame,
   sameContent,
 } from '../../controllers/model-binding/application.ts';
+import { isFinal } from '../../controllers/model-binding/ring.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 
 export type StateAndReason = { readonly state: BindingState; readonly reason: string | null };
@@ -69,7 +70,8 @@ function isConfirmed({ replicas }: ModelSnapshot): boolean {
 function failureOf(m: ModelSnapshot, isPinned: boolean): string | undefined {
   if (isPinned && m.replicas.some((replica) => replica.rejected !== undefined)) return 'replica_rejected';
   const newest = m.ring[0];
-  if (newest?.outcome === 'Failed' && answersWanted(newest, m.desired)) return newest.reason;
+  const goesOn = newest !== undefined && !isFinal(newest) && (isPinned || m.isInProgress);
+  if (newest?.outcome === 'Failed' && answersWanted(newest, m.desired) && !goesOn) return newest.reason;
   const refused = m.route?.refused;
   if (isPinned || refused?.token !== m.desired.token) return undefined;
   return refused.contentDigest === contentDigest(m.desired.content) ? refused.reason : undefined;

@@ -15,6 +15,8 @@ export type ModelSnapshot = {
   readonly desired: Application;
   readonly route: PinnedRoute | undefined;
   readonly ring: Ring;
+  /** The operator says of the wanted application that it is in progress, which it may be again after it failed. */
+  readonly isInProgress: boolean;
   /** The replicas of the gateway that run, as their reports stand to the route. */
   readonly replicas: readonly ReplicaView[];
   readonly lastObservedAt: Date | undefined;

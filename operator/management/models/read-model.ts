@@ -5,6 +5,7 @@ import type { Stored } from '#crds/metadata';
 import type { ModelBinding } from '#crds/model-binding';
 import type { KubeClient } from '#kube/client';
 import { desiredApplication, pinnedApplication } from '../../controllers/model-binding/application.ts';
+import { isInProgress } from '../../controllers/model-binding/condition-state.ts';
 import { replicasOf, waitingReplicas } from '../../controllers/model-binding/gather.ts';
 import type { ReplicaView } from '../../controllers/model-binding/snapshot.ts';
 import { findUpstream } from '../../environment/approved-providers.ts';
@@ -80,6 +81,7 @@ export function createModelReader(options: {
       desired: desiredApplication(spec, policyId),
       route: route === undefined ? undefined : pinnedRoute(route),
       ring: status?.applications ?? [],
+      isInProgress: isInProgress(binding),
       replicas: await runningOnly(seen),
       lastObservedAt: lastObserved(binding, [
         ...(route === undefined ? [] : [route]),

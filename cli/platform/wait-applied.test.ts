@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import type { Condition, Stored } from '#crds/metadata';
+import type { ModelBinding } from '#crds/model-binding';
+import { outcomeOf } from './wait-applied.ts';
+
+type Said = readonly [status: Condition['status'], reason: string, observedGeneration?: number];
+type Records = NonNullable<NonNullable<ModelBinding['status']>['applications']>;
+
+function bindingOf(said: Said, record: Partial<Records[number]> | undefined, apply?: string): Stored<ModelBinding> {
+  const [status, reason, observedGeneration = 2] = said;
+  const operationId = apply ?? '';
+  const common = { contentProfile: 'p', policyRevision: '1', outcome: 'Failed', time: '' } as const;
+  const condition = (type: string): Condition => ({
+    type,
+    status,
+    reason,
+    observedGeneration,
+    message: `${type}: ${reason}`,
+    lastTransitionTime: '',
+  });
+  const applications = record === undefined ? [] : [{ operationId, ...common, ...record }];
+  return {
+    metadata: { name: 'chat', generation: 2 },
+    spec: apply === undefined ? {} : { apply },
+    status: { conditions: [condition('Ready'), condition('Applied')], applications },
+  } as unknown as Stored<ModelBinding>;
+}
+
+const generationId = 'g';
+const late = { reason: 'progress_deadline_exceeded', generationId } as const;
+const rows: readonly (readonly [string, Said, Partial<Records[number]> | undefined, string])[] = [
+  ['in force', ['True', 'Applied'], { outcome: 'Applied', generationId }, 'applied'],
+  ['in force after a failure', ['True', 'Applied'], { reason: 'provider_unknown' }, 'applied'],
+  ['failed', ['False', 'BundleInvalid'], { reason: 'bundle_invalid' }, 'failed bundle_invalid'],
+  [
+    'failed for want of a provider',
+    ['False', 'ProviderUnknown'],
+    { reason: 'provider_unknown' },
+    'failed provider_unknown',
+  ],
+  ['going on since it is approved', ['Unknown', 'Pending'], { reason: 'provider_unknown' }, 'pending'],
+  ['with replicas since then', ['Unknown', 'WaitingForReplicas'], { reason: 'provider_unknown' }, 'pending'],
+  ['late', ['Unknown', 'ProgressDeadlineExceeded'], late, 'failed progress_deadline_exceeded'],
+  ['not looked at', ['False', 'BundleInvalid', 1], undefined, 'pending'],
+];
+
+test.each(rows)('an application that is %s, with a token and without', (_what, said, record, expected) => {
+  for (const apply of [undefined, 'token']) {
+    const outcome = outcomeOf(bindingOf(said, record, apply));
+    expect([outcome.kind, ...(outcome.kind === 'failed' ? [outcome.reason] : [])].join(' ')).toBe(expected);
+  }
+});
