@@ -10,6 +10,7 @@ const crd = (name: string, owner: Present['owner']): Present => ({
 const ofSuite = (namespace: string) => ({ release: 'portcullis', namespace });
 const policies = 'guardrailpolicies.portcullis.dev';
 const look = (more: Partial<Look> = {}): Look => ({
+  context: 'theirs',
   namespace: 'portcullis-e2e-ffffff',
   namespaces: new Set(['default', 'shop']),
   present: [],
@@ -59,7 +60,7 @@ describe('a cluster of somebody', () => {
     [
       'on which a run is at work or was broken off',
       { present: [crd(policies, ofSuite(ended))], namespaces: new Set(['default', ended]) },
-      /in the namespace portcullis-e2e-0a1b2c, or was broken off\. .* kubectl delete namespace portcullis-e2e-0a1b2c$/,
+      /in the namespace portcullis-e2e-0a1b2c, or was broken off\. .*: kubectl --context=theirs --namespace=portcullis-e2e-0a1b2c delete modelbindings\.portcullis\.dev,guardrailpolicies\.portcullis\.dev --all; kubectl --context=theirs --namespace=portcullis-e2e-0a1b2c delete namespace portcullis-e2e-0a1b2c$/,
     ],
     [
       'on which somebody uses what a run left',

@@ -18,6 +18,8 @@ export type Present = {
 
 /** What is known of a cluster before anything is written there. */
 export type Look = {
+  /** As kubectl knows the cluster. */
+  readonly context: string;
   /** The namespace that is to be made. */
   readonly namespace: string;
   readonly namespaces: ReadonlySet<string>;
@@ -45,6 +47,12 @@ export function decideUse(look: Look): Use {
   return { kind: 'allowed', leftovers: look.present };
 }
 
+/** What a person does to remove the namespace of a run that was broken off. */
+export function removalOf(context: string, namespace: string): string {
+  const at = `kubectl --context=${context} --namespace=${namespace} delete`;
+  return `${at} modelbindings.${group},guardrailpolicies.${group} --all; ${at} namespace ${namespace}`;
+}
+
 function namespaceIsThere({ namespace, namespaces }: Look): string | undefined {
   if (!namespaces.has(namespace)) return undefined;
   return `it has a namespace ${namespace}, and what is in there may be somebody's. Start again: each run takes another name.`;
@@ -61,10 +69,10 @@ function belongsToOthers({ present }: Look): string | undefined {
   return `${someOf(theirs.map(({ id }) => id))} is there and belongs to ${owner}. An installation that is there is neither upgraded nor removed: name a cluster without Portcullis.`;
 }
 
-function runIsThere({ present, namespaces }: Look): string | undefined {
+function runIsThere({ context, present, namespaces }: Look): string | undefined {
   const place = present.map(({ owner }) => owner?.namespace ?? '').find((name) => namespaces.has(name));
   if (place === undefined) return undefined;
-  return `another run of this suite is at work there in the namespace ${place}, or was broken off. Wait for its end; what was broken off is removed by: kubectl delete namespace ${place}`;
+  return `another run of this suite is at work there in the namespace ${place}, or was broken off. Wait for its end; what was broken off is removed by: ${removalOf(context, place)}`;
 }
 
 function leftoversAreUsed({ objects }: Look): string | undefined {

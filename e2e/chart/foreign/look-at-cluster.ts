@@ -25,7 +25,7 @@ const patience = '--request-timeout=20s';
  */
 export async function lookAtCluster(
   kubeconfigFile: string,
-  namespace: string,
+  { context, namespace }: Pick<Look, 'context' | 'namespace'>,
   values: readonly string[],
 ): Promise<Look> {
   const read = (args: readonly string[], input?: string) => readObjects(kubeconfigFile, args, input);
@@ -39,6 +39,7 @@ export async function lookAtCluster(
   const kinds = definitions.map(({ spec }) => `${spec.names.plural}.${group}`);
   const objects = kinds.length === 0 ? [] : await read(['get', kinds.join(','), '--all-namespaces']);
   return {
+    context,
     namespace,
     namespaces: new Set(namespaces.map(({ metadata }) => metadata.name)),
     present: [...new Map([...definitions, ...named].map(presentOf).map((one) => [one.id, one])).values()],

@@ -17,7 +17,7 @@ import { type ForeignOptions, openForeign } from './open-foreign.ts';
 import { otherPeople, storageClass, theirPolicy } from './testdata/other-people.ts';
 
 const missing = missingHelm ?? missingApiServer;
-const image = 'registry.example.com:5000/safety/portcullis:1.2.3';
+const image = 'images.example.com:5000/safety/portcullis:1.2.3';
 const ended = 'portcullis-e2e-0a1b2c';
 
 /** As Helm writes it for a release. */
@@ -110,7 +110,7 @@ describe("somebody's cluster", () => {
 
   test('is not used without an image of this checkout', async () => {
     const before = await objects();
-    for (const text of ['', 'portcullis', 'portcullis@sha256:0123', 'registry.example.com:5000/portcullis']) {
+    for (const text of ['', 'portcullis', 'portcullis@sha256:0123', 'images.example.com:5000/portcullis']) {
       const complaint = await complaintOf({}, { PORTCULLIS_E2E_IMAGE: text });
       expect(complaint, text).toMatch(/^PORTCULLIS_E2E_IMAGE must name the image of this checkout as repository:tag/);
     }

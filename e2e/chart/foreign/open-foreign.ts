@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { imageValues, type TestImage } from '../chart-values.ts';
 import { chartFolder, helm } from '../helm.ts';
 import type { TestCluster } from '../open-test-cluster.ts';
-import { decideUse, type Present, release } from './decide-use.ts';
+import { decideUse, type Present, release, removalOf } from './decide-use.ts';
 import { lookAtCluster } from './look-at-cluster.ts';
 import { createNamespace, removeNamespace } from './own-namespace.ts';
 
@@ -51,6 +51,8 @@ export async function openForeign(options: ForeignOptions): Promise<TestCluster>
   await rehearse(context, kubeconfigFile, namespace, first);
   await createNamespace(kubeconfigFile, namespace);
   parts.defer(() => removeNamespace(kubeconfigFile, namespace, progress));
+  progress.say(`On the cluster of ${context} everything is written to ${namespace}. Broken off, it is removed by:`);
+  progress.say(`  ${removalOf(context, namespace)}`);
   const owned = parts.move();
   return {
     kubeconfigFile,
@@ -59,7 +61,10 @@ export async function openForeign(options: ForeignOptions): Promise<TestCluster>
     values: [first, second],
     auditLogFile: undefined,
     isOurs: false,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    [Symbol.asyncDispose]: async () => {
+      await owned.disposeAsync();
+      progress.say(`On the cluster of ${context} the definitions of the chart stay: CONTRIBUTING.md says which.`);
+    },
   };
 }
 
@@ -94,7 +99,7 @@ async function leftoversFor(
   namespace: string,
   values: readonly string[],
 ): Promise<readonly Present[]> {
-  const look = await lookAtCluster(kubeconfigFile, namespace, values).catch((cause: Error) => {
+  const look = await lookAtCluster(kubeconfigFile, { context, namespace }, values).catch((cause: Error) => {
     throw new ClusterError('not-found', `The cluster of the context ${context} cannot be read: ${cause.message}`, {
       cause,
     });

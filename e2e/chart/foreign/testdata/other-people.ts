@@ -2,7 +2,7 @@
 export function otherPeople(): readonly object[] {
   const namespace = 'shop';
   const labels = { app: 'till' };
-  const container = { name: 'till', image: 'registry.example.com/till:1', imagePullPolicy: 'Never' };
+  const container = { name: 'till', image: 'images.example.com/till:1', imagePullPolicy: 'Never' };
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: { team: 'shop' } } },
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'till-key', namespace }, stringData: { key: 'theirs' } },
