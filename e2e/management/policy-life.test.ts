@@ -19,7 +19,14 @@ onResourceServers('the life of a policy', (openWorld) => {
   }, 120_000);
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const revisionsOf = async (id: string) => (await world.api.call(`${list}/${id}/revisions?limit=50`)).json.items;
+  /** The list is what the watch has told, which is a moment behind a command. */
+  async function revisionsOf(id: string) {
+    const newest = (await world.readPolicy(id)).policy.revision;
+    return until(`revision ${newest} is listed`, async () => {
+      const { items } = (await world.api.call(`${list}/${id}/revisions?limit=50`)).json;
+      return items[0]?.revision === newest ? items : undefined;
+    });
+  }
   const revision = (id: string, number: number) => world.api.call(`${list}/${id}/revisions/${number}`);
 
   verifies(
@@ -226,6 +233,7 @@ onResourceServers('the life of a policy', (openWorld) => {
       for (let count = 0; count < 24; count++) await world.savePolicy(id, { description: `version ${count + 2}` });
       const page = async (query: string) =>
         revisionListSchema.parse((await world.api.call(`${list}/${id}/revisions${query}`)).json);
+      await revisionsOf(id);
       const first = await page('');
       expect(first.items.map((entry) => entry.revision)).toEqual(Array.from({ length: 20 }, (_, at) => 25 - at));
       expect(first.nextBeforeRevision).toBe(6);
