@@ -34,7 +34,7 @@ test.each(samples)('$name is taken, and a condition says what is wrong with it',
       if (found?.status === status && found.reason === reason) return found;
       throw new Error(JSON.stringify(object?.status?.conditions));
     },
-    { deadlineMs: 15_000 },
+    { deadlineMs: 45_000 },
   );
   expect(condition.message).toContain(says('expect'));
   expect(condition.message).toMatch(/^[\w'"].{20,}/);

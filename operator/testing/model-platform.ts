@@ -136,7 +136,7 @@ async function settle(platform: TestOperator, isDead: () => boolean): Promise<vo
         expectSettled(state);
         return true;
       },
-      { deadlineMs: 15_000 },
+      { deadlineMs: 45_000 },
     );
   } catch (error) {
     throw new Error(`${String(error)}\n${JSON.stringify({ ...state, policies: [], revisions: [] }, undefined, 1)}`, {
