@@ -32,7 +32,7 @@ const advice: Readonly<Record<string, Advice>> = {
     `Delete the policy ${policy} and apply it again without the label portcullis.dev/id.`,
   PolicyNotRecorded: wait,
   PolicyRevisionUnknown: ({ program, binding, policy }) =>
-    `See what there is with "${program} history ${policy}", then: ${program} apply-revision ${binding} REVISION`,
+    `It goes on by itself when the revision is recorded. See what there is with "${program} history ${policy}", then: ${program} apply-revision ${binding} REVISION`,
   PolicyArchived: (names) =>
     `Set lifecycle of the policy ${names.policy} to Draft, or choose another policy; then: ${reapply(names)}`,
   ProviderUnknown: approve,
