@@ -4,7 +4,7 @@ import { kinds } from '#crds/kinds';
 import type { ModelBinding } from '#crds/model-binding';
 import type { KubeClient } from '#kube/client';
 import { bindingObject } from '../../operator/testing/objects.ts';
-import { startJudgedTraffic, type TrafficReport } from '../scenarios/cutover/judged-traffic.ts';
+import { startJudgedTraffic, type TrafficReport, untilServed } from '../scenarios/cutover/judged-traffic.ts';
 import { markedDefinition } from '../scenarios/cutover/marked-policy.ts';
 import { applyRevision, bindingNow, bindingOf, conditionOf, policyOf, writePolicy } from '../support/resources.ts';
 import { startScriptedUpstream } from '../support/scripted-upstream.ts';
@@ -55,6 +55,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { client } = cluster;
   await applyFirst(client);
   const urls = cluster.gateways.map(({ process }) => process.now()?.url ?? '');
+  await untilServed({ urls, key: clientKey, alias });
   const traffic = startJudgedTraffic({ urls, key: clientKey, alias, upstream });
   const churn = await startChurn(client);
   const applying = startApplying(client);

@@ -2,10 +2,8 @@
 // the gateway's replicas for it until it is told to end; a line of JSON a second, the last one is the report.
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { chatCall } from '../../support/chat-call.ts';
 import { startScriptedUpstream } from '../../support/scripted-upstream.ts';
-import { until } from '../../support/until.ts';
-import { startJudgedTraffic } from '../cutover/judged-traffic.ts';
+import { startJudgedTraffic, untilServed } from '../cutover/judged-traffic.ts';
 
 const [replicas = '', keyFile = '', alias = ''] = process.argv.slice(2);
 const [key = ''] = readFileSync(keyFile, 'utf8').trim().split(/\s/, 1);
@@ -18,10 +16,7 @@ createServer((socket) => {
 }).listen(8_080, '0.0.0.0');
 
 const urls = replicas.split(',');
-// Each replica takes the first route of an alias by itself, and refuses the alias until then.
-const ask = (url: string) => chatCall({ url, key, model: alias, content: 'hello', stream: false });
-const isServed = async () => (await Promise.all(urls.map(ask))).every(({ status }) => status === 200);
-await until('every replica serves the alias', isServed, { deadlineMs: 600_000, everyMs: 500 });
+await untilServed({ urls, key, alias }, 600_000);
 const traffic = startJudgedTraffic({ urls, key, alias, upstream });
 const told = setInterval(() => {
   console.log(JSON.stringify({ requests: traffic.requests(), faults: traffic.faults() }));

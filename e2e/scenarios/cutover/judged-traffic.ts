@@ -1,6 +1,7 @@
 import { type ChatResult, chatCall } from '../../support/chat-call.ts';
 import { startLoad } from '../../support/load.ts';
 import type { ScriptedUpstream, UpstreamScript } from '../../support/scripted-upstream.ts';
+import { until } from '../../support/until.ts';
 import { canary, markOf, secret, stampsIn } from './marked-policy.ts';
 
 /** How many applications a long stream outlives. */
@@ -44,6 +45,16 @@ export type TrafficOptions = {
 type Kind = 'whole' | 'stream' | 'long' | 'canary';
 type Verdict = Pick<TrafficReport, 'failed' | 'unguarded' | 'mixed'>;
 type Seen = Verdict & { readonly kind: Kind; readonly applications: number };
+
+/** Waits until every replica serves the alias: each takes its first route by itself, and refuses the alias until then. */
+export async function untilServed(
+  { urls, key, alias }: Pick<TrafficOptions, 'urls' | 'key' | 'alias'>,
+  deadlineMs = 60_000,
+): Promise<void> {
+  const ask = (url: string) => chatCall({ url, key, model: alias, content: 'hello', stream: false });
+  const isServed = async () => (await Promise.all(urls.map(ask))).every(({ status }) => status === 200);
+  await until('every replica serves the alias', isServed, { deadlineMs, everyMs: 100 });
+}
 
 /**
  * Calls of every kind, without a pause to speak of, whose answers show which revision judged them (marked-policy.ts).

@@ -1,9 +1,9 @@
 import { kinds } from '#crds/kinds';
 import { applyRevision, bindingNow, bindingOf, conditionOf, policyOf, writePolicy } from '../../support/resources.ts';
-import { contentFrame, startScriptedUpstream } from '../../support/scripted-upstream.ts';
+import { startScriptedUpstream } from '../../support/scripted-upstream.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';
 import { until } from '../../support/until.ts';
-import { outlived, startJudgedTraffic, type TrafficReport } from './judged-traffic.ts';
+import { outlived, startJudgedTraffic, type TrafficReport, untilServed } from './judged-traffic.ts';
 import { markedDefinition } from './marked-policy.ts';
 
 export type CutoverOptions = {
@@ -38,7 +38,7 @@ async function applyAll(platform: Platform, options: CutoverOptions): Promise<vo
 
 /** Runs the whole scenario on a platform of its own. */
 export async function runCutover(options: CutoverOptions): Promise<CutoverReport> {
-  await using upstream = await startScriptedUpstream({ kind: 'frames', frames: [contentFrame('')], end: 'close' });
+  await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'not yet' });
   await using platform = await startPlatform({
     gateways: options.gateways,
     providers: [{ name: 'scripted', kind: 'model', endpoint: `${upstream.url}/v1`, enabled: true }],
@@ -50,8 +50,9 @@ export async function runCutover(options: CutoverOptions): Promise<CutoverReport
     async () => conditionOf(await bindingNow(platform.client, alias), 'Applied')?.status === 'True',
     { deadlineMs: 60_000 },
   );
-  const urls = platform.status().addresses.gateways;
-  const traffic = startJudgedTraffic({ urls, key: platform.key, alias, upstream });
+  const served = { urls: platform.status().addresses.gateways, key: platform.key, alias };
+  await untilServed(served);
+  const traffic = startJudgedTraffic({ ...served, upstream });
   await applyAll(platform, options);
   return { ...(await traffic.stop()), applications: options.applications, outlived };
 }
