@@ -23,6 +23,27 @@ test('come in the order in which they are due, never early, a shorter one starte
   expect(order).toEqual([0, 5, 20, 40]);
 });
 
+test('that are due at the same time, as after a pause of the process, come in that order, too', async () => {
+  const deadlines = createDeadlines();
+  const order: number[] = [];
+  const waits = [3, 1, 2].map((ms) => soon(deadlines, ms).then(() => order.push(ms)));
+  const begun = performance.now();
+  while (performance.now() - begun < 10);
+  await alive(Promise.all(waits));
+  expect(order).toEqual([1, 2, 3]);
+});
+
+test('one that is due may cancel another that is, too', async () => {
+  const deadlines = createDeadlines();
+  const came: string[] = [];
+  const second = deadlines.start(2, () => came.push('second'));
+  deadlines.start(1, () => deadlines.cancel(second));
+  const begun = performance.now();
+  while (performance.now() - begun < 10);
+  await alive(soon(deadlines, 5));
+  expect(came).toEqual([]);
+});
+
 test('a cancelled one never comes, and the others do', async () => {
   const deadlines = createDeadlines();
   const came: string[] = [];

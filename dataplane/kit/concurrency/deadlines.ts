@@ -9,7 +9,8 @@ export type Deadlines = {
 
 /**
  * Many deadlines under one timer, for waits of which nearly all end long before they are due: starting and cancelling
- * one costs an entry in a set instead of a timer. A deadline never comes early, and late by no more than a timer does.
+ * one costs an entry in a set instead of a timer. A deadline never comes early, never before one that was due earlier,
+ * and late by no more than a timer does.
  */
 export function createDeadlines(): Deadlines {
   const open = new Set<Due>();
@@ -27,13 +28,14 @@ export function createDeadlines(): Deadlines {
     const now = performance.now();
     let next = Number.POSITIVE_INFINITY;
     firesAt = next;
+    const over: Due[] = [];
     for (const due of open) {
-      if (due.dueAt > now) {
-        next = Math.min(next, due.dueAt);
-      } else {
-        open.delete(due);
-        due.onDue();
-      }
+      if (due.dueAt > now) next = Math.min(next, due.dueAt);
+      else over.push(due);
+    }
+    // A process that was held up finds several that are due; one may cancel another.
+    for (const due of over.toSorted((one, other) => one.dueAt - other.dueAt)) {
+      if (open.delete(due)) due.onDue();
     }
     if (next < firesAt) arm(next);
   }
