@@ -1,6 +1,5 @@
 import { kubectl } from '../../../hack/cluster/kubectl.ts';
-import { chartFolder, helmOk } from '../helm.ts';
-import { group, type Look, type Present, release } from './decide-use.ts';
+import { group, type Look, type Present } from './decide-use.ts';
 
 /** What this file reads of an object. */
 type Read = {
@@ -20,17 +19,16 @@ const patience = '--request-timeout=20s';
 
 /**
  * Reads what a decision about the cluster needs, and writes nothing.
- * @param values arguments by which the chart will be installed
+ * @param rendered what the chart would make
  * @throws Error with the complaint of kubectl
  */
 export async function lookAtCluster(
   kubeconfigFile: string,
   { context, namespace }: Pick<Look, 'context' | 'namespace'>,
-  values: readonly string[],
+  rendered: string,
 ): Promise<Look> {
   const read = (args: readonly string[], input?: string) => readObjects(kubeconfigFile, args, input);
   const namespaces = await read(['get', 'namespaces']);
-  const rendered = await helmOk(['template', release, chartFolder, `--namespace=${namespace}`, ...values]);
   // In a namespace that is not there only what has none can be found.
   const named = await read(['get', `--namespace=${namespace}`, '--ignore-not-found', '--filename=-'], rendered);
   const definitions = ((await read(['get', 'customresourcedefinitions'])) as readonly Definition[]).filter(
@@ -55,12 +53,21 @@ async function readObjects(file: string, args: readonly string[], input?: string
   return answer.items ?? [answer];
 }
 
-function presentOf({ apiVersion, kind, metadata }: Read): Present {
-  const { name, resourceVersion, annotations = {} } = metadata;
+/** An object as kubectl names it. */
+export function idOf({
+  apiVersion,
+  kind,
+  metadata,
+}: Pick<Read, 'apiVersion' | 'kind'> & { readonly metadata: { readonly name: string } }): string {
   const [, apiGroup] = /^(.+)\//.exec(apiVersion) ?? [];
+  return `${kind.toLowerCase()}${apiGroup === undefined ? '' : `.${apiGroup}`}/${metadata.name}`;
+}
+
+function presentOf(object: Read): Present {
+  const { resourceVersion, annotations = {} } = object.metadata;
   const owner = annotations['meta.helm.sh/release-name'];
   return {
-    id: `${kind.toLowerCase()}${apiGroup === undefined ? '' : `.${apiGroup}`}/${name}`,
+    id: idOf(object),
     resourceVersion,
     owner:
       owner === undefined

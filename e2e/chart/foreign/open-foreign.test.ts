@@ -35,7 +35,7 @@ describe("somebody's cluster", () => {
   const apply = (...objects: readonly object[]) =>
     kubectlOk(
       server.kubeconfigFile,
-      ['apply', '--server-side', '--force-conflicts', '--filename=-'],
+      ['apply', '--server-side', '--field-manager=helm', '--force-conflicts', '--filename=-'],
       objects.map((one) => stringify(one)).join('---\n'),
     );
   const objects = () => listObjects(server.kubeconfigFile);
@@ -167,6 +167,10 @@ describe("somebody's cluster", () => {
     const part = '--selector=app.kubernetes.io/part-of=portcullis';
     const owners = (await admin('get', 'customresourcedefinitions', part, ownerOf)).split(' ');
     expect(owners).toEqual(Array.from({ length: 6 }, () => cluster.namespace));
+    const writers = '--output=jsonpath={.items[*].metadata.managedFields[*].manager}';
+    const shown = await admin('get', 'customresourcedefinitions', part, '--show-managed-fields', writers);
+    // A second one would refuse whoever installs there with Helm later.
+    expect(new Set(shown.split(' '))).toEqual(new Set(['helm', 'kube-apiserver']));
     const finalizers = ['portcullis.dev/held'];
     for (const namespace of [cluster.namespace, 'shop'])
       await apply({ ...policyObject('held'), metadata: { name: 'held', namespace, finalizers } });

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { buildPrograms } from '../../../hack/cluster/build/build-programs.ts';
 import { ClusterError } from '../../../hack/cluster/cluster-error.ts';
-import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
 import { runProgram } from '../../../hack/cluster/process/run-program.ts';
 import { type Progress, silent } from '../../../hack/cluster/progress.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { imageValues, type TestImage } from '../chart-values.ts';
-import { chartFolder, helm } from '../helm.ts';
+import { chartFolder, helm, helmOk } from '../helm.ts';
 import type { TestCluster } from '../open-test-cluster.ts';
 import { decideUse, type Present, release, removalOf } from './decide-use.ts';
 import { lookAtCluster } from './look-at-cluster.ts';
 import { createNamespace, removeNamespace } from './own-namespace.ts';
+import { takeOver } from './take-over.ts';
 
 export type ForeignOptions = {
   /** Of the kubeconfig that the environment names. */
@@ -46,8 +46,9 @@ export async function openForeign(options: ForeignOptions): Promise<TestCluster>
   writeFileSync(kubeconfigFile, await accessTo(context, environment), { mode: 0o600 });
   const values = images.map((image) => [...imageValues(image), ...foreignValues]);
   const [first = [], second = []] = values;
-  const leftovers = await leftoversFor(context, kubeconfigFile, namespace, first);
-  for (const one of leftovers) await takeOver(kubeconfigFile, one, namespace);
+  const rendered = await helmOk(['template', release, chartFolder, `--namespace=${namespace}`, ...first]);
+  const leftovers = await leftoversFor(kubeconfigFile, { context, namespace }, rendered);
+  await takeOver(kubeconfigFile, leftovers, rendered, namespace);
   await rehearse(context, kubeconfigFile, namespace, first);
   await createNamespace(kubeconfigFile, namespace);
   parts.defer(() => removeNamespace(kubeconfigFile, namespace, progress));
@@ -94,12 +95,12 @@ async function accessTo(context: string, environment: NodeJS.ProcessEnv): Promis
 }
 
 async function leftoversFor(
-  context: string,
   kubeconfigFile: string,
-  namespace: string,
-  values: readonly string[],
+  at: { readonly context: string; readonly namespace: string },
+  rendered: string,
 ): Promise<readonly Present[]> {
-  const look = await lookAtCluster(kubeconfigFile, { context, namespace }, values).catch((cause: Error) => {
+  const { context } = at;
+  const look = await lookAtCluster(kubeconfigFile, at, rendered).catch((cause: Error) => {
     throw new ClusterError('not-found', `The cluster of the context ${context} cannot be read: ${cause.message}`, {
       cause,
     });
@@ -111,12 +112,6 @@ async function leftoversFor(
     case 'allowed':
       return use.leftovers;
   }
-}
-
-/** Helm installs over what belongs to its release alone. */
-async function takeOver(kubeconfigFile: string, { id, resourceVersion }: Present, namespace: string): Promise<void> {
-  const args = ['--overwrite', `--resource-version=${resourceVersion}`, `meta.helm.sh/release-namespace=${namespace}`];
-  await kubectlOk(kubeconfigFile, ['annotate', id, ...args]);
 }
 
 /** The same installation, of which nothing is written: it finds what the chart itself asks of a cluster. */
