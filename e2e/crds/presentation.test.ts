@@ -94,7 +94,7 @@ describe('people who use kubectl', () => {
     ['guardrailpolicy.spec.definition.request.baseline.stopList.match', 'match says whether a term may be a part'],
     ['gp.spec.tests.expect', 'expect is the decision that the test wants.'],
     ['modelbinding.spec.guardrail', 'guardrail says which policy revision guards the model'],
-    ['mb.status.applications.outcome', 'outcome is Applied or Failed, and final.'],
+    ['mb.status.applications.outcome', 'outcome is Applied or Failed; what was missing may still appear'],
     ['gatewayreport.spec.appliedThrough', 'appliedThrough is the resource version'],
   ])('read kubectl explain %s', async (path, text) => {
     expect((await api.kubectlOk(['explain', path])).replaceAll(/\s+/g, ' ')).toContain(text);
