@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Definition, detectorContract, regexEngine } from '#contracts/policy';
@@ -74,11 +77,33 @@ test('a provider of a model that is not approved is named, and is taken when it 
   await waitForCondition(platform, 'chat', 'Ready', 'True');
 });
 
+/** A detector that allows everything. */
+async function startDetector(): Promise<AsyncDisposable & { readonly url: string; asked(): number }> {
+  let asked = 0;
+  const server = createServer((incoming, outgoing) => {
+    asked += 1;
+    incoming.resume();
+    outgoing.setHeader('content-type', 'application/json').end('{"decision":"allow"}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/check`,
+    asked: () => asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
 type Rule = Definition['request']['additional'][number];
 
 function withRule(rule: Rule, providers: Definition['providers'] = []): Definition {
   const { request, response } = definitionOf('portal');
-  return { request: { ...request, additional: [rule] }, response, providers };
+  return { request: { ...request, deadlineMs: 5_000, additional: [rule] }, response, providers };
 }
 
 /** Outcomes of the binding, the newest first. */
@@ -143,6 +168,47 @@ test('so does one for want of a provider of its policy', async () => {
   await replica.report('take');
   expect(await outcomesOf(platform)).toEqual(['Applied', 'provider_unknown']);
 });
+
+test.each([
+  { when: 'in time', progressDeadlineMs: 600_000 },
+  { when: 'after its application was given up', progressDeadlineMs: 500 },
+])(
+  'a credential of a provider that is missing is named, and its binding is applied when it appears $when',
+  async ({ progressDeadlineMs }) => {
+    await using detector = await startDetector();
+    const asks = {
+      id: 'asks',
+      kind: 'external_pipeline',
+      timeoutMs: 4_000,
+      action: { type: 'deny' },
+      externalPipeline: { provider: 'pii', contract: detectorContract },
+      mode: 'enforce',
+    } as const;
+    const definition = withRule(asks, [{ name: 'pii', credentialRef: { name: 'pii-key' } }]);
+    const approved = `  - { name: pii, kind: detector, endpoint: "${detector.url}", credential: pii-key }\n`;
+    await using platform = await startTestOperator({
+      config: { progressDeadlineMs },
+      providers: `${testProviders}${approved}`,
+    });
+    const replica = await startFakeReplica(platform, 'gateway-1');
+    await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
+    await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+    const isLate = progressDeadlineMs < 600_000;
+    const reason = isLate ? 'ProgressDeadlineExceeded' : 'CredentialMissing';
+    const { status } = await waitForCondition(platform, 'chat', 'GenerationReady', 'False', reason);
+    const message = status?.conditions?.find(({ type }) => type === 'GenerationReady')?.message;
+    expect(message).toContain('the provider pii is not asked before its credential pii-key is there (unreadable)');
+    expect((status?.applications ?? []).map((record) => record.reason)).toEqual(
+      isLate ? ['progress_deadline_exceeded'] : [],
+    );
+    expect(detector.asked()).toBe(0);
+    await writeFile(join(platform.data, 'secrets/pii-key'), 'a-secret\n');
+    await waitForRoute(platform, 'chat', 'the route is written', () => true);
+    await replica.report('take');
+    expect((await outcomesOf(platform))[0]).toBe('Applied');
+    expect(detector.asked()).toBe(1);
+  },
+);
 
 test('what it is found to lack then is what it ends with', async () => {
   await using platform = await startTestOperator();

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Definition, Section } from '#contracts/policy';
 import { detectorContract, regexEngine } from '#contracts/policy';
@@ -104,6 +106,7 @@ describe('an application that fails before its route is written', () => {
   let first: Stored<GatewayRoute>;
   beforeAll(async () => {
     platform = await startTestOperator({ providers });
+    await writeFile(join(platform.data, 'secrets/away-key'), 'a-secret\n');
     replica = await startFakeReplica(platform, 'gateway-1');
     first = await applyFirst(platform, [replica]);
   });

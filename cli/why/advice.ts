@@ -58,6 +58,8 @@ const advice: Readonly<Record<string, Advice>> = {
   StorageFull: () => 'Free space, or raise the quota; it goes on by itself.',
   StorageDenied: () => 'Give the operator the right to write there; it goes on by itself.',
   JudgeUnavailable: platform,
+  CredentialMissing: () =>
+    'Add the credential that is named to the secrets of providers; the binding goes on by itself.',
   WorkloadUnavailable: platform,
   ServerUnavailable: platform,
   Refused: platform,

@@ -33,13 +33,13 @@ export type Judge = {
   /**
    * Compiles and costs the bundle. The same bytes are judged once; a judgement that does not return in time is a
    * refusal, one that could not be started throws and may be tried again.
-   * @throws JudgeError
+   * @throws BrokenError `JudgeUnavailable`
    */
   judge(bundle: { readonly bytes: Buffer; readonly digest: string }, signal: AbortSignal): Promise<Judgement>;
   /**
    * Runs texts through the local rules; with `providers: 'called'` through those that call a provider too.
    * One result per check, in order; never remembered.
-   * @throws JudgeError
+   * @throws BrokenError `CredentialMissing` where a provider that is to be called has no credential, and as `judge`
    */
   check(
     bundle: Bundle,

@@ -3,6 +3,7 @@ import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema } from '#contracts
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import { runChild } from '#kit/process/run-child';
 import { BrokenError } from '../reconcile/outcome.ts';
+import { missingCredential } from './missing-credential.ts';
 import type { BundleCheck, BundleCheckResult, Judge, Judgement } from './ports.ts';
 
 /** A judgement that takes longer does not return (INTERFACES: bundle_invalid). */
@@ -59,6 +60,8 @@ export function createJudge(options: JudgeOptions): Judge {
       return verdict === 'killed' ? judgement : remember(digest, judgement);
     },
     async check(bundle, checks, { providers, signal }) {
+      const missing = providers === 'called' ? missingCredential(bundle, secretsDirectory) : undefined;
+      if (missing !== undefined) throw new BrokenError('CredentialMissing', missing);
       const job: JudgeJob = {
         bundle: JSON.stringify(bundle),
         checks: checks.map(copyOf),

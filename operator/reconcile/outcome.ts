@@ -19,6 +19,7 @@ export type BrokenReason =
   | 'ServerUnavailable'
   | 'Refused'
   | 'JudgeUnavailable'
+  | 'CredentialMissing'
   | 'WorkloadUnavailable'
   | 'Unexpected';
 

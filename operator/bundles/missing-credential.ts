@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import type { Bundle } from '#contracts/bundle';
+import { providerOf, rulesInOrder } from '#contracts/policy';
+import { openTokenFile, TokenFileError } from '#kit/http/token-file';
+
+/**
+ * The first credential of a provider that rules of the bundle ask and that cannot be used now.
+ * @param secretsDirectory folder of credentials, one file each
+ * @returns a sentence that names provider and credential; undefined where each is there
+ */
+export function missingCredential({ policies, providers }: Bundle, secretsDirectory: string): string | undefined {
+  const rules = policies.flatMap(({ request, response }) => [...rulesInOrder(request), ...rulesInOrder(response)]);
+  const asked = new Set(rules.map(providerOf));
+  for (const { name, credential } of providers) {
+    if (!asked.has(name)) continue;
+    try {
+      openTokenFile(join(secretsDirectory, credential));
+    } catch (error) {
+      if (!(error instanceof TokenFileError)) throw error;
+      return `the provider ${name} is not asked before its credential ${credential} is there (${error.code})`;
+    }
+  }
+  return undefined;
+}
