@@ -1,7 +1,7 @@
 export type TestImage = { readonly repository: string; readonly tag: string };
 
 /** The image of the database beside an image of the platform. */
-export function postgresOf({ repository, tag }: TestImage): TestImage {
+function postgresOf({ repository, tag }: TestImage): TestImage {
   return { repository: `${repository}-postgres`, tag };
 }
 
