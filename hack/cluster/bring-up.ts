@@ -4,8 +4,9 @@ import { type ControlPlaneOptions, startControlPlane, startRecorded } from './co
 import { dockerRuns } from './kind/docker.ts';
 import { startKind } from './kind/start-kind.ts';
 import { holdLock } from './lock.ts';
+import { isAtWork } from './process/process-identity.ts';
 import type { Progress } from './progress.ts';
-import { type ClusterRecord, readRecord } from './record.ts';
+import { type ClusterRecord, readRecord, type WholeRecord } from './record.ts';
 import { type ClusterState, clusterState } from './status.ts';
 import { removeAbandoned, takeDown } from './take-down.ts';
 import { spaceOf } from './whole/components.ts';
@@ -48,6 +49,12 @@ function checkSize(record: ClusterRecord, wanted: WantedCluster): void {
   throw new ClusterError('usage', `${record.name} is ${sentence}: take it down first, or choose another name.`);
 }
 
+/** A killed one may take a moment to end, and takes everything inside along. */
+function hasSpace(record: WholeRecord): boolean {
+  const space = spaceOf(record).component.running();
+  return space !== undefined && isAtWork(space);
+}
+
 /** What has ended is started again; of a node whose machine was started again nothing can be used. */
 async function startRest(record: ClusterRecord, wanted: WantedCluster, progress: Progress): Promise<void> {
   if (record.owner !== null) {
@@ -62,7 +69,7 @@ async function startRest(record: ClusterRecord, wanted: WantedCluster, progress:
   if (record.size === 'control-plane') {
     progress.say(`Starting what has ended of the cluster ${record.name} ...`);
     await startRecorded(record, progress);
-  } else if (record.size === 'whole' && spaceOf(record).component.running() !== undefined) {
+  } else if (record.size === 'whole' && hasSpace(record)) {
     progress.say(`Starting what has ended of the cluster ${record.name} ...`);
     await startWholeStages(record, progress);
   } else {
