@@ -18,8 +18,6 @@ export type ApiProxy = AsyncDisposable & {
   part(isParted: boolean): void;
   /** Leaves every connection of now open and silent, for ever. */
   silence(): void;
-  /** Connections that the process holds open. */
-  readonly connections: () => number;
   readonly counts: ReadonlyMap<Mishap | 'silenced' | 'parted', number>;
 };
 
@@ -120,7 +118,6 @@ export async function startApiProxy(target: string, ca: string): Promise<ApiProx
         count('silenced');
       }
     },
-    connections: () => sockets.size,
     counts,
     async [Symbol.asyncDispose]() {
       agent.destroy();

@@ -1,4 +1,3 @@
-import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { kinds } from '#crds/kinds';
 import type { ModelBinding } from '#crds/model-binding';
@@ -6,6 +5,8 @@ import type { KubeClient } from '#kube/client';
 import { bindingObject } from '../../operator/testing/objects.ts';
 import { startJudgedTraffic, type TrafficReport, untilServed } from '../scenarios/cutover/judged-traffic.ts';
 import { markedDefinition } from '../scenarios/cutover/marked-policy.ts';
+import { connectionsTo, socketsOf } from '../support/process-sockets.ts';
+import { hasProcessTable } from '../support/process-table.ts';
 import { applyRevision, bindingNow, bindingOf, conditionOf, policyOf, writePolicy } from '../support/resources.ts';
 import { startScriptedUpstream } from '../support/scripted-upstream.ts';
 import { until } from '../support/until.ts';
@@ -162,14 +163,16 @@ function startApplying(client: KubeClient) {
   };
 }
 
-/** Looks at what processes hold open, again and again. */
+/** Looks at what processes hold open, again and again; nothing is seen where the system does not tell. */
 function startCensus({ operators, gateways }: LocalCluster) {
   let connections = 0;
   let sockets = 0;
   const timer = setInterval(() => {
+    if (!hasProcessTable) return;
     for (const { process, proxy } of [...operators, ...gateways]) {
-      connections = Math.max(connections, proxy.connections());
-      sockets = Math.max(sockets, socketsOf(process.now()?.pid));
+      const held = socketsOf(process.now()?.pid ?? 0);
+      connections = Math.max(connections, connectionsTo(Number(new URL(proxy.url).port), held));
+      sockets = Math.max(sockets, held.size);
     }
   }, 1_000);
   return {
@@ -178,15 +181,4 @@ function startCensus({ operators, gateways }: LocalCluster) {
       return { connections, sockets };
     },
   };
-}
-
-function socketsOf(pid: number | undefined): number {
-  if (pid === undefined) return 0;
-  try {
-    const folder = `/proc/${pid}/fd`;
-    return readdirSync(folder).filter((fd) => readlinkSync(`${folder}/${fd}`).startsWith('socket:')).length;
-  } catch {
-    // It ended, or a descriptor was closed meanwhile.
-    return 0;
-  }
 }
