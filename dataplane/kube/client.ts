@@ -81,6 +81,8 @@ export type ClientOptions = Omit<ClusterAccess, 'credentials' | 'namespace'> &
     readonly namespace: string;
     /** Milliseconds for a request that is no list and no watch; 15,000 when absent. */
     readonly requestTimeoutMs?: number;
+    /** To the server at the same time, watches included; 48 when absent. */
+    readonly maxSockets?: number;
     /** Learns of every finished request, for metrics. */
     readonly onRequest?: (report: RequestReport) => void;
   };

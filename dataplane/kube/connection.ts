@@ -5,9 +5,9 @@ import { KubeError } from './kube-error.ts';
 import { refusalToError } from './status-object.ts';
 
 /** Sockets to one server, watches included; requests over it wait in the order in which they came. */
-const maxSockets = 48;
-/** Watches at the same time: each has a socket of its own, and the rest is left for requests. */
-const maxStreams = 32;
+export const defaultMaxSockets = 48;
+/** Of the sockets, for watches at the same time: each has one of its own, and the rest is left for requests. */
+const streamShare = 2 / 3;
 /** API servers keep idle sockets for longer than this, so none is used that its server is about to close. */
 const idleSocketMs = 30_000;
 /** Sockets that do not answer are all given up at most this often: a server that is slow is not asked for more. */
@@ -51,11 +51,15 @@ export type Connection = AsyncDisposable & {
 };
 
 export type ConnectionOptions = Omit<ClusterAccess, 'namespace'> & {
+  /** At most; 48 when absent. */
+  readonly maxSockets?: number | undefined;
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
 };
 
 /** Opens the pool; nothing is sent yet. A path in `url` stands before every path (API servers behind a proxy). */
 export function openConnection(options: ConnectionOptions): Connection {
+  const { maxSockets = defaultMaxSockets } = options;
+  const maxStreams = Math.floor(maxSockets * streamShare);
   const base = new URL(options.url);
   const prefix = base.pathname.replace(/\/+$/, '');
   const openPool = (): Pool =>

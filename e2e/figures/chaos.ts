@@ -1,9 +1,13 @@
+import { defaultMaxSockets } from '#kube/connection';
+import { electionMaxSockets } from '#kube/election-client';
 import { runChaos } from '../chaos/run-chaos.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';
 import type { Figure } from '../support/figure.ts';
 
+/** Of an operator: its client and the one of its election have a pool each. */
+const connections = defaultMaxSockets + electionMaxSockets;
 /** Seconds for a recovery; connections of one process to the API server, and sockets of it in all. */
-const bounds = { recovery: 35, connections: 48, sockets: 128 } as const;
+const bounds = { recovery: 35, connections, sockets: 128 } as const;
 
 export const figure: Figure = {
   name: 'chaos',
