@@ -7,6 +7,7 @@ import { kinds } from '#crds/kinds';
 import { until } from '../../e2e/support/until.ts';
 import { builtinKinds } from './builtin-kinds.ts';
 import { createClient } from './client.ts';
+import { createElectionClient } from './election-client.ts';
 import { KubeError, type KubeErrorCode } from './kube-error.ts';
 import { sampleReport } from './testing/sample-resources.ts';
 import { json, reset, type Step, silence, startScriptedServer } from './testing/scripted-server.ts';
@@ -15,11 +16,15 @@ const kind = kinds.gatewayReport;
 const server = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
 const report = sampleReport('one', server);
 
-async function withClient(steps: readonly Step[], tokens: () => string = () => 'secret') {
+async function withClient(
+  steps: readonly Step[],
+  tokens: () => string = () => 'secret',
+  open: typeof createClient = createClient,
+) {
   const scripted = await startScriptedServer();
   scripted.script({ lists: steps });
   const reports: string[] = [];
-  const client = createClient({
+  const client = open({
     url: scripted.url,
     tokenFile: { first: tokens },
     namespace: 'team',
@@ -181,31 +186,44 @@ test('sends nothing without a token', async () => {
   expect(one.scripted.seen).toEqual([]);
 });
 
-test('keeps a few connections for many requests', async () => {
+/** How many sockets and, of these, watches a client may have. */
+const pools = [
+  { who: 'a client', open: createClient, sockets: 48, watches: 32 },
+  { who: 'the client of an election', open: createElectionClient, sockets: 4, watches: 2 },
+];
+
+test.each(pools)('$who keeps $sockets connections for many requests', async ({ open, sockets: most }) => {
   const sockets = new Set<unknown>();
   const note: Step = (outgoing, incoming) => {
     sockets.add(incoming.socket);
     setTimeout(() => outgoing.writeHead(200).end(JSON.stringify(report)), 2);
   };
-  await using one = await withClient(Array.from({ length: 400 }, () => note));
+  await using one = await withClient(
+    Array.from({ length: 400 }, () => note),
+    undefined,
+    open,
+  );
   await Promise.all(Array.from({ length: 400 }, () => one.client.list(kind).catch(() => {})));
-  expect(sockets.size).toBeLessThanOrEqual(48);
+  expect(sockets.size).toBe(most);
 });
 
-test('has room for 32 watches and requests beside them, and refuses one watch more', async () => {
-  await using one = await withClient([json(200, report)]);
-  const stop = new AbortController();
-  const watch = async (): Promise<void> => {
-    for await (const _ of one.client.watch(kind, { resourceVersion: '1', signal: stop.signal }));
-  };
-  const watching = Array.from({ length: 32 }, () => watch().catch(() => {}));
-  await until('all of them are open', () => one.scripted.watches().length === 32);
-  await expect(watch()).rejects.toMatchObject({ code: 'unavailable' });
-  expect(await one.client.get(kind, 'one')).toBeDefined();
-  stop.abort();
-  await Promise.all(watching);
-  expect(one.scripted.watches()).toHaveLength(32);
-});
+test.each(pools)(
+  '$who has room for $watches watches and requests beside them, and refuses one watch more',
+  async ({ open, watches }) => {
+    await using one = await withClient([json(200, report)], undefined, open);
+    const stop = new AbortController();
+    const watch = async (): Promise<void> => {
+      for await (const _ of one.client.watch(kind, { resourceVersion: '1', signal: stop.signal }));
+    };
+    const watching = Array.from({ length: watches }, () => watch().catch(() => {}));
+    await until('all of them are open', () => one.scripted.watches().length === watches);
+    await expect(watch()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await one.client.get(kind, 'one')).toBeDefined();
+    stop.abort();
+    await Promise.all(watching);
+    expect(one.scripted.watches()).toHaveLength(watches);
+  },
+);
 
 test('gives up every socket when one does not answer: the next request has a new one, and watches begin anew', async () => {
   const used: (number | undefined)[] = [];
