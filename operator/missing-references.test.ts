@@ -106,6 +106,13 @@ function withRule(rule: Rule, providers: Definition['providers'] = []): Definiti
   return { request: { ...request, deadlineMs: 5_000, additional: [rule] }, response, providers };
 }
 
+/** A policy that asks the detector `pii`, whose credential is `pii-key`. */
+function asking(mode: Rule['mode']): Definition {
+  const externalPipeline = { provider: 'pii', contract: detectorContract } as const;
+  const rule = { id: 'asks', kind: 'external_pipeline', timeoutMs: 4_000, action: { type: 'deny' } } as const;
+  return withRule({ ...rule, externalPipeline, mode }, [{ name: 'pii', credentialRef: { name: 'pii-key' } }]);
+}
+
 /** Outcomes of the binding, the newest first. */
 async function outcomesOf(platform: TestOperator): Promise<readonly (string | undefined)[]> {
   const { status } = await waitForCondition(platform, 'chat', 'Ready', 'True');
@@ -143,25 +150,15 @@ test('an application that failed for want of a provider of its model goes on whe
 });
 
 test('so does one for want of a provider of its policy', async () => {
-  const definition = withRule(
-    {
-      id: 'asks',
-      kind: 'external_pipeline',
-      timeoutMs: 100,
-      action: { type: 'deny' },
-      externalPipeline: { provider: 'pii', contract: detectorContract },
-      mode: 'observe',
-    },
-    [{ name: 'pii', credentialRef: { name: 'pii' } }],
-  );
+  const definition = asking('observe');
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
   await expectMissing(platform, 'ProviderUnknown', 'pii');
   await mkdir(join(platform.data, 'secrets'), { recursive: true });
-  await writeFile(join(platform.data, 'secrets/pii'), 'a-secret\n');
-  const approved = '{ name: pii, kind: detector, endpoint: "http://127.0.0.1:9/check", credential: pii }';
+  await writeFile(join(platform.data, 'secrets/pii-key'), 'a-secret\n');
+  const approved = '{ name: pii, kind: detector, endpoint: "http://127.0.0.1:9/check", credential: pii-key }';
   await writeFile(join(platform.data, 'providers.yaml'), `${testProviders}  - ${approved}\n`);
   await platform.restart();
   await waitForRoute(platform, 'chat', 'the route is written', () => true);
@@ -176,15 +173,7 @@ test.each([
   'a credential of a provider that is missing is named, and its binding is applied when it appears $when',
   async ({ progressDeadlineMs }) => {
     await using detector = await startDetector();
-    const asks = {
-      id: 'asks',
-      kind: 'external_pipeline',
-      timeoutMs: 4_000,
-      action: { type: 'deny' },
-      externalPipeline: { provider: 'pii', contract: detectorContract },
-      mode: 'enforce',
-    } as const;
-    const definition = withRule(asks, [{ name: 'pii', credentialRef: { name: 'pii-key' } }]);
+    const definition = asking('enforce');
     const approved = `  - { name: pii, kind: detector, endpoint: "${detector.url}", credential: pii-key }\n`;
     await using platform = await startTestOperator({
       config: { progressDeadlineMs },

@@ -19,6 +19,26 @@ function send(
   return callUrl(`${open.service.url}${path}`, { method, token: null, headers, body: more.body });
 }
 
+const quiet = { recoverEveryMs: 3_600_000, sweepMs: 3_600_000 };
+
+/** Sends a command that is not answered at once. */
+function sendAndWatch(open: OpenService, command: { readonly key: string; readonly body: unknown }) {
+  let answer: Answer | undefined;
+  const answered = send(open, 'POST', list, command).then((found) => {
+    answer = found;
+    return found;
+  });
+  return {
+    answered,
+    isAnswered: () => answer !== undefined,
+    /** Each look at the row, and each try to write it, asks the clock once; at rest nothing else does. */
+    async looks(count: number): Promise<void> {
+      const before = open.clock.asked();
+      await until('the row was looked at again', () => open.clock.asked() >= before + count);
+    },
+  };
+}
+
 describe.skipIf(missingPostgres !== undefined)(
   onPostgres('a repetition of a command that is being carried out'),
   () => {
@@ -27,21 +47,10 @@ describe.skipIf(missingPostgres !== undefined)(
       const command = leftCommand();
       const leasedUntil = new Date(Date.now() + 3_600_000);
       await insertCommand(open.database.database, command, { subject, createdAt: new Date(), leasedUntil });
-      let answer: Answer | undefined;
-      const answered = send(open, 'POST', list, command).then((found) => {
-        answer = found;
-        return found;
-      });
-      /** Each look at the row asks the clock once; at rest nothing else does. */
-      const looks = async (count: number): Promise<void> => {
-        const before = open.clock.asked();
-        await until('the row was looked at again', () => open.clock.asked() >= before + count);
-      };
+      const { looks, ...sent } = sendAndWatch(open, command);
       await looks(8);
-      return { command, answered, looks, isAnswered: () => answer !== undefined };
+      return { command, looks, ...sent };
     }
-
-    const quiet = { recoverEveryMs: 3_600_000, sweepMs: 3_600_000 };
 
     test('waits for ten seconds, and learns what became of it', async () => {
       await using open = await openService(quiet);
@@ -114,8 +123,7 @@ describe.skipIf(missingPostgres !== undefined)(
     async function writeUnnoted() {
       let takeAway = async (): Promise<unknown> => undefined;
       const service = await openService({
-        recoverEveryMs: 3_600_000,
-        sweepMs: 3_600_000,
+        ...quiet,
         wrapClient: (client) => ({
           ...client,
           async create(...args) {
@@ -129,25 +137,16 @@ describe.skipIf(missingPostgres !== undefined)(
         takeAway = () => Promise.resolve();
         return rename(service, 'operations', 'away');
       };
-      let answer: Answer | undefined;
-      const answered = send(service, 'POST', list, { key: 'key-of-the-unnoted', body }).then((found) => {
-        answer = found;
-        return found;
-      });
-      /** Each try asks the clock once; at rest nothing else does. */
-      const tries = async (count: number): Promise<void> => {
-        const before = service.clock.asked();
-        await until('it was tried again', () => service.clock.asked() >= before + count);
-      };
-      await tries(3);
-      return { service, answered, tries, isAnswered: () => answer !== undefined };
+      const { looks, ...sent } = sendAndWatch(service, { key: 'key-of-the-unnoted', body });
+      await looks(3);
+      return { service, looks, ...sent };
     }
 
     test('is noted as soon as it answers within six seconds', async () => {
-      const { service, answered, tries, isAnswered } = await writeUnnoted();
+      const { service, answered, looks, isAnswered } = await writeUnnoted();
       await using _service = service;
       service.clock.advance(5_999);
-      await tries(2);
+      await looks(2);
       expect(isAnswered()).toBe(false);
       await rename(service, 'away', 'operations');
       const { status, json } = await answered;
