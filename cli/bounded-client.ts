@@ -1,10 +1,10 @@
-import type { Kind } from '#crds/kinds';
 import { withTimeout } from '#kit/concurrency/abort';
-import type { ClientOptions, KubeClient, ListOptions } from '#kube/client';
-import { createClient } from '#kube/client';
-import { KubeError } from '#kube/kube-error';
-import type { KubeObject } from '#kube/kube-object';
-import { patient } from '#kube/patient-client';
+import type { ClientOptions, KubeClient, ListOptions } from '#kube/client/client';
+import { createClient } from '#kube/client/client';
+import { KubeError } from '#kube/client/kube-error';
+import type { KubeObject } from '#kube/client/kube-object';
+import { patient } from '#kube/client/patient-client';
+import type { Kind } from '#resources/kinds';
 
 /**
  * A client for people, who wait: no request takes longer than they said, a list no more than a read. A server that is

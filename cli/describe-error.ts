@@ -1,7 +1,7 @@
 import { FileWriteError } from '#kit/files/write-atomic';
 import { TokenFileError } from '#kit/http/token-file';
-import { KubeconfigError } from '#kube/credentials';
-import { KubeError, type KubeErrorCode } from '#kube/kube-error';
+import { KubeconfigError } from '#kube/client/credentials';
+import { KubeError, type KubeErrorCode } from '#kube/client/kube-error';
 import { CliError } from './cli-error.ts';
 import type { ExitName } from './exit-codes.ts';
 import { StartFailure } from './supervisor/child-failure.ts';

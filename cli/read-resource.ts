@@ -1,6 +1,6 @@
-import type { Kind } from '#crds/kinds';
-import { nameSchema, type Resource, type Stored } from '#crds/metadata';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { Kind } from '#resources/kinds';
+import { nameSchema, type Resource, type Stored } from '#resources/metadata';
 import { CliError } from './cli-error.ts';
 
 /** @throws CliError usage for what is no name, not_found when there is none of the name */

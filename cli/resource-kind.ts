@@ -1,4 +1,4 @@
-import { type Kind, kinds } from '#crds/kinds';
+import { type Kind, kinds } from '#resources/kinds';
 import { CliError } from './cli-error.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { BundleLimits } from '#contracts/bundle';
 import type { ApprovedProvider } from '#contracts/providers';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
 
 /** What a command line may be told about where the resources are; each source knows some of it. */
 export type SourceOptions = {

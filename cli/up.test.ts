@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { endOf, outputOf, type Platform, spawnCommand, startPlatform } from '../e2e/support/start-platform.ts';
 import { until } from '../e2e/support/until.ts';
 import { isLocked } from './platform/lock.ts';

@@ -41,8 +41,8 @@ const cases: readonly Case[] = [
   },
   {
     rule: 'every import of ours leads to a file',
-    bad: { 'cli/a.ts': "import { b } from '#kit/b.ts';", 'dataplane/kit/b.ts': 'export const b = 1;' },
-    good: { 'cli/a.ts': "import { b } from '#kit/b';", 'dataplane/kit/b.ts': 'export const b = 1;' },
+    bad: { 'cli/a.ts': "import { b } from '#kit/b.ts';", 'libraries/kit/b.ts': 'export const b = 1;' },
+    good: { 'cli/a.ts': "import { b } from '#kit/b';", 'libraries/kit/b.ts': 'export const b = 1;' },
   },
   {
     rule: 'a module imports only the modules that it may know',
@@ -51,13 +51,13 @@ const cases: readonly Case[] = [
   },
   {
     rule: 'a module imports only the modules that it may know',
-    bad: { 'dataplane/kit/a.ts': "import type { Rule } from '#contracts/policy';" },
-    good: { 'dataplane/checks/a.ts': "import type { Rule } from '#contracts/policy';" },
+    bad: { 'libraries/kit/a.ts': "import type { Rule } from '#contracts/policy';" },
+    good: { 'libraries/checks/a.ts': "import type { Rule } from '#contracts/policy';" },
   },
   {
     rule: 'a module imports only the modules that it may know',
-    bad: { 'runtime/a.ts': "const client = await import('#kube/client');" },
-    good: { 'operator/a.ts': "const client = await import('#kube/client');" },
+    bad: { 'runtime/a.ts': "const client = await import('#kube/client/client');" },
+    good: { 'operator/a.ts': "const client = await import('#kube/client/client');" },
   },
   {
     rule: 'every source belongs to a module',
@@ -81,8 +81,8 @@ const cases: readonly Case[] = [
   },
   {
     rule: 'a package with a home is imported there only',
-    bad: { 'dataplane/kube/client.ts': "import { KubeConfig } from '@kubernetes/client-node';" },
-    good: { 'dataplane/kube/credentials.ts': "const client = await import('@kubernetes/client-node');" },
+    bad: { 'libraries/kube/client/client.ts': "import { KubeConfig } from '@kubernetes/client-node';" },
+    good: { 'libraries/kube/client/credentials.ts': "const client = await import('@kubernetes/client-node');" },
   },
   {
     rule: 'a package with a home is imported there only',
@@ -91,7 +91,7 @@ const cases: readonly Case[] = [
       'cli/a.ts': "import { SignJWT } from 'jose';",
     },
     good: {
-      'dataplane/sql/client.ts': "import postgres from 'postgres';",
+      'libraries/sql/client.ts': "import postgres from 'postgres';",
       'cli/a.ts': "import { a } from '#identity/a';",
     },
   },
@@ -108,9 +108,9 @@ const cases: readonly Case[] = [
   {
     rule: 'domain files are free of framework, driver, clock, logger, random and environment',
     bad: {
-      'operator/controllers/binding/decide.ts': "import { same } from '#kube/same-json';",
-      'dataplane/kube/same-json.ts': "import { log } from '#kit/log/logger';",
-      'dataplane/kit/log/logger.ts': "import { pino } from 'pino';",
+      'operator/controllers/binding/decide.ts': "import { same } from '#kube/apply/same-json';",
+      'libraries/kube/apply/same-json.ts': "import { log } from '#kit/log/logger';",
+      'libraries/kit/log/logger.ts': "import { pino } from 'pino';",
     },
     good: { 'operator/controllers/binding/decide.ts': "import { limits } from '#contracts/limits';" },
   },
@@ -133,25 +133,25 @@ const cases: readonly Case[] = [
     rule: 'no entry point reaches what it must not contain',
     bad: {
       'runtime/main.ts': "import { a } from '#kit/a';",
-      'dataplane/kit/a.ts': "export { b } from './b.ts';",
-      'dataplane/kit/b.ts': "import postgres from 'postgres';",
+      'libraries/kit/a.ts': "export { b } from './b.ts';",
+      'libraries/kit/b.ts': "import postgres from 'postgres';",
     },
     good: {
       'runtime/main.ts': "import { a } from '#kit/a';",
-      'dataplane/kit/a.ts': "export { b } from './b.ts';",
-      'dataplane/kit/b.ts': "import type postgres from 'postgres';",
+      'libraries/kit/a.ts': "export { b } from './b.ts';",
+      'libraries/kit/b.ts': "import type postgres from 'postgres';",
     },
   },
   {
     rule: 'no entry point reaches what it must not contain',
     bad: {
-      'dataplane/gateway/main.ts': "import { connect } from '#kube/credentials';",
-      'dataplane/kube/credentials.ts': "const client = await import('@kubernetes/client-node');",
+      'dataplane/gateway/main.ts': "import { connect } from '#kube/client/credentials';",
+      'libraries/kube/client/credentials.ts': "const client = await import('@kubernetes/client-node');",
     },
     good: {
-      'dataplane/gateway/main.ts': "import { connect } from '#kube/client';",
-      'dataplane/kube/credentials.ts': "const client = await import('@kubernetes/client-node');",
-      'dataplane/kube/client.ts': "import { undici } from 'undici';",
+      'dataplane/gateway/main.ts': "import { connect } from '#kube/client/client';",
+      'libraries/kube/client/credentials.ts': "const client = await import('@kubernetes/client-node');",
+      'libraries/kube/client/client.ts': "import { undici } from 'undici';",
     },
   },
   {
@@ -165,9 +165,9 @@ const cases: readonly Case[] = [
     good: { 'runtime/load-bundle.test.ts': '' },
   },
   {
-    rule: 'no barrel files outside of kit, contracts and crds',
+    rule: 'no barrel files outside of kit, contracts and resources',
     bad: { 'runtime/rules.ts': "export { a } from './a.ts';\nexport * from './b.ts';\n" },
-    good: { 'crds/all.ts': "export { a } from './a.ts';\nexport * from './b.ts';\n" },
+    good: { 'libraries/resources/all.ts': "export { a } from './a.ts';\nexport * from './b.ts';\n" },
   },
   {
     rule: 'files stay within their budget of lines',
@@ -190,9 +190,9 @@ const cases: readonly Case[] = [
     good: { 'cli/status.ts': 'console.log(1);', 'runtime/a.ts': '// console.log is for the command line\n' },
   },
   {
-    rule: 'no any outside of dataplane/kube',
+    rule: 'no any outside of libraries/kube',
     bad: { 'runtime/a.ts': 'export function a(value: any): void {}' },
-    good: { 'dataplane/kube/a.ts': 'export function a(value: any): void {}', 'runtime/a.ts': 'list.any(item);' },
+    good: { 'libraries/kube/a.ts': 'export function a(value: any): void {}', 'runtime/a.ts': 'list.any(item);' },
   },
   {
     rule: 'no test is focused',
@@ -202,7 +202,7 @@ const cases: readonly Case[] = [
   {
     rule: 'no source ends the process',
     bad: { 'runtime/service.ts': 'process.exit(1);' },
-    good: { 'dataplane/kit/process/run-main.ts': 'process.exit(1);', 'runtime/service.ts': 'process.exitCode = 1;' },
+    good: { 'libraries/kit/process/run-main.ts': 'process.exit(1);', 'runtime/service.ts': 'process.exitCode = 1;' },
   },
   {
     rule: 'nothing is left for later',

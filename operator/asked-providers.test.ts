@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Definition, detectorContract } from '#contracts/policy';
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { until } from '../e2e/support/until.ts';
 import type { Judge } from './bundles/ports.ts';
 import { acceptingJudge } from './testing/accepting-judge.ts';

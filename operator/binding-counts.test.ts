@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
 import { createMetrics } from '#kit/metrics/metrics';
+import { kinds } from '#resources/kinds';
 import { until } from '../e2e/support/until.ts';
 import { createBindingCounts } from './binding-counts.ts';
 import { startFakeReplica } from './testing/fake-replica.ts';

@@ -1,6 +1,6 @@
-import type { ModelBinding } from '#crds/model-binding';
 import type { Metrics } from '#kit/metrics/metrics';
-import type { StoreView } from '#kube/object-store';
+import type { StoreView } from '#kube/watch/object-store';
+import type { ModelBinding } from '#resources/model-binding';
 import { type ConditionState, conditionState, conditionStates } from './controllers/model-binding/condition-state.ts';
 
 /** How many bindings stand in which state; told by the process that leads alone, so that a sum over processes is true. */

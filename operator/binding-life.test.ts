@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { idLabel, kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import type { PolicyRevision } from '#crds/policy-revision';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import type { PolicyRevision } from '#resources/policy-revision';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { until } from '../e2e/support/until.ts';
 import { startFakeReplica } from './testing/fake-replica.ts';
 import { bindingObject, definitionOf, policyObject } from './testing/objects.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Stored } from '#crds/metadata';
+import type { Stored } from '#resources/metadata';
 import type { CachedPolicy } from './cached-policy.ts';
 import { isWhole, withoutDefinition } from './cached-policy.ts';
 import { policyObject } from './testing/objects.ts';

@@ -1,5 +1,5 @@
-import type { GuardrailPolicy, GuardrailPolicySpec } from '#crds/guardrail-policy';
-import type { Stored } from '#crds/metadata';
+import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-policy';
+import type { Stored } from '#resources/metadata';
 
 /** A policy without its definition and tests, which may be large: whoever needs them reads the policy live. */
 export type CachedPolicy = Omit<GuardrailPolicy, 'spec'> & {

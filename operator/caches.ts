@@ -1,15 +1,15 @@
-import type { GatewayReport } from '#crds/gateway-report';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { idLabel, type Kind, kinds } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
-import type { KubeClient } from '#kube/client';
-import { compareVersions } from '#kube/compare-versions';
-import type { IndexFunction, StoreView } from '#kube/object-store';
-import { startReflector } from '#kube/reflector';
+import type { KubeClient } from '#kube/client/client';
+import { compareVersions } from '#kube/watch/compare-versions';
+import type { IndexFunction, StoreView } from '#kube/watch/object-store';
+import { startReflector } from '#kube/watch/reflector';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { idLabel, type Kind, kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { type CachedPolicy, withoutDefinition } from './cached-policy.ts';
 import { readPrevious } from './controllers/model-binding/previous.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
 import { type FakeReplica, startFakeReplica } from './testing/fake-replica.ts';
 import { bindingObject } from './testing/objects.ts';
 import {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
-import type { KubeClient } from '#kube/client';
-import type { KubeObject } from '#kube/kube-object';
+import type { KubeClient } from '#kube/client/client';
+import type { KubeObject } from '#kube/client/kube-object';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { until } from '../e2e/support/until.ts';
 import type { Judge } from './bundles/ports.ts';
 import { BrokenError } from './reconcile/outcome.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import { isKubeError } from '#kube/kube-error';
+import { isKubeError } from '#kube/client/kube-error';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { type ModelPlatform, startModelPlatform } from './testing/model-platform.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from './testing/objects.ts';
 

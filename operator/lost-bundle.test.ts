@@ -1,10 +1,10 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
 import { createLogger } from '#kit/log/logger';
-import { KubeError } from '#kube/kube-error';
+import { KubeError } from '#kube/client/kube-error';
+import { kinds } from '#resources/kinds';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { until } from '../e2e/support/until.ts';
 import { createBundleFiles } from './bundles/adapters/files/bundle-files.ts';
 import { startFakeReplica } from './testing/fake-replica.ts';

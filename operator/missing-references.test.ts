@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Definition, detectorContract, regexEngine } from '#contracts/policy';
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { startFakeReplica } from './testing/fake-replica.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from './testing/objects.ts';
 import {

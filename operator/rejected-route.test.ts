@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { until } from '../e2e/support/until.ts';
 import { startFakeReplica } from './testing/fake-replica.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from './testing/objects.ts';

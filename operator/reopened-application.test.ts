@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ModelBinding } from '#crds/model-binding';
+import type { ModelBinding } from '#resources/model-binding';
 import { startFakeReplica } from './testing/fake-replica.ts';
 import { createInstantWorkloads } from './testing/instant-workloads.ts';
 import {

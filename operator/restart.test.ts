@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
 import { FileWriteError } from '#kit/files/write-atomic';
 import { createFakeClock } from '#kit/testing/fake-clock';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { until } from '../e2e/support/until.ts';
 import type { BundleStore } from './bundles/ports.ts';
 import { startFakeReplica } from './testing/fake-replica.ts';

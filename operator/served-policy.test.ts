@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
-import type { PolicyTest } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { PolicyTest } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { until } from '../e2e/support/until.ts';
 import type { ServedPin } from './served/ports.ts';
 import { definitionOf, policyObject } from './testing/objects.ts';

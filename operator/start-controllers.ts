@@ -1,7 +1,7 @@
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
-import { createTurns } from '#kube/turns';
-import type { WorkQueue } from '#kube/work-queue';
+import { createTurns } from '#kube/queue/turns';
+import type { WorkQueue } from '#kube/queue/work-queue';
 import type { Caches } from './caches.ts';
 import type { OperatorConfig } from './config.ts';
 import { createBundleSweep } from './controllers/bundle-sweep/controller.ts';

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { GatewayReport } from '#crds/gateway-report';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { Resource, Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import { createObjectStore } from '#kube/object-store';
+import type { Priority } from '#kube/queue/work-queue';
 import { sampleBinding, samplePolicy, sampleReport } from '#kube/testing/sample-resources';
-import type { Priority } from '#kube/work-queue';
+import { createObjectStore } from '#kube/watch/object-store';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { Resource, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import type { CachedPolicy } from './cached-policy.ts';
 import { aliasKey, type Stores } from './caches.ts';
 import { createTriggers, type Queues } from './triggers.ts';

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { idLabel } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { WorkQueue } from '#kube/work-queue';
+import type { WorkQueue } from '#kube/queue/work-queue';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import type { CachedPolicy } from './cached-policy.ts';
 import { aliasKey, type Listeners, type Stores } from './caches.ts';
 import { allBundles } from './controllers/bundle-sweep/controller.ts';

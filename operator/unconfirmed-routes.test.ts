@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { GatewayReport } from '#crds/gateway-report';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { Stored } from '#crds/metadata';
-import { createObjectStore } from '#kube/object-store';
 import { sampleReport } from '#kube/testing/sample-resources';
+import { createObjectStore } from '#kube/watch/object-store';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { Stored } from '#resources/metadata';
 import { createUnconfirmedRoutes } from './unconfirmed-routes.ts';
 
 type Report = Stored<GatewayReport>;

@@ -1,8 +1,8 @@
-import type { GatewayReport } from '#crds/gateway-report';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { Stored } from '#crds/metadata';
-import { compareVersions, isVersion } from '#kube/compare-versions';
-import { sameJson } from '#kube/same-json';
+import { sameJson } from '#kube/apply/same-json';
+import { compareVersions, isVersion } from '#kube/watch/compare-versions';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { Stored } from '#resources/metadata';
 import type { Stores } from './caches.ts';
 
 type Report = Stored<GatewayReport>;

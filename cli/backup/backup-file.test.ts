@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { apiVersion, createdAnnotation, operatorFinalizer } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
+import { apiVersion, createdAnnotation, operatorFinalizer } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 import { type Backup, readBackup, writeBackup } from './backup-file.ts';
 import { backupObject, isKept } from './backup-object.ts';
 

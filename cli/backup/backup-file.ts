@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { apiVersion } from '#crds/kinds';
-import type { Resource } from '#crds/metadata';
-import { schemaOf } from '#crds/schemas';
-import { fieldProblems } from '#kube/field-problems';
+import { fieldProblems } from '#kube/apply/field-problems';
+import { apiVersion } from '#resources/kinds';
+import type { Resource } from '#resources/metadata';
+import { schemaOf } from '#resources/schemas';
 import { CliError } from '../cli-error.ts';
 import { backupKinds } from './backup-object.ts';
 

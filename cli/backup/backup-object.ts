@@ -1,6 +1,6 @@
-import { createdAnnotation, type Kind, kinds, operatorFinalizer } from '#crds/kinds';
-import type { Metadata, Resource, Stored } from '#crds/metadata';
-import type { ModelBindingStatus } from '#crds/model-binding';
+import { createdAnnotation, type Kind, kinds, operatorFinalizer } from '#resources/kinds';
+import type { Metadata, Resource, Stored } from '#resources/metadata';
+import type { ModelBindingStatus } from '#resources/model-binding';
 
 /** The kinds of a backup in the order in which they are restored (DESIGN section 10): history comes first. */
 export const backupKinds: readonly Kind[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { idLabel } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
+import { idLabel } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 import { planRestore } from './plan-restore.ts';
 
 const object = (kind: string, name: string, spec: unknown = {}, id = 'i'): Resource => ({

@@ -1,6 +1,6 @@
-import { idLabel } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
-import { sameJson } from '#kube/same-json';
+import { sameJson } from '#kube/apply/same-json';
+import { idLabel } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 
 export type RestorePlan = {
   /** Objects that are not there. */

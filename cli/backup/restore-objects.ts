@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kind } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
-import type { ModelBindingStatus } from '#crds/model-binding';
-import { preconditionTests } from '#kube/apply';
-import type { KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
+import { preconditionTests } from '#kube/apply/apply';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import type { Kind } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
+import type { ModelBindingStatus } from '#resources/model-binding';
 import { CliError } from '../cli-error.ts';
 import { isSame, nameOf } from './plan-restore.ts';
 

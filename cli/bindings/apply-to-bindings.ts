@@ -1,7 +1,7 @@
-import type { Stored } from '#crds/metadata';
-import type { Guardrail, ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import type { Stored } from '#resources/metadata';
+import type { Guardrail, ModelBinding } from '#resources/model-binding';
 import { CliError } from '../cli-error.ts';
 import type { WaitOption } from '../commands/wait-option.ts';
 import { describeError } from '../describe-error.ts';

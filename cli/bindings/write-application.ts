@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { Guardrail, ModelBinding } from '#crds/model-binding';
-import { applyDesired } from '#kube/apply';
-import type { KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
+import { applyDesired } from '#kube/apply/apply';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { Guardrail, ModelBinding } from '#resources/model-binding';
 import { CliError } from '../cli-error.ts';
 
 /**

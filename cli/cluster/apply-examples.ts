@@ -1,9 +1,9 @@
 // The program of the chart that applies examples/guarded-chat in the namespace of its pod, where it is absent.
 import { join } from 'node:path';
-import { kinds } from '#crds/kinds';
-import type { ModelBindingSpec } from '#crds/model-binding';
-import { createClient } from '#kube/client';
-import { mountedAccess } from '#kube/cluster-access';
+import { createClient } from '#kube/client/client';
+import { mountedAccess } from '#kube/client/cluster-access';
+import { kinds } from '#resources/kinds';
+import type { ModelBindingSpec } from '#resources/model-binding';
 import { readResources } from '../manifests/read-resources.ts';
 import { readSources } from '../manifests/read-sources.ts';
 import { writeText } from '../output/write.ts';

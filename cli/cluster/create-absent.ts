@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { kinds } from '#crds/kinds';
-import type { KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
-import type { Manifest } from '#kube/read-manifests';
+import type { Manifest } from '#kube/apply/read-manifests';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import { kinds } from '#resources/kinds';
 
 const pauseMs = 1_000;
 

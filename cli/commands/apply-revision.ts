@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { CliError } from '../cli-error.ts';
 import { newestRevision } from '../manifests/omitted-revision.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { kinds } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import { type Applied, applyManifest } from '#kube/apply-manifest';
+import { type Applied, applyManifest } from '#kube/apply/apply-manifest';
+import { kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
 import { readSources } from '../manifests/read-sources.ts';

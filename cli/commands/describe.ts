@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { conditionSchema, type Resource, type Stored } from '#crds/metadata';
+import { conditionSchema, type Resource, type Stored } from '#resources/metadata';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf, yamlOf } from '../output/write.ts';
 import { readResource } from '../read-resource.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Stored } from '#crds/metadata';
-import type { PolicyRevision } from '#crds/policy-revision';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { Stored } from '#resources/metadata';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { CliError } from '../cli-error.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import type { ResourceSource } from '../resource-source.ts';

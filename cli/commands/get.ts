@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listAll } from '#kube/list-all';
+import { listAll } from '#kube/client/list-all';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { resourceTable } from '../output/resource-table.ts';
 import { readResource } from '../read-resource.ts';

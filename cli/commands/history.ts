@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { PolicyRevision } from '#crds/policy-revision';
-import { listAll } from '#kube/list-all';
+import { listAll } from '#kube/client/list-all';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import type { ResourceSource } from '../resource-source.ts';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
-import type { KubeClient } from '#kube/client';
-import { listAll } from '#kube/list-all';
+import type { KubeClient } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { CliError } from '../cli-error.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';

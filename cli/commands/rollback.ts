@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { CliError } from '../cli-error.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';

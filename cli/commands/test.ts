@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
 import { CliError } from '../cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';

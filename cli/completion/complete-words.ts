@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { type Position, readLine } from './read-line.ts';
 
 /** What may stand in the place of the last word. */

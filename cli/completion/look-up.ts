@@ -1,9 +1,9 @@
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { idLabel, type Kind, kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
-import type { KubeClient } from '#kube/client';
-import { listAll } from '#kube/list-all';
+import type { KubeClient } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, type Kind, kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { resourceKind } from '../resource-kind.ts';
 import type { ResourceSource } from '../resource-source.ts';
 import { readRevisions, withoutDefinition } from '../revisions/read-revisions.ts';

@@ -1,7 +1,7 @@
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { ConfigMap } from '#kube/builtin-types';
-import type { KubeClient } from '#kube/client';
-import { loadKubeconfig } from '#kube/credentials';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { ConfigMap } from '#kube/client/builtin-types';
+import type { KubeClient } from '#kube/client/client';
+import { loadKubeconfig } from '#kube/client/credentials';
 import { createBoundedClient } from '../bounded-client.ts';
 import { CliError } from '../cli-error.ts';
 import { readLimitsText, readProvidersText } from '../manifests/read-environment-files.ts';

@@ -1,9 +1,9 @@
-import type { Stored } from '#crds/metadata';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { Deployment, Lease, Pod } from '#kube/builtin-types';
-import type { KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
-import { listAll } from '#kube/list-all';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Deployment, Lease, Pod } from '#kube/client/builtin-types';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import { listAll } from '#kube/client/list-all';
+import type { Stored } from '#resources/metadata';
 import type { OperatorView, ProcessView, Surroundings } from '../resource-source.ts';
 
 const partOf = 'app.kubernetes.io/part-of=portcullis';

@@ -1,5 +1,5 @@
-import { idLabel, kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
+import { idLabel, kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { CliError } from '../cli-error.ts';
 import { openPlatform } from '../platform/standalone-source.ts';
 import { readResource } from '../read-resource.ts';

@@ -1,4 +1,4 @@
-import type { ManifestProblem } from '#kube/read-manifests';
+import type { ManifestProblem } from '#kube/apply/read-manifests';
 
 /** `FILE: document 2, line 7: spec.model.alias is required`. */
 export function problemSentence(source: string, { document, line, field, message }: ManifestProblem): string {

@@ -1,4 +1,4 @@
-import { type Manifest, manifestKey, readManifests } from '#kube/read-manifests';
+import { type Manifest, manifestKey, readManifests } from '#kube/apply/read-manifests';
 import { CliError } from '../cli-error.ts';
 import { problemSentence } from './problem-sentence.ts';
 import type { Source } from './read-sources.ts';

@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { fieldProblems } from '#kube/field-problems';
+import { fieldProblems } from '#kube/apply/field-problems';
 import { CliError } from '../cli-error.ts';
 import type { Source } from './read-sources.ts';
 

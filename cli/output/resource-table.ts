@@ -1,11 +1,11 @@
-import type { GatewayReport } from '#crds/gateway-report';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import type { Kind } from '#crds/kinds';
-import type { Condition, Resource, Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { PolicyRevision } from '#crds/policy-revision';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import type { Kind } from '#resources/kinds';
+import type { Condition, Resource, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { PolicyRevision } from '#resources/policy-revision';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { tableOf } from './write.ts';
 
 type Column<R extends Resource> = {

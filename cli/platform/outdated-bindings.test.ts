@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { outdatedBindings } from './outdated-bindings.ts';
 
 const guardrail = { mode: 'Policy', policyRef: { name: 'guard', revision: 2 } } as const;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Condition, Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
+import type { Condition, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { outcomeOf } from './wait-applied.ts';
 
 type Said = readonly [status: Condition['status'], reason: string, observedGeneration?: number];

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { CliError } from '../cli-error.ts';
 
 /** Between two looks; longer when it takes long, which an API server is thankful for. */

@@ -1,6 +1,6 @@
 import { v5 as uuidv5 } from 'uuid';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { idLabel, kinds } from '#crds/kinds';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
 import { CliError } from '../cli-error.ts';
 import { readResources } from '../manifests/read-resources.ts';
 import { readSource } from '../manifests/read-sources.ts';

@@ -1,6 +1,6 @@
 import { describeProblem } from '#contracts/describe-problem';
 import type { JudgeVerdict } from '#contracts/judge';
-import type { PolicyTest } from '#crds/guardrail-policy';
+import type { PolicyTest } from '#resources/guardrail-policy';
 import { CliError } from '../cli-error.ts';
 import { formatOf, type OutputOptions, writeResult } from '../output/format.ts';
 import type { JudgedEnvironment } from '../resource-source.ts';

@@ -1,10 +1,10 @@
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { createdAnnotation, idLabel, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { PolicyRevision } from '#crds/policy-revision';
-import { policyNameHash, policyNameLabel } from '#crds/revision-labels';
-import type { KubeClient } from '#kube/client';
-import { listAll } from '#kube/list-all';
+import type { KubeClient } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { createdAnnotation, idLabel, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { PolicyRevision } from '#resources/policy-revision';
+import { policyNameHash, policyNameLabel } from '#resources/revision-labels';
 import { CliError } from '../cli-error.ts';
 
 /**

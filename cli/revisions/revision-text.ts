@@ -1,5 +1,5 @@
 import { definitionSchema } from '#contracts/policy';
-import type { PolicyRevisionSpec } from '#crds/policy-revision';
+import type { PolicyRevisionSpec } from '#resources/policy-revision';
 import { yamlOf } from '../output/write.ts';
 
 /** What a revision says, as YAML in the order in which people write it. */

@@ -1,10 +1,10 @@
-import type { GatewayReport } from '#crds/gateway-report';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
-import { listAll } from '#kube/list-all';
+import { listAll } from '#kube/client/list-all';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import type { OpenedResources, Surroundings } from '../resource-source.ts';
 
 /** How an installation stands, as it was read. */

@@ -1,7 +1,7 @@
-import type { GatewayReport } from '#crds/gateway-report';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { Stored } from '#crds/metadata';
-import { compareVersions, isVersion } from '#kube/compare-versions';
+import { compareVersions, isVersion } from '#kube/watch/compare-versions';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { Stored } from '#resources/metadata';
 
 /** What a replica says of one route as it is now. */
 export type Holding =

@@ -1,8 +1,8 @@
-import type { GatewayReport } from '#crds/gateway-report';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { outcomeOf } from '../platform/wait-applied.ts';
 import type { OperatorView, ProcessView } from '../resource-source.ts';
 import type { Standing } from './read-standing.ts';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
 import { openTokenFile } from '#kit/http/token-file';
-import { createClient, type KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
+import { createClient, type KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import type { DataDirectory } from '../platform/data-directory.ts';
 import { outcomeOf } from '../platform/wait-applied.ts';
 

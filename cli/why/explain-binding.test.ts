@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Condition } from '#crds/metadata';
+import type { Condition } from '#resources/metadata';
 import { checkout } from '../platform/data-directory.ts';
 import { adviceFor, knownReasons } from './advice.ts';
 import { explainBinding } from './explain-binding.ts';

@@ -1,9 +1,9 @@
-import type { GatewayReport } from '#crds/gateway-report';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { idLabel } from '#crds/kinds';
-import type { Condition, Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { idLabel } from '#resources/kinds';
+import type { Condition, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { holdingOf } from '../standing/replica-view.ts';
 import type { BindingFacts } from './gather-facts.ts';
 

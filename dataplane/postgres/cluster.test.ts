@@ -4,10 +4,10 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectSql, type Database } from '#sql/connect';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { childrenOf } from '../../e2e/support/process-table.ts';
 import { type RunningProcess, startProcess } from '../../e2e/support/start-process.ts';
 import { until } from '../../e2e/support/until.ts';
-import { missingPostgres, onPostgres } from '../sql/testing/test-database.ts';
 import { readConfig } from './config.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectSql, passwordFrom } from '#sql/connect';
-import { missingPostgres, onPostgres } from '../sql/testing/test-database.ts';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { type Container, containerUser, missingContainers, startContainer } from './testing/start-container.ts';
 
 let folder: string;

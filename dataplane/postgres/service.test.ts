@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectSql, passwordFrom } from '#sql/connect';
+import { missingPostgres, onPostgres, startTestServer, type TestServer } from '#sql/testing/test-database';
 import { processTable } from '../../e2e/support/process-table.ts';
 import { until } from '../../e2e/support/until.ts';
-import { missingPostgres, onPostgres, startTestServer, type TestServer } from '../sql/testing/test-database.ts';
 import { readConfig } from './config.ts';
 
 let folder: string;

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http';
+import { checkBody } from '#checks/check-target';
+import { readResult } from '#checks/read-result';
 import type { JsonNode } from '#kit/json/parse-tree';
 import { parseTree } from '#kit/json/parse-tree';
-import { checkBody } from '../../dataplane/checks/check-target.ts';
-import { readResult } from '../../dataplane/checks/read-result.ts';
 import { readChatAnswer } from '../../dataplane/gateway/chat/read-chat-answer.ts';
 import { readChatRequest } from '../../dataplane/gateway/chat/read-chat-request.ts';
 import { type GatewayWorld, type Guard, guards, startGatewayWorld } from './gateway-world.ts';

@@ -1,8 +1,8 @@
 import { currentProfile } from '#contracts/profiles';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding, ModelBindingSpec } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
 import { writePolicy } from '../support/resources.ts';
 

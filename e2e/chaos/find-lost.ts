@@ -1,9 +1,9 @@
-import type { GatewayReport } from '#crds/gateway-report';
-import { type Kind, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { KubeObject } from '#kube/kube-object';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { KubeObject } from '#kube/client/kube-object';
+import type { GatewayReport } from '#resources/gateway-report';
+import { type Kind, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { unsettled } from '../model/settled.ts';
 import { chatCall } from '../support/chat-call.ts';
 import { until } from '../support/until.ts';

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { Lease, Pod } from '#kube/builtin-types';
-import type { KubeClient } from '#kube/client';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Lease, Pod } from '#kube/client/builtin-types';
+import type { KubeClient } from '#kube/client/client';
 import { root } from '../../hack/check/run-tool.ts';
 import { type ApiServer, filesOf, openApiServer } from '../kube/open-api-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { ConfigMap, Pod } from '#kube/builtin-types';
-import type { KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
-import { startReflector } from '#kube/reflector';
-import { createWorkQueue } from '#kube/work-queue';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { ConfigMap, Pod } from '#kube/client/builtin-types';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import { createWorkQueue } from '#kube/queue/work-queue';
+import { startReflector } from '#kube/watch/reflector';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import { addressOfWorkload } from './workload-address.ts';

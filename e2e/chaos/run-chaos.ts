@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { bindingObject } from '../../operator/testing/objects.ts';
 import { startJudgedTraffic, type TrafficReport, untilServed } from '../scenarios/cutover/judged-traffic.ts';
 import { markedDefinition } from '../scenarios/cutover/marked-policy.ts';

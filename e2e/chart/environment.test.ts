@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readKeysFile } from '../../dataplane/identity/fetch-keys.ts';
+import { readKeysFile } from '#identity/fetch-keys';
 import { type ClusterEnvironment, readClusterEnvironment } from '../../operator/environment/read-environment-files.ts';
 import { readIssuersFile } from '../../operator/management/access/issuers-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

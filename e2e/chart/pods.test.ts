@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { describeSettings, type Settings } from '#kit/env/read-environment';
 import { settings as cliSettings } from '../../cli/cluster/config.ts';
 import { settings as echoSettings } from '../../dataplane/echo/config.ts';
 import { settings as gatewaySettings } from '../../dataplane/gateway/config.ts';
-import { describeSettings, type Settings } from '../../dataplane/kit/env/read-environment.ts';
 import { settings as postgresSettings } from '../../dataplane/postgres/config.ts';
 import { settings as operatorSettings } from '../../operator/config.ts';
 import { settings as managementSettings } from '../../operator/management/config.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Condition, Resource } from '#crds/metadata';
-import { findKind } from '#crds/schemas';
+import type { Condition, Resource } from '#resources/metadata';
+import { findKind } from '#resources/schemas';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { until } from '../support/until.ts';
 import { readSamples } from './read-samples.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
-import { userRoles } from '#crds/user-roles';
+import { kinds } from '#resources/kinds';
+import { userRoles } from '#resources/user-roles';
 import { root } from '../../hack/check/run-tool.ts';
 
 const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');

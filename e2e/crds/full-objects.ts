@@ -1,10 +1,10 @@
-import type { GatewayReport } from '#crds/gateway-report';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { apiVersion } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import type { PolicyRevision } from '#crds/policy-revision';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { apiVersion } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import type { PolicyRevision } from '#resources/policy-revision';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 
 const digest = 'a'.repeat(64);
 const uuid = '01990000-0000-7000-8000-000000000001';

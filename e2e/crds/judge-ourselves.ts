@@ -1,5 +1,5 @@
-import type { Resource } from '#crds/metadata';
-import { findKind } from '#crds/schemas';
+import type { Resource } from '#resources/metadata';
+import { findKind } from '#resources/schemas';
 import { ApiRefusal } from '../../operator/folder-api/api-refusal.ts';
 import { validateObject } from '../../operator/folder-api/validate-object.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { makeRevision, makeRevisionContent } from '../../operator/revisions/resources/revision.ts';
 import { collection, item, namespace, useTestApi } from './test-api.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
-import type { Resource } from '#crds/metadata';
+import { kinds } from '#resources/kinds';
+import type { Resource } from '#resources/metadata';
 import { resourceStructure } from '../../hack/crds/render-definition.ts';
 import { type Edge, edgesOf } from './edges.ts';
 import { fullObjects } from './full-objects.ts';

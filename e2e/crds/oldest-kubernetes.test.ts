@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findKind } from '#crds/schemas';
+import { findKind } from '#resources/schemas';
 import { readSamples } from './read-samples.ts';
 import { collection, useTestApi } from './test-api.ts';
 

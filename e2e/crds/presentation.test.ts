@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
-import { presentations } from '#crds/presentation';
+import { kinds } from '#resources/kinds';
+import { presentations } from '#resources/presentation';
 import { resourceStructure } from '../../hack/crds/render-definition.ts';
 import type { StructuralSchema } from '../../hack/crds/structural-schema.ts';
 import { fullObjects } from './full-objects.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import type { Resource } from '#crds/metadata';
+import type { Resource } from '#resources/metadata';
 import { root } from '../../hack/check/run-tool.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Resource } from '#crds/metadata';
-import { findKind } from '#crds/schemas';
+import type { Resource } from '#resources/metadata';
+import { findKind } from '#resources/schemas';
 import { judgeOurselves } from './judge-ourselves.ts';
 import { readSamples } from './read-samples.ts';
 import { collection, useTestApi } from './test-api.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { immutabilityProblems } from '#crds/immutability';
-import { type Kind, kinds } from '#crds/kinds';
-import type { Resource } from '#crds/metadata';
+import { immutabilityProblems } from '#resources/immutability';
+import { type Kind, kinds } from '#resources/kinds';
+import type { Resource } from '#resources/metadata';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { fullObjects } from './full-objects.ts';
 import { collection, item, useTestApi } from './test-api.ts';

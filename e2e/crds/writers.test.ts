@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
-import { userRoles } from '#crds/user-roles';
+import { kinds } from '#resources/kinds';
+import { userRoles } from '#resources/user-roles';
 import { until } from '../support/until.ts';
 import { fullObjects } from './full-objects.ts';
 import { type ApiObject, collection, item, namespace, useTestApi } from './test-api.ts';

@@ -1,5 +1,5 @@
-import { defaultMaxSockets } from '#kube/connection';
-import { electionMaxSockets } from '#kube/election-client';
+import { defaultMaxSockets } from '#kube/client/connection';
+import { electionMaxSockets } from '#kube/election/election-client';
 import { runChaos } from '../chaos/run-chaos.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';
 import type { Figure } from '../support/figure.ts';

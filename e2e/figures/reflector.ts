@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { root } from '../../hack/check/run-tool.ts';
 import type { Followed } from '../kube/follow-bindings.ts';
 import { makeBindings } from '../kube/make-bindings.ts';

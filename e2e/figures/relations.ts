@@ -1,7 +1,7 @@
 import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
 import { openStoreRegistry } from '#relations/adapters/openfga/store-registry';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
-import { missingPostgres, startTestServer } from '../../dataplane/sql/testing/test-server.ts';
+import { missingPostgres, startTestServer } from '#sql/testing/test-server';
 import { compareRelations, type Store } from '../relations/compare-relations.ts';
 import { missingOpenFga, startOpenFga } from '../relations/openfga-server.ts';
 import type { Figure } from '../support/figure.ts';

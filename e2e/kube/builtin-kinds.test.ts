@@ -1,16 +1,23 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Kind, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { ConfigMap, Deployment, Event, NetworkPolicy, PodDisruptionBudget, Service } from '#kube/builtin-types';
-import type { KubeClient } from '#kube/client';
-import { ensureObject } from '#kube/ensure-object';
-import { createEventRecorder } from '#kube/event-recorder';
-import type { KubeObject } from '#kube/kube-object';
-import { listAll } from '#kube/list-all';
-import { startReflector } from '#kube/reflector';
-import { apiVersionOf } from '#kube/resource-path';
+import { ensureObject } from '#kube/apply/ensure-object';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type {
+  ConfigMap,
+  Deployment,
+  Event,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  Service,
+} from '#kube/client/builtin-types';
+import type { KubeClient } from '#kube/client/client';
+import type { KubeObject } from '#kube/client/kube-object';
+import { listAll } from '#kube/client/list-all';
+import { apiVersionOf } from '#kube/client/resource-path';
+import { createEventRecorder } from '#kube/events/event-recorder';
 import { samplePolicy } from '#kube/testing/sample-resources';
+import { startReflector } from '#kube/watch/reflector';
+import { type Kind, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
 import { until } from '../support/until.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
 

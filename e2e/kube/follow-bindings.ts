@@ -1,9 +1,10 @@
 // Usage: node --expose-gc follow-bindings.ts ACCESS: follows all bindings once and prints what that took, as JSON.
-import { idLabel, kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import { createClient } from '#kube/client';
-import type { ClientCertificate } from '#kube/cluster-access';
-import { startReflector } from '#kube/reflector';
+
+import { createClient } from '#kube/client/client';
+import type { ClientCertificate } from '#kube/client/cluster-access';
+import { startReflector } from '#kube/watch/reflector';
+import { idLabel, kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 
 type Access = {
   readonly url: string;

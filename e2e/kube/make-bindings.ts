@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
-import { idLabel, kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
 import { sampleBinding } from '#kube/testing/sample-resources';
+import { idLabel, kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 
 /** Annotations that make an object of 2 KiB, besides what servers note about its fields. */
 const annotations = Object.fromEntries(

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { kinds } from '#crds/kinds';
-import { type ClientOptions, createClient, type KubeClient } from '#kube/client';
-import type { ClusterAccess } from '#kube/cluster-access';
-import { loadKubeconfig } from '#kube/credentials';
-import { patient } from '#kube/patient-client';
+import { type ClientOptions, createClient, type KubeClient } from '#kube/client/client';
+import type { ClusterAccess } from '#kube/client/cluster-access';
+import { loadKubeconfig } from '#kube/client/credentials';
+import { patient } from '#kube/client/patient-client';
+import { kinds } from '#resources/kinds';
 import { root } from '../../hack/check/run-tool.ts';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../../hack/cluster/control-plane.ts';
 import { kubectlOk } from '../../hack/cluster/kubectl.ts';

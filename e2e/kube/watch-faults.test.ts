@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import { applyDesired } from '#kube/apply';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { ConfigMap } from '#kube/builtin-types';
-import { createClient, type KubeClient } from '#kube/client';
-import { compareVersions } from '#kube/compare-versions';
-import { isKubeError, KubeError } from '#kube/kube-error';
-import { listAll } from '#kube/list-all';
-import { type Reflector, type ReflectorOptions, startReflector } from '#kube/reflector';
+import { applyDesired } from '#kube/apply/apply';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { ConfigMap } from '#kube/client/builtin-types';
+import { createClient, type KubeClient } from '#kube/client/client';
+import { isKubeError, KubeError } from '#kube/client/kube-error';
+import { listAll } from '#kube/client/list-all';
 import { samplePolicy } from '#kube/testing/sample-resources';
+import { compareVersions } from '#kube/watch/compare-versions';
+import { type Reflector, type ReflectorOptions, startReflector } from '#kube/watch/reflector';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
 import { until } from '../support/until.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
 

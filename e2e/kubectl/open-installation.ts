@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import type { Attitude, FakeReplica } from '../../operator/testing/fake-replica.ts';
 import type { ApiServer } from '../kube/open-api-server.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from '../workloads/open-workload-namespace.ts';

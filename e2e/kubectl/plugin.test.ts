@@ -2,12 +2,12 @@ import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { GuardrailPolicy, PolicyTest } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import { builtinKinds } from '#kube/builtin-kinds';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy, PolicyTest } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { writeApplication } from '../../cli/bindings/write-application.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';

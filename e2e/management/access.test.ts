@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { freePort } from '../support/loopback.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

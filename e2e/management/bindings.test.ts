@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bindingReadSchema } from '#contracts/management';
 import { currentProfile } from '#contracts/profiles';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';

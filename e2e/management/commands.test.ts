@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { verifies } from '../support/verifies.ts';
 import type { Answer } from './call-api.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { acceptingJudge } from '../../operator/testing/accepting-judge.ts';
 import { type Attitude, startFakeReplica } from '../../operator/testing/fake-replica.ts';

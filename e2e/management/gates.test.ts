@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { type ManagementWorld, openWorld } from './open-world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KubeError } from '#kube/kube-error';
+import { KubeError } from '#kube/client/kube-error';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { insertCommand, leftCommand } from '../../operator/management/testing/insert-command.ts';
 import { type OpenService, openService, subject } from '../../operator/management/testing/open-service.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
-import type { KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
 import type { Attitude, FakeReplica } from '../../operator/testing/fake-replica.ts';
 
 const lookMs = 40;

@@ -1,8 +1,8 @@
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { idLabel, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { changeToken, newPolicySpec } from '../../operator/management/policies/make-policy.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { newKey, type RunningManagement } from './start-management.ts';

@@ -1,8 +1,8 @@
 import type { PolicyDetail } from '#contracts/management';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { PolicyRevision } from '#crds/policy-revision';
-import { listAll } from '#kube/list-all';
+import { listAll } from '#kube/client/list-all';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { untilSaid } from './call-api.ts';
 import type { BusyWorld } from './open-busy-world.ts';

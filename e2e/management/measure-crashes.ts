@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OperationResource, PolicyDetail } from '#contracts/management';
 import { currentProfile } from '#contracts/profiles';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import { listAll } from '#kube/list-all';
+import { listAll } from '#kube/client/list-all';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import type { Answer } from './call-api.ts';
 import { revisionsOf } from './measure-commands.ts';

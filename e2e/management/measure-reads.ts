@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { v7 as uuid } from 'uuid';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
 import { openTokenFile } from '#kit/http/token-file';
-import { createClient, type KubeClient } from '#kube/client';
+import { createClient, type KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
 import { makeDataDirectory } from '../../operator/folder-api/testing/open-folder.ts';
 import { newPolicyObject, newPolicySpec } from '../../operator/management/policies/make-policy.ts';
 import { makeRevision, makeRevisionContent } from '../../operator/revisions/resources/revision.ts';

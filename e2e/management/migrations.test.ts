@@ -12,7 +12,7 @@ import { type ManagementWorld, openWorld } from './open-world.ts';
 
 const folders = {
   management: join(root, 'operator/management/migrations'),
-  relations: join(root, 'dataplane/relations/adapters/postgres/migrations'),
+  relations: join(root, 'libraries/relations/adapters/postgres/migrations'),
 } as const;
 const schemas = ['management', 'relations'] as const;
 

@@ -1,5 +1,5 @@
-import { kinds } from '#crds/kinds';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
 import { acceptingJudge } from '../../operator/testing/accepting-judge.ts';
 import { startFakeReplica } from '../../operator/testing/fake-replica.ts';
 import { createInstantWorkloads } from '../../operator/testing/instant-workloads.ts';

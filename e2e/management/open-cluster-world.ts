@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { Pod } from '#kube/builtin-types';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Pod } from '#kube/client/builtin-types';
 import { type Attitude, startFakeReplica } from '../../operator/testing/fake-replica.ts';
 import { testProviders } from '../../operator/testing/start-test-operator.ts';
 import { makePod } from '../scale/gateway-pod.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
 import type { Attitude } from '../../operator/testing/fake-replica.ts';
 import { startModelPlatform } from '../../operator/testing/model-platform.ts';
 import { actions } from './actions.ts';

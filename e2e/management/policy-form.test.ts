@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
 import { definitionOf, sectionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { digestOf } from '#contracts/canonical';
 import { policyDetailSchema, policyListSchema, policySummarySchema, revisionListSchema } from '#contracts/management';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { idLabel, kinds } from '#crds/kinds';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
 import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { PolicyRevision } from '#crds/policy-revision';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { missingPostgres, type TestDatabase } from '#sql/testing/test-server';
 import { newPolicyObject } from '../../operator/management/policies/make-policy.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';

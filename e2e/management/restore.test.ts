@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { apiVersion, idLabel, type Kind, kinds } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { apiVersion, idLabel, type Kind, kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 import { until } from '../support/until.ts';
 import { untilFinal } from './call-api.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';

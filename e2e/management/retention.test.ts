@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { insertCommand, type LeftCommand, leftCommand } from '../../operator/management/testing/insert-command.ts';
 import { type OpenService, openService, subject } from '../../operator/management/testing/open-service.ts';

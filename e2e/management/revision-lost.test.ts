@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { GuardrailPolicy, GuardrailPolicySpec } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { PolicyRevision } from '#crds/policy-revision';
 import type { Clock } from '#kit/time/clock';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { openService } from '../../operator/management/testing/open-service.ts';
 import { holdMs } from '../../operator/revisions/decide-recording.ts';

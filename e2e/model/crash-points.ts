@@ -1,5 +1,5 @@
-import { kinds } from '#crds/kinds';
-import { builtinKinds } from '#kube/builtin-kinds';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import { kinds } from '#resources/kinds';
 import type { Act } from './acts.ts';
 import { type Installation, startInstallation } from './installation.ts';
 import type { MemoryApi } from './memory-api.ts';

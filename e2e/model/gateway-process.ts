@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ProbeOutcome } from '#checks/client';
-import type { GatewayRouteSpec } from '#crds/gateway-route';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
 import { kubernetesReports } from '../../dataplane/gateway/reports/adapters/kubernetes/report-sink.ts';
 import { buildReport } from '../../dataplane/gateway/reports/build-report.ts';
 import { writeReports } from '../../dataplane/gateway/reports/write-reports.ts';

@@ -1,10 +1,10 @@
 import { currentProfile } from '#contracts/profiles';
-import type { GatewayReport } from '#crds/gateway-report';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { type Kind, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding, ModelBindingSpec } from '#crds/model-binding';
-import { builtinKinds } from '#kube/builtin-kinds';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { type Kind, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 import { ApiRefusal } from '../../operator/folder-api/api-refusal.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
 import { type Act, aliases } from './acts.ts';

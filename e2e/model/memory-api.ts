@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Kind, kinds } from '#crds/kinds';
-import type { Metadata, Stored } from '#crds/metadata';
-import type { KubeObject } from '#kube/kube-object';
-import { apiVersionOf, isOwnKind } from '#kube/resource-path';
-import { sameJson } from '#kube/same-json';
+import { sameJson } from '#kube/apply/same-json';
+import type { KubeObject } from '#kube/client/kube-object';
+import { apiVersionOf, isOwnKind } from '#kube/client/resource-path';
+import { type Kind, kinds } from '#resources/kinds';
+import type { Metadata, Stored } from '#resources/metadata';
 import { ApiRefusal, conflict, notFound } from '../../operator/folder-api/api-refusal.ts';
 import { applyJsonPatch } from '../../operator/folder-api/apply-json-patch.ts';
 import { type Decision, decideCreate, wholeSeconds } from '../../operator/folder-api/decide-create.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { GatewayReport } from '#crds/gateway-report';
-import { kinds } from '#crds/kinds';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GatewayReport } from '#resources/gateway-report';
+import { kinds } from '#resources/kinds';
 import { checkModel } from './check-model.ts';
 import type { Sabotage } from './operator-process.ts';
 

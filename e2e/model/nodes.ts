@@ -1,5 +1,5 @@
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { Deployment, Pod } from '#kube/builtin-types';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Deployment, Pod } from '#kube/client/builtin-types';
 import type { MemoryApi } from './memory-api.ts';
 import { namespace } from './memory-api.ts';
 import type { VirtualTime } from './virtual-time.ts';

@@ -1,7 +1,7 @@
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { type Act, bindings, policies } from './acts.ts';
 import { longestRequestMs } from './gateway-process.ts';
 import { type Installation, startInstallation } from './installation.ts';

@@ -1,11 +1,11 @@
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { KubeObject } from '#kube/kube-object';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { KubeObject } from '#kube/client/kube-object';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import type { MemoryApi } from './memory-api.ts';
 
 /** What there is of an installation, however it was found out. */

@@ -1,9 +1,9 @@
-import type { Kind } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { KubeClient, ListOptions, WatchEvent, WatchOptions } from '#kube/client';
-import { KubeError } from '#kube/kube-error';
-import type { KubeObject } from '#kube/kube-object';
-import { refusalToError } from '#kube/status-object';
+import type { KubeClient, ListOptions, WatchEvent, WatchOptions } from '#kube/client/client';
+import { KubeError } from '#kube/client/kube-error';
+import type { KubeObject } from '#kube/client/kube-object';
+import { refusalToError } from '#kube/client/status-object';
+import type { Kind } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
 import { ApiRefusal, statusOf } from '../../operator/folder-api/api-refusal.ts';
 import { type Change, type MemoryApi, namespace, type Request } from './memory-api.ts';
 import type { Life, VirtualTime } from './virtual-time.ts';

@@ -6,7 +6,7 @@ import { mintToken } from '#identity/mint-token';
 import { ensureSigningKeys, publicKeySet, readSigningKeys } from '#identity/signing-keys';
 import { createLogger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
-import { missingPostgres, onPostgres, openTestDatabase } from '../../dataplane/sql/testing/test-database.ts';
+import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { openAccess } from '../../operator/management/access/open-access.ts';
 import { readConfig } from '../../operator/management/config.ts';
 import { createManagementMetrics } from '../../operator/management/metrics.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
 import type { Relations } from '#relations/ports';
-import { missingPostgres, onPostgres, openTestDatabase } from '../../dataplane/sql/testing/test-database.ts';
+import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { compareRelations, type Store } from './compare-relations.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('random steps'), () => {

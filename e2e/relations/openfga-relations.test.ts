@@ -3,19 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTokenFile } from '#kit/http/token-file';
+import { createFakeClock } from '#kit/testing/fake-clock';
 import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
 import { openStoreRegistry, type StoreRegistry } from '#relations/adapters/openfga/store-registry';
 import { controlPlane } from '#relations/model';
 import { type Relations, RelationsUnavailableError } from '#relations/ports';
+import { relationsSuite } from '#relations/testing/relations-suite';
 import { connectSql } from '#sql/connect';
-import { createFakeClock } from '../../dataplane/kit/testing/fake-clock.ts';
-import { relationsSuite } from '../../dataplane/relations/testing/relations-suite.ts';
-import {
-  missingPostgres,
-  onPostgres,
-  openTestDatabase,
-  type TestDatabase,
-} from '../../dataplane/sql/testing/test-database.ts';
+import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { missingOpenFga, type OpenFgaServer, onOpenFga, startOpenFga } from './openfga-server.ts';

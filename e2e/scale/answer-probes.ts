@@ -3,11 +3,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type CheckErrorCode, checkErrors } from '#contracts/checks';
 import { contextHeaders } from '#contracts/profiles';
-import { kinds } from '#crds/kinds';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
-import { createClient } from '#kube/client';
-import { loadKubeconfig } from '#kube/credentials';
-import { startReflector } from '#kube/reflector';
+import { createClient } from '#kube/client/client';
+import { loadKubeconfig } from '#kube/client/credentials';
+import { startReflector } from '#kube/watch/reflector';
+import { kinds } from '#resources/kinds';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { scaleToken } from './scale-token.ts';
 
 const [file = '', namespace = '', port = '0'] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import { isKubeError } from '#kube/kube-error';
+import { isKubeError } from '#kube/client/kube-error';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import type { Write } from './audit-log.ts';
 import { bindingName } from './make-objects.ts';

@@ -1,8 +1,8 @@
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
-import { startReflector } from '#kube/reflector';
+import type { KubeClient } from '#kube/client/client';
+import { startReflector } from '#kube/watch/reflector';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { until } from '../support/until.ts';
 
 export type FollowedBindings = AsyncDisposable & {

@@ -1,6 +1,6 @@
-import type { Stored } from '#crds/metadata';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { Pod } from '#kube/builtin-types';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Pod } from '#kube/client/builtin-types';
+import type { Stored } from '#resources/metadata';
 import { startProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import type { ScaleWorld } from './open-world.ts';

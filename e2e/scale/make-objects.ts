@@ -1,5 +1,5 @@
-import { kinds } from '#crds/kinds';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
 
 const atOnce = 24;

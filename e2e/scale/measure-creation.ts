@@ -1,6 +1,6 @@
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import { listAll } from '#kube/list-all';
+import { listAll } from '#kube/client/list-all';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
 import type { RunningProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import type { Write } from './audit-log.ts';

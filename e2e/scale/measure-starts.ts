@@ -1,5 +1,5 @@
-import type { GatewayReport } from '#crds/gateway-report';
-import { kinds } from '#crds/kinds';
+import type { GatewayReport } from '#resources/gateway-report';
+import { kinds } from '#resources/kinds';
 import type { RunningProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import { atMost, published, type ScaleFigure } from './figures.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import { listAll } from '#kube/list-all';
+import { listAll } from '#kube/client/list-all';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import type { RunningProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import type { Write } from './audit-log.ts';

@@ -1,10 +1,11 @@
 // Usage: node note-edits.ts KUBECONFIG NAMESPACE: writes a line for each edit of a binding that a watch shows: name,
 // generation and the time of its line, milliseconds since 1970.
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import { createClient } from '#kube/client';
-import { loadKubeconfig } from '#kube/credentials';
-import { startReflector } from '#kube/reflector';
+
+import { createClient } from '#kube/client/client';
+import { loadKubeconfig } from '#kube/client/credentials';
+import { startReflector } from '#kube/watch/reflector';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 
 const [file = '', namespace = ''] = process.argv.slice(2);
 const client = createClient({ ...(await loadKubeconfig({ file })), namespace });

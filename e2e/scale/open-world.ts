@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
 import { root } from '../../hack/check/run-tool.ts';
 import type { ControlPlaneOptions } from '../../hack/cluster/control-plane.ts';
 import { type ApiServer, openApiServer } from '../kube/open-api-server.ts';

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { v7 as uuid } from 'uuid';
-import type { GatewayReport, GatewayReportSpec } from '#crds/gateway-report';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { apiVersion, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GatewayReport, GatewayReportSpec } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { apiVersion, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
 
 /** A replica that reports as a gateway does and serves nobody. */
 export type PretendReplica = AsyncDisposable & {

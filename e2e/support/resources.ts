@@ -1,10 +1,10 @@
 import type { Definition } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
-import type { GuardrailPolicy, PolicyTest } from '#crds/guardrail-policy';
-import { apiVersion, kinds } from '#crds/kinds';
-import type { Condition, Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy, PolicyTest } from '#resources/guardrail-policy';
+import { apiVersion, kinds } from '#resources/kinds';
+import type { Condition, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { until } from './until.ts';
 
 /** A policy object. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { ProvidersFile } from '#contracts/providers';
 import { openTokenFile } from '#kit/http/token-file';
-import { createClient, type KubeClient } from '#kube/client';
+import { createClient, type KubeClient } from '#kube/client/client';
 import { root } from '../../hack/check/run-tool.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Hex } from '#contracts/canonical';
-import { apiVersion, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
 import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
 import { systemClock } from '#kit/time/clock';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { ConfigMap, Deployment, Pod } from '#kube/builtin-types';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { ConfigMap, Deployment, Pod } from '#kube/client/builtin-types';
+import { apiVersion, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { createBundleConfigMaps } from '../../operator/bundles/adapters/config-maps/bundle-config-maps.ts';
 import { bundleMapName } from '../../operator/bundles/resources/bundle-config-map.ts';
 import { describeBundleStore } from '../../operator/bundles/testing/bundle-store-suite.ts';

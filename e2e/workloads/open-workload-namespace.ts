@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { Stored } from '#crds/metadata';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { Pod } from '#kube/builtin-types';
-import type { KubeClient } from '#kube/client';
-import { patient } from '#kube/patient-client';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Pod } from '#kube/client/builtin-types';
+import type { KubeClient } from '#kube/client/client';
+import { patient } from '#kube/client/patient-client';
+import type { Stored } from '#resources/metadata';
 import type { ApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
 

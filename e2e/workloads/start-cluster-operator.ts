@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger } from '#kit/log/logger';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { Pod } from '#kube/builtin-types';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Pod } from '#kube/client/builtin-types';
 import type { ClusterConfig } from '../../operator/config.ts';
 import type { LeadershipLostError } from '../../operator/leadership.ts';
 import { createOperator, type Operator, type OperatorOverrides } from '../../operator/operator.ts';

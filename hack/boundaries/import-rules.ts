@@ -84,14 +84,14 @@ const judgement: Rule = {
 /** Packages that only the named folder may import: one place per engine and client. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   re2: ['runtime/rules/pattern'],
-  '@kubernetes/client-node': ['dataplane/kube/credentials.ts'],
-  pino: [`dataplane/kit/log`],
-  'prom-client': ['dataplane/kit/metrics'],
+  '@kubernetes/client-node': ['libraries/kube/client/credentials.ts'],
+  pino: [`libraries/kit/log`],
+  'prom-client': ['libraries/kit/metrics'],
   commander: ['cli'],
-  canonicalize: ['dataplane/contracts'],
-  postgres: ['dataplane/sql'],
-  jose: ['dataplane/identity'],
-  '@openfga/sdk': ['dataplane/relations/adapters/openfga'],
+  canonicalize: ['libraries/contracts'],
+  postgres: ['libraries/sql'],
+  jose: ['libraries/identity'],
+  '@openfga/sdk': ['libraries/relations/adapters/openfga'],
 };
 
 const homes: Rule = {

@@ -7,8 +7,8 @@ import { type Finding, type Rule, type Source, type Target, type Tree, targetOf 
  * touch no framework, driver, clock, logger, random source or environment.
  */
 export const domainFolders: readonly string[] = [
-  'dataplane/contracts',
-  'crds',
+  'libraries/contracts',
+  'libraries/resources',
   'runtime/rules',
   'dataplane/gateway/chat',
   'dataplane/gateway/embeddings',
@@ -127,7 +127,7 @@ const entries: Rule = {
           const target = targetOf(source.path, found.specifier);
           const beside = target.kind === 'file' && posix.dirname(target.path) === posix.dirname(source.path);
           if (target.kind === 'node' || beside) return [];
-          if (target.kind === 'file' && isInside(target.path, 'dataplane/kit')) return [];
+          if (target.kind === 'file' && isInside(target.path, 'libraries/kit')) return [];
           return [{ path: source.path, message: `line ${found.line}: '${found.specifier}' belongs into service.ts` }];
         }),
       ),

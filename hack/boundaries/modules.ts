@@ -5,13 +5,14 @@ export type Module = {
   readonly uses: readonly string[];
 };
 
-const kit = 'dataplane/kit';
-const contracts = 'dataplane/contracts';
-const kube = 'dataplane/kube';
-const checks = 'dataplane/checks';
-const sql = 'dataplane/sql';
-const identity = 'dataplane/identity';
-const relations = 'dataplane/relations';
+const kit = 'libraries/kit';
+const contracts = 'libraries/contracts';
+const kube = 'libraries/kube';
+const resources = 'libraries/resources';
+const checks = 'libraries/checks';
+const sql = 'libraries/sql';
+const identity = 'libraries/identity';
+const relations = 'libraries/relations';
 
 /**
  * Every module and what it may know. Libraries are named for one concept; services meet over HTTP only, so no module
@@ -20,19 +21,19 @@ const relations = 'dataplane/relations';
 export const modules: readonly Module[] = [
   { folder: kit, kind: 'library', uses: [] },
   { folder: contracts, kind: 'library', uses: [] },
-  { folder: 'crds', kind: 'library', uses: [contracts] },
-  { folder: kube, kind: 'library', uses: [kit, contracts, 'crds'] },
+  { folder: resources, kind: 'library', uses: [contracts] },
+  { folder: kube, kind: 'library', uses: [kit, contracts, resources] },
   { folder: checks, kind: 'library', uses: [kit, contracts] },
   { folder: sql, kind: 'library', uses: [kit] },
   { folder: identity, kind: 'library', uses: [kit, contracts] },
   { folder: relations, kind: 'library', uses: [kit, contracts, sql] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
-  { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, 'crds', kube, checks] },
+  { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, resources, kube, checks] },
   { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/postgres', kind: 'service', uses: [kit, sql] },
   { folder: 'dataplane/issuer', kind: 'service', uses: [kit, contracts, identity] },
-  { folder: 'operator', kind: 'service', uses: [kit, contracts, 'crds', kube, checks, sql, identity, relations] },
-  { folder: 'cli', kind: 'service', uses: [kit, contracts, 'crds', kube, checks, identity] },
+  { folder: 'operator', kind: 'service', uses: [kit, contracts, resources, kube, checks, sql, identity, relations] },
+  { folder: 'cli', kind: 'service', uses: [kit, contracts, resources, kube, checks, identity] },
 ];
 
 /** Folders whose files import whatever they prove or generate from. */

@@ -16,13 +16,13 @@ const fences: readonly Fence[] = [
     entries: /^runtime\/(main|judge)\.ts$/,
     reason: 'the runtime judges without a cluster and without a database',
     packages: ['@kubernetes/client-node', ...databaseDrivers],
-    folders: ['dataplane/kube', 'crds', 'dataplane/sql', 'dataplane/relations', 'operator', 'cli'],
+    folders: ['libraries/kube', 'libraries/resources', 'libraries/sql', 'libraries/relations', 'operator', 'cli'],
   },
   {
     entries: /^dataplane\/gateway\/main\.ts$/,
     reason: 'the gateway holds routes in memory, lets the runtime judge and has its credentials mounted',
     packages: ['re2', '@kubernetes/client-node', ...databaseDrivers],
-    folders: ['runtime', 'operator', 'cli', 'dataplane/sql'],
+    folders: ['runtime', 'operator', 'cli', 'libraries/sql'],
   },
   {
     entries: /^operator\/main\.ts$/,

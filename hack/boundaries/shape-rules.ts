@@ -20,7 +20,7 @@ const names: Rule = {
     }),
 };
 
-const mayHaveBarrels = ['dataplane/kit', 'dataplane/contracts', 'crds'];
+const mayHaveBarrels = ['libraries/kit', 'libraries/contracts', 'libraries/resources'];
 
 function onlyPassesOn(source: Source): boolean {
   const rest = source.code
@@ -31,7 +31,7 @@ function onlyPassesOn(source: Source): boolean {
 }
 
 const barrels: Rule = {
-  name: 'no barrel files outside of kit, contracts and crds',
+  name: 'no barrel files outside of kit, contracts and resources',
   check: (tree) =>
     [...tree.sources.values()]
       .filter((source) => !mayHaveBarrels.some((folder) => isInside(source.path, folder)))

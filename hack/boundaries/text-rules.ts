@@ -35,8 +35,8 @@ const output = rule(
 );
 
 const untyped = rule(
-  'no any outside of dataplane/kube',
-  (source) => !inside(source, 'dataplane/kube'),
+  'no any outside of libraries/kube',
+  (source) => !inside(source, 'libraries/kube'),
   /[:<|&,(]\s*any\b(?!\s*[:(])|\bas\s+any\b|\bany\[\]|@ts-(?:ignore|nocheck|expect-error)\b/g,
   'name the type; unknown where it is not known',
 );
@@ -50,7 +50,7 @@ const focused = rule(
 
 const exits = rule(
   'no source ends the process',
-  (source) => !source.isTest && !inside(source, 'cli', 'hack', 'e2e', 'dataplane/kit/process'),
+  (source) => !source.isTest && !inside(source, 'cli', 'hack', 'e2e', 'libraries/kit/process'),
   /\bprocess\s*\.\s*exit\s*\(/g,
   'let the event loop become empty; runMain sets the exit code',
 );

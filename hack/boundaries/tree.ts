@@ -46,14 +46,14 @@ export function readTree(root: string): Tree {
 }
 
 const aliases: Readonly<Record<string, string>> = {
-  '#kit/': 'dataplane/kit/',
-  '#contracts/': 'dataplane/contracts/',
-  '#kube/': 'dataplane/kube/',
-  '#checks/': 'dataplane/checks/',
-  '#crds/': 'crds/',
-  '#sql/': 'dataplane/sql/',
-  '#identity/': 'dataplane/identity/',
-  '#relations/': 'dataplane/relations/',
+  '#kit/': 'libraries/kit/',
+  '#contracts/': 'libraries/contracts/',
+  '#kube/': 'libraries/kube/',
+  '#checks/': 'libraries/checks/',
+  '#resources/': 'libraries/resources/',
+  '#sql/': 'libraries/sql/',
+  '#identity/': 'libraries/identity/',
+  '#relations/': 'libraries/relations/',
 };
 
 export type Target =

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { group, idLabel, kinds, version } from '#crds/kinds';
-import { presentations } from '#crds/presentation';
-import { policyIdLabel, policyNameLabel } from '#crds/revision-labels';
+import { group, idLabel, kinds, version } from '#resources/kinds';
+import { presentations } from '#resources/presentation';
+import { policyIdLabel, policyNameLabel } from '#resources/revision-labels';
 import { generate } from '../generate/custom-resources.ts';
 import { renderDefinition, resourceStructure } from './render-definition.ts';
 import type { StructuralSchema } from './structural-schema.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ValidationRule } from '#crds/validation-rules';
+import type { ValidationRule } from '#resources/validation-rules';
 import type { StructuralSchema } from './structural-schema.ts';
 
 /** The part of JSON Schema that zod writes for our schemas. */

@@ -1,6 +1,6 @@
-import { type AdmissionRule, admissionRules } from '#crds/admission-rules';
-import { group } from '#crds/kinds';
-import { type UserRole, userRoles } from '#crds/user-roles';
+import { type AdmissionRule, admissionRules } from '#resources/admission-rules';
+import { group } from '#resources/kinds';
+import { type UserRole, userRoles } from '#resources/user-roles';
 import { partOf } from './render-definition.ts';
 
 /** A ValidatingAdmissionPolicy and its binding, by file name. */

@@ -1,7 +1,7 @@
-import { group, type Kind, kinds, version } from '#crds/kinds';
-import { category, presentations } from '#crds/presentation';
-import { resourceSchemas } from '#crds/schemas';
-import { atomicMembers, validationRules } from '#crds/validation-rules';
+import { group, type Kind, kinds, version } from '#resources/kinds';
+import { category, presentations } from '#resources/presentation';
+import { resourceSchemas } from '#resources/schemas';
+import { atomicMembers, validationRules } from '#resources/validation-rules';
 import { type StructuralSchema, structuralSchema } from './structural-schema.ts';
 
 type KindKey = keyof typeof kinds;

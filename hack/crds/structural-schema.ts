@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ValidationRule } from '#crds/validation-rules';
+import type { ValidationRule } from '#resources/validation-rules';
 import { type JsonSchema, mergeArms } from './merge-arms.ts';
 
 /** A node of a structural schema (apiextensions.k8s.io/v1): every node has one type, and nothing is a reference. */

@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
-import { group, kinds } from '#crds/kinds';
+import { group, kinds } from '#resources/kinds';
 import { renderAdmission, renderRoles } from '../crds/render-admission.ts';
 import { renderDefinition } from '../crds/render-definition.ts';
 
-const notice = '# Written by npm run generate from the schemas in crds/.\n';
+const notice = '# Written by npm run generate from the schemas in libraries/resources/.\n';
 /** The chart takes the same files in as they are. */
 const chart = 'charts/portcullis/files';
 

@@ -1,5 +1,5 @@
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
-import { createElectionMeter } from '#kube/election-metrics';
+import { createElectionMeter } from '#kube/election/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/metrics.ts';
 import { createBindingCounts } from '../../operator/binding-counts.ts';

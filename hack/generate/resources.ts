@@ -1,5 +1,5 @@
-import { kinds } from '#crds/kinds';
-import { presentations } from '#crds/presentation';
+import { kinds } from '#resources/kinds';
+import { presentations } from '#resources/presentation';
 import { resourceStructure } from '../crds/render-definition.ts';
 import type { StructuralSchema } from '../crds/structural-schema.ts';
 import { type Field, fieldsOf } from '../crds/walk-schema.ts';

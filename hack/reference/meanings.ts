@@ -1,5 +1,5 @@
-import type { FailureReason } from '#crds/model-binding';
-import type { KubeErrorCode } from '#kube/kube-error';
+import type { KubeErrorCode } from '#kube/client/kube-error';
+import type { FailureReason } from '#resources/model-binding';
 
 /** For the reference: what an author does about an application that failed. */
 export const failureMeanings: Readonly<Record<FailureReason, string>> = {

@@ -2,7 +2,7 @@ import { type AssembledBundle, assembleBundle } from '#contracts/assemble-bundle
 import type { Bundle, BundleLimits } from '#contracts/bundle';
 import { definitionSchema } from '#contracts/policy';
 import type { ApprovedProvider } from '#contracts/providers';
-import type { PolicyRevisionSpec } from '#crds/policy-revision';
+import type { PolicyRevisionSpec } from '#resources/policy-revision';
 
 export type BuiltBundle = {
   readonly kind: 'built';

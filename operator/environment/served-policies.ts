@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nameSchema } from '#crds/metadata';
+import { nameSchema } from '#resources/metadata';
 
 /** The name becomes part of that of a Service, which is a DNS label of at most 63 characters. */
 const servedName = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nameSchema } from '#crds/metadata';
+import { nameSchema } from '#resources/metadata';
 
 const labelKey = z
   .string()

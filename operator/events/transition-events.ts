@@ -1,5 +1,5 @@
-import type { Condition } from '#crds/metadata';
-import type { EventFact } from '#kube/event-recorder';
+import type { EventFact } from '#kube/events/event-recorder';
+import type { Condition } from '#resources/metadata';
 
 /** An event without the object that it is about. */
 export type EventNote = Omit<EventFact, 'regarding'>;

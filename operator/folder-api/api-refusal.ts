@@ -1,6 +1,6 @@
-import type { Kind } from '#crds/kinds';
-import { group } from '#crds/kinds';
-import type { FieldProblem } from '#kube/kube-error';
+import type { FieldProblem } from '#kube/client/kube-error';
+import type { Kind } from '#resources/kinds';
+import { group } from '#resources/kinds';
 
 /** Reasons of refusals with their HTTP status, as the Kubernetes API names them (meta/v1 StatusReason). */
 export const refusalReasons = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Resource, Stored } from '#crds/metadata';
-import { patchOperations, statusOperations } from '#kube/apply';
+import { patchOperations, statusOperations } from '#kube/apply/apply';
+import type { Resource, Stored } from '#resources/metadata';
 import { applyJsonPatch } from './apply-json-patch.ts';
 
 /** Examples of RFC 6902, appendix A, and the corners of RFC 6901. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sameJson } from '#kube/same-json';
+import { sameJson } from '#kube/apply/same-json';
 import { ApiRefusal, patchDoesNotApply } from './api-refusal.ts';
 
 const maxOperations = 10_000;

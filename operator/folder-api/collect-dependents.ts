@@ -1,7 +1,7 @@
-import { apiVersion } from '#crds/kinds';
-import type { Metadata, Resource, Stored } from '#crds/metadata';
 import type { Clock } from '#kit/time/clock';
-import { createWorkQueue } from '#kube/work-queue';
+import { createWorkQueue } from '#kube/queue/work-queue';
+import { apiVersion } from '#resources/kinds';
+import type { Metadata, Resource, Stored } from '#resources/metadata';
 import { ApiRefusal, notFound } from './api-refusal.ts';
 import type { Decision } from './decide-create.ts';
 import { decideDelete } from './decide-delete.ts';

@@ -1,5 +1,5 @@
-import { group, type Kind } from '#crds/kinds';
-import type { Metadata, Resource, Stored } from '#crds/metadata';
+import { group, type Kind } from '#resources/kinds';
+import type { Metadata, Resource, Stored } from '#resources/metadata';
 import { ApiRefusal, conflict } from './api-refusal.ts';
 import type { StoredObject } from './stored-object.ts';
 import { validateObject } from './validate-object.ts';

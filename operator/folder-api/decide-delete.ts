@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Kind } from '#crds/kinds';
+import type { Kind } from '#resources/kinds';
 import { ApiRefusal, conflict, notFound } from './api-refusal.ts';
 import { type Decision, wholeSeconds } from './decide-create.ts';
 import { decodeObject, type StoredObject } from './stored-object.ts';

@@ -1,6 +1,6 @@
-import type { Kind } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
-import { sameJson } from '#kube/same-json';
+import { sameJson } from '#kube/apply/same-json';
+import type { Kind } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 import { ApiRefusal, conflict, notFound } from './api-refusal.ts';
 import { applyJsonPatch } from './apply-json-patch.ts';
 import { bodyObject, clientMetadata, type Decision, modified } from './decide-create.ts';

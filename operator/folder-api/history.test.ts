@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { type Change, createHistory } from './history.ts';
 
 function change(version: number, bytes = 1): Change {

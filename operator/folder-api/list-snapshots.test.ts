@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
 import { samplePolicy } from '#kube/testing/sample-resources';
+import { kinds } from '#resources/kinds';
 import { decideCreate } from './decide-create.ts';
 import { createListSnapshots } from './list-snapshots.ts';
 import { openObjectFiles } from './object-files.ts';

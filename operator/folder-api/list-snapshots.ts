@@ -1,4 +1,4 @@
-import type { Kind } from '#crds/kinds';
+import type { Kind } from '#resources/kinds';
 import { ApiRefusal } from './api-refusal.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { StoredObject } from './stored-object.ts';

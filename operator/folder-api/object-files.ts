@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256Hex } from '#contracts/canonical';
-import { type Kind, kinds } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
 import { removeFile, writeAtomic } from '#kit/files/write-atomic';
-import { isServed } from '#kube/served-object';
+import { isServed } from '#kube/client/served-object';
+import { type Kind, kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 import type { StoredObject } from './stored-object.ts';
 
 export type StoreFault = 'unreadable_object' | 'unreadable_versions';

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import type { GatewayReport } from '#crds/gateway-report';
-import { kinds } from '#crds/kinds';
 import { openTokenFile } from '#kit/http/token-file';
-import { applyDesired } from '#kube/apply';
-import { createClient, type KubeClient } from '#kube/client';
-import { compareVersions } from '#kube/compare-versions';
-import { listAll } from '#kube/list-all';
-import { startReflector } from '#kube/reflector';
+import { applyDesired } from '#kube/apply/apply';
+import { createClient, type KubeClient } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
 import { type FlakyProxy, type Mishap, startFlakyProxy } from '#kube/testing/flaky-proxy';
 import { sampleReport } from '#kube/testing/sample-resources';
+import { compareVersions } from '#kube/watch/compare-versions';
+import { startReflector } from '#kube/watch/reflector';
+import type { GatewayReport } from '#resources/gateway-report';
+import { kinds } from '#resources/kinds';
 import { until } from '../../e2e/support/until.ts';
 import { type DataDirectory, makeDataDirectory, openFolder, silent } from './testing/open-folder.ts';
 

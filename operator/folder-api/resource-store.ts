@@ -1,7 +1,7 @@
-import type { Kind } from '#crds/kinds';
-import { kinds } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
 import { FileWriteError } from '#kit/files/write-atomic';
+import type { Kind } from '#resources/kinds';
+import { kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 import { ApiRefusal } from './api-refusal.ts';
 import type { Decision } from './decide-create.ts';
 import { type Change, createHistory, type History } from './history.ts';

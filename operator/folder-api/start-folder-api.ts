@@ -3,7 +3,7 @@ import type { TokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
 import type { Metrics } from '#kit/metrics/metrics';
 import { type Clock, systemClock } from '#kit/time/clock';
-import { createClient } from '#kube/client';
+import { createClient } from '#kube/client/client';
 import { startCollecting } from './collect-dependents.ts';
 import { handleRequest } from './http/handle-request.ts';
 import { measureRequests } from './http/request-metrics.ts';

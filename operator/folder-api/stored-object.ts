@@ -1,5 +1,5 @@
-import type { Kind } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
+import type { Kind } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 
 /** An object as the store holds it: its JSON once, and the metadata by which it is found. Never changed. */
 export type StoredObject = {

@@ -1,12 +1,12 @@
-import { identityProblems } from '#crds/identity';
-import { immutabilityProblems } from '#crds/immutability';
-import type { Kind } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
-import { schemaOf } from '#crds/schemas';
-import { fieldProblems } from '#kube/field-problems';
-import type { FieldProblem } from '#kube/kube-error';
-import { metadataProblems } from '#kube/metadata-problems';
-import { sameJson } from '#kube/same-json';
+import { fieldProblems } from '#kube/apply/field-problems';
+import { metadataProblems } from '#kube/apply/metadata-problems';
+import { sameJson } from '#kube/apply/same-json';
+import type { FieldProblem } from '#kube/client/kube-error';
+import { identityProblems } from '#resources/identity';
+import { immutabilityProblems } from '#resources/immutability';
+import type { Kind } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
+import { schemaOf } from '#resources/schemas';
 import { invalid } from './api-refusal.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import type { GatewayReport } from '#crds/gateway-report';
-import { apiVersion, kinds } from '#crds/kinds';
-import { applyDesired } from '#kube/apply';
-import type { KubeClient } from '#kube/client';
-import { listAll } from '#kube/list-all';
+import { applyDesired } from '#kube/apply/apply';
+import type { KubeClient } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
 import { samplePolicy, sampleReport } from '#kube/testing/sample-resources';
+import type { GatewayReport } from '#resources/gateway-report';
+import { apiVersion, kinds } from '#resources/kinds';
 import { until } from '../../e2e/support/until.ts';
 import { makeDataDirectory, openFolder } from './testing/open-folder.ts';
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { type Manifest, type ManifestProblem, maxManifestBytes, readManifests } from '#kube/read-manifests';
+import { type Manifest, type ManifestProblem, maxManifestBytes, readManifests } from '#kube/apply/read-manifests';
 
 /** What a file says that was read whole. */
 export type FileContent = {

@@ -3,12 +3,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomic } from '#kit/files/write-atomic';
 import type { Logger } from '#kit/log/logger';
+import { createBackoff } from '#kit/time/backoff';
 import type { Clock } from '#kit/time/clock';
-import { applyManifest } from '#kube/apply-manifest';
-import { createBackoff } from '#kube/backoff';
-import type { KubeClient } from '#kube/client';
-import { isKubeError, type KubeError } from '#kube/kube-error';
-import { type Manifest, type ManifestProblem, manifestKey } from '#kube/read-manifests';
+import { applyManifest } from '#kube/apply/apply-manifest';
+import { type Manifest, type ManifestProblem, manifestKey } from '#kube/apply/read-manifests';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError, type KubeError } from '#kube/client/kube-error';
 import { watchDirectory } from './watch-directory.ts';
 import { type FileContent, lookAtFile } from './watched-file.ts';
 

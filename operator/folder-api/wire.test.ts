@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { apiVersion, kinds } from '#crds/kinds';
 import { samplePolicy } from '#kube/testing/sample-resources';
+import { apiVersion, kinds } from '#resources/kinds';
 import { type DataDirectory, makeDataDirectory, type OpenFolder, openFolder } from './testing/open-folder.ts';
 
 const collection = `/apis/${apiVersion}/namespaces/default/guardrailpolicies`;

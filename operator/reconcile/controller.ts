@@ -1,6 +1,6 @@
 import type { Logger } from '#kit/log/logger';
-import type { Turns } from '#kube/turns';
-import { createWorkQueue, type WorkQueue } from '#kube/work-queue';
+import type { Turns } from '#kube/queue/turns';
+import { createWorkQueue, type WorkQueue } from '#kube/queue/work-queue';
 import { consequenceOf, outcomeOfError, type PassOutcome } from './outcome.ts';
 import type { ControllerName, ReconcileMeter } from './reconcile-metrics.ts';
 

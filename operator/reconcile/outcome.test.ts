@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FileWriteError } from '#kit/files/write-atomic';
-import { KubeError, kubeErrorCodes } from '#kube/kube-error';
+import { KubeError, kubeErrorCodes } from '#kube/client/kube-error';
 import { BrokenError, consequenceOf, outcomeOfError } from './outcome.ts';
 
 test.each([

@@ -1,6 +1,6 @@
 import { FileWriteError } from '#kit/files/write-atomic';
-import { NotLeaderError } from '#kube/fenced-client';
-import { isKubeError, type KubeErrorCode } from '#kube/kube-error';
+import { isKubeError, type KubeErrorCode } from '#kube/client/kube-error';
+import { NotLeaderError } from '#kube/election/fenced-client';
 
 /** How a pass over one object ended. */
 export type PassOutcome =

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '#kit/metrics/metrics';
-import { createElectionMeter } from '#kube/election-metrics';
+import { createElectionMeter } from '#kube/election/election-metrics';
 import { controllerNames, createReconcileMeter } from './reconcile-metrics.ts';
 
 function open() {

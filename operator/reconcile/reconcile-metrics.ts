@@ -1,6 +1,6 @@
 import type { Metrics } from '#kit/metrics/metrics';
-import type { RequestReport } from '#kube/client';
-import type { WorkQueueCounts } from '#kube/work-queue';
+import type { RequestReport } from '#kube/client/client';
+import type { WorkQueueCounts } from '#kube/queue/work-queue';
 import type { Consequence } from './outcome.ts';
 
 export const controllerNames = [

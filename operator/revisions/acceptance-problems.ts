@@ -1,4 +1,4 @@
-import { guardrailPolicySpecSchema } from '#crds/guardrail-policy';
+import { guardrailPolicySpecSchema } from '#resources/guardrail-policy';
 import { fitsIntoRevision, maxStoredBytes } from './fits-into-revision.ts';
 
 /** Why a policy becomes no revision, one sentence each; none where it is accepted. Structure alone counts. */

@@ -1,5 +1,5 @@
 import { digestOf } from '#contracts/canonical';
-import type { PolicyRevisionSpec } from '#crds/policy-revision';
+import type { PolicyRevisionSpec } from '#resources/policy-revision';
 
 /** A recorded revision without its definition, which may be large. */
 export type RevisionHead = Omit<PolicyRevisionSpec, 'definition'> & { readonly objectName: string };

@@ -1,6 +1,6 @@
 import { canonicalBytes } from '#contracts/canonical';
 import type { Definition } from '#contracts/policy';
-import type { PolicyTest } from '#crds/guardrail-policy';
+import type { PolicyTest } from '#resources/guardrail-policy';
 
 /**
  * The most that definition and tests may take inside of a revision, bytes: the store of a cluster takes objects of one

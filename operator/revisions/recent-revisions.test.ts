@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Stored } from '#crds/metadata';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
 import { sampleRevision } from '#kube/testing/sample-resources';
+import type { Stored } from '#resources/metadata';
 import { createRecentRevisions } from './recent-revisions.ts';
 
 /** Revisions that count how often they are asked for, and a clock that is set. */

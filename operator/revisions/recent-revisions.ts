@@ -1,7 +1,7 @@
-import { kinds } from '#crds/kinds';
-import type { PolicyRevision, PolicyRevisionSpec } from '#crds/policy-revision';
 import type { Clock } from '#kit/time/clock';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
+import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
 
 /** A revision never changes; only that it is gone is learnt so much later. */
 const freshMs = 10_000;

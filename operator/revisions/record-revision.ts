@@ -1,9 +1,9 @@
-import type { GuardrailPolicy, GuardrailPolicySpec } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { PolicyRevision } from '#crds/policy-revision';
-import type { KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { decideNextNumber, decideRecording, type RevisionContent, type RevisionHead } from './decide-recording.ts';
 import { makeRevision, makeRevisionContent, revisionName } from './resources/revision.ts';
 import { listRevisionHeads } from './revision-heads.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
 import { revisionOf } from '../controllers/model-binding/testing/snapshots.ts';
 import { newestIdOfName } from './revision-heads.ts';
 

@@ -1,9 +1,9 @@
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { PolicyRevision } from '#crds/policy-revision';
-import { policyIdLabel, policyNameHash, policyNameLabel } from '#crds/revision-labels';
-import type { KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { PolicyRevision } from '#resources/policy-revision';
+import { policyIdLabel, policyNameHash, policyNameLabel } from '#resources/revision-labels';
 import type { RevisionHead } from './decide-recording.ts';
 
 /** Definitions may be large: so many are held at the same time, the rest only as heads. */

@@ -1,11 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
-import type { GatewayReport, GatewayReportSpec } from '#crds/gateway-report';
-import { type GatewayRoute, routeFormatVersion } from '#crds/gateway-route';
-import { apiVersion, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import { isKubeError } from '#kube/kube-error';
+import { isKubeError } from '#kube/client/kube-error';
+import type { GatewayReport, GatewayReportSpec } from '#resources/gateway-report';
+import { type GatewayRoute, routeFormatVersion } from '#resources/gateway-route';
+import { apiVersion, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
 import type { TestOperator } from './start-test-operator.ts';
 
 /** What a replica says to a version of a route; `silent` writes no report at all. */

@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import type { PolicyRevision } from '#crds/policy-revision';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import type { PolicyRevision } from '#resources/policy-revision';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { until } from '../../e2e/support/until.ts';
 import { acceptingJudge } from './accepting-judge.ts';
 import { type Attitude, type FakeReplica, startFakeReplica } from './fake-replica.ts';

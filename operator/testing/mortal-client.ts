@@ -1,5 +1,5 @@
-import type { KubeClient } from '#kube/client';
-import { KubeError } from '#kube/kube-error';
+import type { KubeClient } from '#kube/client/client';
+import { KubeError } from '#kube/client/kube-error';
 
 const writes: ReadonlySet<string> = new Set(['create', 'patch', 'patchStatus', 'delete']);
 

@@ -1,8 +1,8 @@
 import type { Definition, Section } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
-import type { GuardrailPolicy, GuardrailPolicySpec } from '#crds/guardrail-policy';
-import { apiVersion } from '#crds/kinds';
-import type { ModelBinding, ModelBindingSpec } from '#crds/model-binding';
+import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-policy';
+import { apiVersion } from '#resources/kinds';
+import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 
 /** A section that denies one word. */
 export function sectionOf(term: string): Section {

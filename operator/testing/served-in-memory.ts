@@ -1,5 +1,5 @@
-import { KubeError } from '#kube/client';
-import { sameJson } from '#kube/same-json';
+import { sameJson } from '#kube/apply/same-json';
+import { KubeError } from '#kube/client/client';
 import type { ServedPolicy } from '../environment/served-policies.ts';
 import type { ServedPin, ServedPolicies } from '../served/ports.ts';
 

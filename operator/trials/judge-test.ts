@@ -1,5 +1,5 @@
 import type { CheckOutcome } from '#checks/client';
-import type { PolicyTest } from '#crds/guardrail-policy';
+import type { PolicyTest } from '#resources/guardrail-policy';
 import type { BundleCheckResult } from '../bundles/ports.ts';
 
 /** What a policy test came to. */

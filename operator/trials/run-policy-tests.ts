@@ -1,7 +1,7 @@
 import type { CheckClient, CheckOutcome, CheckTarget } from '#checks/client';
 import type { Bundle } from '#contracts/bundle';
 import { isEnforced, providerOf, rulesInOrder, type Stage } from '#contracts/policy';
-import type { PolicyTest } from '#crds/guardrail-policy';
+import type { PolicyTest } from '#resources/guardrail-policy';
 import type { BundleCheckResult, Judge } from '../bundles/ports.ts';
 import { isProviderFailure, judgeTest } from './judge-test.ts';
 

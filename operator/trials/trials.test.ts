@@ -3,7 +3,7 @@ import type { CheckOutcome } from '#checks/client';
 import { type Bundle, bundleSchemaName, defaultBundleLimits } from '#contracts/bundle';
 import { detectorContract, type Section } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
-import type { PolicyTest } from '#crds/guardrail-policy';
+import type { PolicyTest } from '#resources/guardrail-policy';
 import type { BundleCheckResult, Judge } from '../bundles/ports.ts';
 import { sectionOf } from '../testing/objects.ts';
 import { askProviders } from './ask-providers.ts';

@@ -1,10 +1,10 @@
 import type { Bundle } from '#contracts/bundle';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
-import { applyDesired } from '#kube/apply';
-import type { KubeClient } from '#kube/client';
-import { KubeError } from '#kube/kube-error';
+import { applyDesired } from '#kube/apply/apply';
+import type { KubeClient } from '#kube/client/client';
+import { KubeError } from '#kube/client/kube-error';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import type { BundleStore } from '../bundles/ports.ts';
 import { BrokenError } from '../reconcile/outcome.ts';
 import type { Workloads } from './ports.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Kind } from '#crds/kinds';
-import type { Resource, Stored } from '#crds/metadata';
-import type { KubeClient } from '#kube/client';
-import { listAll } from '#kube/list-all';
+import type { KubeClient } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
+import type { Kind } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 import { type Backup, readBackup } from '../../backup/backup-file.ts';
 import { backupKinds } from '../../backup/backup-object.ts';
 import { planRestore, type RestorePlan } from '../../backup/plan-restore.ts';

@@ -1,4 +1,4 @@
-import type { GatewayReportSpec } from '#crds/gateway-report';
+import type { GatewayReportSpec } from '#resources/gateway-report';
 import type { UsedWorkload } from '../routes/pin-routes.ts';
 import { routeFormats } from '../routes/read-route.ts';
 import type { TableState } from '../routes/route-table.ts';

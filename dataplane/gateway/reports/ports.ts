@@ -1,4 +1,4 @@
-import type { GatewayReportSpec } from '#crds/gateway-report';
+import type { GatewayReportSpec } from '#resources/gateway-report';
 
 /**
  * Where a replica writes its report. `write` makes the report exactly this, whatever it was and whether it was there;

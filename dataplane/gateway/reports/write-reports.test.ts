@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { GatewayReportSpec } from '#crds/gateway-report';
+import type { GatewayReportSpec } from '#resources/gateway-report';
 import { until } from '../../../e2e/support/until.ts';
 import { buildReport, isNews } from './build-report.ts';
 import { writeReports } from './write-reports.ts';

@@ -1,9 +1,9 @@
-import type { GatewayReportSpec } from '#crds/gateway-report';
 import type { Logger } from '#kit/log/logger';
+import { createBackoff } from '#kit/time/backoff';
 import { type Clock, systemClock } from '#kit/time/clock';
-import { createBackoff } from '#kube/backoff';
-import { isKubeError } from '#kube/kube-error';
-import { wait } from '#kube/wait';
+import { wait } from '#kit/time/wait';
+import { isKubeError } from '#kube/client/kube-error';
+import type { GatewayReportSpec } from '#resources/gateway-report';
 import { isNews } from './build-report.ts';
 import type { ReportSink } from './ports.ts';
 

@@ -1,11 +1,11 @@
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient, ProbeOutcome } from '#checks/client';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { Stored } from '#crds/metadata';
 import type { Logger } from '#kit/log/logger';
+import { createBackoff } from '#kit/time/backoff';
 import { type Clock, systemClock } from '#kit/time/clock';
-import { createBackoff } from '#kube/backoff';
-import { wait } from '#kube/wait';
+import { wait } from '#kit/time/wait';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { Stored } from '#resources/metadata';
 import { checkTarget } from './check-target.ts';
 import type { OpenRouteSource } from './ports.ts';
 import type { ProbeVerdict, RouteTable, SeenRoute } from './route-table.ts';

@@ -1,5 +1,5 @@
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { Stored } from '#crds/metadata';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { Stored } from '#resources/metadata';
 
 /** What a source of routes tells, in the order in which it happened. */
 export type RouteListener = {

@@ -4,7 +4,7 @@ import {
   type GuardedRoute,
   gatewayRouteSpecSchema,
   routeFormatVersion,
-} from '#crds/gateway-route';
+} from '#resources/gateway-route';
 
 /** Formats of routes that this gateway reads. */
 export const routeFormats: readonly number[] = [routeFormatVersion];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { GatewayRouteSpec } from '#crds/gateway-route';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
 import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { createRoutePins } from './pin-routes.ts';
 import { type Lookup, RouteTable, type SeenRoute } from './route-table.ts';

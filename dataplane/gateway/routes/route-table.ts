@@ -1,4 +1,4 @@
-import type { GatewayRouteSpec } from '#crds/gateway-route';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
 import { type RouteReading, readRoute } from './read-route.ts';
 
 /** A version of a route as the watch showed it. */

@@ -1,7 +1,7 @@
 import { contextHeaders, currentProfile } from '#contracts/profiles';
-import type { GatewayRoute, GatewayRouteSpec, GuardedRoute } from '#crds/gateway-route';
-import { apiVersion } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
+import type { GatewayRoute, GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
+import { apiVersion } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
 import type { RouteListener, RouteSource } from '../routes/ports.ts';
 
 /** What a guarded route points to. */

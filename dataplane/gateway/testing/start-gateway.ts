@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GatewayReportSpec } from '#crds/gateway-report';
 import { createLogger } from '#kit/log/logger';
+import type { GatewayReportSpec } from '#resources/gateway-report';
 import { until } from '../../../e2e/support/until.ts';
 import type { GatewayConfig } from '../config.ts';
 import { createGatewayService, type GatewayOverrides, type GatewayService } from '../service.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Definition } from '#contracts/policy';
-import type { PolicyTest } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
+import type { PolicyTest } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
 import {
   applyRevision,
   bindingCondition,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
 import { definitionOf } from '../../../operator/testing/objects.ts';
 import { chatCall } from '../../support/chat-call.ts';
 import { startLoad } from '../../support/load.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
-import type { Condition } from '#crds/metadata';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
+import type { Condition } from '#resources/metadata';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { joinAsReplica } from '../../support/pretend-replica.ts';
 import { childrenOf } from '../../support/process-table.ts';
 import {

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { kinds } from '#crds/kinds';
-import { createClient, type KubeClient } from '#kube/client';
-import { loadKubeconfig } from '#kube/credentials';
+import { createClient, type KubeClient } from '#kube/client/client';
+import { loadKubeconfig } from '#kube/client/credentials';
+import { kinds } from '#resources/kinds';
 import { root } from '../../../hack/check/run-tool.ts';
 import { bringUp } from '../../../hack/cluster/bring-up.ts';
 import { buildPrograms } from '../../../hack/cluster/build/build-programs.ts';

@@ -1,4 +1,4 @@
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { applyRevision, bindingNow, bindingOf, conditionOf, policyOf, writePolicy } from '../../support/resources.ts';
 import { startScriptedUpstream } from '../../support/scripted-upstream.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';

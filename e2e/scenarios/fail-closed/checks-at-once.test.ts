@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { apiVersion, kinds } from '#crds/kinds';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { apiVersion, kinds } from '#resources/kinds';
 import { chatCall } from '../../support/chat-call.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
 import { until } from '../../support/until.ts';

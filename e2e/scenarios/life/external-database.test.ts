@@ -1,14 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres, openTestDatabase, startTestServer } from '#sql/testing/test-database';
 import { descendantsOf } from '../../../cli/testing/process-tree.ts';
 import { type CliEnd, runCli, temporaryFolder } from '../../../cli/testing/run-cli.ts';
-import {
-  missingPostgres,
-  onPostgres,
-  openTestDatabase,
-  startTestServer,
-} from '../../../dataplane/sql/testing/test-database.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';
 import { until } from '../../support/until.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { kinds } from '#crds/kinds';
+import { kinds } from '#resources/kinds';
 import { chatCall } from '../../support/chat-call.ts';
 import { freePort, occupyPort } from '../../support/loopback.ts';
 import { familyOf, hasProcessTable } from '../../support/process-table.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { missingPostgres, onPostgres } from '../../../dataplane/sql/testing/test-database.ts';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { root } from '../../check/run-tool.ts';
 import { portcullisImage } from './portcullis-image.ts';
 import { postgresImage } from './postgres-image.ts';

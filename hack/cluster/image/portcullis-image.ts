@@ -16,7 +16,7 @@ const home = 'app';
 const user = 65_532;
 
 /** What runs, and nothing that only proves it. */
-const sourceFolders = ['cli', 'crds', 'dataplane', 'operator', 'runtime', 'examples/guarded-chat'];
+const sourceFolders = ['cli', 'crds', 'libraries', 'dataplane', 'operator', 'runtime', 'examples/guarded-chat'];
 const isProof = (path: string): boolean => /\.test\.ts$|(^|\/)(testing|testdata)(\/|$)/.test(path);
 /** Read by compilers, debuggers, people and a runtime other than Node. */
 const isSpare = (path: string): boolean => /\.(d\.[cm]?ts|map|md|markdown|bare)$/.test(path);

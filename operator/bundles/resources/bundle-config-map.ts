@@ -1,4 +1,4 @@
-import type { ConfigMap } from '#kube/builtin-types';
+import type { ConfigMap } from '#kube/client/builtin-types';
 
 /** Annotation that holds the whole digest; the name has room for a part of it only. */
 export const digestAnnotation = 'portcullis.dev/digest';

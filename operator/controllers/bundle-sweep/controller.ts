@@ -1,7 +1,7 @@
-import { kinds } from '#crds/kinds';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
-import type { KubeClient } from '#kube/client';
-import { listAll } from '#kube/list-all';
+import type { KubeClient } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
+import { kinds } from '#resources/kinds';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import type { BundleStore } from '../../bundles/ports.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 

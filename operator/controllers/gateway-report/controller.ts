@@ -1,7 +1,7 @@
-import { kinds } from '#crds/kinds';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
 import type { Stores } from '../../caches.ts';
 import type { GatewayReplicas } from '../../gateways/ports.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';

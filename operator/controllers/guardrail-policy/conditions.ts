@@ -1,4 +1,4 @@
-import type { ConditionChange } from '#kube/conditions';
+import type { ConditionChange } from '#kube/apply/conditions';
 import type { PolicyStanding } from './decide.ts';
 
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;

@@ -1,4 +1,4 @@
-import { idPattern } from '#crds/admission-rules';
+import { idPattern } from '#resources/admission-rules';
 import type { IdClaimant, PolicySnapshot, RecordedView } from './snapshot.ts';
 
 export type PolicyStanding =

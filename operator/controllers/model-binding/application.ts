@@ -1,7 +1,7 @@
 import { digestOf } from '#contracts/canonical';
-import type { GatewayRouteSpec } from '#crds/gateway-route';
-import type { ApplicationRecord, FailureReason, ModelBindingSpec } from '#crds/model-binding';
-import { sameJson } from '#kube/same-json';
+import { sameJson } from '#kube/apply/same-json';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
+import type { ApplicationRecord, FailureReason, ModelBindingSpec } from '#resources/model-binding';
 
 /** What an application puts in force; the policy id is unknown while the policy cannot be found. */
 export type Content =

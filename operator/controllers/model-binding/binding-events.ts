@@ -1,4 +1,4 @@
-import type { ModelBinding } from '#crds/model-binding';
+import type { ModelBinding } from '#resources/model-binding';
 import { type EventNote, transitionEvents, type Watched } from '../../events/transition-events.ts';
 import type { Settlement } from './steps.ts';
 

@@ -1,6 +1,6 @@
-import { kinds } from '#crds/kinds';
-import type { PolicyRevision } from '#crds/policy-revision';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
 import { revisionName } from '../../revisions/resources/revision.ts';
 import type { Content } from './application.ts';

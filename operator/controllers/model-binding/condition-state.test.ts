@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding, ModelBindingSpec } from '#crds/model-binding';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 import { bindingObject } from '../../testing/objects.ts';
 import { type ConditionState, conditionState } from './condition-state.ts';
 import { aspectsOf } from './conditions.ts';

@@ -1,5 +1,5 @@
-import type { Condition, Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
+import type { Condition, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import type { BindingCondition } from './conditions.ts';
 
 export const conditionStates = ['applied', 'unbound', 'disabled', 'pending', 'failed'] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Condition } from '#crds/metadata';
-import type { FailureReason } from '#crds/model-binding';
+import type { Condition } from '#resources/metadata';
+import type { FailureReason } from '#resources/model-binding';
 import { aspectsOf, bindingConditions, camel } from './conditions.ts';
 import type { Snapshot } from './snapshot.ts';
 import { makeStatus } from './status.ts';

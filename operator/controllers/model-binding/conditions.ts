@@ -1,4 +1,4 @@
-import type { Condition } from '#crds/metadata';
+import type { Condition } from '#resources/metadata';
 import { pinnedApplication, sameApplication } from './application.ts';
 import { describeRejections, desiredOf } from './decide.ts';
 import { describeAbsence } from './decide-progress.ts';

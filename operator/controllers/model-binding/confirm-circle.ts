@@ -1,7 +1,7 @@
-import type { GatewayRoute } from '#crds/gateway-route';
-import { idLabel, kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import { type KubeClient, KubeError } from '#kube/client';
+import { type KubeClient, KubeError } from '#kube/client/client';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { idLabel, kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { aliasKey } from '../../caches.ts';
 import type { Mover } from './alias-circle.ts';
 

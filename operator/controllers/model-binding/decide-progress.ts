@@ -1,8 +1,8 @@
 import { isEnforced, providerOf, rulesInOrder, sectionSchema } from '#contracts/policy';
 import { isContentProfile } from '#contracts/profiles';
-import type { GatewayRouteSpec } from '#crds/gateway-route';
-import type { FailureReason } from '#crds/model-binding';
-import type { PolicyRevisionSpec } from '#crds/policy-revision';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
+import type { FailureReason } from '#resources/model-binding';
+import type { PolicyRevisionSpec } from '#resources/policy-revision';
 import { type Application, pinnedApplication, sameContent } from './application.ts';
 import { makeGuard } from './resources/route.ts';
 import type { Snapshot, Target } from './snapshot.ts';

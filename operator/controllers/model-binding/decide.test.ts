@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
-import type { ApplicationRecord, FailureReason, ModelBindingSpec } from '#crds/model-binding';
+import type { ApplicationRecord, FailureReason, ModelBindingSpec } from '#resources/model-binding';
 import { contentDigest, desiredApplication } from './application.ts';
 import { decide } from './decide.ts';
 import type { PreviousApplication, Snapshot } from './snapshot.ts';

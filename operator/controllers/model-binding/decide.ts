@@ -1,7 +1,7 @@
-import { idPattern } from '#crds/admission-rules';
-import type { GatewayRouteSpec } from '#crds/gateway-route';
-import { idLabel } from '#crds/kinds';
-import { sameJson } from '#kube/same-json';
+import { sameJson } from '#kube/apply/same-json';
+import { idPattern } from '#resources/admission-rules';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
+import { idLabel } from '#resources/kinds';
 import {
   type Application,
   answers,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { idPattern } from '#crds/admission-rules';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { idLabel, operatorFinalizer } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
+import { idPattern } from '#resources/admission-rules';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { idLabel, operatorFinalizer } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { aliasKey, type Stores } from '../../caches.ts';
 import { type AliasWorld, circleToBreak, type Mover } from './alias-circle.ts';
 import {

@@ -1,9 +1,9 @@
 import { digestOf } from '#contracts/canonical';
-import type { PolicyTest } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { PolicyTest } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 
 /** How many passed lists a workload remembers. */
 const remembered = 64;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { gatewayRouteSpecSchema } from '#crds/gateway-route';
-import type { Resource } from '#crds/metadata';
+import { gatewayRouteSpecSchema } from '#resources/gateway-route';
+import type { Resource } from '#resources/metadata';
 import { previousAnnotation } from './resources/route.ts';
 import type { PreviousApplication } from './snapshot.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ApplicationRecord, failureReasons } from '#crds/model-binding';
+import { type ApplicationRecord, failureReasons } from '#resources/model-binding';
 import { addOutcome, hasOutcome, isApplied, isFinal, ringSize } from './ring.ts';
 
 function record(generationId: string, outcome: ApplicationRecord['outcome'] = 'Failed'): ApplicationRecord {

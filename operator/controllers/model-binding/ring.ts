@@ -1,4 +1,4 @@
-import type { ApplicationRecord } from '#crds/model-binding';
+import type { ApplicationRecord } from '#resources/model-binding';
 
 /** The newest first. */
 export type Ring = readonly ApplicationRecord[];

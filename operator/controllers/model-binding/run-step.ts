@@ -1,8 +1,8 @@
 import type { CheckClient } from '#checks/client';
-import type { Stored } from '#crds/metadata';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
 import type { Logger } from '#kit/log/logger';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { Stored } from '#resources/metadata';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
 import type { BundleStore, Judge, Judgement } from '../../bundles/ports.ts';
 import { BrokenError } from '../../reconcile/outcome.ts';

@@ -1,8 +1,8 @@
 import type { BundleLimits } from '#contracts/bundle';
-import type { GatewayRouteSpec, GuardedRoute } from '#crds/gateway-route';
-import type { Condition } from '#crds/metadata';
-import type { ModelBindingSpec } from '#crds/model-binding';
-import type { PolicyRevisionSpec } from '#crds/policy-revision';
+import type { GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
+import type { Condition } from '#resources/metadata';
+import type { ModelBindingSpec } from '#resources/model-binding';
+import type { PolicyRevisionSpec } from '#resources/policy-revision';
 import type { BuiltBundle, RefusedBundle } from '../../bundles/build-bundle.ts';
 import type { Judgement } from '../../bundles/ports.ts';
 import type { Mover } from './alias-circle.ts';

@@ -1,6 +1,6 @@
-import type { Condition } from '#crds/metadata';
-import type { ApplicationRecord, ModelBindingStatus } from '#crds/model-binding';
-import { setCondition } from '#kube/conditions';
+import { setCondition } from '#kube/apply/conditions';
+import type { Condition } from '#resources/metadata';
+import type { ApplicationRecord, ModelBindingStatus } from '#resources/model-binding';
 import { type Aspects, bindingConditions } from './conditions.ts';
 import { addOutcome } from './ring.ts';
 import type { Snapshot } from './snapshot.ts';

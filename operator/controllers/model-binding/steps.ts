@@ -1,4 +1,4 @@
-import type { FailureReason } from '#crds/model-binding';
+import type { FailureReason } from '#resources/model-binding';
 import type { Outcome } from './application.ts';
 import type { RouteDraft } from './resources/route.ts';
 import type { PreviousApplication, Target } from './snapshot.ts';

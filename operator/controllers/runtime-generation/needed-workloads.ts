@@ -1,7 +1,7 @@
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import type { BuiltBundle } from '../../bundles/build-bundle.ts';
 import type { ServedPolicy } from '../../environment/served-policies.ts';
 import type { ServedPin, ServedPolicies } from '../../served/ports.ts';

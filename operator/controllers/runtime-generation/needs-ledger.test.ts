@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { GatewayRoute } from '#crds/gateway-route';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import { createObjectStore } from '#kube/object-store';
+import { createObjectStore } from '#kube/watch/object-store';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { bindingObject } from '../../testing/objects.ts';
 import type { ServedNeed } from './needed-workloads.ts';
 import { createNeedsLedger } from './needs-ledger.ts';

@@ -1,6 +1,6 @@
-import type { RuntimeGeneration } from '#crds/runtime-generation';
 import type { Logger } from '#kit/log/logger';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import type { BundleStore } from '../../bundles/ports.ts';
 import type { ServedPin } from '../../served/ports.ts';
 import { type Content, pinnedApplication } from '../model-binding/application.ts';

@@ -1,5 +1,5 @@
-import type { Condition } from '#crds/metadata';
-import type { RuntimeGenerationSpec } from '#crds/runtime-generation';
+import type { Condition } from '#resources/metadata';
+import type { RuntimeGenerationSpec } from '#resources/runtime-generation';
 import type { WorkloadObservation } from '../../workloads/ports.ts';
 
 /** Who needs a workload, and how many processes they ask for. */

@@ -1,5 +1,5 @@
-import type { RuntimeGenerationStatus } from '#crds/runtime-generation';
-import { setCondition } from '#kube/conditions';
+import { setCondition } from '#kube/apply/conditions';
+import type { RuntimeGenerationStatus } from '#resources/runtime-generation';
 import type { GenerationStanding } from './decide.ts';
 import type { GenerationSnapshot } from './snapshot.ts';
 

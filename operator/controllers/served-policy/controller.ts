@@ -1,8 +1,8 @@
-import { kinds } from '#crds/kinds';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
 import type { Clock } from '#kit/time/clock';
-import { KubeError } from '#kube/client';
-import type { EventRecorder } from '#kube/event-recorder';
+import { KubeError } from '#kube/client/client';
+import type { EventRecorder } from '#kube/events/event-recorder';
+import { kinds } from '#resources/kinds';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 import type { ServedPolicy } from '../../environment/served-policies.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';

@@ -1,4 +1,4 @@
-import { apiVersion, group, kinds, version } from '#crds/kinds';
+import { apiVersion, group, kinds, version } from '#resources/kinds';
 
 const preferred = { groupVersion: apiVersion, version };
 const apiGroup = {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { group, type Kind } from '#crds/kinds';
 import { bearerToken } from '#kit/http/bearer';
 import { sendBytes, sendJson } from '#kit/http/json-answer';
 import { headerValues } from '#kit/http/raw-headers';
@@ -8,6 +7,7 @@ import { drainRefused, readBody } from '#kit/http/read-body';
 import type { TokenFile } from '#kit/http/token-file';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
 import type { Clock } from '#kit/time/clock';
+import { group, type Kind } from '#resources/kinds';
 import { ApiRefusal, notFound, statusOf } from '../api-refusal.ts';
 import { decideCreate, nameInBody } from '../decide-create.ts';
 import { decideDelete, readDeleteOptions } from '../decide-delete.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { apiVersion, type Kind } from '#crds/kinds';
+import { apiVersion, type Kind } from '#resources/kinds';
 import { ApiRefusal } from '../api-refusal.ts';
 import type { ListSnapshots, Page } from '../list-snapshots.ts';
 import type { ListQuery } from './list-query.ts';

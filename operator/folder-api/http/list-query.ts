@@ -1,6 +1,6 @@
-import { type Kind, kinds } from '#crds/kinds';
-import { presentations } from '#crds/presentation';
-import { isVersion } from '#kube/compare-versions';
+import { isVersion } from '#kube/watch/compare-versions';
+import { type Kind, kinds } from '#resources/kinds';
+import { presentations } from '#resources/presentation';
 import { ApiRefusal } from '../api-refusal.ts';
 import { parseLabelSelector } from '../label-selector.ts';
 import { decodeObject, type StoredObject } from '../stored-object.ts';

@@ -1,4 +1,4 @@
-import { group, type Kind, kinds, version } from '#crds/kinds';
+import { group, type Kind, kinds, version } from '#resources/kinds';
 import { ApiRefusal } from '../api-refusal.ts';
 
 /** What a request is about. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { apiVersion, type Kind } from '#crds/kinds';
+import { apiVersion, type Kind } from '#resources/kinds';
 import { ApiRefusal, statusOf } from '../api-refusal.ts';
 import type { Change } from '../history.ts';
 import type { ResourceStore } from '../resource-store.ts';

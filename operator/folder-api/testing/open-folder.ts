@@ -5,7 +5,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
 import type { Clock } from '#kit/time/clock';
-import { createClient, type KubeClient } from '#kube/client';
+import { createClient, type KubeClient } from '#kube/client/client';
 import { type FolderApi, startFolderApi } from '../start-folder-api.ts';
 
 export const silent = createLogger({ service: 'test', level: 'error', destination: { write: () => {} } });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ProviderList } from '#contracts/management';
 import type { Logger } from '#kit/log/logger';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
 import type { ManagementCaches } from '../caches.ts';
 import type { ManagementMetrics } from '../metrics.ts';
 import type { ModelReader } from '../models/read-model.ts';

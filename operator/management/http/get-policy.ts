@@ -1,9 +1,9 @@
 import type { PolicyDetail } from '#contracts/management';
 import type { Definition } from '#contracts/policy';
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { PolicyRevision } from '#crds/policy-revision';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { etagOf } from '../etag.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { knownRevision, madeAt, policyDetail } from '../policies/policy-view.ts';

@@ -1,5 +1,5 @@
-import { kinds } from '#crds/kinds';
-import type { PolicyRevision } from '#crds/policy-revision';
+import { kinds } from '#resources/kinds';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { findPolicy } from '../policies/find-policy.ts';
 import { revisionDetail } from '../policies/policy-view.ts';
 import type { Exchange } from './exchange.ts';

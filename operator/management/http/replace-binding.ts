@@ -1,8 +1,8 @@
 import { type BindingWrite, bindingApplySchema, bindingUnbindSchema } from '#contracts/management';
-import { kinds } from '#crds/kinds';
-import type { ModelBindingSpec } from '#crds/model-binding';
-import type { PolicyRevision } from '#crds/policy-revision';
 import type { JsonValue } from '#kit/json/parse-strict';
+import { kinds } from '#resources/kinds';
+import type { ModelBindingSpec } from '#resources/model-binding';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { findPolicy } from '../policies/find-policy.ts';
 import { describeIssues } from './describe-issues.ts';
 import type { Exchange, Management } from './exchange.ts';

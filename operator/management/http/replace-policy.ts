@@ -1,9 +1,9 @@
 import { policyReplaceSchema } from '#contracts/management';
-import { type GuardrailPolicy, guardrailPolicySpecSchema, type PolicyTest } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { PolicyRevision } from '#crds/policy-revision';
 import type { JsonValue } from '#kit/json/parse-strict';
+import { type GuardrailPolicy, guardrailPolicySpecSchema, type PolicyTest } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { changeToken, nextPolicySpec } from '../policies/make-policy.ts';

@@ -3,7 +3,7 @@ import { type ManagementErrorCode, managementErrors } from '#contracts/managemen
 import { sendJson } from '#kit/http/json-answer';
 import { drainRefused } from '#kit/http/read-body';
 import { describeFailure } from '#kit/log/describe-failure';
-import { KubeError } from '#kube/kube-error';
+import { KubeError } from '#kube/client/kube-error';
 import type { OperationName } from '../metrics.ts';
 import { RecordsUnavailableError } from '../operations/ports.ts';
 import type { Exchange, Management } from './exchange.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ApplicationRecord, FailureReason } from '#crds/model-binding';
+import type { ApplicationRecord, FailureReason } from '#resources/model-binding';
 import { type Application, contentDigest } from '../../controllers/model-binding/application.ts';
 import type { ReplicaView } from '../../controllers/model-binding/snapshot.ts';
 import { bindingRead, bindingState } from './binding-state.ts';

@@ -1,7 +1,7 @@
-import { idLabel, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import { idLabel, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import type { ManagementCaches } from '../caches.ts';
 
 /**

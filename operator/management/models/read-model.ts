@@ -1,9 +1,9 @@
 import type { ApprovedProvider } from '#contracts/providers';
-import type { GatewayRoute } from '#crds/gateway-route';
-import { idLabel, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { idLabel, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { desiredApplication, pinnedApplication } from '../../controllers/model-binding/application.ts';
 import { isInProgress } from '../../controllers/model-binding/condition-state.ts';
 import { replicasOf, waitingReplicas } from '../../controllers/model-binding/gather.ts';

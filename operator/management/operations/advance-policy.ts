@@ -1,6 +1,6 @@
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { idLabel, kinds } from '#crds/kinds';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
 import { recordRevision } from '../../revisions/record-revision.ts';
 import { listRevisionHeads } from '../../revisions/revision-heads.ts';
 import type { ManagementCaches } from '../caches.ts';

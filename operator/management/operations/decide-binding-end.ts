@@ -1,4 +1,4 @@
-import type { ApplicationRecord } from '#crds/model-binding';
+import type { ApplicationRecord } from '#resources/model-binding';
 import { failedWith, type OpenOperation, type OperationEnd } from './operation.ts';
 
 /** The binding of a model as one read showed it. */

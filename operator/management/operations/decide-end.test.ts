@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ApplicationRecord } from '#crds/model-binding';
+import type { ApplicationRecord } from '#resources/model-binding';
 import { type BindingFacts, decideBindingEnd } from './decide-binding-end.ts';
 import { decidePolicyEnd } from './decide-policy-end.ts';
 import type { CommandWrite, OpenOperation } from './operation.ts';

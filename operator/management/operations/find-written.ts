@@ -1,7 +1,7 @@
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { idLabel, kinds } from '#crds/kinds';
-import type { ModelBinding } from '#crds/model-binding';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { listRevisionHeads } from '../../revisions/revision-heads.ts';
 import { changeToken } from '../policies/make-policy.ts';
 import type { CommandWrite, Operation, Written } from './operation.ts';

@@ -1,7 +1,7 @@
 import type { OperationKind, OperationResource, OperationResult, OperationState } from '#contracts/management';
 import { type OperationFailureCode, operationFailures } from '#contracts/management-errors';
-import type { GuardrailPolicySpec } from '#crds/guardrail-policy';
-import type { ModelBindingSpec } from '#crds/model-binding';
+import type { GuardrailPolicySpec } from '#resources/guardrail-policy';
+import type { ModelBindingSpec } from '#resources/model-binding';
 
 /** What a command writes: enough to send the identical conditional write once more. */
 export type CommandWrite =

@@ -1,9 +1,9 @@
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
-import type { JsonPatchOperation, KubeClient } from '#kube/client';
-import { isKubeError, type KubeErrorCode } from '#kube/kube-error';
+import type { JsonPatchOperation, KubeClient } from '#kube/client/client';
+import { isKubeError, type KubeErrorCode } from '#kube/client/kube-error';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { newPolicyObject } from '../policies/make-policy.ts';
 import { findWritten } from './find-written.ts';
 import type { CommandWrite, Operation, Written } from './operation.ts';

@@ -1,6 +1,6 @@
-import { idLabel } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { ModelBinding } from '#crds/model-binding';
+import { idLabel } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { type BindingFacts, decideBindingEnd } from './decide-binding-end.ts';
 import type { OpenOperation, OperationEnd } from './operation.ts';
 import type { OperationStore } from './ports.ts';

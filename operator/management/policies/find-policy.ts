@@ -1,7 +1,7 @@
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { idLabel, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
 import { isShown, type ManagementCaches } from '../caches.ts';
 import { policyObjectName } from './make-policy.ts';
 

@@ -1,6 +1,6 @@
 import type { PolicyCreate, PolicyReplace } from '#contracts/management';
-import type { GuardrailPolicy, GuardrailPolicySpec, PolicyTest } from '#crds/guardrail-policy';
-import { apiVersion, idLabel, kinds } from '#crds/kinds';
+import type { GuardrailPolicy, GuardrailPolicySpec, PolicyTest } from '#resources/guardrail-policy';
+import { apiVersion, idLabel, kinds } from '#resources/kinds';
 
 /** The token of a write of this API (DESIGN section 5): the operation and the generation that its write makes. */
 export function changeToken(operationId: string, generation: number): string {

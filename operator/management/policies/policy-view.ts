@@ -1,8 +1,8 @@
 import type { PolicyDetail, PolicySummary } from '#contracts/management';
 import type { Definition } from '#contracts/policy';
-import { createdAnnotation } from '#crds/kinds';
-import type { Metadata, Stored } from '#crds/metadata';
-import type { PolicyRevision, PolicyRevisionSpec } from '#crds/policy-revision';
+import { createdAnnotation } from '#resources/kinds';
+import type { Metadata, Stored } from '#resources/metadata';
+import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
 
 /** A recorded revision without what may be large. */
 export type KnownRevision = Omit<PolicyRevisionSpec, 'definition' | 'tests'> & {

@@ -1,9 +1,9 @@
-import type { GuardrailPolicy } from '#crds/guardrail-policy';
-import { kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import type { PolicyRevision } from '#crds/policy-revision';
 import type { Clock } from '#kit/time/clock';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { PolicyRevision } from '#resources/policy-revision';
 import { acceptanceProblems } from '../../revisions/acceptance-problems.ts';
 import { holdMs } from '../../revisions/decide-recording.ts';
 import { recordRevision } from '../../revisions/record-revision.ts';

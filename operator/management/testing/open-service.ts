@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#kit/time/clock';
-import type { KubeClient } from '#kube/client';
+import type { KubeClient } from '#kube/client/client';
 import { openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { makeDataDirectory, openFolder, silent } from '../../folder-api/testing/open-folder.ts';
 import { readConfig } from '../config.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { policyRevisionSchema } from '#crds/policy-revision';
-import { policyNameHash } from '#crds/revision-labels';
+import { policyRevisionSchema } from '#resources/policy-revision';
+import { policyNameHash } from '#resources/revision-labels';
 import { policyObject, sectionOf } from '../../testing/objects.ts';
 import { makeRevision, makeRevisionContent } from './revision.ts';
 

@@ -1,9 +1,9 @@
 import { canonicalBytes, sha256Hex } from '#contracts/canonical';
 import { type Definition, rulesInOrder } from '#contracts/policy';
-import type { GuardrailPolicySpec } from '#crds/guardrail-policy';
-import { apiVersion, kinds } from '#crds/kinds';
-import type { PolicyRevision } from '#crds/policy-revision';
-import { policyIdLabel, policyNameHash, policyNameLabel } from '#crds/revision-labels';
+import type { GuardrailPolicySpec } from '#resources/guardrail-policy';
+import { apiVersion, kinds } from '#resources/kinds';
+import type { PolicyRevision } from '#resources/policy-revision';
+import { policyIdLabel, policyNameHash, policyNameLabel } from '#resources/revision-labels';
 import type { RevisionContent } from '../decide-recording.ts';
 
 export function revisionName(policyId: string, revision: number | string): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { runtimeGenerationSchema } from '#crds/runtime-generation';
+import { runtimeGenerationSchema } from '#resources/runtime-generation';
 import { renderManifest } from '../adapters/processes/manifest.ts';
 import { workloadName } from '../workload-name.ts';
 import { makeGeneration } from './generation.ts';

@@ -1,5 +1,5 @@
-import { apiVersion, kinds } from '#crds/kinds';
-import type { RuntimeGeneration } from '#crds/runtime-generation';
+import { apiVersion, kinds } from '#resources/kinds';
+import type { RuntimeGeneration } from '#resources/runtime-generation';
 
 /** The object of a workload; it belongs to nobody, for applications share it. */
 export function makeGeneration(input: {

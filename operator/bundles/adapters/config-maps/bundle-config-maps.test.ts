@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { sha256Hex } from '#contracts/canonical';
 import { createLogger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
-import { createClient } from '#kube/client';
+import { createClient } from '#kube/client/client';
 import { type SmallApiServer, startSmallApiServer } from '#kube/testing/small-api-server';
 import { bundleMapName, makeBundleMap } from '../../resources/bundle-config-map.ts';
 import { type BundlePlace, describeBundleStore } from '../../testing/bundle-store-suite.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { defaultBundleLimits } from '#contracts/bundle';
-import { gatewayRouteSchema } from '#crds/gateway-route';
+import { gatewayRouteSchema } from '#resources/gateway-route';
 import { writePrevious } from '../previous.ts';
 import { bindingId, generationId, guardOf, revisionOf, specOf } from '../testing/snapshots.ts';
 import { makeGuard, makeRoute, makeRouteFrame, minStreamingBodyBytes } from './route.ts';

@@ -1,10 +1,15 @@
 import type { BundleLimits } from '#contracts/bundle';
 import { sectionSchema } from '#contracts/policy';
 import { contextHeaders } from '#contracts/profiles';
-import { type GatewayRoute, type GatewayRouteSpec, type GuardedRoute, routeFormatVersion } from '#crds/gateway-route';
-import { apiVersion, idLabel, kinds } from '#crds/kinds';
-import type { ModelBindingSpec } from '#crds/model-binding';
-import type { PolicyRevisionSpec } from '#crds/policy-revision';
+import {
+  type GatewayRoute,
+  type GatewayRouteSpec,
+  type GuardedRoute,
+  routeFormatVersion,
+} from '#resources/gateway-route';
+import { apiVersion, idLabel, kinds } from '#resources/kinds';
+import type { ModelBindingSpec } from '#resources/model-binding';
+import type { PolicyRevisionSpec } from '#resources/policy-revision';
 
 /** A streaming binding needs bodies of at least this size (DESIGN section 8). */
 export const minStreamingBodyBytes = 8_192;

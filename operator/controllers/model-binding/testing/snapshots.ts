@@ -1,9 +1,9 @@
 import { defaultBundleLimits } from '#contracts/bundle';
 import { canonicalBytes } from '#contracts/canonical';
 import { currentProfile } from '#contracts/profiles';
-import type { GatewayRouteSpec, GuardedRoute } from '#crds/gateway-route';
-import type { ModelBindingSpec } from '#crds/model-binding';
-import type { PolicyRevisionSpec } from '#crds/policy-revision';
+import type { GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
+import type { ModelBindingSpec } from '#resources/model-binding';
+import type { PolicyRevisionSpec } from '#resources/policy-revision';
 import { buildBundle } from '../../../bundles/build-bundle.ts';
 import { bindingObject, definitionOf } from '../../../testing/objects.ts';
 import { makeGuard } from '../resources/route.ts';

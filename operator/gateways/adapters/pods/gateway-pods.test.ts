@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createLogger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { Pod } from '#kube/builtin-types';
-import { createClient } from '#kube/client';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Pod } from '#kube/client/builtin-types';
+import { createClient } from '#kube/client/client';
 import { startSmallApiServer } from '#kube/testing/small-api-server';
 import { describeGatewayReplicas } from '../../testing/gateway-replicas-suite.ts';
 import { createGatewayPods } from './gateway-pods.ts';

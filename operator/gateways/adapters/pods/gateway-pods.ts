@@ -1,9 +1,9 @@
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { Pod } from '#kube/builtin-types';
-import type { KubeClient } from '#kube/client';
-import { startReflector } from '#kube/reflector';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Pod } from '#kube/client/builtin-types';
+import type { KubeClient } from '#kube/client/client';
+import { startReflector } from '#kube/watch/reflector';
 import type { GatewayReplicas } from '../../ports.ts';
 import { isRunning } from './is-running.ts';
 

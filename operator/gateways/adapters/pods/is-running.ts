@@ -1,4 +1,4 @@
-import type { Pod } from '#kube/builtin-types';
+import type { Pod } from '#kube/client/builtin-types';
 
 /**
  * Whether the gateway of a pod runs: one container of it does. A pod that is told to end runs until its containers have

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
 import { createLogger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
-import { createClient } from '#kube/client';
+import { createClient } from '#kube/client/client';
 import { startSmallApiServer } from '#kube/testing/small-api-server';
 import { until } from '../../../../e2e/support/until.ts';
 import type { ServedPin } from '../../ports.ts';

@@ -1,8 +1,8 @@
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
-import type { KubeClient } from '#kube/client';
-import { ensureObject, NameConflictError } from '#kube/ensure-object';
-import { isKubeError } from '#kube/kube-error';
+import { ensureObject, NameConflictError } from '#kube/apply/ensure-object';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
 import type { WorkloadTemplate } from '../../../environment/workload-template.ts';
 import { startController } from '../../../reconcile/controller.ts';
 import { BrokenError, outcomeOfError, type PassOutcome } from '../../../reconcile/outcome.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ContainerStatus, Pod } from '#kube/builtin-types';
+import type { ContainerStatus, Pod } from '#kube/client/builtin-types';
 import { describeProblem } from './describe-problem.ts';
 
 type PodStatus = NonNullable<Pod['status']>;

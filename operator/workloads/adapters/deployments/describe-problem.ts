@@ -1,4 +1,4 @@
-import type { BuiltinCondition, ContainerStatus, Deployment, Pod } from '#kube/builtin-types';
+import type { BuiltinCondition, ContainerStatus, Deployment, Pod } from '#kube/client/builtin-types';
 
 /** The longest reason that is shown. */
 const maxReason = 600;

@@ -1,6 +1,6 @@
-import { apiVersion, type Kind, kinds } from '#crds/kinds';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { KubeObject } from '#kube/kube-object';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { KubeObject } from '#kube/client/kube-object';
+import { apiVersion, type Kind, kinds } from '#resources/kinds';
 import type { WorkloadManifest } from './manifest.ts';
 
 /** Below this number of pods a budget would only keep nodes from being drained. */

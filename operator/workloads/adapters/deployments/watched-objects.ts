@@ -1,12 +1,12 @@
-import type { Kind } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { Deployment, NetworkPolicy, Pod, PodDisruptionBudget, Service } from '#kube/builtin-types';
-import type { KubeClient } from '#kube/client';
-import type { KubeObject } from '#kube/kube-object';
-import { type Reflector, startReflector } from '#kube/reflector';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Deployment, NetworkPolicy, Pod, PodDisruptionBudget, Service } from '#kube/client/builtin-types';
+import type { KubeClient } from '#kube/client/client';
+import type { KubeObject } from '#kube/client/kube-object';
+import { type Reflector, startReflector } from '#kube/watch/reflector';
+import type { Kind } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
 import { workloadLabel, workloadsSelector } from '../../resources/workload-labels.ts';
 import { workloadKinds } from './desired-objects.ts';
 

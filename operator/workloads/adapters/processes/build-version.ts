@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 /** What the runtime is made of, below the root of the checkout. */
-const sourceFolders = ['runtime', 'dataplane/kit', 'dataplane/contracts'];
+const sourceFolders = ['runtime', 'libraries/kit', 'libraries/contracts'];
 const packageFiles = ['package.json', 'package-lock.json'];
 
 /**

@@ -4,7 +4,7 @@ import { closeSync, openSync, renameSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import { z } from 'zod';
-import { wait } from '#kube/wait';
+import { wait } from '#kit/time/wait';
 import type { ProcessEnd } from './termination-reason.ts';
 
 /** A log is put aside when it is this long at the start of a process. */

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import type { Semaphore } from '#kit/concurrency/semaphore';
+import { createBackoff } from '#kit/time/backoff';
 import { type Clock, systemClock } from '#kit/time/clock';
-import { createBackoff } from '#kube/backoff';
-import { wait } from '#kube/wait';
+import { wait } from '#kit/time/wait';
 import { becomesReady, type Child, startChild } from './child.ts';
 import { terminationReason } from './termination-reason.ts';
 

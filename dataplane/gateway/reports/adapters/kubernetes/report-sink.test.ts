@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createClient } from '#kube/client';
+import { createClient } from '#kube/client/client';
 import { sampleReport } from '#kube/testing/sample-resources';
 import { startSmallApiServer } from '#kube/testing/small-api-server';
 import { kubernetesReports } from './report-sink.ts';

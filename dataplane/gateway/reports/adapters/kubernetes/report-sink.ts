@@ -1,10 +1,10 @@
-import type { GatewayReport, GatewayReportSpec } from '#crds/gateway-report';
-import { apiVersion, kinds } from '#crds/kinds';
-import type { Stored } from '#crds/metadata';
-import { applyDesired } from '#kube/apply';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { KubeClient } from '#kube/client';
-import { isKubeError } from '#kube/kube-error';
+import { applyDesired } from '#kube/apply/apply';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import type { GatewayReport, GatewayReportSpec } from '#resources/gateway-report';
+import { apiVersion, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
 import type { ReportSink } from '../../ports.ts';
 
 export type Replica = {

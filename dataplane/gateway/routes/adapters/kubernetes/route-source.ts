@@ -1,8 +1,8 @@
-import type { GatewayRoute } from '#crds/gateway-route';
-import { kinds } from '#crds/kinds';
 import type { Logger } from '#kit/log/logger';
-import type { KubeClient } from '#kube/client';
-import { startReflector } from '#kube/reflector';
+import type { KubeClient } from '#kube/client/client';
+import { startReflector } from '#kube/watch/reflector';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
 import type { OpenRouteSource } from '../../ports.ts';
 
 /** Routes as a server of the Kubernetes REST subset holds them, followed by one watch. */

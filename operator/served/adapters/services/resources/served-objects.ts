@@ -1,4 +1,4 @@
-import type { ConfigMap, Service } from '#kube/builtin-types';
+import type { ConfigMap, Service } from '#kube/client/builtin-types';
 import { podLabels } from '../../../../workloads/resources/workload-labels.ts';
 import type { ServedPin } from '../../../ports.ts';
 

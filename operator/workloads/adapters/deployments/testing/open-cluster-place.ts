@@ -1,9 +1,9 @@
 import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
 import { systemClock } from '#kit/time/clock';
-import { builtinKinds } from '#kube/builtin-kinds';
-import type { Pod } from '#kube/builtin-types';
-import { createClient, type KubeClient } from '#kube/client';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Pod } from '#kube/client/builtin-types';
+import { createClient, type KubeClient } from '#kube/client/client';
 import { type SmallApiServer, startSmallApiServer } from '#kube/testing/small-api-server';
 import { until } from '../../../../../e2e/support/until.ts';
 import { workloadTemplateSchema } from '../../../../environment/workload-template.ts';

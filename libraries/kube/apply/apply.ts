@@ -1,0 +1,117 @@
+import type { Kind } from '#resources/kinds';
+import type { Metadata, Stored } from '#resources/metadata';
+import type { KubeClient } from '../client/client.ts';
+import { type JsonPatchOperation, pointerSegment } from '../client/json-patch.ts';
+import type { KubeObject } from '../client/kube-object.ts';
+import { sameJson } from './same-json.ts';
+
+/** What a writer wants of an object; what is absent here stays as it is. */
+export type Desired = {
+  /** Replaces the spec whole. */
+  readonly spec?: unknown;
+  /** Merged by key; null takes a key away. */
+  readonly labels?: Readonly<Record<string, string | null>>;
+  /** Merged by key; null takes a key away. */
+  readonly annotations?: Readonly<Record<string, string | null>>;
+  /** Replaces the list. */
+  readonly finalizers?: readonly string[];
+  /** Replaces the list. */
+  readonly ownerReferences?: Metadata['ownerReferences'];
+};
+
+/**
+ * What the object must still be when the write arrives: its very version, or its generation, which lets status and
+ * metadata of others pass. Both ask for its UID.
+ */
+export type Precondition = 'resourceVersion' | 'generation';
+
+/** The JSON Patch that takes `current` to `desired`, its tests first; empty when there is nothing to write. */
+export function patchOperations(
+  current: Stored<KubeObject>,
+  desired: Desired,
+  precondition: Precondition = 'resourceVersion',
+): readonly JsonPatchOperation[] {
+  const { metadata } = current;
+  const changes = [
+    ...mapOperations('labels', metadata.labels, desired.labels),
+    ...mapOperations('annotations', metadata.annotations, desired.annotations),
+    ...listOperations('finalizers', metadata.finalizers, desired.finalizers),
+    ...listOperations('ownerReferences', metadata.ownerReferences, desired.ownerReferences),
+    ...(desired.spec === undefined || sameJson(current.spec, desired.spec)
+      ? []
+      : [{ op: 'replace', path: '/spec', value: desired.spec } as const]),
+  ];
+  return changes.length === 0 ? [] : [...preconditionTests(current, precondition), ...changes];
+}
+
+/** The JSON Patch that replaces the status whole; empty when there is nothing to write. */
+export function statusOperations(
+  current: Stored<KubeObject>,
+  status: unknown,
+  precondition: Precondition = 'resourceVersion',
+): readonly JsonPatchOperation[] {
+  if (sameJson(current.status, status)) return [];
+  return [...preconditionTests(current, precondition), { op: 'add', path: '/status', value: status }];
+}
+
+/** Writes what differs and returns the object as it then is; writes nothing when nothing differs. */
+export async function applyDesired<R extends KubeObject>(
+  client: KubeClient,
+  kind: Kind,
+  current: Stored<R>,
+  desired: Desired,
+  precondition: Precondition = 'resourceVersion',
+): Promise<Stored<R>> {
+  const operations = patchOperations(current, desired, precondition);
+  return operations.length === 0 ? current : client.patch<R>(kind, current.metadata.name, operations);
+}
+
+/** Writes the status when it differs and returns the object as it then is. */
+export async function applyStatus<R extends KubeObject>(
+  client: KubeClient,
+  kind: Kind,
+  current: Stored<R>,
+  status: R['status'],
+  precondition: Precondition = 'resourceVersion',
+): Promise<Stored<R>> {
+  const operations = statusOperations(current, status, precondition);
+  return operations.length === 0 ? current : client.patchStatus<R>(kind, current.metadata.name, operations);
+}
+
+/** The tests that make a patch fail on any other object than the one that was read. */
+export function preconditionTests(
+  current: Stored<KubeObject>,
+  precondition: Precondition,
+): readonly JsonPatchOperation[] {
+  return [
+    { op: 'test', path: '/metadata/uid', value: current.metadata.uid },
+    { op: 'test', path: `/metadata/${precondition}`, value: current.metadata[precondition] },
+  ];
+}
+
+function mapOperations(
+  member: 'labels' | 'annotations',
+  current: Readonly<Record<string, string>> | undefined,
+  desired: Readonly<Record<string, string | null>> | undefined,
+): readonly JsonPatchOperation[] {
+  const entries = Object.entries(desired ?? {});
+  if (current === undefined) {
+    const set = Object.fromEntries(entries.filter(([, value]) => value !== null));
+    return Object.keys(set).length === 0 ? [] : [{ op: 'add', path: `/metadata/${member}`, value: set }];
+  }
+  return entries.flatMap(([key, value]): JsonPatchOperation[] => {
+    const path = `/metadata/${member}/${pointerSegment(key)}`;
+    if (value === null) return Object.hasOwn(current, key) ? [{ op: 'remove', path }] : [];
+    return Object.hasOwn(current, key) && current[key] === value ? [] : [{ op: 'add', path, value }];
+  });
+}
+
+function listOperations(
+  member: 'finalizers' | 'ownerReferences',
+  current: readonly unknown[] | undefined,
+  desired: readonly unknown[] | undefined,
+): readonly JsonPatchOperation[] {
+  if (desired === undefined || sameJson(current ?? [], desired)) return [];
+  const path = `/metadata/${member}`;
+  return desired.length === 0 ? [{ op: 'remove', path }] : [{ op: 'add', path, value: desired }];
+}

@@ -1,0 +1,154 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { builtinKinds } from '../client/builtin-kinds.ts';
+import type { ConfigMap, Deployment } from '../client/builtin-types.ts';
+import { createClient } from '../client/client.ts';
+import { startSmallApiServer } from '../testing/small-api-server.ts';
+import { ensureObject, NameConflictError } from './ensure-object.ts';
+
+async function open() {
+  const server = await startSmallApiServer();
+  const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
+  onTestFinished(async () => {
+    await client[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+  const writes = () => server.seen.filter((line) => !line.startsWith('GET'));
+  return { server, client, writes };
+}
+
+const owner = { apiVersion: 'portcullis.dev/v1alpha1', kind: 'RuntimeGeneration', name: 'g-1', uid: 'owner' };
+const labels = { 'app.kubernetes.io/name': 'portcullis-runtime' };
+
+function deployment(replicas: number, ownerUid = 'owner'): Deployment {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'g-1', labels, ownerReferences: [{ ...owner, uid: ownerUid, controller: true }] },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'runtime', image: 'image' }] } },
+    },
+  };
+}
+
+const digestAnnotation = 'portcullis.dev/digest';
+function bundle(digest: string, text = 'bytes'): ConfigMap {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'bundle-1', annotations: { [digestAnnotation]: digest } },
+    immutable: true,
+    data: { 'bundle.json': text },
+  };
+}
+
+describe('an object with a controller', () => {
+  const kind = builtinKinds.deployment;
+
+  test('is created, then left alone, then changed where it differs', async () => {
+    const { server, client, writes } = await open();
+    expect((await ensureObject(client, kind, deployment(1))).action).toBe('created');
+    server.change('deployments', 'g-1', (object) => Object.assign(object['spec'] as object, { paused: false }));
+    expect(await ensureObject(client, kind, deployment(1))).toMatchObject({ action: 'unchanged', notKept: [] });
+    expect(writes()).toHaveLength(1);
+    expect((await ensureObject(client, kind, deployment(2))).action).toBe('configured');
+    expect(writes()).toHaveLength(2);
+    expect(server.object('deployments', 'g-1')?.['spec']).toMatchObject({ replicas: 2, paused: false });
+  });
+
+  test('is not read where it is known, and not changed where it is not as known', async () => {
+    const { server, client } = await open();
+    const { object: current } = await ensureObject(client, kind, deployment(1));
+    const before = server.seen.length;
+    expect((await ensureObject(client, kind, deployment(1), { current })).action).toBe('unchanged');
+    expect(server.seen).toHaveLength(before);
+    server.change('deployments', 'g-1', ({ metadata }) => Object.assign(metadata, { labels: { ...labels, a: 'b' } }));
+    await expect(ensureObject(client, kind, deployment(2), { current })).rejects.toMatchObject({
+      code: 'precondition_failed',
+    });
+    expect(server.object('deployments', 'g-1')?.['spec']).toMatchObject({ replicas: 1 });
+  });
+
+  test('that appears between the look and the write is adopted', async () => {
+    const { client } = await open();
+    await ensureObject(client, kind, deployment(1));
+    let looks = 0;
+    const get = async (...args: Parameters<typeof client.get>) => {
+      looks += 1;
+      return looks === 1 ? undefined : client.get(...args);
+    };
+    const blind = { ...client, get: get as typeof client.get };
+    expect((await ensureObject(blind, kind, deployment(2))).action).toBe('configured');
+  });
+
+  test.each([
+    [
+      'of another controller',
+      (metadata: object) => Object.assign(metadata, { ownerReferences: [{ ...owner, uid: 'x', controller: true }] }),
+    ],
+    [
+      'of an owner that does not control it',
+      (metadata: object) => Object.assign(metadata, { ownerReferences: [owner] }),
+    ],
+    ['of nobody', (metadata: object) => Object.assign(metadata, { ownerReferences: undefined })],
+  ])('is left alone when it is one %s', async (_name, edit) => {
+    const { server, client, writes } = await open();
+    await ensureObject(client, kind, deployment(1));
+    server.change('deployments', 'g-1', ({ metadata }) => void edit(metadata));
+    const error = await ensureObject(client, kind, deployment(2)).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(NameConflictError);
+    expect((error as NameConflictError).code).toBe('foreign_owner');
+    expect(writes()).toHaveLength(1);
+  });
+
+  test('is waited for while it is being deleted', async () => {
+    const { server, client, writes } = await open();
+    await ensureObject(client, kind, deployment(1));
+    server.change('deployments', 'g-1', ({ metadata }) => Object.assign(metadata, { deletionTimestamp: 'now' }));
+    await expect(ensureObject(client, kind, deployment(2))).rejects.toMatchObject({ code: 'conflict' });
+    expect(writes()).toHaveLength(1);
+  });
+
+  test('says which values are not kept', async () => {
+    const { client } = await open();
+    await ensureObject(client, kind, deployment(1));
+    const rewriting = {
+      ...client,
+      patch: (async (_kind, name) => client.get(_kind, name)) as typeof client.patch,
+    };
+    expect(await ensureObject(rewriting, kind, deployment(2))).toMatchObject({
+      action: 'unchanged',
+      notKept: ['/spec/replicas'],
+    });
+  });
+});
+
+describe('an object with a digest', () => {
+  const kind = builtinKinds.configMap;
+  const ensure = (client: Parameters<typeof ensureObject>[0], object: ConfigMap) =>
+    ensureObject(client, kind, object, { digestAnnotation });
+
+  test('is created once, and found again', async () => {
+    const { client, writes } = await open();
+    expect((await ensure(client, bundle('d1'))).action).toBe('created');
+    expect((await ensure(client, bundle('d1'))).action).toBe('unchanged');
+    expect(writes()).toHaveLength(1);
+  });
+
+  test.each([
+    ['another digest', bundle('d2')],
+    ['other content under the digest', bundle('d1', 'other')],
+  ])('is in conflict with %s', async (_name, other) => {
+    const { client, writes } = await open();
+    await ensure(client, bundle('d1'));
+    await expect(ensure(client, other)).rejects.toMatchObject({ name: 'NameConflictError', code: 'other_content' });
+    expect(writes()).toHaveLength(1);
+  });
+});
+
+test('an object that could be anybody’s is a mistake of the caller', async () => {
+  const { client, writes } = await open();
+  await expect(ensureObject(client, builtinKinds.configMap, bundle('d1'))).rejects.toBeInstanceOf(TypeError);
+  expect(writes()).toEqual([]);
+});

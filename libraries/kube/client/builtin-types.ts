@@ -1,0 +1,147 @@
+import type { Condition } from '#resources/metadata';
+import type { KubeObject } from './kube-object.ts';
+
+/**
+ * Built-in objects as far as we write or read them; every one of them may hold more. Members that only a server fills
+ * are optional. Names and meanings are those of the Kubernetes API reference.
+ */
+
+type Labels = Readonly<Record<string, string>>;
+type LabelSelector = { readonly matchLabels?: Labels; readonly matchExpressions?: readonly object[] };
+type IntOrString = number | string;
+
+export type ConfigMap = Omit<KubeObject, 'spec' | 'status'> & {
+  readonly immutable?: boolean;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, string>>;
+};
+
+export type ServicePort = {
+  readonly name?: string;
+  readonly port: number;
+  readonly targetPort?: IntOrString;
+  readonly protocol?: string;
+};
+export type Service = KubeObject & {
+  readonly spec: {
+    readonly type?: string;
+    readonly clusterIP?: string;
+    readonly selector?: Labels;
+    readonly ports?: readonly ServicePort[];
+  };
+};
+
+/** A condition of a built-in object: unlike ours it need not say which generation it was observed at. */
+export type BuiltinCondition = Pick<Condition, 'type' | 'status'> & Partial<Omit<Condition, 'type' | 'status'>>;
+
+export type ContainerState = {
+  readonly waiting?: { readonly reason?: string; readonly message?: string };
+  readonly running?: { readonly startedAt?: string };
+  readonly terminated?: {
+    readonly exitCode: number;
+    readonly signal?: number;
+    readonly reason?: string;
+    /** The termination message; its first 4,096 bytes. */
+    readonly message?: string;
+    readonly finishedAt?: string;
+  };
+};
+export type ContainerStatus = {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly restartCount: number;
+  readonly state?: ContainerState;
+  readonly lastState?: ContainerState;
+};
+export type PodSpec = {
+  readonly containers: readonly {
+    readonly name: string;
+    readonly image?: string;
+    readonly [member: string]: unknown;
+  }[];
+  readonly nodeName?: string;
+  readonly [member: string]: unknown;
+};
+export type Pod = KubeObject & {
+  readonly spec: PodSpec;
+  readonly status?: {
+    readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+    readonly podIP?: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly conditions?: readonly BuiltinCondition[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+  };
+};
+
+export type Deployment = KubeObject & {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly selector: LabelSelector;
+    readonly template: {
+      readonly metadata?: { readonly labels?: Labels; readonly annotations?: Labels };
+      readonly spec: PodSpec;
+    };
+    readonly [member: string]: unknown;
+  };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly updatedReplicas?: number;
+    readonly readyReplicas?: number;
+    readonly availableReplicas?: number;
+    readonly unavailableReplicas?: number;
+    readonly conditions?: readonly BuiltinCondition[];
+  };
+};
+
+export type PodDisruptionBudget = KubeObject & {
+  readonly spec: {
+    readonly selector?: LabelSelector;
+    readonly maxUnavailable?: IntOrString;
+    readonly minAvailable?: IntOrString;
+    readonly unhealthyPodEvictionPolicy?: string;
+  };
+};
+
+export type NetworkPolicy = KubeObject & {
+  readonly spec: {
+    readonly podSelector: LabelSelector;
+    readonly policyTypes?: readonly string[];
+    readonly ingress?: readonly object[];
+    readonly egress?: readonly object[];
+  };
+};
+
+/** Times are MicroTime: RFC 3339 with six digits of a second. */
+export type Lease = KubeObject & {
+  readonly spec: {
+    readonly holderIdentity?: string;
+    readonly leaseDurationSeconds?: number;
+    readonly acquireTime?: string;
+    readonly renewTime?: string;
+    readonly leaseTransitions?: number;
+  };
+};
+
+export type ObjectReference = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+};
+/** An Event of events.k8s.io/v1. `note` is at most 1,024 bytes, `reason` and `action` at most 128 characters. */
+export type Event = Omit<KubeObject, 'spec' | 'status'> & {
+  readonly eventTime: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly action: string;
+  readonly note?: string;
+  readonly regarding: ObjectReference;
+  readonly related?: ObjectReference;
+  readonly reportingController: string;
+  readonly reportingInstance: string;
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
+};

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { kinds } from '#resources/kinds';
+import { until } from '../../../e2e/support/until.ts';
+import { sampleReport } from '../testing/sample-resources.ts';
+import { json, type Step, startScriptedServer } from '../testing/scripted-server.ts';
+import { createClient } from './client.ts';
+import { patient } from './patient-client.ts';
+
+const kind = kinds.gatewayReport;
+const server = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
+const report = sampleReport('one', server);
+const metadata = { resourceVersion: '1', continue: '' };
+const list = json(200, { apiVersion: report.apiVersion, kind: 'GatewayReportList', metadata, items: [report] });
+
+async function withClient(steps: readonly Step[], patienceMs: number) {
+  const scripted = await startScriptedServer();
+  scripted.script({ lists: steps });
+  const client = createClient({ url: scripted.url, tokenFile: { first: () => 'secret' }, namespace: 'team' });
+  return {
+    scripted,
+    client: patient(client, patienceMs),
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]();
+      await scripted[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const later = (status: number, seconds = '0'): Step => json(status, 'later', { 'retry-after': seconds });
+
+test('reads and writes come back when the server asks them to', async () => {
+  await using one = await withClient([later(429), later(503), later(429, '1'), list], 5_000);
+  expect((await one.client.list(kind)).items).toHaveLength(1);
+  one.scripted.script({ lists: [later(503), json(201, report)] });
+  expect((await one.client.create(kind, sampleReport('one'))).metadata.uid).toBe('u');
+  one.scripted.script({ lists: [later(429), json(200, report)] });
+  expect((await one.client.get(kind, 'one'))?.metadata.uid).toBe('u');
+  expect(one.scripted.seen).toHaveLength(8);
+});
+
+test.each([
+  ['a refusal that names no time', json(429, 'no')],
+  ['a failure after which it is not known what happened', later(500)],
+  ['a write that is held up by another one', later(409)],
+  ['a time beyond what the caller waits', later(429, '2')],
+])('%s is final', async (_what, step) => {
+  await using one = await withClient([step, list], 1_500);
+  await expect(one.client.list(kind)).rejects.toMatchObject({ name: 'KubeError' });
+  expect(one.scripted.seen).toHaveLength(1);
+});
+
+test('a server that always asks for more time is given up', async () => {
+  await using one = await withClient([later(429, '1'), later(429, '1'), list], 1_500);
+  await expect(one.client.list(kind)).rejects.toMatchObject({ code: 'too_many_requests' });
+  expect(one.scripted.seen).toHaveLength(2);
+});
+
+test('a list that is abandoned while it waits ends at once', async () => {
+  await using one = await withClient([later(429, '30'), list], 60_000);
+  const abandoned = new AbortController();
+  const listing = one.client.list(kind, { signal: abandoned.signal });
+  await until('it is asked', () => one.scripted.seen.length === 1);
+  abandoned.abort();
+  await expect(listing).rejects.toMatchObject({ name: 'KubeError' });
+});

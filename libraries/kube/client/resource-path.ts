@@ -1,0 +1,19 @@
+import { type Kind, group as ownGroup, version as ownVersion } from '#resources/kinds';
+
+/** The apiVersion of objects of a kind: `v1` for the core group, else group and version. */
+export function apiVersionOf(kind: Kind): string {
+  const { group = ownGroup, version = ownVersion } = kind;
+  return group === '' ? version : `${group}/${version}`;
+}
+
+/** Whether a kind is one of ours; their objects always have a generation. */
+export function isOwnKind(kind: Kind): boolean {
+  return kind.group === undefined;
+}
+
+/** Path of the objects of a kind in a namespace, or of one of them, or of a part of it such as `status`. */
+export function resourcePath(kind: Kind, namespace: string, ...segments: readonly string[]): string {
+  const { group = ownGroup, version = ownVersion } = kind;
+  const root = group === '' ? ['api', version] : ['apis', group, version];
+  return ['', ...root, 'namespaces', namespace, kind.plural, ...segments].map(encodeURIComponent).join('/');
+}

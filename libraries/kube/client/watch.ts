@@ -1,0 +1,98 @@
+import type { Kind } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { Connection } from './connection.ts';
+import { decodeLines } from './decode-lines.ts';
+import { KubeError } from './kube-error.ts';
+import type { KubeObject } from './kube-object.ts';
+import { acceptOf, hasType, isServed, withoutManagedFields } from './served-object.ts';
+import { readStatusObject, refusalToError } from './status-object.ts';
+
+/** Long enough for few watches, short enough to notice soon that nobody is there. */
+const standardSeconds = 20;
+/** A watch whose server did not end it this long after it should have is half-open. */
+const graceMs = 5_000;
+/** One event: an object of 1.5 MiB, its managedFields and the escapes of a JSON text inside of JSON. */
+const maxEventBytes = 16_777_216;
+
+export type WatchEvent<R extends KubeObject> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Stored<R> }
+  /** Every change up to this version was delivered. */
+  | { readonly type: 'BOOKMARK'; readonly object: { readonly metadata: { readonly resourceVersion: string } } };
+
+export type WatchOptions = {
+  /** Changes after this version are delivered. */
+  readonly resourceVersion: string;
+  readonly signal?: AbortSignal;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Seconds after which the server ends the watch; 20 when absent. */
+  readonly timeoutSeconds?: number;
+};
+
+/** One watch until the server ends it; an ERROR event, a cut line and a half-open connection throw KubeError. */
+export async function* watchOnce<R extends KubeObject>(
+  connection: Connection,
+  path: string,
+  kind: Kind,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent<R>, void, void> {
+  const seconds = options.timeoutSeconds ?? standardSeconds;
+  const chunks = connection.stream({
+    method: 'GET',
+    path,
+    accept: acceptOf(kind, 'object'),
+    query: {
+      watch: 'true',
+      resourceVersion: options.resourceVersion,
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(seconds),
+      labelSelector: options.labelSelector,
+      fieldSelector: options.fieldSelector,
+    },
+    timeoutMs: seconds * 1000 + graceMs,
+    signal: options.signal,
+  });
+  for await (const line of decodeLines(chunks, maxEventBytes)) yield readEvent<R>(line, kind);
+}
+
+function readEvent<R extends KubeObject>(line: Buffer, kind: Kind): WatchEvent<R> {
+  const event = parseLine(line);
+  switch (event.type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      if (!isServed<R>(event.object, kind)) throw unreadable();
+      return { type: event.type, object: withoutManagedFields(event.object) };
+    case 'BOOKMARK':
+      return { type: 'BOOKMARK', object: { metadata: { resourceVersion: bookmarkVersion(event.object, kind) } } };
+    case 'ERROR':
+      throw errorEvent(event.object);
+    default:
+      throw unreadable();
+  }
+}
+
+function parseLine(line: Buffer): { readonly type?: unknown; readonly object?: unknown } {
+  try {
+    const value: unknown = JSON.parse(line.toString('utf8'));
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    throw unreadable();
+  }
+  throw unreadable();
+}
+
+function bookmarkVersion(object: unknown, kind: Kind): string {
+  const bookmark = object as Partial<KubeObject> | null;
+  const version: unknown = bookmark?.metadata?.resourceVersion;
+  if (typeof version !== 'string' || !hasType(bookmark, kind)) throw unreadable();
+  return version;
+}
+
+function errorEvent(object: unknown): KubeError {
+  return refusalToError(readStatusObject(object)?.code ?? 500, object);
+}
+
+function unreadable(): KubeError {
+  return new KubeError('network', 'an event of the watch cannot be read');
+}

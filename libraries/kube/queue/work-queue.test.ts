@@ -1,0 +1,297 @@
+import { expect, test } from 'vitest';
+import { until } from '../../../e2e/support/until.ts';
+import { KubeError } from '../client/kube-error.ts';
+import { createTurns } from './turns.ts';
+import { createWorkQueue, type WorkQueueOptions } from './work-queue.ts';
+
+type Gate = { readonly promise: Promise<void>; readonly resolve: () => void };
+
+/** A queue that notes its passes; a key with a gate waits for it. */
+function queueOf(options: Partial<WorkQueueOptions> = {}) {
+  const passes: string[] = [];
+  const errors: [string, number][] = [];
+  const gates = new Map<string, Gate>();
+  const queue = createWorkQueue({
+    concurrency: 1,
+    firstBackoffMs: 5,
+    maxBackoffMs: 20,
+    async process(key) {
+      passes.push(key);
+      await gates.get(key)?.promise;
+    },
+    onError: (key, _error, attempt) => void errors.push([key, attempt]),
+    ...options,
+  });
+  function hold(key: string): Gate {
+    const gate = Promise.withResolvers<void>();
+    gates.set(key, gate);
+    return gate;
+  }
+  return { queue, passes, errors, hold };
+}
+
+test('works on a key once, however often it was added', async () => {
+  const { queue, passes, hold } = queueOf();
+  await using _ = queue;
+  const gate = hold('first');
+  queue.add('first');
+  for (let at = 0; at < 5; at += 1) for (const key of ['a', 'b']) queue.add(key);
+  expect(queue.counts()).toMatchObject({ depth: 2, active: 1, adds: 3 });
+  gate.resolve();
+  await queue.idle();
+  expect(passes).toEqual(['first', 'a', 'b']);
+  expect(queue.counts()).toMatchObject({ depth: 0, active: 0, outcomes: { success: 3, error: 0, requeue_after: 0 } });
+});
+
+test('passes that wait for nothing leave the event loop its turn', async () => {
+  let passes = 0;
+  await using queue = createWorkQueue({
+    concurrency: 4,
+    onError: () => {},
+    async process() {
+      const since = performance.now();
+      while (performance.now() - since < 1);
+      passes += 1;
+    },
+  });
+  for (let at = 0; at < 100; at += 1) queue.add(String(at));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(passes).toBeLessThan(100);
+  await queue.idle();
+  expect(passes).toBe(100);
+});
+
+test('never works on a key twice at once, and again when it was added meanwhile', async () => {
+  let inside = 0;
+  let most = 0;
+  const passes: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  await using queue = createWorkQueue({
+    concurrency: 4,
+    onError: () => {},
+    async process(key) {
+      inside += 1;
+      most = Math.max(most, inside);
+      passes.push(key);
+      await gate.promise;
+      inside -= 1;
+    },
+  });
+  for (let at = 0; at < 3; at += 1) queue.add('key');
+  expect(passes).toEqual(['key']);
+  expect(queue.counts().longestSeconds).toBeGreaterThanOrEqual(0);
+  gate.resolve();
+  await queue.idle();
+  expect(passes).toEqual(['key', 'key']);
+  expect(most).toBe(1);
+});
+
+test('works on as many keys at once as it may', async () => {
+  const gates = new Map(['a', 'b', 'c'].map((key) => [key, Promise.withResolvers<void>()]));
+  const passes: string[] = [];
+  await using queue = createWorkQueue({
+    concurrency: 2,
+    onError: () => {},
+    async process(key) {
+      passes.push(key);
+      await gates.get(key)?.promise;
+    },
+  });
+  for (const key of gates.keys()) queue.add(key);
+  expect(passes).toEqual(['a', 'b']);
+  gates.get('b')?.resolve();
+  await until('the third key', () => passes.length === 3);
+  for (const gate of gates.values()) gate.resolve();
+  await queue.idle();
+});
+
+test('takes high keys first and low ones last, but lets none wait for ever', async () => {
+  const { queue, passes, hold } = queueOf();
+  await using _ = queue;
+  const gate = hold('first');
+  queue.add('first');
+  queue.add('low', { priority: 'low' });
+  for (let at = 0; at < 9; at += 1) queue.add(`normal-${at}`);
+  queue.add('high', { priority: 'high' });
+  queue.add('normal-8', { priority: 'high' });
+  gate.resolve();
+  await queue.idle();
+  expect(passes.slice(0, 4)).toEqual(['first', 'high', 'normal-8', 'normal-0']);
+  expect(passes.indexOf('low')).toBeLessThan(passes.length - 1);
+  expect(passes).toHaveLength(12);
+});
+
+test('waits longer after each error in a row, and forgets them after a success', async () => {
+  let failures = 4;
+  const errors: number[] = [];
+  await using queue = createWorkQueue({
+    concurrency: 1,
+    firstBackoffMs: 2,
+    maxBackoffMs: 8,
+    onError: (_key, _error, attempt) => void errors.push(attempt),
+    async process() {
+      if (failures-- > 0) throw new TypeError('no');
+    },
+  });
+  queue.add('key');
+  await until('a success', () => queue.counts().outcomes.success === 1);
+  failures = 1;
+  queue.add('key');
+  await until('another', () => queue.counts().outcomes.success === 2);
+  expect(errors).toEqual([1, 2, 3, 4, 1]);
+  expect(queue.counts()).toMatchObject({ retries: 5, outcomes: { error: 5 } });
+});
+
+test('waits at least as long as the server asked', async () => {
+  const { queue, passes } = queueOf({
+    async process() {
+      passes.push('key');
+      throw new KubeError('too_many_requests', 'busy', { retryAfterMs: 3_600_000 });
+    },
+  });
+  await using _ = queue;
+  queue.add('key');
+  await until('the error', () => queue.counts().delayed === 1);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(passes).toEqual(['key']);
+});
+
+test('does not let a fresh key wait for its backoff', async () => {
+  let fails = true;
+  const { queue, passes } = queueOf({
+    firstBackoffMs: 3_600_000,
+    maxBackoffMs: 3_600_000,
+    async process(key) {
+      passes.push(key);
+      if (fails) throw new TypeError('no');
+    },
+  });
+  await using _ = queue;
+  queue.add('key');
+  await until('the error', () => queue.counts().delayed === 1);
+  fails = false;
+  queue.add('key');
+  await queue.idle();
+  expect(passes).toEqual(['key', 'key']);
+  expect(queue.counts().delayed).toBe(0);
+});
+
+test('comes back after the time that a pass asks for, the earliest of several', async () => {
+  const { queue, passes } = queueOf({
+    async process(key) {
+      passes.push(key);
+      return passes.length === 1 ? { requeueAfterMs: 3_600_000 } : undefined;
+    },
+  });
+  await using _ = queue;
+  queue.add('key');
+  await queue.idle();
+  expect(queue.counts()).toMatchObject({ delayed: 1, outcomes: { requeue_after: 1 } });
+  queue.addAfter('key', 7_200_000);
+  queue.addAfter('key', 5);
+  await until('the second pass', () => passes.length === 2);
+});
+
+test('ends in order: the pass is told, waited for, and nothing starts after it', async () => {
+  const passes: string[] = [];
+  let told = false;
+  const queue = createWorkQueue({
+    concurrency: 1,
+    onError: () => {},
+    async process(key, signal) {
+      passes.push(key);
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      told = true;
+    },
+  });
+  queue.add('a');
+  queue.add('b');
+  queue.addAfter('c', 1);
+  await queue[Symbol.asyncDispose]();
+  queue.add('d');
+  expect(told).toBe(true);
+  expect(passes).toEqual(['a']);
+  await queue.idle();
+});
+
+test('low keys of every queue of the process make way for a key that somebody waits for, and are all worked on', async () => {
+  const turns = createTurns();
+  const urgent = Promise.withResolvers<void>();
+  const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>());
+  let begun = 0;
+  await using edits = createWorkQueue({ concurrency: 4, turns, onError: () => {}, process: () => urgent.promise });
+  await using others = createWorkQueue({
+    concurrency: 4,
+    turns,
+    onError: () => {},
+    process: async (key) => {
+      begun += 1;
+      await gates[Number(key)]?.promise;
+    },
+  });
+  edits.add('edit', { priority: 'high' });
+  for (const key of gates.keys()) others.add(String(key), { priority: 'low' });
+  expect(begun).toBe(2);
+  others.add('normal');
+  expect(begun).toBe(3);
+  gates[0]?.resolve();
+  await until('a third low key', () => begun === 4);
+  urgent.resolve();
+  await until('the last one', () => begun === 5);
+  for (const gate of gates) gate.resolve();
+  await others.idle();
+  expect(others.counts()).toMatchObject({ depth: 0, active: 0, outcomes: { success: 5 } });
+});
+
+test.each(['normal', 'low'] as const)(
+  'a %s key begins beside another queue of the process whose keys fill each turn',
+  async (priority) => {
+    const turns = createTurns();
+    let isOver = false;
+    await using busy = createWorkQueue({
+      concurrency: 24,
+      turns,
+      onError: () => {},
+      async process(key) {
+        const since = performance.now();
+        while (performance.now() - since < 2);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        if (!isOver) busy.add(key, { priority: 'high' });
+      },
+    });
+    await using others = createWorkQueue({
+      concurrency: 4,
+      turns,
+      onError: () => {},
+      process: async () => {
+        isOver = true;
+      },
+    });
+    for (let at = 0; at < 48; at += 1) busy.add(String(at), { priority: 'high' });
+    others.add('key', { priority });
+    await until('the key has begun', () => isOver);
+    await busy.idle();
+  },
+);
+
+test('a low key begins beside keys of its own queue that somebody waits for and that fill each turn', async () => {
+  let isOver = false;
+  await using queue = createWorkQueue({
+    concurrency: 4,
+    onError: () => {},
+    async process(key) {
+      if (key === 'low') {
+        isOver = true;
+        return;
+      }
+      const since = performance.now();
+      while (performance.now() - since < 6);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!isOver) queue.add(key, { priority: 'high' });
+    },
+  });
+  for (let at = 0; at < 12; at += 1) queue.add(String(at), { priority: 'high' });
+  queue.add('low', { priority: 'low' });
+  await until('the key has begun', () => isOver);
+  await queue.idle();
+});

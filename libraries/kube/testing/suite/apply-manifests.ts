@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { appliedHashAnnotation, operatorFinalizer } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
+import { applyDesired } from '../../apply/apply.ts';
+import { type ApplyOptions, applyManifest } from '../../apply/apply-manifest.ts';
+import { samplePolicy } from '../sample-resources.ts';
+import { type Client, policies, present, refused } from './resource-calls.ts';
+
+export function testApply(client: Client): void {
+  const apply = (resource: GuardrailPolicy, options?: ApplyOptions) =>
+    applyManifest(client(), { kind: policies, resource }, options);
+
+  test('creates, changes and then leaves alone', async () => {
+    const wanted = samplePolicy('apply-thrice', { labels: { team: 'a' } });
+    const first = await apply(wanted, { token: 'when_changed' });
+    expect(first.action).toBe('created');
+    expect(first.object.spec).toEqual({ ...wanted.spec, change: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(await apply(wanted, { token: 'when_changed' })).toEqual({ action: 'unchanged', object: first.object });
+    const other = { ...wanted, spec: { ...wanted.spec, displayName: 'New' } };
+    const third = await apply(other, { token: 'when_changed' });
+    expect(third.action).toBe('configured');
+    expect(changeOf(third.object)).not.toBe(changeOf(first.object));
+    expect(third.object.metadata.generation).toBe(2);
+  });
+
+  test('gives a fresh token each time unless told otherwise, and keeps one that is given', async () => {
+    const first = await apply(samplePolicy('apply-fresh'));
+    const second = await apply(samplePolicy('apply-fresh'));
+    expect(second.action).toBe('configured');
+    expect(changeOf(second.object)).not.toBe(changeOf(first.object));
+    const given = { ...samplePolicy('apply-fresh'), spec: { ...samplePolicy('apply-fresh').spec, change: 'mine' } };
+    expect(changeOf((await apply(given)).object)).toBe('mine');
+    expect((await apply(given)).action).toBe('unchanged');
+  });
+
+  test('replaces the spec whole and merges labels and annotations', async () => {
+    const full = samplePolicy('apply-merge', { labels: { a: '1', b: '1' }, annotations: { note: 'x' } });
+    await apply({ ...full, spec: { ...full.spec, tests: [] } });
+    const { object } = await apply(samplePolicy('apply-merge', { labels: { b: '2', c: '2' } }));
+    expect(object.metadata.labels).toEqual({ a: '1', b: '2', c: '2' });
+    expect(object.metadata.annotations).toEqual({ note: 'x' });
+    expect(object.spec).not.toHaveProperty('tests');
+  });
+
+  test('keeps the hash of its source with the object and leaves one that has it alone', async () => {
+    const first = await apply(samplePolicy('apply-hash'), { sourceHash: 'one' });
+    expect(first.object.metadata.annotations).toEqual({ [appliedHashAnnotation]: 'one' });
+    expect((await apply(samplePolicy('apply-hash'), { sourceHash: 'one' })).action).toBe('unchanged');
+    const second = await apply(samplePolicy('apply-hash'), { sourceHash: 'two' });
+    expect(second.object.metadata.annotations).toEqual({ [appliedHashAnnotation]: 'two' });
+  });
+
+  test('gives way to other writers and then wins', async () => {
+    await apply(samplePolicy('apply-race'));
+    const names = ['A', 'B', 'C', 'D'];
+    const spec = (displayName: string) => ({ ...samplePolicy('apply-race').spec, displayName });
+    const results = await Promise.all(names.map((one) => apply({ ...samplePolicy('apply-race'), spec: spec(one) })));
+    expect(new Set(results.map(({ object }) => object.metadata.generation)).size).toBe(4);
+  });
+
+  test('touches neither another namespace nor an object that is being deleted', async () => {
+    await refused('invalid', apply(samplePolicy('apply-elsewhere', { namespace: 'elsewhere' })));
+    const finalizers = [operatorFinalizer];
+    const first = await client().create<GuardrailPolicy>(policies, samplePolicy('apply-deleting', { finalizers }));
+    await client().delete(policies, 'apply-deleting', { uid: first.metadata.uid });
+    await refused('conflict', apply(samplePolicy('apply-deleting')));
+    await applyDesired(client(), policies, await present(client(), 'apply-deleting'), { finalizers: [] });
+  });
+}
+
+function changeOf(object: Stored<Resource>): string | undefined {
+  return (object.spec as GuardrailPolicy['spec']).change;
+}

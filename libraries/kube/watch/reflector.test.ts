@@ -1,0 +1,414 @@
+import { expect, test } from 'vitest';
+import type { Backoff } from '#kit/time/backoff';
+import type { Clock } from '#kit/time/clock';
+import type { GatewayReport } from '#resources/gateway-report';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import { until } from '../../../e2e/support/until.ts';
+import { createClient, type KubeClient } from '../client/client.ts';
+import { listAll } from '../client/list-all.ts';
+import { sampleReport } from '../testing/sample-resources.ts';
+import {
+  json,
+  reset,
+  type ScriptedServer,
+  type Step,
+  startScriptedServer,
+  stream,
+} from '../testing/scripted-server.ts';
+import { type Reflector, startReflector } from './reflector.ts';
+
+const kind = kinds.gatewayReport;
+
+function stored(name: string, version: number, metadata: Record<string, unknown> = {}): Stored<GatewayReport> {
+  const server = { uid: `uid-${name}`, resourceVersion: String(version), generation: 1 };
+  const creationTimestamp = '2026-01-01T00:00:00Z';
+  return sampleReport(name, { ...server, creationTimestamp, ...metadata }) as Stored<GatewayReport>;
+}
+
+function list(items: readonly unknown[], version: number, token?: string): Step {
+  const metadata = { resourceVersion: String(version), ...(token === undefined ? {} : { continue: token }) };
+  return json(200, { apiVersion: 'portcullis.dev/v1alpha1', kind: 'GatewayReportList', metadata, items });
+}
+
+function event(type: string, object: unknown): string {
+  return `${JSON.stringify({ type, object })}\n`;
+}
+
+function bookmark(version: number): string {
+  const metadata = { resourceVersion: String(version) };
+  return event('BOOKMARK', { apiVersion: 'portcullis.dev/v1alpha1', kind: 'GatewayReport', metadata });
+}
+
+function status(code: number, reason: string, cause?: string): object {
+  const details = cause === undefined ? {} : { causes: [{ reason: cause, message: cause }] };
+  return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: reason, details };
+}
+
+type Setup = AsyncDisposable & {
+  readonly server: ScriptedServer;
+  readonly reflector: Reflector<GatewayReport>;
+  /** `name@version` for a change, `name-` for a removal, in the order of delivery. */
+  readonly changes: string[];
+  readonly waits: number[];
+  readonly logged: string[];
+  /** What was waited after each failure, milliseconds. */
+  readonly delays: number[];
+  /** How often the waits began anew. */
+  readonly resets: () => number;
+};
+
+type SetupOptions = {
+  readonly lists: readonly Step[];
+  readonly watches: readonly Step[];
+  readonly confirmations?: readonly Step[];
+  readonly onChange?: (name: string) => void;
+  readonly watchSeconds?: number;
+  readonly waitMs?: number;
+  readonly clock?: Clock;
+};
+
+async function setUp(options: SetupOptions): Promise<Setup> {
+  const server = await startScriptedServer();
+  server.script(options);
+  const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'default' });
+  const changes: string[] = [];
+  const waits: number[] = [];
+  const logged: string[] = [];
+  const delays: number[] = [];
+  let resets = 0;
+  const backoff: Backoff = {
+    next() {
+      waits.push(options.waitMs ?? 1);
+      return options.waitMs ?? 1;
+    },
+    reset() {
+      resets += 1;
+    },
+  };
+  const reflector = startReflector<GatewayReport>({
+    client: bounded(client, options.watchSeconds),
+    kind,
+    backoff,
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    indexes: { gateway: (report) => [report.spec.gateway] },
+    logger: {
+      info: () => {},
+      warn(_event, fields) {
+        logged.push(String(fields?.['code'] ?? fields?.['error']));
+        if (fields?.['delayMs'] !== undefined) delays.push(Number(fields['delayMs']));
+      },
+    },
+    onChange(name, current) {
+      options.onChange?.(name);
+      changes.push(current === undefined ? `${name}-` : `${name}@${current.metadata.resourceVersion}`);
+    },
+  });
+  return {
+    server,
+    reflector,
+    changes,
+    waits,
+    logged,
+    delays,
+    resets: () => resets,
+    async [Symbol.asyncDispose]() {
+      await reflector[Symbol.asyncDispose]();
+      await client[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function bounded(client: KubeClient, timeoutSeconds: number | undefined): Pick<KubeClient, 'list' | 'watch'> {
+  if (timeoutSeconds === undefined) return client;
+  return { list: client.list, watch: (one, watch) => client.watch(one, { ...watch, timeoutSeconds }) };
+}
+
+test('reads a consistent list page by page and publishes it in one step', async () => {
+  const { promise: release, resolve } = Promise.withResolvers<void>();
+  const second: Step = async (outgoing, incoming) => {
+    await release;
+    await list([stored('b', 2)], 9)(outgoing, incoming);
+  };
+  await using one = await setUp({ lists: [list([stored('a', 1)], 9, 'more'), second], watches: [stream([])] });
+  await until('the second page is asked for', () => one.server.lists().length === 2);
+  expect(one.reflector.store.list()).toEqual([]);
+  expect(one.reflector.throughVersion()).toBe('0');
+  expect(one.changes).toEqual([]);
+  resolve();
+  await one.reflector.synced;
+  expect(one.changes).toEqual(['a@1', 'b@2']);
+  expect(one.reflector.store.by('gateway', 'default').map((item) => item.metadata.name)).toEqual(['a', 'b']);
+  expect(one.reflector.store.by('gateway', 'other')).toEqual([]);
+  expect(one.reflector.throughVersion()).toBe('9');
+  const [first, next] = one.server.lists();
+  expect(Object.fromEntries(first?.query ?? [])).toEqual({ limit: '500' });
+  expect(Object.fromEntries(next?.query ?? [])).toEqual({ limit: '500', continue: 'more' });
+});
+
+test('asks for bookmarks, a bounded time and the version of the list', async () => {
+  await using one = await setUp({ lists: [list([], 7)], watches: [stream([])] });
+  const [watch] = await until('a watch', () => (one.server.watches().length > 0 ? one.server.watches() : false));
+  expect(watch?.query.get('resourceVersion')).toBe('7');
+  expect(watch?.query.get('allowWatchBookmarks')).toBe('true');
+  expect(Number(watch?.query.get('timeoutSeconds'))).toBeGreaterThanOrEqual(20);
+  expect(Number(watch?.query.get('timeoutSeconds'))).toBeLessThanOrEqual(25);
+});
+
+test('begins anew when the token of a page is too old, and asks for everything at once when it is again', async () => {
+  const gone = json(410, status(410, 'Expired'));
+  const [first, second] = [list([stored('a', 1)], 5, 'old'), list([stored('b', 6)], 8, 'older')];
+  await using one = await setUp({
+    lists: [first, gone, second, gone, list([stored('c', 9)], 9)],
+    watches: [stream([])],
+  });
+  await one.reflector.synced;
+  expect(one.changes).toEqual(['c@9']);
+  const asked = one.server.lists().map(({ query }) => `${query.get('limit')} ${query.get('continue')}`);
+  expect(asked).toEqual(['500 null', '500 old', '500 null', '500 older', 'null null']);
+  expect(one.reflector.throughVersion()).toBe('9');
+});
+
+test('asks for small pages of objects that may be large', async () => {
+  await using server = await startScriptedServer();
+  const empty = {
+    apiVersion: 'portcullis.dev/v1alpha1',
+    kind: 'GuardrailPolicyList',
+    metadata: { resourceVersion: '1' },
+  };
+  server.script({ lists: [json(200, { ...empty, items: [] })] });
+  await using client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'default' });
+  await listAll(client, kinds.guardrailPolicy);
+  expect(server.lists()[0]?.query.get('limit')).toBe('20');
+});
+
+test('keeps and tells of an object what it is told to keep', async () => {
+  const told: (Stored<GatewayReport> | undefined)[] = [];
+  await using server = await startScriptedServer();
+  server.script({
+    lists: [list([stored('a', 1)], 10)],
+    watches: [stream([event('ADDED', stored('b', 11)), event('DELETED', stored('a', 12))])],
+  });
+  await using client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'default' });
+  await using reflector = startReflector<GatewayReport>({
+    client,
+    kind,
+    logger: { info() {}, warn() {} },
+    transform: (report) => ({ ...report, spec: { ...report.spec, gateway: 'left out' } }),
+    indexes: { gateway: (report) => [report.spec.gateway] },
+    onChange: (_name, current, previous) => void told.push(current ?? previous),
+  });
+  await until('the events', () => reflector.throughVersion() === '12');
+  expect(told.map((report) => report?.spec.gateway)).toEqual(['left out', 'left out', 'left out']);
+  expect(reflector.store.by('gateway', 'left out').map(({ metadata }) => metadata.name)).toEqual(['b']);
+});
+
+test('takes events however the bytes are cut', async () => {
+  const text = event('ADDED', stored('ü', 11)) + event('MODIFIED', stored('ü', 12)) + event('ADDED', stored('b', 13));
+  const bytes = Buffer.from(text + event('DELETED', stored('b', 14)));
+  const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, at) => bytes.subarray(at * 7, at * 7 + 7));
+  for (const chunks of [[bytes], pieces]) {
+    await using one = await setUp({ lists: [list([], 10)], watches: [stream(chunks)] });
+    await until('the last event', () => one.reflector.throughVersion() === '14');
+    expect(one.changes).toEqual(['ü@11', 'ü@12', 'b@13', 'b-']);
+    expect(one.reflector.store.size).toBe(1);
+    expect(one.server.lists()).toHaveLength(1);
+  }
+});
+
+test('counts bookmarks as delivered and as contact, and resumes from them', async () => {
+  await using one = await setUp({
+    lists: [list([stored('a', 1)], 10)],
+    watches: [stream([bookmark(20), bookmark(30)], 'reset'), stream([])],
+  });
+  await until('the second watch', () => one.server.watches().length === 2);
+  expect(one.reflector.throughVersion()).toBe('30');
+  expect(one.server.watches()[1]?.query.get('resourceVersion')).toBe('30');
+  expect(one.changes).toEqual(['a@1']);
+  expect(performance.now() - one.reflector.lastContact()).toBeLessThan(10_000);
+});
+
+test('lists anew when its version is gone, and delivers what happened meanwhile once', async () => {
+  const again = list([stored('kept', 2), stored('changed', 31), stored('new', 32)], 40);
+  const gone = [
+    stream([event('ERROR', status(410, 'Expired'))], 'end'),
+    json(410, status(410, 'Expired')),
+    json(504, status(504, 'Timeout', 'ResourceVersionTooLarge')),
+  ];
+  for (const answer of gone) {
+    await using one = await setUp({
+      lists: [list([stored('kept', 2), stored('changed', 3), stored('lost', 4)], 10), again],
+      watches: [answer, stream([event('MODIFIED', stored('new', 41))])],
+    });
+    await until('the event after the second list', () => one.reflector.throughVersion() === '41');
+    expect(one.changes).toEqual(['kept@2', 'changed@3', 'lost@4', 'lost-', 'changed@31', 'new@32', 'new@41']);
+    expect(one.server.watches()[1]?.query.get('resourceVersion')).toBe('40');
+  }
+});
+
+test('goes on from its last event after a broken watch, without a list', async () => {
+  const half = event('ADDED', stored('b', 12)).slice(0, 40);
+  const breaks: Step[] = [
+    stream([event('ADDED', stored('a', 11)), half], 'end'),
+    stream([event('ADDED', stored('a', 11)), half], 'reset'),
+    stream([event('ADDED', stored('a', 11)), 'not json\n'], 'end'),
+    stream([event('ADDED', stored('a', 11)), event('ADDED', { ...stored('b', 12), kind: 'GatewayRoute' })], 'end'),
+    stream([event('ADDED', stored('a', 11)), event('ERROR', status(500, 'InternalError'))], 'end'),
+  ];
+  for (const broken of breaks) {
+    await using one = await setUp({
+      lists: [list([], 10)],
+      watches: [broken, reset, json(500, status(500, 'InternalError')), stream([event('ADDED', stored('b', 12))])],
+    });
+    await until('the event after the failures', () => one.reflector.throughVersion() === '12');
+    expect(one.changes).toEqual(['a@11', 'b@12']);
+    expect(one.server.lists()).toHaveLength(1);
+    expect(one.server.watches().map((watch) => watch.query.get('resourceVersion'))).toEqual(['10', '11', '11', '11']);
+    expect(one.waits).toHaveLength(3);
+  }
+});
+
+test('waits as long as the server asks, for lists and watches', async () => {
+  const busy = json(429, status(429, 'TooManyRequests'), { 'retry-after': '1' });
+  await using one = await setUp({ lists: [busy, list([], 10)], watches: [busy, stream([bookmark(11)])] });
+  await until('the second watch', () => one.reflector.throughVersion() === '11');
+  expect(one.delays).toEqual([1_000, 1_000]);
+  expect(one.server.lists()).toHaveLength(2);
+  expect(one.logged).toEqual(['too_many_requests', 'too_many_requests']);
+});
+
+test('asks a server that was away whether it is as new as before, and lists anew where it is not', async () => {
+  const tooLarge = json(504, status(504, 'Timeout', 'ResourceVersionTooLarge'));
+  await using one = await setUp({
+    lists: [list([stored('a', 9)], 10), list([stored('b', 3)], 4)],
+    watches: [reset, stream([bookmark(11)], 'end'), stream([bookmark(12)])],
+    confirmations: [reset, list([], 10), tooLarge],
+  });
+  await until('the third watch', () => one.reflector.throughVersion() === '12');
+  expect(one.changes).toEqual(['a@9', 'a-', 'b@3']);
+  const asked = one.server.confirmations().map(({ query }) => query.get('resourceVersion'));
+  expect(asked).toEqual(['10', '10', '11']);
+  expect(one.server.confirmations()[0]?.query.get('resourceVersionMatch')).toBe('NotOlderThan');
+  expect(one.server.watches().map(({ query }) => query.get('resourceVersion'))).toEqual(['10', '10', '4']);
+});
+
+test('asks nothing of a server whose watch ended at its time', async () => {
+  const full: Step = async (outgoing, incoming) => {
+    await stream([bookmark(11)])(outgoing, incoming);
+    const seconds = Number(new URL(incoming.url ?? '', 'http://localhost').searchParams.get('timeoutSeconds'));
+    expect(seconds).toBeGreaterThanOrEqual(20);
+    expect(seconds).toBeLessThanOrEqual(25);
+    setTimeout(() => outgoing.end(), seconds * 1_000);
+  };
+  await using one = await setUp({ lists: [list([], 10)], watches: [full, stream([bookmark(12)])] });
+  await until('the second watch', () => one.reflector.throughVersion() === '12', { deadlineMs: 40_000 });
+  expect(one.server.confirmations()).toEqual([]);
+});
+
+test('counts a watch that ends at once as a failure, and one that ends at its time not', async () => {
+  const later: Step = async (outgoing, incoming) => {
+    await stream([])(outgoing, incoming);
+    setTimeout(() => outgoing.end(), 1_100);
+  };
+  await using one = await setUp({ lists: [list([], 10)], watches: [stream([], 'end'), later, stream([bookmark(11)])] });
+  await until('the third watch', () => one.reflector.throughVersion() === '11');
+  expect(one.waits).toHaveLength(1);
+});
+
+test('gives a watch up whose server is silent beyond its time', async () => {
+  await using one = await setUp({
+    lists: [list([], 10)],
+    watches: [stream([event('ADDED', stored('a', 11))]), stream([bookmark(12)])],
+    watchSeconds: 1,
+  });
+  await until('the second watch', () => one.reflector.throughVersion() === '12', { deadlineMs: 15_000 });
+  expect(one.logged).toEqual(['network']);
+  expect(one.server.lists()).toHaveLength(1);
+});
+
+test('comes back after the server was away', async () => {
+  const server = await startScriptedServer();
+  server.script({ lists: [list([stored('a', 1)], 10)], watches: [stream([])] });
+  await using client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'default' });
+  const backoff = { next: () => 20, reset: () => {} };
+  const logger = { info: () => {}, warn: () => {} };
+  await using reflector = startReflector<GatewayReport>({ client, kind, backoff, logger, onChange: () => {} });
+  await reflector.synced;
+  await server[Symbol.asyncDispose]();
+  await using second = await startScriptedServer(server.port);
+  second.script({ watches: [stream([event('DELETED', stored('a', 11))])] });
+  await until('the event after the return', () => reflector.throughVersion() === '11');
+  expect(reflector.store.size).toBe(0);
+  expect(second.lists()).toEqual([]);
+});
+
+test('delivers a change again that was not taken, and holds its version until it is', async () => {
+  let refuse = true;
+  await using one = await setUp({
+    lists: [list([], 10), list([stored('a', 11)], 20), list([stored('a', 11)], 20)],
+    watches: [stream([event('ADDED', stored('a', 11))]), stream([])],
+    waitMs: 50,
+    onChange() {
+      if (refuse) throw new TypeError('not now');
+    },
+  });
+  await until('the second list', () => one.server.lists().length === 2);
+  expect(one.reflector.throughVersion()).toBe('10');
+  refuse = false;
+  await until('the delivery', () => one.reflector.throughVersion() === '20');
+  expect(one.changes).toEqual(['a@11']);
+  expect(one.logged).toContain('TypeError');
+});
+
+test('is not synced before everything of the first list was taken', async () => {
+  let refusals = 1;
+  await using one = await setUp({
+    lists: [list([stored('a', 1)], 10), list([stored('a', 1)], 12)],
+    watches: [stream([])],
+    onChange() {
+      if (refusals-- > 0) throw new TypeError('not now');
+    },
+  });
+  await one.reflector.synced;
+  expect(one.changes).toEqual(['a@1']);
+  expect(one.reflector.throughVersion()).toBe('12');
+});
+
+test('keeps no managedFields', async () => {
+  const managedFields = [{ manager: 'kubectl' }];
+  await using one = await setUp({
+    lists: [list([stored('a', 1, { managedFields })], 10)],
+    watches: [stream([event('ADDED', stored('b', 11, { managedFields }))])],
+  });
+  await until('the event', () => one.reflector.throughVersion() === '11');
+  for (const item of one.reflector.store.list()) expect(item.metadata).not.toHaveProperty('managedFields');
+});
+
+test('makes no request at rest but its one watch', async () => {
+  await using one = await setUp({ lists: [list([stored('a', 1)], 10)], watches: [stream([bookmark(11)])] });
+  await until('the bookmark', () => one.reflector.throughVersion() === '11');
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(one.server.seen).toHaveLength(2);
+});
+
+test('says that it was stopped before it was in step', async () => {
+  const one = await setUp({ lists: [], watches: [] });
+  const synced = expect(one.reflector.synced).rejects.toMatchObject({ code: 'network' });
+  await one[Symbol.asyncDispose]();
+  await synced;
+});
+
+test('waits no longer than at first after a watch that lasted: who waited does not ask too often', async () => {
+  let passedMs = 0;
+  const clock: Clock = { now: () => passedMs, date: () => new Date(0) };
+  const broken =
+    (ms: number): Step =>
+    (outgoing) => {
+      passedMs += ms;
+      outgoing.destroy();
+    };
+  await using one = await setUp({ lists: [list([], 1)], watches: [broken(9_000), broken(10_000)], clock });
+  await until('the second watch broke', () => one.waits.length === 2);
+  expect(one.resets()).toBe(1);
+});

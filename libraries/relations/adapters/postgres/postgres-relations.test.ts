@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { connectSql } from '#sql/connect';
+import { missingPostgres, onPostgres, openTestDatabase, startTestServer } from '#sql/testing/test-database';
+import { controlPlane } from '../../model.ts';
+import { RelationsUnavailableError } from '../../relations-error.ts';
+import { relationsSuite } from '../../testing/relations-suite.ts';
+import { openPostgresRelations } from './postgres-relations.ts';
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreSQL'), () => {
+  relationsSuite(async () => {
+    const opened = await openTestDatabase();
+    const relations = await openPostgresRelations(opened.database);
+    return { ...relations, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  });
+
+  test('replicas open at once, and one sees at once what another one changed', async () => {
+    await using opened = await openTestDatabase();
+    await using other = opened.connect();
+    const [one, two] = await Promise.all([openPostgresRelations(opened.database), openPostgresRelations(other)]);
+    const tuple = { subject: 'user:a', relation: 'administer', object: controlPlane };
+    for (let round = 0; round < 20; round += 1) {
+      await one.grant([tuple]);
+      expect(await two.check('user:a', 'administer', controlPlane)).toBe(true);
+      await two.revoke([tuple]);
+      expect(await one.check('user:a', 'administer', controlPlane)).toBe(false);
+    }
+  });
+
+  test('a database that died is unavailability for every question and change, never an answer', async () => {
+    await using server = await startTestServer();
+    const opened = await server.createDatabase();
+    const relations = await openPostgresRelations(opened.database);
+    const tuple = { subject: 'user:a', relation: 'administer', object: controlPlane };
+    await relations.grant([tuple]);
+    await server.process.end('SIGTERM');
+    await expect(relations.check('user:a', 'administer', controlPlane)).rejects.toBeInstanceOf(
+      RelationsUnavailableError,
+    );
+    await expect(relations.grant([tuple])).rejects.toBeInstanceOf(RelationsUnavailableError);
+    await expect(relations.revoke([tuple])).rejects.toBeInstanceOf(RelationsUnavailableError);
+    await expect(relations.listTuples({ limit: 1 })).rejects.toBeInstanceOf(RelationsUnavailableError);
+    await opened.database[Symbol.asyncDispose]();
+  });
+});
+
+test('without a database nothing opens', async () => {
+  await using database = connectSql({ url: 'postgres://me@127.0.0.1:1/a', applicationName: 'test' });
+  await expect(openPostgresRelations(database)).rejects.toBeInstanceOf(RelationsUnavailableError);
+});
