@@ -104,7 +104,7 @@ describe('get and describe', () => {
     expect(one).toMatchObject({ kind: 'ModelBinding', metadata: { name: 'guarded-echo' } });
     expect(parse((await run(['get', 'mb', 'guarded-echo', '-o', 'yaml'])).stdout)).toEqual(one);
     expect((await json('get', 'gp')).items).toHaveLength(1);
-    for (const kind of ['gprev', 'rgen', 'gwr', 'gwrep']) expect((await json('get', kind)).items.length).toBe(1);
+    for (const kind of ['gprev', 'rwl', 'gwr', 'gwrep']) expect((await json('get', kind)).items.length).toBe(1);
   });
 
   test('put conditions in words, and name what is not there', async () => {
@@ -239,7 +239,7 @@ describe('revisions', () => {
   });
 
   test('a reapply of what is older than a build leaves alone what runs on it', async () => {
-    const { items } = await json('get', 'rgen');
+    const { items } = await json('get', 'rwl');
     const build = items[0].spec.build;
     const before = await json('get', 'mb', 'guarded-echo');
     const none = await run(['reapply', '--older-than', build]);

@@ -1,4 +1,5 @@
 import { ConfigError, readEnvironment, setting, type Values } from '#kit/env/read-environment';
+import type { ClusterConfig, OperatorConfig, SharedConfig, StandaloneConfig } from './composition/operator-config.ts';
 
 const mode = {
   PORTCULLIS_MODE: setting.choice({
@@ -77,41 +78,6 @@ const cluster = {
 
 /** Settings of the operator. */
 export const settings = { ...mode, ...shared, ...standalone, ...cluster };
-
-type HostPort = { readonly host: string; readonly port: number };
-
-type SharedConfig = {
-  readonly listen: HostPort;
-  readonly namespace: string;
-  readonly progressDeadlineMs: number;
-  readonly maxStreamMs: number;
-  readonly build: string | undefined;
-};
-
-export type StandaloneConfig = SharedConfig & {
-  readonly mode: 'standalone';
-  readonly dataDirectory: string;
-  readonly apiListen: HostPort;
-};
-
-export type ClusterConfig = SharedConfig & {
-  readonly mode: 'cluster';
-  readonly api:
-    | { readonly kind: 'kubeconfig'; readonly file: string }
-    | {
-        readonly kind: 'mounted';
-        readonly url: string;
-        readonly tokenFile: string;
-        readonly caFile: string | undefined;
-      };
-  readonly environmentDirectory: string;
-  readonly runtimeTokenFile: string;
-  readonly secretsDirectory: string;
-  readonly replica: string;
-  readonly leaseName: string;
-};
-
-export type OperatorConfig = StandaloneConfig | ClusterConfig;
 
 /**
  * Reads the environment once.

@@ -1,19 +1,19 @@
 import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
 import { systemClock } from '#kit/time/clock';
-import { actAsLeader } from './act-as-leader.ts';
-import { createBindingCounts } from './binding-counts.ts';
-import { startCaches } from './caches.ts';
-import { openCluster } from './cluster.ts';
-import type { OperatorConfig } from './config.ts';
+import { startCaches } from './caches/caches.ts';
+import { actAsLeader } from './composition/act-as-leader.ts';
+import { createBindingCounts } from './composition/binding-counts.ts';
+import { openCluster } from './composition/cluster.ts';
+import type { LeadershipLostError } from './composition/leadership.ts';
+import type { OperatorConfig } from './composition/operator-config.ts';
+import type { OperatorOverrides, Place, PlaceTools } from './composition/place.ts';
+import { openStandalone } from './composition/standalone.ts';
+import { startControllers } from './composition/start-controllers.ts';
 import { serveAdmin } from './http/admin.ts';
-import type { LeadershipLostError } from './leadership.ts';
-import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
 import { createReconcileMeter } from './reconcile/reconcile-metrics.ts';
-import { openStandalone } from './standalone.ts';
-import { startControllers } from './start-controllers.ts';
 
-export type { OperatorOverrides } from './place.ts';
+export type { OperatorOverrides } from './composition/place.ts';
 
 /** A watch that was not heard of for so long does not show what is: servers end watches sooner. */
 const longestSilenceMs = 60_000;

@@ -8,7 +8,7 @@ const route = { name: 'chat', uid: 'u', id: '01990000-0000-7000-8000-00000000000
 const objects: readonly Resource[] = [
   {
     apiVersion,
-    kind: 'RuntimeGeneration',
+    kind: 'RuntimeWorkload',
     metadata: { name: 'g-1' },
     spec: { digest: 'ab'.repeat(32), build: 'b', manifest: '{"a":"\\n]}\\n"}', replicas: 1, state: 'Active' },
   },
@@ -57,10 +57,10 @@ describe('a backup in a file', () => {
   });
 
   test.each([
-    ['a line is missing', text.replace(/^.*RuntimeGeneration.*\n/m, ''), /holds 1 objects, and 2 were written/],
+    ['a line is missing', text.replace(/^.*RuntimeWorkload.*\n/m, ''), /holds 1 objects, and 2 were written/],
     [
       'an object is of no kind of a backup',
-      text.replace('"RuntimeGeneration"', '"GatewayReport"'),
+      text.replace('"RuntimeWorkload"', '"GatewayReport"'),
       /line 2: this is no object of a backup/,
     ],
     ['an object is wrong', text.replace('"replicas":1', '"replicas":0'), /line 2: spec\.replicas /],

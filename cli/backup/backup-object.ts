@@ -7,7 +7,7 @@ export const backupKinds: readonly Kind[] = [
   kinds.policyRevision,
   kinds.guardrailPolicy,
   kinds.modelBinding,
-  kinds.runtimeGeneration,
+  kinds.runtimeWorkload,
   kinds.gatewayRoute,
 ];
 

@@ -5,7 +5,7 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { CliError } from '../cli-error.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';
@@ -62,7 +62,7 @@ async function outdated(
   options: OutputOptions,
 ): Promise<readonly Stored<ModelBinding>[]> {
   const { items: routes } = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
-  const { items: generations } = await listAll<RuntimeGeneration>(client, kinds.runtimeGeneration);
+  const { items: generations } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);
   const found = outdatedBindings(build, { bindings, routes, generations });
   if (!isForPeople(formatOf(options))) return found.bindings;
   for (const name of found.left) {

@@ -3,7 +3,7 @@ import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, type Kind, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { resourceKind } from '../resource-kind.ts';
 import type { ResourceSource } from '../resource-source.ts';
 import { readRevisions, withoutDefinition } from '../revisions/read-revisions.ts';
@@ -28,7 +28,7 @@ const finders: Readonly<Record<string, Find>> = {
     return items.map(({ spec }) => spec.model.alias);
   },
   build: async (client) => {
-    const { items } = await listAll<RuntimeGeneration>(client, kinds.runtimeGeneration);
+    const { items } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);
     return [...new Set(items.map(({ spec }) => spec.build))];
   },
   n: numbersOf,

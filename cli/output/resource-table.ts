@@ -5,7 +5,7 @@ import type { Kind } from '#resources/kinds';
 import type { Condition, Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { tableOf } from './write.ts';
 
 type Column<R extends Resource> = {
@@ -50,7 +50,7 @@ const bindingColumns: readonly Column<ModelBinding>[] = [
   },
 ];
 
-const generationColumns: readonly Column<RuntimeGeneration>[] = [
+const generationColumns: readonly Column<RuntimeWorkload>[] = [
   { header: 'STATE', cell: ({ status }) => status?.state },
   { header: 'REPLICAS', cell: ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}` },
   { header: 'DIGEST', cell: ({ spec }) => spec.digest.slice(0, 12) },
@@ -78,7 +78,7 @@ const columns: Readonly<Record<string, readonly Column<never>[]>> = {
   GuardrailPolicy: policyColumns,
   PolicyRevision: revisionColumns,
   ModelBinding: bindingColumns,
-  RuntimeGeneration: generationColumns,
+  RuntimeWorkload: generationColumns,
   GatewayRoute: routeColumns,
   GatewayReport: reportColumns,
 };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { outdatedBindings } from './outdated-bindings.ts';
 
 const guardrail = { mode: 'Policy', policyRef: { name: 'guard', revision: 2 } } as const;
@@ -18,7 +18,7 @@ function route(name: string, workload: string | undefined, spec: object = {}): S
 }
 
 const generation = (name: string, build: string) =>
-  ({ metadata: { name }, spec: { build } }) as unknown as Stored<RuntimeGeneration>;
+  ({ metadata: { name }, spec: { build } }) as unknown as Stored<RuntimeWorkload>;
 const generations = [generation('g-new', 'new'), generation('g-old', 'old')];
 
 const namesOf = (bindings: readonly Stored<ModelBinding>[], routes: readonly Stored<GatewayRoute>[]) => {

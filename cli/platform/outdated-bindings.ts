@@ -1,7 +1,7 @@
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 
 export type Outdated = {
   /** Bindings whose application runs on another build. */
@@ -16,7 +16,7 @@ export function outdatedBindings(
   objects: {
     readonly bindings: readonly Stored<ModelBinding>[];
     readonly routes: readonly Stored<GatewayRoute>[];
-    readonly generations: readonly Stored<RuntimeGeneration>[];
+    readonly generations: readonly Stored<RuntimeWorkload>[];
   },
 ): Outdated {
   const builds = new Map(objects.generations.map(({ metadata, spec }) => [metadata.name, spec.build]));

@@ -4,7 +4,7 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { OpenedResources, Surroundings } from '../resource-source.ts';
 
 /** How an installation stands, as it was read. */
@@ -13,7 +13,7 @@ export type Standing = {
   readonly surroundings: Surroundings;
   readonly bindings: readonly Stored<ModelBinding>[];
   readonly routes: readonly Stored<GatewayRoute>[];
-  readonly generations: readonly Stored<RuntimeGeneration>[];
+  readonly generations: readonly Stored<RuntimeWorkload>[];
   readonly reports: readonly Stored<GatewayReport>[];
 };
 
@@ -21,7 +21,7 @@ export type Standing = {
 export async function readStanding({ client, surroundings }: OpenedResources): Promise<Standing> {
   const { items: bindings } = await listAll<ModelBinding>(client, kinds.modelBinding);
   const { items: routes } = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
-  const { items: generations } = await listAll<RuntimeGeneration>(client, kinds.runtimeGeneration, {
+  const { items: generations } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload, {
     transform: withoutManifest,
   });
   const { items: reports } = await listAll<GatewayReport>(client, kinds.gatewayReport);
@@ -35,6 +35,6 @@ export async function readStanding({ client, surroundings }: OpenedResources): P
   };
 }
 
-function withoutManifest(generation: Stored<RuntimeGeneration>): Stored<RuntimeGeneration> {
+function withoutManifest(generation: Stored<RuntimeWorkload>): Stored<RuntimeWorkload> {
   return { ...generation, spec: { ...generation.spec, manifest: '' } };
 }

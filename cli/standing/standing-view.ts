@@ -2,7 +2,7 @@ import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { outcomeOf } from '../platform/wait-applied.ts';
 import type { OperatorView, ProcessView } from '../resource-source.ts';
 import type { Standing } from './read-standing.ts';
@@ -178,7 +178,7 @@ function readyMessage({ status }: Stored<ModelBinding>): string {
 }
 
 function workloadRow(
-  { metadata, spec, status }: Stored<RuntimeGeneration>,
+  { metadata, spec, status }: Stored<RuntimeWorkload>,
   routes: readonly Stored<GatewayRoute>[],
 ): WorkloadRow {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');

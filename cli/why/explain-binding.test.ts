@@ -16,7 +16,7 @@ const condition = (type: string, status: Condition['status'], reason = 'R', mess
   message,
   observedGeneration: 2,
 });
-const allWell = ['Accepted', 'ResolvedRefs', 'GenerationReady', 'Applied'].map((type) => condition(type, 'True'));
+const allWell = ['Accepted', 'ResolvedRefs', 'WorkloadReady', 'Applied'].map((type) => condition(type, 'True'));
 const guardrail = { mode: 'Policy', policyId: 'id-of-guard', policyRevision: '1' };
 const report = (name: string, spec: Loose = {}): Loose => ({
   metadata: { name },
@@ -100,7 +100,7 @@ describe('why a binding is not applied', () => {
     ],
     [
       'still starting',
-      { conditions: instead(condition('GenerationReady', 'Unknown', 'Starting'), condition('Applied', 'Unknown')) },
+      { conditions: instead(condition('WorkloadReady', 'Unknown', 'Starting'), condition('Applied', 'Unknown')) },
       'Runtime',
       'Starting',
     ],
@@ -159,11 +159,11 @@ describe('why a binding is not applied', () => {
 
   test('is that nobody acts where something is open, and not where something failed', () => {
     const open = {
-      conditions: instead(condition('GenerationReady', 'Unknown', 'Starting'), condition('Applied', 'Unknown')),
+      conditions: instead(condition('WorkloadReady', 'Unknown', 'Starting'), condition('Applied', 'Unknown')),
     };
     expect(explain({ ...open, operator: 'absent' }).cause?.reason).toBe('NoOperator');
     expect(explain({ metadata: { generation: 3 }, operator: 'absent' }).cause?.reason).toBe('NoOperator');
-    const failed = { conditions: instead(condition('GenerationReady', 'False', 'RuleTooCostly')) };
+    const failed = { conditions: instead(condition('WorkloadReady', 'False', 'RuleTooCostly')) };
     expect(explain({ ...failed, operator: 'absent' }).cause?.reason).toBe('RuleTooCostly');
   });
 
@@ -207,7 +207,7 @@ describe('what to do', () => {
     const rows = bindings.split('\n\n')[0]?.split('\n').slice(2) ?? [];
     const reasons = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map((match) => match[1]));
     expect(reasons.length).toBeGreaterThan(20);
-    const noReasons = ['Disabled', 'Unguarded', 'RuntimeGeneration'];
+    const noReasons = ['Disabled', 'Unguarded', 'RuntimeWorkload'];
     expect(
       reasons.filter((reason) => !knownReasons.includes(reason ?? '') && !noReasons.includes(reason ?? '')),
     ).toEqual([]);

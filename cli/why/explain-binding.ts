@@ -52,7 +52,7 @@ function chainOf(facts: BindingFacts): readonly Link[] {
     ...leavingLink(facts),
     conditionLink('Accepted', 'Accepted', facts),
     referencesLink(facts),
-    conditionLink('Runtime', 'GenerationReady', facts),
+    conditionLink('Runtime', 'WorkloadReady', facts),
     ...workloadLinks(facts),
     routeLink(facts),
     ...replicaLinks(facts),

@@ -5,7 +5,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { readResource } from '../read-resource.ts';
 import type { OpenedResources, Surroundings } from '../resource-source.ts';
 
@@ -16,7 +16,7 @@ export type BindingFacts = {
   readonly policy?: Stored<GuardrailPolicy>;
   readonly route?: Stored<GatewayRoute>;
   /** The workload that the route pins, and the one that is being started. */
-  readonly workloads: readonly Stored<RuntimeGeneration>[];
+  readonly workloads: readonly Stored<RuntimeWorkload>[];
   /** Reports of the replicas of the gateway of the binding. */
   readonly reports: readonly Stored<GatewayReport>[];
   readonly surroundings: Surroundings;
@@ -32,10 +32,10 @@ export async function gatherFacts({ client, surroundings }: OpenedResources, nam
       : undefined;
   const route = await client.get<GatewayRoute>(kinds.gatewayRoute, name);
   const named = new Set([route?.spec.workload, startingWorkload(binding)]);
-  const workloads: Stored<RuntimeGeneration>[] = [];
+  const workloads: Stored<RuntimeWorkload>[] = [];
   for (const workload of named) {
     if (workload === undefined) continue;
-    const found = await client.get<RuntimeGeneration>(kinds.runtimeGeneration, workload);
+    const found = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, workload);
     if (found !== undefined) workloads.push(found);
   }
   const reports = (await listAll<GatewayReport>(client, kinds.gatewayReport)).items;
@@ -51,6 +51,6 @@ export async function gatherFacts({ client, surroundings }: OpenedResources, nam
 
 /** A workload that no route pins yet is named in the message of the condition alone. */
 function startingWorkload({ status }: Stored<ModelBinding>): string | undefined {
-  const message = status?.conditions?.find(({ type }) => type === 'GenerationReady')?.message ?? '';
+  const message = status?.conditions?.find(({ type }) => type === 'WorkloadReady')?.message ?? '';
   return /\bg-[0-9a-f]{20}\b/.exec(message)?.[0];
 }

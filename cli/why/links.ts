@@ -3,7 +3,7 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel } from '#resources/kinds';
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { holdingOf } from '../standing/replica-view.ts';
 import type { BindingFacts } from './gather-facts.ts';
 
@@ -52,7 +52,7 @@ export function workloadLinks({ route, workloads }: BindingFacts): readonly Link
   return [...(isGone ? [gone] : []), ...workloads.map(workloadLink)];
 }
 
-function workloadLink({ metadata, spec, status }: Stored<RuntimeGeneration>): Link {
+function workloadLink({ metadata, spec, status }: Stored<RuntimeWorkload>): Link {
   const part = `Workload ${metadata.name}`;
   const ready = conditionOf(status?.conditions, 'Ready');
   const count = `${status?.readyReplicas ?? 0} of ${spec.replicas} processes of build ${spec.build} are ready.`;

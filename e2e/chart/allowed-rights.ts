@@ -20,8 +20,8 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
     'portcullis.dev/modelbindings/status: patch',
     'portcullis.dev/modelbindings: get list patch watch',
     'portcullis.dev/policyrevisions: create get list watch',
-    'portcullis.dev/runtimegenerations/status: patch',
-    'portcullis.dev/runtimegenerations: create delete get list patch watch',
+    'portcullis.dev/runtimeworkloads/status: patch',
+    'portcullis.dev/runtimeworkloads: create delete get list patch watch',
   ],
   gateway: ['portcullis.dev/gatewayreports: create get patch', 'portcullis.dev/gatewayroutes: list watch'],
   management: [

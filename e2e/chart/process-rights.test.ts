@@ -10,7 +10,7 @@ import type { Pod } from '#kube/client/builtin-types';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { missingPostgres } from '#sql/testing/test-server';
 import { createGatewayService } from '../../dataplane/gateway/service.ts';
 import { kubectlOk } from '../../hack/cluster/kubectl.ts';
@@ -85,7 +85,7 @@ describe(title, () => {
   }
 
   async function becomeReady(): Promise<void> {
-    for (const { metadata } of (await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration)).items) {
+    for (const { metadata } of (await namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items) {
       await namespace.setPods(metadata.name, true);
     }
   }

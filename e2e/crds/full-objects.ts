@@ -4,7 +4,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { apiVersion } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 
 const digest = 'a'.repeat(64);
 const uuid = '01990000-0000-7000-8000-000000000001';
@@ -124,9 +124,9 @@ const modelBinding: ModelBinding = {
   },
 };
 
-const runtimeGeneration: RuntimeGeneration = {
+const runtimeWorkload: RuntimeWorkload = {
   apiVersion,
-  kind: 'RuntimeGeneration',
+  kind: 'RuntimeWorkload',
   metadata: { name: 'g-0123456789abcdef0123' },
   spec: { digest, build: '0.1.0', manifest: '{}', replicas: 1, state: 'Active' },
   status: {
@@ -204,7 +204,7 @@ export const fullObjects = {
   guardrailPolicy,
   policyRevision,
   modelBinding,
-  runtimeGeneration,
+  runtimeWorkload,
   gatewayRoute,
   gatewayReport,
 } as const;

@@ -25,7 +25,7 @@ const labelled = (object: Resource): Resource => ({
 const neverRevision = 'the spec of a PolicyRevision never changes';
 
 const revision = { kind: kinds.policyRevision, object: fullObjects.policyRevision };
-const generation = { kind: kinds.runtimeGeneration, object: fullObjects.runtimeGeneration };
+const generation = { kind: kinds.runtimeWorkload, object: fullObjects.runtimeWorkload };
 const binding = { kind: kinds.modelBinding, object: bindingObject('update', { apply: 'one' }) };
 const policy = { kind: kinds.guardrailPolicy, object: labelled(policyObject('update')) };
 
@@ -49,7 +49,7 @@ const cases: readonly Case[] = [
     title: `the ${member} of a workload, changed`,
     ...generation,
     change: replace(`/spec/${member}`, 'b'.repeat(64)),
-    refused: `the ${member} of a RuntimeGeneration never changes`,
+    refused: `the ${member} of a RuntimeWorkload never changes`,
   })),
   { title: 'the replicas of a workload, changed', ...generation, change: replace('/spec/replicas', 3) },
   { title: 'the state of a workload, changed', ...generation, change: replace('/spec/state', 'Draining') },

@@ -21,7 +21,7 @@ import { type Installation, openInstallation } from './open-installation.ts';
 import { pluginFor } from './run-plugin.ts';
 import { startAskedGateway } from './start-real-gateway.ts';
 
-const backedUp = ['PolicyRevision', 'GuardrailPolicy', 'ModelBinding', 'RuntimeGeneration', 'GatewayRoute'];
+const backedUp = ['PolicyRevision', 'GuardrailPolicy', 'ModelBinding', 'RuntimeWorkload', 'GatewayRoute'];
 const policies = ['guard', 'other', 'leaving'];
 const guarded = ['chat', 'behind', 'held'];
 
@@ -151,7 +151,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
     const end = await lost.plugin(['backup', '-o', file]);
     expect(end).toMatchObject({ code: 0, stderr: '' });
     expect(end.stdout).toContain(
-      '5 policyrevisions, 3 guardrailpolicies, 4 modelbindings, 3 runtimegenerations, 4 gatewayroutes, in ',
+      '5 policyrevisions, 3 guardrailpolicies, 4 modelbindings, 3 runtimeworkloads, 4 gatewayroutes, in ',
     );
   }, 300_000);
   afterAll(() => parts.disposeAsync());
@@ -223,7 +223,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       const lines = done.stdout.split('\n');
       expect(lines[0]).toBe('The lease portcullis-operator is held by killed_1: looking for 2 s whether it is renewed');
       expect(lines.slice(2, 7)).toEqual(
-        ['PolicyRevision: 5', 'GuardrailPolicy: 3', 'ModelBinding: 4', 'RuntimeGeneration: 3', 'GatewayRoute: 4'].map(
+        ['PolicyRevision: 5', 'GuardrailPolicy: 3', 'ModelBinding: 4', 'RuntimeWorkload: 3', 'GatewayRoute: 4'].map(
           (line) => `${line} created`,
         ),
       );
@@ -303,7 +303,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
         expect(route?.spec.binding.uid).toBe(metadata.uid);
         expect(route?.metadata.ownerReferences).toMatchObject([{ kind: 'ModelBinding', uid: metadata.uid }]);
       }
-      expect((await place.client.list(kinds.runtimeGeneration)).items).toHaveLength(3);
+      expect((await place.client.list(kinds.runtimeWorkload)).items).toHaveLength(3);
       await place.stopOperator();
       expect(place.events).not.toContain('application_run_again');
       expect(place.events).not.toContain('revision_recorded');
@@ -349,7 +349,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
     test('the admin role restores everything; who may not write a status is told what is left out; who may not look is refused', async () => {
       const { kubectl, controlPlane } = server;
       await kubectl('apply', '-f', 'crds/roles/portcullis-admin.yaml');
-      const kindsOfBackup = 'policyrevisions,guardrailpolicies,modelbindings,runtimegenerations,gatewayroutes';
+      const kindsOfBackup = 'policyrevisions,guardrailpolicies,modelbindings,runtimeworkloads,gatewayroutes';
       const resources = kindsOfBackup.split(',').map((plural) => `--resource=${plural}.portcullis.dev`);
       const verbs = '--verb=get,list,watch,create,update,patch,delete';
       await kubectl('create', 'clusterrole', 'without-status', verbs, ...resources);

@@ -5,7 +5,7 @@ import type { KubeClient } from '#kube/client/client';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { Attitude, FakeReplica } from '../../operator/testing/fake-replica.ts';
 import type { ApiServer } from '../kube/open-api-server.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from '../workloads/open-workload-namespace.ts';
@@ -46,7 +46,7 @@ export async function openInstallation(server: ApiServer): Promise<Installation>
 
   /** Every pod of a workload runs and is ready; every replica reports. */
   async function beat(): Promise<void> {
-    const { items } = await client.list<RuntimeGeneration>(kinds.runtimeGeneration);
+    const { items } = await client.list<RuntimeWorkload>(kinds.runtimeWorkload);
     // A pod that goes between two calls is as good as one that is gone.
     for (const { metadata } of items) await namespace.setPods(metadata.name, true).catch(() => 0);
     for (const replica of replicas) await replica.report(decide);

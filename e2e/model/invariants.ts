@@ -5,7 +5,7 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { readPrevious } from '../../operator/controllers/model-binding/previous.ts';
 import { isApplied } from '../../operator/controllers/model-binding/ring.ts';
 import type { GatewayProcess, TrafficObserver } from './gateway-process.ts';
@@ -52,8 +52,8 @@ export function createWatchman(world: World): Watchman {
   }
 
   const routes = (): Stored<GatewayRoute>[] => api.list(kinds.gatewayRoute).items as Stored<GatewayRoute>[];
-  const generationOf = (name: string): Stored<RuntimeGeneration> | undefined =>
-    api.get(kinds.runtimeGeneration, name) as Stored<RuntimeGeneration> | undefined;
+  const generationOf = (name: string): Stored<RuntimeWorkload> | undefined =>
+    api.get(kinds.runtimeWorkload, name) as Stored<RuntimeWorkload> | undefined;
   const bindingOf = (name: string): Stored<ModelBinding> | undefined =>
     api.get(kinds.modelBinding, name) as Stored<ModelBinding> | undefined;
 
@@ -166,9 +166,9 @@ export function createWatchman(world: World): Watchman {
   }
 
   function lookAtGeneration({ before, after }: Change): void {
-    const generation = after as Stored<RuntimeGeneration> | undefined;
+    const generation = after as Stored<RuntimeWorkload> | undefined;
     if (generation?.status?.state === 'Ready') readyOnce.add(generation.metadata.uid);
-    const gone = before as Stored<RuntimeGeneration> | undefined;
+    const gone = before as Stored<RuntimeWorkload> | undefined;
     if (generation !== undefined || gone === undefined) return;
     const { name } = gone.metadata;
     expect(gone.spec.state === 'Draining', `the workload ${name} went without a mark`);
@@ -210,7 +210,7 @@ export function createWatchman(world: World): Watchman {
     [builtinKinds.lease.kind]: lookAtLease,
     [kinds.modelBinding.kind]: lookAtBinding,
     [kinds.gatewayRoute.kind]: lookAtRoute,
-    [kinds.runtimeGeneration.kind]: lookAtGeneration,
+    [kinds.runtimeWorkload.kind]: lookAtGeneration,
     [kinds.policyRevision.kind]: lookAtRevision,
     [kinds.guardrailPolicy.kind]: lookAtPolicy,
   };

@@ -6,17 +6,17 @@ import type { KubeClient } from '#kube/client/client';
 import { fenced } from '#kube/election/fenced-client';
 import { startLeaderElection } from '#kube/election/leader-election';
 import { silentRecorder } from '#kube/events/event-recorder';
-import { actAsLeader } from '../../operator/act-as-leader.ts';
 import { createBundleConfigMaps } from '../../operator/bundles/adapters/config-maps/bundle-config-maps.ts';
 import type { Judge } from '../../operator/bundles/ports.ts';
-import { startCaches } from '../../operator/caches.ts';
+import { startCaches } from '../../operator/caches/caches.ts';
+import { actAsLeader } from '../../operator/composition/act-as-leader.ts';
+import type { Leadership } from '../../operator/composition/leadership.ts';
+import type { Place } from '../../operator/composition/place.ts';
+import { startControllers } from '../../operator/composition/start-controllers.ts';
 import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
 import { createGatewayPods } from '../../operator/gateways/adapters/pods/gateway-pods.ts';
-import type { Leadership } from '../../operator/leadership.ts';
-import type { Place } from '../../operator/place.ts';
 import type { ReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { nothingServed } from '../../operator/served/ports.ts';
-import { startControllers } from '../../operator/start-controllers.ts';
 import { createDeployments } from '../../operator/workloads/adapters/deployments/deployments.ts';
 import { createUnreliableClient, type Death, type Network, type UnreliableClient } from './unreliable-client.ts';
 import type { Life } from './virtual-time.ts';
@@ -70,7 +70,7 @@ function judgeOf({ time }: Network): Judge {
   };
 }
 
-/** The parts of an operator in a cluster, as operator/cluster.ts puts them together, on a simulated network. */
+/** The parts of an operator in a cluster, as operator/composition/cluster.ts puts them together, on a simulated network. */
 export function startOperatorProcess(
   network: Network,
   name: string,

@@ -5,7 +5,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { MemoryApi } from './memory-api.ts';
 
 /** What there is of an installation, however it was found out. */
@@ -30,7 +30,7 @@ export function unsettled(installation: Seen): readonly string[] {
   const all = <R extends KubeObject>(kind: Parameters<typeof api.list>[0]) => api.list(kind).items as Stored<R>[];
   const routes = all<GatewayRoute>(kinds.gatewayRoute);
   const bindings = all<ModelBinding>(kinds.modelBinding);
-  const generations = all<RuntimeGeneration>(kinds.runtimeGeneration);
+  const generations = all<RuntimeWorkload>(kinds.runtimeWorkload);
 
   for (const { metadata, status } of all<GuardrailPolicy>(kinds.guardrailPolicy)) {
     const isHeld = metadata.deletionTimestamp !== undefined;

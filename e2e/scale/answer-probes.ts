@@ -7,14 +7,14 @@ import { createClient } from '#kube/client/client';
 import { loadKubeconfig } from '#kube/client/credentials';
 import { startReflector } from '#kube/watch/reflector';
 import { kinds } from '#resources/kinds';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { scaleToken } from './scale-token.ts';
 
 const [file = '', namespace = '', port = '0'] = process.argv.slice(2);
 const client = createClient({ ...(await loadKubeconfig({ file })), namespace });
-const workloads = startReflector<RuntimeGeneration>({
+const workloads = startReflector<RuntimeWorkload>({
   client,
-  kind: kinds.runtimeGeneration,
+  kind: kinds.runtimeWorkload,
   logger: { info() {}, warn() {} },
   onChange() {},
 });

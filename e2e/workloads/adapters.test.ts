@@ -7,7 +7,7 @@ import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { ConfigMap, Deployment, Pod } from '#kube/client/builtin-types';
 import { apiVersion, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { createBundleConfigMaps } from '../../operator/bundles/adapters/config-maps/bundle-config-maps.ts';
 import { bundleMapName } from '../../operator/bundles/resources/bundle-config-map.ts';
 import { describeBundleStore } from '../../operator/bundles/testing/bundle-store-suite.ts';
@@ -54,8 +54,8 @@ async function openPlace(server: ApiServer): Promise<RealPlace> {
     const known = uids.get(name);
     if (known !== undefined) return known;
     const spec = { digest, build, manifest, replicas: 1, state: 'Active' } as const;
-    const generation: RuntimeGeneration = { apiVersion, kind: 'RuntimeGeneration', metadata: { name }, spec };
-    const stored: Stored<RuntimeGeneration> = await client.create(kinds.runtimeGeneration, generation);
+    const generation: RuntimeWorkload = { apiVersion, kind: 'RuntimeWorkload', metadata: { name }, spec };
+    const stored: Stored<RuntimeWorkload> = await client.create(kinds.runtimeWorkload, generation);
     uids.set(name, stored.metadata.uid);
     return stored.metadata.uid;
   }
@@ -166,7 +166,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     expect((await namespace.kubectl('get', ...all, '--output=name')).trim().split('\n')).toHaveLength(4);
     const before = namespace.writes();
     expect(before.filter((line) => line.startsWith('create')).map((line) => line.split('/')[0])).toEqual([
-      'create runtimegenerations',
+      'create runtimeworkloads',
       'create networkpolicies',
       'create services',
       'create deployments',
@@ -222,13 +222,13 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     await until('it is told', () => workloads.observe('g-one').problem?.includes('secret "token" not found'));
   });
 
-  test('with its RuntimeGeneration a workload goes, whether an operator is there or not', async () => {
+  test('with its RuntimeWorkload a workload goes, whether an operator is there or not', async () => {
     await using place = await openPlace(server);
     const { workloads, namespace } = place;
     workloads.ensure(await place.request('g-one', { replicas: 2 }));
     await place.becomeReady('g-one');
     await workloads[Symbol.asyncDispose]();
-    await namespace.kubectl('delete', 'runtimegeneration', 'g-one');
+    await namespace.kubectl('delete', 'runtimeworkload', 'g-one');
     await until('nothing is left', async () => {
       const kindsOfIt = 'deployment,service,poddisruptionbudget,networkpolicy';
       return (await namespace.kubectl('get', kindsOfIt, '--output=name')) === '';

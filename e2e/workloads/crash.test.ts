@@ -8,7 +8,7 @@ import { KubeError } from '#kube/client/kube-error';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { type Kind, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { acceptingJudge } from '../../operator/testing/accepting-judge.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
@@ -62,7 +62,7 @@ describe.skipIf(missingApiServer !== undefined)(
         'the binding is applied, or the operator is dead',
         async () => {
           if (isDead()) return 'dead' as const;
-          const { items } = await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration);
+          const { items } = await namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
           for (const { metadata } of items) await namespace.setPods(metadata.name, true);
           if ((await namespace.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat')) !== undefined) await report();
           const binding = await namespace.client.get<ModelBinding>(kinds.modelBinding, 'chat');
@@ -104,7 +104,7 @@ describe.skipIf(missingApiServer !== undefined)(
 
     /** One of each, and each belongs to what is there. */
     async function expectSound({ client }: WorkloadNamespace, deadAt: number): Promise<void> {
-      const [generation, ...more] = (await client.list<RuntimeGeneration>(kinds.runtimeGeneration)).items;
+      const [generation, ...more] = (await client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items;
       expect(more, `write ${deadAt}`).toEqual([]);
       const uid = generation?.metadata.uid;
       for (const kind of [builtinKinds.deployment, builtinKinds.service, builtinKinds.networkPolicy]) {

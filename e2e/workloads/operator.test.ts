@@ -8,7 +8,7 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { bindingObject, guardedBy, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
@@ -35,7 +35,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
   async function routeOf(name: string, says: (route: Stored<GatewayRoute>) => boolean = () => true) {
     return until(`the route ${name}`, async () => {
       // Pods of whatever workload there is become ready.
-      for (const { metadata } of (await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration)).items) {
+      for (const { metadata } of (await namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items) {
         await namespace.setPods(metadata.name, true);
       }
       const route = await namespace.client.get<GatewayRoute>(kinds.gatewayRoute, name);
@@ -71,12 +71,12 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
       mode: 'Policy',
       addresses: [`http://${workload}.${namespace.client.namespace}.svc:8000`],
     });
-    const generation = await namespace.client.get<RuntimeGeneration>(kinds.runtimeGeneration, workload);
+    const generation = await namespace.client.get<RuntimeWorkload>(kinds.runtimeWorkload, workload);
     expect(generation).toMatchObject({ spec: { build: 'portcullis:1' }, status: { state: 'Ready', readyReplicas: 1 } });
     await until('people are told', async () => {
       const columns = '--output=custom-columns=:.regarding.kind,:.reason,:.reportingController';
       const told = (await namespace.kubectl('get', 'events.events.k8s.io', columns)).replaceAll(/ +/g, ' ');
-      const ours = ['GuardrailPolicy Recorded', 'RuntimeGeneration WorkloadReady', 'ModelBinding Applied'];
+      const ours = ['GuardrailPolicy Recorded', 'RuntimeWorkload WorkloadReady', 'ModelBinding Applied'];
       return ours.every((event) => told.includes(`${event} portcullis.dev/operator`));
     });
     const before = await namespace.atRest();
@@ -101,7 +101,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
       await namespace.client.create(kinds.modelBinding, bindingObject('chat'));
       const waiting = { reason: 'CreateContainerConfigError', message: 'secret "token" not found' };
       const said = await until('the binding names the Secret', async () => {
-        for (const { metadata } of (await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration)).items) {
+        for (const { metadata } of (await namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items) {
           await namespace.setPods(metadata.name, false, { state: { waiting } });
         }
         const binding = await namespace.client.get<ModelBinding>(kinds.modelBinding, 'chat');

@@ -9,7 +9,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
@@ -21,7 +21,7 @@ const backedUp = [
   kinds.policyRevision,
   kinds.guardrailPolicy,
   kinds.modelBinding,
-  kinds.runtimeGeneration,
+  kinds.runtimeWorkload,
   kinds.gatewayRoute,
 ] as const;
 
@@ -39,7 +39,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a restore'), () => 
 
   async function applied(namespace: WorkloadNamespace, report: () => Promise<void>) {
     await until('the route leads to this namespace', async () => {
-      const { items } = await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration);
+      const { items } = await namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
       for (const { metadata } of items) await namespace.setPods(metadata.name, true);
       const route = await namespace.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
       const guardrail = route?.spec.guardrail;
@@ -91,7 +91,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a restore'), () => 
     const policy = await after.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
     expect(policy?.status?.latestRevision?.number).toBe(1);
     expect((await after.client.list(kinds.policyRevision)).items).toHaveLength(1);
-    expect((await after.client.list(kinds.runtimeGeneration)).items).toHaveLength(1);
+    expect((await after.client.list(kinds.runtimeWorkload)).items).toHaveLength(1);
     const maps = await after.client.list(builtinKinds.configMapMetadata, {
       labelSelector: 'app.kubernetes.io/name=portcullis-bundle',
     });

@@ -7,7 +7,7 @@ import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { ConfigMap, Service } from '#kube/client/builtin-types';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
@@ -37,7 +37,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are s
       maxStreamMs,
       files: { 'served-policies.yaml': revision === undefined ? 'policies: []' : listing(revision) },
     });
-  const workloads = async () => (await namespace.client.list<RuntimeGeneration>(kinds.runtimeGeneration)).items;
+  const workloads = async () => (await namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items;
   const published = async () => (await namespace.client.get<ConfigMap>(builtinKinds.configMap, name))?.data;
 
   async function leadsTo(revision: number, isReady = true): Promise<string> {

@@ -208,7 +208,7 @@ const freelyOptional: Readonly<Record<Key, readonly string[]>> = {
   guardrailPolicy: ['spec.tests', 'spec.change'],
   policyRevision: [],
   modelBinding: ['spec.extraRequestKeys', 'spec.apply'],
-  runtimeGeneration: [],
+  runtimeWorkload: [],
   gatewayRoute: ['spec.workload', 'spec.upstream.credential', 'spec.refused'],
   gatewayReport: [],
 };

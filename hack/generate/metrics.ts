@@ -2,7 +2,7 @@ import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/metrics.ts';
-import { createBindingCounts } from '../../operator/binding-counts.ts';
+import { createBindingCounts } from '../../operator/composition/binding-counts.ts';
 import { createManagementMetrics } from '../../operator/management/metrics.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { createRuntimeMeters } from '../../runtime/metrics.ts';

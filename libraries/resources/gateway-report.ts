@@ -16,7 +16,7 @@ const rejectedVersion = z.strictObject({
 });
 
 const pinnedWorkload = z.strictObject({
-  workload: z.string().max(253).describe('workload is the name of the RuntimeGeneration.'),
+  workload: z.string().max(253).describe('workload is the name of the RuntimeWorkload.'),
   generationId: z.string().max(64).describe('generationId is the application that pins it.'),
 });
 

@@ -76,7 +76,7 @@ export const gatewayRouteSpecSchema = z.strictObject({
   guardrail: z
     .discriminatedUnion('mode', [guardedSchema, unguardedSchema])
     .describe('guardrail is what judges the traffic.'),
-  workload: z.string().max(253).optional().describe('workload is the name of the RuntimeGeneration that is pinned.'),
+  workload: z.string().max(253).optional().describe('workload is the name of the RuntimeWorkload that is pinned.'),
   upstream: z
     .strictObject({
       provider: z.string().max(128).describe('provider is the name of the approved provider.'),

@@ -25,15 +25,15 @@ test('what a runtime generation runs never changes; how many and whether does', 
   for (const member of ['digest', 'build', 'manifest'] as const) {
     const { [member]: _, ...without } = spec;
     for (const after of [{ ...spec, [member]: 'other' }, without]) {
-      expect(fields(kinds.runtimeGeneration, subject(spec), subject(after))).toEqual([`spec.${member}`]);
+      expect(fields(kinds.runtimeWorkload, subject(spec), subject(after))).toEqual([`spec.${member}`]);
     }
   }
   const moved = { ...spec, replicas: 2, state: 'Draining' };
-  expect(fields(kinds.runtimeGeneration, subject(spec), subject(moved))).toEqual([]);
+  expect(fields(kinds.runtimeWorkload, subject(spec), subject(moved))).toEqual([]);
 });
 
 test('the spec of every other kind changes freely', () => {
-  const frozen: readonly string[] = ['PolicyRevision', 'RuntimeGeneration'];
+  const frozen: readonly string[] = ['PolicyRevision', 'RuntimeWorkload'];
   for (const kind of Object.values(kinds).filter((one) => !frozen.includes(one.kind))) {
     expect(fields(kind, subject({ a: 1 }), subject({ a: 2 }))).toEqual([]);
   }

@@ -22,7 +22,7 @@ export const kinds = {
   guardrailPolicy: { kind: 'GuardrailPolicy', plural: 'guardrailpolicies', shortNames: ['gp'], internal: false },
   policyRevision: { kind: 'PolicyRevision', plural: 'policyrevisions', shortNames: ['gprev'], internal: true },
   modelBinding: { kind: 'ModelBinding', plural: 'modelbindings', shortNames: ['mb'], internal: false },
-  runtimeGeneration: { kind: 'RuntimeGeneration', plural: 'runtimegenerations', shortNames: ['rgen'], internal: true },
+  runtimeWorkload: { kind: 'RuntimeWorkload', plural: 'runtimeworkloads', shortNames: ['rwl'], internal: true },
   gatewayRoute: { kind: 'GatewayRoute', plural: 'gatewayroutes', shortNames: ['gwr'], internal: true },
   gatewayReport: { kind: 'GatewayReport', plural: 'gatewayreports', shortNames: ['gwrep'], internal: true },
 } as const satisfies Record<string, Kind>;

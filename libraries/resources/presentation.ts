@@ -131,9 +131,9 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
       '.spec.guardrail.policyRef.name',
     ],
   },
-  runtimeGeneration: {
+  runtimeWorkload: {
     description:
-      'RuntimeGeneration is the runtime processes of one bundle and one build, shared by all applications of that ' +
+      'RuntimeWorkload is the runtime processes of one bundle and one build, shared by all applications of that ' +
       'content. Portcullis writes it.',
     spec: 'spec is what is to run; only replicas and state ever change.',
     status: 'status is what the operator observed.',
@@ -158,7 +158,7 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
       column('Gateway', '.spec.gateway', 'Gateway that serves the alias.'),
       column('Guardrail', '.spec.guardrail.mode', 'Whether a policy guards the model.'),
       column('Revision', '.spec.guardrail.policyRevision', 'Revision that guards.'),
-      column('Workload', '.spec.workload', 'RuntimeGeneration that judges.'),
+      column('Workload', '.spec.workload', 'RuntimeWorkload that judges.'),
       column('State', '.spec.state', 'Whether the alias takes traffic.'),
       age,
       wide('Generation', '.spec.generationId', 'Application that is pinned.'),

@@ -5,14 +5,14 @@ import { guardrailPolicySchema } from './guardrail-policy.ts';
 import { type Kind, kinds } from './kinds.ts';
 import { modelBindingSchema } from './model-binding.ts';
 import { policyRevisionSchema } from './policy-revision.ts';
-import { runtimeGenerationSchema } from './runtime-generation.ts';
+import { runtimeWorkloadSchema } from './runtime-workload.ts';
 
 /** The schema of the whole resource of each kind. */
 export const resourceSchemas = {
   guardrailPolicy: guardrailPolicySchema,
   policyRevision: policyRevisionSchema,
   modelBinding: modelBindingSchema,
-  runtimeGeneration: runtimeGenerationSchema,
+  runtimeWorkload: runtimeWorkloadSchema,
   gatewayRoute: gatewayRouteSchema,
   gatewayReport: gatewayReportSchema,
 } as const satisfies Record<keyof typeof kinds, z.ZodType>;

@@ -68,7 +68,7 @@ export const validationRules: Readonly<Record<keyof typeof kinds, readonly Place
   ],
   policyRevision: [frozen(kinds.policyRevision, 'spec')],
   modelBinding: [],
-  runtimeGeneration: ['spec.digest', 'spec.build', 'spec.manifest'].map((at) => frozen(kinds.runtimeGeneration, at)),
+  runtimeWorkload: ['spec.digest', 'spec.build', 'spec.manifest'].map((at) => frozen(kinds.runtimeWorkload, at)),
   gatewayRoute: [],
   gatewayReport: [],
 };
@@ -81,7 +81,7 @@ export const atomicMembers: Readonly<Record<keyof typeof kinds, readonly string[
   guardrailPolicy: [],
   policyRevision: ['spec'],
   modelBinding: ['spec.guardrail', 'spec.guardrail.policyRef'],
-  runtimeGeneration: [],
+  runtimeWorkload: [],
   gatewayRoute: ['spec'],
   gatewayReport: ['spec'],
 };

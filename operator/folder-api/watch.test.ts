@@ -94,7 +94,7 @@ test('a version that fell out of the history is gone', async () => {
 test('a watcher that does not read is cut off, and holds up nobody', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
-  const path = `/apis/${apiVersion}/namespaces/default/${kinds.runtimeGeneration.plural}?watch=true&timeoutSeconds=600`;
+  const path = `/apis/${apiVersion}/namespaces/default/${kinds.runtimeWorkload.plural}?watch=true&timeoutSeconds=600`;
   const socket = connect(Number(new URL(folder.api.url).port), '127.0.0.1');
   socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer the-token\r\n\r\n`);
   await once(socket, 'readable');
@@ -124,9 +124,9 @@ test('the end of the server ends its watches in good order', async () => {
 /** Writes objects of about a megabyte each, so that the history forgets by size. */
 async function writeMegabytes(client: KubeClient, count: number): Promise<void> {
   const spec = { digest: '0'.repeat(64), build: 'b', manifest: 'x'.repeat(1_048_576), replicas: 1, state: 'Active' };
-  const { kind: name } = kinds.runtimeGeneration;
+  const { kind: name } = kinds.runtimeWorkload;
   for (let at = 0; at < count; at += 1) {
     const object = { apiVersion, kind: name, metadata: { name: `g-${at % 4}-${Math.floor(at / 4)}` }, spec };
-    await client.create(kinds.runtimeGeneration, object);
+    await client.create(kinds.runtimeWorkload, object);
   }
 }

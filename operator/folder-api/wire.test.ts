@@ -191,10 +191,10 @@ describe('bodies', () => {
   });
 
   test('stores an object of one and a half mebibytes and no longer one', async () => {
-    const path = `/apis/${apiVersion}/namespaces/default/runtimegenerations`;
+    const path = `/apis/${apiVersion}/namespaces/default/runtimeworkloads`;
     const manifest = (length: number) => ({
       apiVersion,
-      kind: kinds.runtimeGeneration.kind,
+      kind: kinds.runtimeWorkload.kind,
       metadata: { name: `g-${length}` },
       // A quote takes two bytes in JSON.
       spec: { digest: '0'.repeat(64), build: 'b', manifest: '"'.repeat(length), replicas: 1, state: 'Active' },

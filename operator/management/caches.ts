@@ -10,7 +10,7 @@ import { idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
-import { type CachedPolicy, withoutDefinition } from '../cached-policy.ts';
+import { type CachedPolicy, withoutDefinition } from '../caches/cached-policy.ts';
 import { PolicyOrder } from './policies/policy-order.ts';
 import { type KnownRevision, knownRevision } from './policies/policy-view.ts';
 

@@ -6,7 +6,7 @@ import type { Consequence } from './outcome.ts';
 export const controllerNames = [
   'guardrailpolicy',
   'modelbinding',
-  'runtimegeneration',
+  'runtimeworkload',
   'gatewayreport',
   'deployment',
   'servedpolicy',

@@ -6,7 +6,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { until } from '../../e2e/support/until.ts';
 import { acceptingJudge } from './accepting-judge.ts';
 import { type Attitude, type FakeReplica, startFakeReplica } from './fake-replica.ts';
@@ -97,7 +97,7 @@ async function expectSound(platform: TestOperator, routes: readonly GatewayRoute
   expect(new Set(aliases).size).toBe(aliases.length);
   for (const { metadata, spec } of routes) {
     if (spec.workload === undefined) continue;
-    const generation = await platform.client.get<RuntimeGeneration>(kinds.runtimeGeneration, spec.workload);
+    const generation = await platform.client.get<RuntimeWorkload>(kinds.runtimeWorkload, spec.workload);
     const now = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, metadata.name);
     // A route that has moved on meanwhile says nothing about the workload of before.
     if (now?.spec.workload === spec.workload)
@@ -109,7 +109,7 @@ type State = {
   readonly policies: readonly GuardrailPolicy[];
   readonly bindings: readonly ModelBinding[];
   readonly routes: readonly GatewayRoute[];
-  readonly generations: readonly RuntimeGeneration[];
+  readonly generations: readonly RuntimeWorkload[];
   readonly revisions: readonly PolicyRevision[];
   readonly bundles: readonly string[];
 };
@@ -119,7 +119,7 @@ async function read({ client, data }: TestOperator): Promise<State> {
     policies: (await client.list<GuardrailPolicy>(kinds.guardrailPolicy)).items,
     bindings: (await client.list<ModelBinding>(kinds.modelBinding)).items,
     routes: (await client.list<GatewayRoute>(kinds.gatewayRoute)).items,
-    generations: (await client.list<RuntimeGeneration>(kinds.runtimeGeneration)).items,
+    generations: (await client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items,
     revisions: (await client.list<PolicyRevision>(kinds.policyRevision)).items,
     bundles: await readdir(join(data, 'bundles')),
   };

@@ -10,7 +10,7 @@ import { type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { until } from '../../e2e/support/until.ts';
-import type { StandaloneConfig } from '../config.ts';
+import type { StandaloneConfig } from '../composition/operator-config.ts';
 import { createOperator, type Operator, type OperatorOverrides } from '../operator.ts';
 import type { FakeReplica } from './fake-replica.ts';
 import { bindingObject, policyObject } from './objects.ts';

@@ -18,7 +18,7 @@ export type WorkloadRendering = WorkloadIdentity & {
 export type RunnableWorkload = { readonly build: string; readonly manifest: string };
 
 export type WorkloadRequest = WorkloadIdentity & {
-  /** UID of the RuntimeGeneration that the workload belongs to. */
+  /** UID of the RuntimeWorkload that the workload belongs to. */
   readonly uid: string;
   /** What is run, rendered once and from then on taken byte for byte. */
   readonly manifest: string;

@@ -4,7 +4,7 @@ import type { KubeClient } from '#kube/client/client';
 import { KubeError } from '#kube/client/kube-error';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { BundleStore } from '../bundles/ports.ts';
 import { BrokenError } from '../reconcile/outcome.ts';
 import type { Workloads } from './ports.ts';
@@ -25,7 +25,7 @@ export type PreparePorts = {
   readonly bundles: Pick<BundleStore, 'put'>;
   readonly workloads: Pick<Workloads, 'render'>;
   /** What is known of a workload without asking; it may be old. */
-  readonly known: (name: string) => Stored<RuntimeGeneration> | undefined;
+  readonly known: (name: string) => Stored<RuntimeWorkload> | undefined;
 };
 
 /**
@@ -33,7 +33,7 @@ export type PreparePorts = {
  * stored before the object is there, so that whoever sees the object can run it. One that is known to be as it must be
  * is not read: it is read live before a route names it.
  */
-export async function prepareWorkload(ports: PreparePorts, input: PrepareInput): Promise<Stored<RuntimeGeneration>> {
+export async function prepareWorkload(ports: PreparePorts, input: PrepareInput): Promise<Stored<RuntimeWorkload>> {
   const { client, bundles, workloads, known } = ports;
   const { digest, build, replicas } = input;
   const { providers } = input.bundle;
@@ -41,10 +41,10 @@ export async function prepareWorkload(ports: PreparePorts, input: PrepareInput):
   using _held = await bundles.put(digest, input.bytes);
   const held = known(name);
   const isKept = held !== undefined && held.metadata.deletionTimestamp === undefined && isEnough(held, replicas);
-  const current = isKept ? held : await client.get<RuntimeGeneration>(kinds.runtimeGeneration, name);
+  const current = isKept ? held : await client.get<RuntimeWorkload>(kinds.runtimeWorkload, name);
   if (current === undefined) {
     const manifest = workloads.render({ name, digest, build, providers });
-    return client.create(kinds.runtimeGeneration, makeGeneration({ name, digest, build, manifest, replicas }));
+    return client.create(kinds.runtimeWorkload, makeGeneration({ name, digest, build, manifest, replicas }));
   }
   if (current.spec.digest !== digest || current.spec.build !== build) {
     throw new BrokenError('Refused', `the workload ${name} holds another bundle`);
@@ -55,17 +55,17 @@ export async function prepareWorkload(ports: PreparePorts, input: PrepareInput):
 /** Takes back the mark of a workload that was to be removed; at most raises the number of its processes. */
 export async function keepWorkload(
   client: KubeClient,
-  current: Stored<RuntimeGeneration>,
+  current: Stored<RuntimeWorkload>,
   replicas: number,
-): Promise<Stored<RuntimeGeneration>> {
+): Promise<Stored<RuntimeWorkload>> {
   if (current.metadata.deletionTimestamp !== undefined)
     throw new KubeError('conflict', 'the workload is being deleted');
   if (isEnough(current, replicas)) return current;
   const wanted = Math.max(current.spec.replicas, replicas);
   const spec = { ...current.spec, replicas: wanted, state: 'Active' as const };
-  return applyDesired(client, kinds.runtimeGeneration, current, { spec });
+  return applyDesired(client, kinds.runtimeWorkload, current, { spec });
 }
 
-function isEnough({ spec }: RuntimeGeneration, replicas: number): boolean {
+function isEnough({ spec }: RuntimeWorkload, replicas: number): boolean {
   return spec.state === 'Active' && spec.replicas >= replicas;
 }

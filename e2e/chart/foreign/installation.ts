@@ -88,7 +88,7 @@ const describeForeign = (): void => {
         'CustomResourceDefinition /guardrailpolicies.portcullis.dev',
         'CustomResourceDefinition /modelbindings.portcullis.dev',
         'CustomResourceDefinition /policyrevisions.portcullis.dev',
-        'CustomResourceDefinition /runtimegenerations.portcullis.dev',
+        'CustomResourceDefinition /runtimeworkloads.portcullis.dev',
         'ValidatingAdmissionPolicy /ids.portcullis.dev',
         'ValidatingAdmissionPolicy /reports.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /ids.portcullis.dev',

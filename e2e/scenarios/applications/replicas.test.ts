@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { Condition } from '#resources/metadata';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { joinAsReplica } from '../../support/pretend-replica.ts';
 import { childrenOf } from '../../support/process-table.ts';
 import {
@@ -100,7 +100,7 @@ verifies(
       await appliedReason(platform, 'WaitingForReplicas');
       const late = await appliedReason(platform, 'ProgressDeadlineExceeded');
       expect(late.message).toContain('gateway-2');
-      const generations = await platform.client.list<RuntimeGeneration>(kinds.runtimeGeneration);
+      const generations = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
       expect(generations.items.map(({ spec }) => spec.state)).toEqual(['Active', 'Active']);
     } finally {
       process.kill(frozen, 'SIGCONT');
@@ -108,7 +108,7 @@ verifies(
     await bindingCondition(platform.client, alias, 'Applied', 'True');
     expect(await stampsServed(platform, alias)).toEqual(['[second]', '[second]']);
     await until('the earlier workload is gone', async () => {
-      const { items } = await platform.client.list<RuntimeGeneration>(kinds.runtimeGeneration);
+      const { items } = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
       return items.length === 1;
     });
   },

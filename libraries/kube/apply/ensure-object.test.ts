@@ -16,7 +16,7 @@ async function open() {
   return { server, client, writes };
 }
 
-const owner = { apiVersion: 'portcullis.dev/v1alpha1', kind: 'RuntimeGeneration', name: 'g-1', uid: 'owner' };
+const owner = { apiVersion: 'portcullis.dev/v1alpha1', kind: 'RuntimeWorkload', name: 'g-1', uid: 'owner' };
 const labels = { 'app.kubernetes.io/name': 'portcullis-runtime' };
 
 function deployment(replicas: number, ownerUid = 'owner'): Deployment {

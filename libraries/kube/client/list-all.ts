@@ -13,7 +13,7 @@ const pagedAttempts = 2;
 const largeKinds: readonly string[] = [
   kinds.guardrailPolicy.kind,
   kinds.policyRevision.kind,
-  kinds.runtimeGeneration.kind,
+  kinds.runtimeWorkload.kind,
   builtinKinds.configMap.kind,
 ];
 

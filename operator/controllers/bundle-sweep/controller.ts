@@ -1,7 +1,7 @@
 import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import { kinds } from '#resources/kinds';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { BundleStore } from '../../bundles/ports.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 
@@ -16,7 +16,7 @@ export type BundleSweepOptions = {
 /** Removes the bundles that no workload names any more, from live reads; a pass that fails is made again. */
 export function createBundleSweep({ client, bundles }: BundleSweepOptions) {
   async function neededDigests(): Promise<ReadonlySet<string>> {
-    const { items } = await listAll<RuntimeGeneration>(client, kinds.runtimeGeneration);
+    const { items } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);
     return new Set(items.map((item) => item.spec.digest));
   }
 

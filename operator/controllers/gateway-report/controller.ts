@@ -2,7 +2,7 @@ import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
-import type { Stores } from '../../caches.ts';
+import type { Stores } from '../../caches/caches.ts';
 import type { GatewayReplicas } from '../../gateways/ports.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';

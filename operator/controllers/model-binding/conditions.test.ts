@@ -30,7 +30,7 @@ describe('conditions of a binding', () => {
         Ready: 'True Ready',
         Accepted: 'True Accepted',
         ResolvedRefs: 'True Resolved',
-        GenerationReady: 'True Ready',
+        WorkloadReady: 'True Ready',
         Applied: 'True Applied',
       },
     ],
@@ -41,7 +41,7 @@ describe('conditions of a binding', () => {
         Ready: 'Unknown WaitingForReplicas',
         Accepted: 'True Accepted',
         ResolvedRefs: 'True Resolved',
-        GenerationReady: 'True Ready',
+        WorkloadReady: 'True Ready',
         Applied: 'Unknown WaitingForReplicas',
       },
     ],
@@ -52,7 +52,7 @@ describe('conditions of a binding', () => {
         Ready: 'Unknown Starting',
         Accepted: 'True Accepted',
         ResolvedRefs: 'True Resolved',
-        GenerationReady: 'Unknown Starting',
+        WorkloadReady: 'Unknown Starting',
         Applied: 'Unknown Pending',
       },
     ],
@@ -63,7 +63,7 @@ describe('conditions of a binding', () => {
         Ready: 'False PolicyNotFound',
         Accepted: 'True Accepted',
         ResolvedRefs: 'False PolicyNotFound',
-        GenerationReady: 'Unknown Pending',
+        WorkloadReady: 'Unknown Pending',
         Applied: 'Unknown Pending',
       },
     ],
@@ -74,7 +74,7 @@ describe('conditions of a binding', () => {
         Ready: 'False AliasConflict',
         Accepted: 'False AliasConflict',
         ResolvedRefs: 'Unknown NotAccepted',
-        GenerationReady: 'True Ready',
+        WorkloadReady: 'True Ready',
         Applied: 'False AliasConflict',
       },
     ],
@@ -85,7 +85,7 @@ describe('conditions of a binding', () => {
         Ready: 'False ProviderUnknown',
         Accepted: 'True Accepted',
         ResolvedRefs: 'False ProviderUnknown',
-        GenerationReady: 'Unknown Pending',
+        WorkloadReady: 'Unknown Pending',
         Applied: 'False ProviderUnknown',
       },
     ],
@@ -96,7 +96,7 @@ describe('conditions of a binding', () => {
         Ready: 'False PolicyTestsFailed',
         Accepted: 'True Accepted',
         ResolvedRefs: 'True Resolved',
-        GenerationReady: 'False PolicyTestsFailed',
+        WorkloadReady: 'False PolicyTestsFailed',
         Applied: 'False PolicyTestsFailed',
       },
     ],
@@ -107,7 +107,7 @@ describe('conditions of a binding', () => {
         Ready: 'False ReplicaRejected',
         Accepted: 'True Accepted',
         ResolvedRefs: 'True Resolved',
-        GenerationReady: 'True Ready',
+        WorkloadReady: 'True Ready',
         Applied: 'False ReplicaRejected',
       },
     ],
@@ -118,7 +118,7 @@ describe('conditions of a binding', () => {
         Ready: 'False StorageFull',
         Accepted: 'True Accepted',
         ResolvedRefs: 'True Resolved',
-        GenerationReady: 'False StorageFull',
+        WorkloadReady: 'False StorageFull',
         Applied: 'Unknown Pending',
       },
     ],
@@ -129,7 +129,7 @@ describe('conditions of a binding', () => {
         Ready: 'False Deleting',
         Accepted: 'True Accepted',
         ResolvedRefs: 'True Resolved',
-        GenerationReady: 'Unknown Pending',
+        WorkloadReady: 'Unknown Pending',
         Applied: 'Unknown Pending',
       },
     ],
@@ -163,7 +163,7 @@ describe('conditions of a binding', () => {
     expect(said(applied, { policy: { kind: 'absent', name: 'guard' } }).Ready).toBe('False PolicyNotFound');
     expect(said(applied, {}, { degraded: message })).toMatchObject({
       Ready: 'False RunningAgain',
-      GenerationReady: 'False RunningAgain',
+      WorkloadReady: 'False RunningAgain',
     });
   });
 
@@ -222,7 +222,7 @@ describe('conditions of a binding', () => {
 
     test('say of a workload that is not the one asked for that nothing is started', () => {
       const s = snapshotOf({ route: routeOf() }, elsewhere);
-      expect(aspectsOf(s, { standing: conflict }).GenerationReady).toMatchObject({ status: 'Unknown' });
+      expect(aspectsOf(s, { standing: conflict }).WorkloadReady).toMatchObject({ status: 'Unknown' });
     });
 
     test('do not go on calling applied what was, and call it so again when the alias is its own', () => {
@@ -262,7 +262,7 @@ describe('conditions of a binding', () => {
 
   test('cut a message that is longer than a condition may be', () => {
     const long = aspectsOf(snapshotOf(), { standing: { kind: 'starting', message: 'x'.repeat(40_000) } });
-    expect(long.GenerationReady.message).toHaveLength(32_768);
+    expect(long.WorkloadReady.message).toHaveLength(32_768);
   });
 });
 

@@ -12,7 +12,7 @@ export const bindingConditions = [
   'Ready',
   'Accepted',
   'ResolvedRefs',
-  'GenerationReady',
+  'WorkloadReady',
   'Applied',
   'RouteRejected',
 ] as const;
@@ -27,7 +27,7 @@ export function aspectsOf(s: Snapshot, settlement: Settlement): Aspects {
   const aspects = {
     Accepted: accepted(settlement.standing),
     ResolvedRefs: resolved(s, settlement.standing),
-    GenerationReady: generationReady(s, settlement),
+    WorkloadReady: generationReady(s, settlement),
     Applied: applied(s, settlement.standing),
     RouteRejected: routeRejected(s),
   };
@@ -203,8 +203,8 @@ function ready(s: Snapshot, standing: Standing, aspects: Omit<Aspects, 'Ready'>)
 
 type Stages = readonly Exclude<BindingCondition, 'Ready' | 'RouteRejected'>[];
 /** Of failures that of the application says what goes on serving; of what is open the earliest stage says what is awaited. */
-const failures: Stages = ['Accepted', 'ResolvedRefs', 'Applied', 'GenerationReady'];
-const stages: Stages = ['Accepted', 'ResolvedRefs', 'GenerationReady', 'Applied'];
+const failures: Stages = ['Accepted', 'ResolvedRefs', 'Applied', 'WorkloadReady'];
+const stages: Stages = ['Accepted', 'ResolvedRefs', 'WorkloadReady', 'Applied'];
 
 function firstOf(aspects: Omit<Aspects, 'Ready'>, order: Stages, status: Aspect['status']): Aspect | undefined {
   return order.map((type) => aspects[type]).find((one) => one.status === status);
@@ -235,8 +235,7 @@ function rememberedAspects(s: Snapshot, settlement: Settlement): Aspects {
     Ready: keep('Ready', failed),
     Accepted: accepted(standing),
     ResolvedRefs: said('ResolvedRefs', unknown),
-    GenerationReady:
-      settlement.degraded === undefined ? said('GenerationReady', unknown) : generationReady(s, settlement),
+    WorkloadReady: settlement.degraded === undefined ? said('WorkloadReady', unknown) : generationReady(s, settlement),
     Applied: keep('Applied', failed),
     RouteRejected: routeRejected(s),
   };

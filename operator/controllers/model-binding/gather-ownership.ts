@@ -4,7 +4,7 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { aliasKey, type Stores } from '../../caches.ts';
+import { aliasKey, type Stores } from '../../caches/caches.ts';
 import { type AliasWorld, circleToBreak, type Mover } from './alias-circle.ts';
 import {
   type Claimant,

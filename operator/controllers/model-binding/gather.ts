@@ -6,9 +6,9 @@ import { type GatewayRoute, routeFormatVersion } from '#resources/gateway-route'
 import { idLabel, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
-import type { CachedPolicy } from '../../cached-policy.ts';
-import type { Caches, Stores } from '../../caches.ts';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
+import type { CachedPolicy } from '../../caches/cached-policy.ts';
+import type { Caches, Stores } from '../../caches/caches.ts';
 import { findUpstream } from '../../environment/approved-providers.ts';
 import type { Workloads } from '../../workloads/ports.ts';
 import { idOf, ownerOf, turnOf } from './gather-ownership.ts';
@@ -43,7 +43,7 @@ export type Pass = {
   readonly route: Stored<GatewayRoute> | undefined;
   readonly facts: Readonly<Record<Target, TargetFacts>>;
   /** The workload objects of this pass, as they were read live. */
-  readonly generations: Readonly<Partial<Record<Target, Stored<RuntimeGeneration>>>>;
+  readonly generations: Readonly<Partial<Record<Target, Stored<RuntimeWorkload>>>>;
   readonly overdue: boolean;
   readonly departureOverdue: boolean;
 };
@@ -121,7 +121,7 @@ function routeView(world: BindingWorld, route: Stored<GatewayRoute>): RouteView 
 export function workloadView(
   canRun: Workloads['canRun'],
   name: string,
-  generation: Stored<RuntimeGeneration> | undefined,
+  generation: Stored<RuntimeWorkload> | undefined,
 ): WorkloadView {
   if (generation === undefined) {
     return { name, runnable: false, ready: false, addresses: [], problem: `the workload ${name} is gone` };
@@ -137,7 +137,7 @@ export function workloadView(
   };
 }
 
-function problemOf({ metadata, status }: Stored<RuntimeGeneration>): string | undefined {
+function problemOf({ metadata, status }: Stored<RuntimeWorkload>): string | undefined {
   const condition = status?.conditions?.find((one) => one.type === 'Ready');
   return condition?.status === 'False' ? `workload ${metadata.name}: ${condition.message}` : undefined;
 }

@@ -3,7 +3,7 @@ import type { KubeClient } from '#kube/client/client';
 import type { PolicyTest } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 
 /** How many passed lists a workload remembers. */
 const remembered = 64;
@@ -18,12 +18,12 @@ export function testsDigest(tests: readonly PolicyTest[]): string {
  */
 export async function recordPassedTests(
   client: Pick<KubeClient, 'patchStatus'>,
-  generation: Stored<RuntimeGeneration>,
+  generation: Stored<RuntimeWorkload>,
   digest: string,
 ): Promise<void> {
   const passed = generation.status?.testsPassed;
   const path = '/status/testsPassed';
-  await client.patchStatus(kinds.runtimeGeneration, generation.metadata.name, [
+  await client.patchStatus(kinds.runtimeWorkload, generation.metadata.name, [
     { op: 'test', path: '/metadata/uid', value: generation.metadata.uid },
     ...(passed === undefined ? [] : [{ op: 'test', path, value: passed } as const]),
     { op: 'add', path, value: [digest, ...(passed ?? [])].slice(0, remembered) },

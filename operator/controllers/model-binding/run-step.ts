@@ -2,7 +2,7 @@ import type { CheckClient } from '#checks/client';
 import type { Logger } from '#kit/log/logger';
 import type { KubeClient } from '#kube/client/client';
 import type { Stored } from '#resources/metadata';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
 import type { BundleStore, Judge, Judgement } from '../../bundles/ports.ts';
 import { BrokenError } from '../../reconcile/outcome.ts';
@@ -45,7 +45,7 @@ export type Trial = {
   };
   readonly facts: Readonly<Record<Target, TargetFacts>>;
   /** The workload objects as they were read live. */
-  readonly generations: Readonly<Partial<Record<Target, Stored<RuntimeGeneration>>>>;
+  readonly generations: Readonly<Partial<Record<Target, Stored<RuntimeWorkload>>>>;
 };
 
 /** Finds out one fact about an application, or has its workload run; returns the trial that knows it. */
@@ -187,7 +187,7 @@ function builtOf(trial: Trial, target: Target) {
   return bundle;
 }
 
-function generationOf(trial: Trial, target: Target): Stored<RuntimeGeneration> {
+function generationOf(trial: Trial, target: Target): Stored<RuntimeWorkload> {
   const generation = trial.generations[target];
   if (generation === undefined) throw new TypeError('the workload was not prepared');
   return generation;

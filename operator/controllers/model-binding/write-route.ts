@@ -8,8 +8,8 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
-import { aliasKey } from '../../caches.ts';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { aliasKey } from '../../caches/caches.ts';
 import { keepWorkload } from '../../workloads/prepare-workload.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { confirmCircle } from './confirm-circle.ts';
@@ -142,7 +142,7 @@ async function confirmDecision(client: KubeClient, pass: Pass, s: Snapshot, step
 /** The workload is there and not marked for removal when the route is written. */
 async function keepPinned(client: KubeClient, draft: RouteDraft, replicas: number): Promise<void> {
   if (draft.workload === undefined) return;
-  const generation = await client.get<RuntimeGeneration>(kinds.runtimeGeneration, draft.workload);
+  const generation = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, draft.workload);
   if (generation === undefined) throw lost('the workload is gone');
   await keepWorkload(client, generation, replicas);
 }

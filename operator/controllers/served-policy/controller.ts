@@ -2,7 +2,7 @@ import type { Clock } from '#kit/time/clock';
 import { KubeError } from '#kube/client/client';
 import type { EventRecorder } from '#kube/events/event-recorder';
 import { kinds } from '#resources/kinds';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { ServedPolicy } from '../../environment/served-policies.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
@@ -93,7 +93,7 @@ export function createServedController(options: ServedControllerOptions) {
   /** The workload is there and not marked for removal when the address moves; who is paused meanwhile moves nothing. */
   async function move(name: string, pin: ServedPin, seen: ServedPin | undefined, replicas: number): Promise<void> {
     using _claim = claims.claim(pin.workload);
-    const generation = await client.get<RuntimeGeneration>(kinds.runtimeGeneration, pin.workload);
+    const generation = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, pin.workload);
     if (generation === undefined) throw new KubeError('conflict', 'the workload is gone');
     await keepWorkload(client, generation, replicas);
     if (!(await served.point(name, pin, seen))) return;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { runtimeGenerationSchema } from '#resources/runtime-generation';
+import { runtimeWorkloadSchema } from '#resources/runtime-workload';
 import { renderManifest } from '../adapters/processes/manifest.ts';
 import { workloadName } from '../workload-name.ts';
 import { makeGeneration } from './generation.ts';
@@ -11,7 +11,7 @@ test('a workload of local processes', () => {
   const name = workloadName(identity, []);
   const manifest = renderManifest({ name, ...identity, providers: [] });
   const object = makeGeneration({ name, ...identity, manifest, replicas: 2 });
-  expect(runtimeGenerationSchema.safeParse(object).error?.issues).toBeUndefined();
+  expect(runtimeWorkloadSchema.safeParse(object).error?.issues).toBeUndefined();
   return expect(stringify(object)).toMatchFileSnapshot('../testdata/generation.yaml');
 });
 

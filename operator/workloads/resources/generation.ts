@@ -1,5 +1,5 @@
 import { apiVersion, kinds } from '#resources/kinds';
-import type { RuntimeGeneration } from '#resources/runtime-generation';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
 
 /** The object of a workload; it belongs to nobody, for applications share it. */
 export function makeGeneration(input: {
@@ -8,11 +8,11 @@ export function makeGeneration(input: {
   readonly build: string;
   readonly manifest: string;
   readonly replicas: number;
-}): RuntimeGeneration {
+}): RuntimeWorkload {
   const { name, digest, build, manifest, replicas } = input;
   return {
     apiVersion,
-    kind: kinds.runtimeGeneration.kind,
+    kind: kinds.runtimeWorkload.kind,
     metadata: { name },
     spec: { digest, build, manifest, replicas, state: 'Active' },
   };

@@ -22,14 +22,14 @@ async function deployed(place: ClusterPlace, replicas = 1): Promise<void> {
 }
 
 describe('the objects of a workload', () => {
-  test('belong to its RuntimeGeneration and hold what the manifest says', async () => {
+  test('belong to its RuntimeWorkload and hold what the manifest says', async () => {
     const place = await open();
     await deployed(place);
     const { manifest: text } = await place.request('g-one');
     const manifest = JSON.parse(text) as Record<string, { spec: object; metadata: object }>;
     const owner = {
       apiVersion: 'portcullis.dev/v1alpha1',
-      kind: 'RuntimeGeneration',
+      kind: 'RuntimeWorkload',
       name: 'g-one',
       uid: 'uid-of-g-one',
       controller: true,
@@ -117,7 +117,7 @@ describe('the objects of a workload', () => {
     });
   });
 
-  test('are removed with the workload, and only those of its RuntimeGeneration', async () => {
+  test('are removed with the workload, and only those of its RuntimeWorkload', async () => {
     const place = await open();
     await deployed(place, 2);
     place.server.change('services', 'g-one', (object) => {

@@ -17,7 +17,7 @@ import { watchObjects } from './watched-objects.ts';
 const concurrency = 4;
 /** What of a refusal of the API server is shown. */
 const maxRefusal = 300;
-/** Objects go with their RuntimeGeneration; that it is gone is seen a moment before they are made again. */
+/** Objects go with their RuntimeWorkload; that it is gone is seen a moment before they are made again. */
 const goneMs = 1_000;
 /** Manifests of which is remembered whether they can be read. */
 const remembered = 16_384;
@@ -52,13 +52,13 @@ type Asked = {
 
 /**
  * Workloads as Deployments, each with a Service, a NetworkPolicy and, from two pods on, a PodDisruptionBudget. They
- * belong to the RuntimeGeneration and hold what its manifest says; what others change is changed back. Processes go on
+ * belong to the RuntimeWorkload and hold what its manifest says; what others change is changed back. Processes go on
  * when the operator ends.
  */
 export function createDeployments(options: DeploymentsOptions): Deployments {
   const { client, template, clock, logger, meter } = options;
   const running = new Map<string, Asked>();
-  /** Workloads to take away, with the UID of the RuntimeGeneration that they belonged to. */
+  /** Workloads to take away, with the UID of the RuntimeWorkload that they belonged to. */
   const leaving = new Map<string, string>();
   const readable = new Map<string, boolean>();
   let listener: (name: string) => void = () => undefined;
@@ -113,7 +113,7 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
     for (const path of notKept) logger.warn('workload_object_not_kept', { workload: name, kind: kind.kind, path });
   }
 
-  /** Whatever belonged to the RuntimeGeneration; read anew, for what was just made may not have been seen yet. */
+  /** Whatever belonged to the RuntimeWorkload; read anew, for what was just made may not have been seen yet. */
   async function takeAway(name: string): Promise<void> {
     const owner = leaving.get(name);
     if (owner === undefined) return;

@@ -22,13 +22,13 @@ export const workloadKinds = [
 
 /**
  * The objects of a workload, in the order in which they are made: who may reach the pods is said before there are any.
- * They hold what the manifest says and belong to the RuntimeGeneration; the number of pods alone is not the manifest's.
+ * They hold what the manifest says and belong to the RuntimeWorkload; the number of pods alone is not the manifest's.
  */
 export function desiredObjects(
   manifest: WorkloadManifest,
   { name, uid, replicas }: { readonly name: string; readonly uid: string; readonly replicas: number },
 ): readonly WorkloadPart[] {
-  const owner = { apiVersion, kind: kinds.runtimeGeneration.kind, name, uid, controller: true };
+  const owner = { apiVersion, kind: kinds.runtimeWorkload.kind, name, uid, controller: true };
   const owned = <O extends KubeObject>(object: O): O => ({
     ...object,
     metadata: { ...object.metadata, ownerReferences: [owner] },

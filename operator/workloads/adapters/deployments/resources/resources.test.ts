@@ -68,7 +68,7 @@ describe.each(cases)('a workload of the %s template', (title, template, input) =
     expect(canonicalBytes(manifest).toString('utf8')).toBe(text);
   });
 
-  test('fits its RuntimeGeneration with room to spare', () => {
+  test('fits its RuntimeWorkload with room to spare', () => {
     expect(text.length).toBeLessThan(16_384);
   });
 });

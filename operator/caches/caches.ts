@@ -1,0 +1,164 @@
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import type { KubeClient } from '#kube/client/client';
+import { compareVersions } from '#kube/watch/compare-versions';
+import type { IndexFunction, StoreView } from '#kube/watch/object-store';
+import { startReflector } from '#kube/watch/reflector';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { idLabel, type Kind, kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { readPrevious } from '../controllers/model-binding/previous.ts';
+import { type CachedPolicy, withoutDefinition } from './cached-policy.ts';
+
+/** The objects that the operator watches. Revisions are read when they are needed: they may be large and many. */
+export type CachedKinds = {
+  readonly policies: CachedPolicy;
+  readonly bindings: ModelBinding;
+  readonly generations: RuntimeWorkload;
+  readonly routes: GatewayRoute;
+  readonly reports: GatewayReport;
+};
+export type CacheName = keyof CachedKinds;
+
+export type Stores = { readonly [N in CacheName]: StoreView<CachedKinds[N]> };
+
+type Listener<N extends CacheName> = (
+  name: string,
+  current: Stored<CachedKinds[N]> | undefined,
+  previous: Stored<CachedKinds[N]> | undefined,
+) => void;
+
+/** Called for every change of an object, when the store holds it already. */
+export type Listeners = { readonly [N in CacheName]: Listener<N> };
+
+export type Caches = AsyncDisposable & {
+  readonly stores: Stores;
+  /** Who is told of changes from now on; what the stores hold already is there to be looked at. */
+  connect(listeners: Listeners): void;
+  /** Resolves when every kind was listed and delivered. */
+  readonly synced: Promise<void>;
+  /** The version of the newest change of a gateway's routes, removals that were seen included; "0" without any. */
+  routesChangedAt(gateway: string): string;
+  /** The version through which the removal of a route was seen; undefined where none of that name was seen to go. */
+  removalOf(route: string): string | undefined;
+  /** The longest time, in milliseconds, for which a watch has not heard of its server. */
+  silenceMs(): number;
+};
+
+export function aliasKey(gateway: string, alias: string): string {
+  return JSON.stringify([gateway, alias]);
+}
+
+const byId = ({ metadata }: { readonly metadata: Resource['metadata'] }): string[] => {
+  const id = metadata.labels?.[idLabel];
+  return id === undefined ? [] : [id];
+};
+
+/** The workloads that a route names: the pinned one, and the one to go back to. */
+function workloadsOf(route: GatewayRoute): readonly string[] {
+  const previous = readPrevious(route);
+  const names = [route.spec.workload, previous?.mode === 'Policy' ? previous.workload : undefined];
+  return names.filter((name) => name !== undefined);
+}
+
+/** Starts to list and watch what the operator decides from. */
+export function startCaches(options: {
+  readonly client: Pick<KubeClient, 'list' | 'watch'>;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}): Caches {
+  const { client, logger, clock } = options;
+  let listeners: Listeners | undefined;
+  const changedAt = new Map<string, string>();
+  const removals = new Map<string, string>();
+
+  function raise(gateways: readonly (string | undefined)[], version: string): void {
+    for (const gateway of gateways) {
+      if (gateway === undefined || compareVersions(version, changedAt.get(gateway) ?? '0') <= 0) continue;
+      changedAt.set(gateway, version);
+    }
+  }
+
+  /** As long as nobody is connected, the stores alone take the changes: who connects looks at what they hold. */
+  function tell<N extends CacheName>(name: N, ...change: Parameters<Listener<N>>): void {
+    const listener = listeners?.[name] as Listener<N> | undefined;
+    listener?.(...change);
+  }
+
+  function start<N extends CacheName>(
+    name: N,
+    kind: Kind,
+    indexes: Readonly<Record<string, IndexFunction<CachedKinds[N]>>>,
+    onChange: Listener<N> = (...change) => tell(name, ...change),
+    transform: (object: Stored<CachedKinds[N]>) => Stored<CachedKinds[N]> = (object) => object,
+  ) {
+    return startReflector<CachedKinds[N]>({ client, kind, indexes, logger, clock, transform, onChange });
+  }
+
+  const policies = start('policies', kinds.guardrailPolicy, { id: byId }, undefined, withoutDefinition);
+  const bindings = start(
+    'bindings',
+    kinds.modelBinding,
+    {
+      id: byId,
+      alias: ({ spec }) => [aliasKey(spec.gateway, spec.model.alias)],
+      policy: ({ spec }) => (spec.guardrail.mode === 'Policy' ? [spec.guardrail.policyRef.name] : []),
+      leaving: ({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : ['true']),
+    },
+    (name, current, previous) => {
+      // Nobody asks for the removal of its route any more.
+      if (current === undefined) removals.delete(name);
+      tell('bindings', name, current, previous);
+    },
+  );
+  const generations = start('generations', kinds.runtimeWorkload, {});
+  const routes = start(
+    'routes',
+    kinds.gatewayRoute,
+    {
+      alias: ({ spec }) => [aliasKey(spec.gateway, spec.alias)],
+      workload: (route) => workloadsOf(route),
+    },
+    (name, current, previous) => {
+      const gateways = [current?.spec.gateway, previous?.spec.gateway];
+      if (current !== undefined) {
+        removals.delete(name);
+        raise(gateways, current.metadata.resourceVersion);
+        return tell('routes', name, current, previous);
+      }
+      // The version of a removal is known as soon as the reflector has passed it, which is in this turn.
+      queueMicrotask(() => {
+        const version = routes.throughVersion();
+        removals.set(name, version);
+        raise(gateways, version);
+        tell('routes', name, current, previous);
+      });
+    },
+  );
+  const reports = start('reports', kinds.gatewayReport, { gateway: ({ spec }) => [spec.gateway] });
+  const all = [policies, bindings, generations, routes, reports];
+  const stores: Stores = {
+    policies: policies.store,
+    bindings: bindings.store,
+    generations: generations.store,
+    routes: routes.store,
+    reports: reports.store,
+  };
+
+  return {
+    stores,
+    connect(next) {
+      listeners = next;
+    },
+    synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
+    routesChangedAt: (gateway) => changedAt.get(gateway) ?? '0',
+    removalOf: (route) => removals.get(route),
+    silenceMs: () => Math.max(...all.map((reflector) => clock.now() - reflector.lastContact())),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(all.map((reflector) => reflector[Symbol.asyncDispose]()));
+    },
+  };
+}

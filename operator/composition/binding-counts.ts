@@ -1,0 +1,35 @@
+import type { Metrics } from '#kit/metrics/metrics';
+import type { StoreView } from '#kube/watch/object-store';
+import type { ModelBinding } from '#resources/model-binding';
+import { type ConditionState, conditionState, conditionStates } from '../controllers/model-binding/condition-state.ts';
+
+/** How many bindings stand in which state; told by the process that leads alone, so that a sum over processes is true. */
+export type BindingCounts = {
+  /** From now on the bindings of the store are counted at every scrape. */
+  watch(bindings: Pick<StoreView<ModelBinding>, 'list'>): void;
+  /** Brings the gauge up to date; called before a scrape. */
+  refresh(): void;
+};
+
+export function createBindingCounts(metrics: Metrics): BindingCounts {
+  const gauge = metrics.gauge({
+    name: 'portcullis_operator_bindings',
+    help: 'Bindings by how they stand; none of a process that does not lead.',
+    labels: { state: conditionStates },
+  });
+  let watched: Pick<StoreView<ModelBinding>, 'list'> | undefined;
+  return {
+    watch(bindings) {
+      watched = bindings;
+    },
+    refresh() {
+      if (watched === undefined) return;
+      const counts = new Map<ConditionState, number>(conditionStates.map((state) => [state, 0]));
+      for (const binding of watched.list()) {
+        const state = conditionState(binding);
+        counts.set(state, (counts.get(state) ?? 0) + 1);
+      }
+      for (const [state, count] of counts) gauge.set({ state }, count);
+    },
+  };
+}

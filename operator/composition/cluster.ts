@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { createCheckClient } from '#checks/client';
+import { digestOf } from '#contracts/canonical';
+import { openTokenFile } from '#kit/http/token-file';
+import { createClient } from '#kube/client/client';
+import { type ClusterAccess, mountedAccess } from '#kube/client/cluster-access';
+import { loadKubeconfig } from '#kube/client/credentials';
+import { createElectionClient } from '#kube/election/election-client';
+import { createElectionMeter } from '#kube/election/election-metrics';
+import { fenced } from '#kube/election/fenced-client';
+import { type LeaderElection, type LossReason, startLeaderElection } from '#kube/election/leader-election';
+import { createEventRecorder } from '#kube/events/event-recorder';
+import { createBundleConfigMaps } from '../bundles/adapters/config-maps/bundle-config-maps.ts';
+import { createJudge } from '../bundles/run-judge.ts';
+import { readClusterEnvironment } from '../environment/read-environment-files.ts';
+import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
+import { createServedServices } from '../served/adapters/services/served-services.ts';
+import { createDeployments } from '../workloads/adapters/deployments/deployments.ts';
+import type { Leadership } from './leadership.ts';
+import type { ClusterConfig } from './operator-config.ts';
+import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/**
+ * A namespace of a cluster: its resources, Deployments for workloads, pods for gateways. Several operators may be
+ * there; one of them acts.
+ * @throws ConfigError, TokenFileError, KubeconfigError, KubeError
+ */
+export async function openCluster(
+  config: ClusterConfig,
+  tools: PlaceTools,
+  parts: AsyncDisposableStack,
+  overrides: OperatorOverrides,
+): Promise<Place> {
+  const { logger, clock, meter } = tools;
+  const environment = await readClusterEnvironment(filesOf(config.environmentDirectory));
+  const { template } = environment;
+  const access = await accessOf(config.api);
+  const opened = parts.use(createClient({ ...access, namespace: config.namespace, onRequest: tools.onRequest }));
+  const plain = overrides.wrapClient?.(opened) ?? opened;
+  const elector = parts.use(createElectionClient({ ...access, namespace: config.namespace }));
+  const election = parts.use(
+    startLeaderElection({
+      client: overrides.wrapClient?.(elector) ?? elector,
+      name: config.leaseName,
+      identity: config.replica,
+      logger,
+      clock,
+      meter: createElectionMeter(tools.metrics, config.leaseName),
+    }),
+  );
+  const client = fenced(plain, () => election.writesAllowed());
+  const deployments = parts.use(createDeployments({ client, template, clock, logger, meter }));
+  const bundles = parts.use(createBundleConfigMaps({ client, clock, logger }));
+  const gateways = parts.use(createGatewayPods({ client, clock, logger }));
+  const { port } = template;
+  const served = parts.use(createServedServices({ client, entries: environment.served, port, clock, logger }));
+  const watched = [deployments, bundles, gateways, served];
+  const secretsDirectory = config.secretsDirectory;
+  return {
+    apiUrl: access.url,
+    client,
+    environment,
+    build: config.build ?? template.image,
+    template: digestOf(template),
+    workloads: deployments,
+    gateways,
+    bundles,
+    served,
+    checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),
+    judge: overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory }),
+    events: parts.use(
+      createEventRecorder({ client, logger, clock, controller: 'portcullis.dev/operator', instance: config.replica }),
+    ),
+    leadership: leadershipBy(election),
+    synced: Promise.all(watched.map((one) => one.synced)).then(() => undefined),
+    silenceMs: () => Math.max(...watched.map((one) => one.silenceMs())),
+  };
+}
+
+function filesOf(folder: string) {
+  return {
+    providers: join(folder, 'providers.yaml'),
+    limits: join(folder, 'limits.yaml'),
+    served: join(folder, 'served-policies.yaml'),
+    template: join(folder, 'workload.yaml'),
+  };
+}
+
+async function accessOf(api: ClusterConfig['api']): Promise<ClusterAccess> {
+  switch (api.kind) {
+    case 'kubeconfig':
+      return loadKubeconfig({ file: api.file });
+    case 'mounted':
+      return mountedAccess(api);
+  }
+}
+
+const losses: Readonly<Record<LossReason, string>> = {
+  taken: 'another process took the lease',
+  not_renewed: 'the lease could not be renewed in time',
+};
+
+function leadershipBy(election: LeaderElection): Leadership {
+  return {
+    elected: election.elected,
+    lost: election.lost.then((reason) => losses[reason]),
+    problem: () => (election.silenceMs() > election.deadAfterMs ? 'the loop of the election stands still' : undefined),
+    [Symbol.asyncDispose]: () => election[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { createCheckClient } from '#checks/client';
+import { openTokenFile } from '#kit/http/token-file';
+import { childEnvironment } from '#kit/process/config';
+import { createClient } from '#kube/client/client';
+import { silentRecorder } from '#kube/events/event-recorder';
+import { createBundleFiles } from '../bundles/adapters/files/bundle-files.ts';
+import { createJudge } from '../bundles/run-judge.ts';
+import { readEnvironmentFiles } from '../environment/read-environment-files.ts';
+import { startFolderApi } from '../folder-api/start-folder-api.ts';
+import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
+import { nothingServed } from '../served/ports.ts';
+import { buildVersion } from '../workloads/adapters/processes/build-version.ts';
+import { createProcesses } from '../workloads/adapters/processes/processes.ts';
+import { type DataDirectory, prepareDataDirectory } from './data-directory.ts';
+import { soleLeader } from './leadership.ts';
+import type { StandaloneConfig } from './operator-config.ts';
+import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/**
+ * One machine without a cluster: the resources of a folder, served on loopback, and local processes.
+ * @throws ConfigError, StoreError, ListenError, TokenFileError
+ */
+export async function openStandalone(
+  config: StandaloneConfig,
+  tools: PlaceTools,
+  parts: AsyncDisposableStack,
+  overrides: OperatorOverrides,
+): Promise<Place> {
+  const places = await prepareDataDirectory(config.dataDirectory);
+  const environment = await readEnvironmentFiles(places);
+  const build = config.build ?? (await buildVersion(root));
+  const api = parts.use(
+    await startFolderApi({
+      ...tools,
+      directory: places.resources,
+      watchedDirectory: places.apply,
+      listen: config.apiListen,
+      tokenFile: openTokenFile(places.apiToken),
+      namespace: config.namespace,
+    }),
+  );
+  const client = parts.use(
+    createClient({
+      url: api.url,
+      tokenFile: openTokenFile(places.apiToken),
+      namespace: config.namespace,
+      onRequest: tools.onRequest,
+    }),
+  );
+  return {
+    apiUrl: api.url,
+    client: overrides.wrapClient?.(client) ?? client,
+    environment,
+    build,
+    template: undefined,
+    served: parts.use(overrides.served ?? nothingServed),
+    events: silentRecorder,
+    leadership: soleLeader,
+    synced: Promise.resolve(),
+    silenceMs: () => 0,
+    workloads: parts.use(overrides.workloads ?? openProcesses(places, build, tools)),
+    gateways: parts.use(createGatewayProcesses({ runDirectory: places.run })),
+    checks: parts.use(createCheckClient({ tokenFile: openTokenFile(places.runtimeToken) })),
+    bundles: parts.use(overrides.bundles ?? createBundleFiles(places.bundles, tools.logger)),
+    judge:
+      overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory: places.secrets }),
+  };
+}
+
+function openProcesses(places: DataDirectory, build: string, { logger }: PlaceTools) {
+  return createProcesses({
+    executable: process.execPath,
+    runtimeFile: join(root, 'runtime', 'main.ts'),
+    build,
+    bundlesDirectory: places.bundles,
+    logsDirectory: places.logs,
+    runDirectory: places.run,
+    secretsDirectory: places.secrets,
+    tokenFile: places.runtimeToken,
+    inherited: childEnvironment(),
+    logger,
+  });
+}

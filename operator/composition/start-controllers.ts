@@ -1,0 +1,153 @@
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import { createTurns } from '#kube/queue/turns';
+import type { WorkQueue } from '#kube/queue/work-queue';
+import type { Caches } from '../caches/caches.ts';
+import { createBundleSweep } from '../controllers/bundle-sweep/controller.ts';
+import { createReportController } from '../controllers/gateway-report/controller.ts';
+import { createPolicyController } from '../controllers/guardrail-policy/controller.ts';
+import { createBindingController } from '../controllers/model-binding/controller.ts';
+import type { BindingWorld } from '../controllers/model-binding/gather.ts';
+import { createGenerationController } from '../controllers/runtime-workload/controller.ts';
+import { createNeedsFinder } from '../controllers/runtime-workload/needed-workloads.ts';
+import { createNeedsLedger } from '../controllers/runtime-workload/needs-ledger.ts';
+import { createServedController } from '../controllers/served-policy/controller.ts';
+import { startController } from '../reconcile/controller.ts';
+import type { PassOutcome } from '../reconcile/outcome.ts';
+import type { ControllerName, ReconcileMeter } from '../reconcile/reconcile-metrics.ts';
+import { createRecentRevisions } from '../revisions/recent-revisions.ts';
+import { createTriggers } from '../triggers/triggers.ts';
+import { createWorkloadClaims } from '../workloads/workload-claims.ts';
+import type { OperatorConfig } from './operator-config.ts';
+import type { Place } from './place.ts';
+
+/** Changes that come so close to each other are looked at together when it is asked which workloads are needed. */
+const gatherMs = 20;
+
+export type ControllersOptions = {
+  readonly config: Pick<OperatorConfig, 'maxStreamMs' | 'progressDeadlineMs'>;
+  readonly place: Place;
+  /** Synced: nothing is decided upon before everything was listed. */
+  readonly caches: Caches;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly meter: ReconcileMeter;
+};
+
+/**
+ * Starts a queue per kind, connects them to what changes and looks once at everything that there is. Disposing waits
+ * for the passes that run; afterwards nothing is decided any more.
+ */
+export function startControllers(options: ControllersOptions): AsyncDisposable {
+  const { place, caches, logger, meter } = options;
+  const { workloads, gateways, bundles, served } = place;
+  const { stores } = caches;
+  const controllers = createControllers(options, {
+    onFailure: () => lookAtWorkloads(),
+    onNeed: (workload) => queues.generations.add(workload),
+  });
+  const { bindings, addresses, generations, ledger } = controllers;
+
+  const parts = new AsyncDisposableStack();
+  const turns = createTurns();
+  const start = (
+    name: ControllerName,
+    concurrency: number,
+    { reconcile }: { reconcile(key: string, signal: AbortSignal): Promise<PassOutcome> },
+  ): WorkQueue => parts.use(startController({ name, concurrency, logger, meter, turns, reconcile }));
+  const queues = {
+    policies: start('guardrailpolicy', 4, controllers.policies),
+    bindings: start('modelbinding', 24, bindings),
+    generations: start('runtimeworkload', 4, generations),
+    reports: start('gatewayreport', 1, controllers.reports),
+    served: start('servedpolicy', 2, addresses),
+    bundles: start('bundlesweep', 1, controllers.sweep),
+  };
+
+  function lookAtWorkloads(): void {
+    for (const { metadata } of stores.generations.list()) queues.generations.add(metadata.name);
+  }
+
+  let looking: NodeJS.Timeout | undefined;
+  parts.defer(() => clearTimeout(looking));
+  function lookAtNeeds(): void {
+    if (parts.disposed) return;
+    looking ??= setTimeout(() => {
+      looking = undefined;
+      // What cannot be told now is told by the passes, which are tried again.
+      ledger.settle().then(lookAtUnneeded, lookAtWorkloads);
+    }, gatherMs);
+  }
+
+  /** Whether such a workload goes depends on what replicas report. */
+  function lookAtUnneeded(): void {
+    for (const { metadata } of stores.generations.list()) {
+      if (!ledger.isNeeded(metadata.name)) queues.generations.add(metadata.name);
+    }
+  }
+
+  workloads.onChange((name) => queues.generations.add(name));
+  gateways.onChange((name) => queues.reports.add(name));
+  bundles.onLost((digest) => {
+    for (const { metadata, spec } of stores.generations.list()) {
+      if (spec.digest !== digest) continue;
+      queues.generations.add(metadata.name);
+      for (const binding of bindings.waitingFor(metadata.name)) queues.bindings.add(binding);
+    }
+  });
+  const { waitingFor } = bindings;
+  const triggers = createTriggers({
+    queues,
+    stores,
+    needs: { touch: ledger.touch, look: lookAtNeeds },
+    waitingFor,
+    served: { ...served, waitingFor: addresses.waitingFor },
+  });
+  caches.connect(triggers);
+  served.onChange(triggers.served);
+  void triggers.everything();
+  return parts;
+}
+
+type ControllerListeners = {
+  /** Something that is no object needs its workload no more. */
+  readonly onFailure: () => void;
+  /** A workload is needed now, or not any more, or by another number of processes. */
+  readonly onNeed: (workload: string) => void;
+};
+
+function createControllers(
+  { config, place, caches, clock, logger }: ControllersOptions,
+  { onFailure, onNeed }: ControllerListeners,
+) {
+  const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = place;
+  const { approved, limits } = place.environment;
+  const { maxStreamMs, progressDeadlineMs } = config;
+  const { stores } = caches;
+  const world: BindingWorld = { stores, approved, limits, build, template, canRun: workloads.canRun, history: caches };
+  const claims = createWorkloadClaims();
+  const revisions = createRecentRevisions(client, clock);
+  const ports = { client, bundles, judge, workloads, checks, revisions, logger, events };
+  const addresses = createServedController({ ports, world, served, claims, clock, maxStreamMs, onFailure });
+  const needs = createNeedsFinder(client, world, { entries: served.entries, hasFailed: addresses.hasFailed });
+  const ledger = createNeedsLedger({ finder: needs, stores, served, onChange: onNeed });
+  return {
+    ledger,
+    policies: createPolicyController({ client, stores, clock, logger, events, served }),
+    bindings: createBindingController({ ports, world, claims, clock, progressDeadlineMs, maxStreamMs }),
+    addresses,
+    generations: createGenerationController({
+      ...ports,
+      world,
+      caches,
+      served,
+      needs,
+      ledger,
+      claims,
+      clock,
+      maxStreamMs,
+    }),
+    sweep: createBundleSweep({ client, bundles }),
+    reports: createReportController({ client, stores, gateways, clock, logger }),
+  };
+}

@@ -1,0 +1,194 @@
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import { applyDesired, applyStatus } from '#kube/apply/apply';
+import { type KubeClient, KubeError } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
+import type { EventRecorder } from '#kube/events/event-recorder';
+import { compareVersions, isVersion } from '#kube/watch/compare-versions';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
+import type { BundleStore } from '../../bundles/ports.ts';
+import type { Caches } from '../../caches/caches.ts';
+import { transitionEvents, type Watched } from '../../events/transition-events.ts';
+import type { PassOutcome } from '../../reconcile/outcome.ts';
+import { createStopwatches } from '../../reconcile/stopwatches.ts';
+import type { ServedPolicies } from '../../served/ports.ts';
+import type { Workloads } from '../../workloads/ports.ts';
+import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
+import type { BindingWorld } from '../model-binding/gather.ts';
+import { decideGeneration, type GenerationStanding } from './decide.ts';
+import type { NeedsFinder } from './needed-workloads.ts';
+import type { NeedsLedger } from './needs-ledger.ts';
+import { restoreBundle } from './restore-bundle.ts';
+import type { GenerationSnapshot } from './snapshot.ts';
+import { makeGenerationStatus } from './status.ts';
+
+const maxSteps = 8;
+/** What people are told when it comes to be. */
+const watched: readonly Watched[] = [
+  { type: 'Ready', status: 'False', reason: 'WorkloadFailed', as: { type: 'Warning', action: 'Run' } },
+  { type: 'Ready', status: 'True', of: 'Ready', reason: 'WorkloadReady', as: { type: 'Normal', action: 'Run' } },
+];
+
+export type GenerationControllerOptions = {
+  readonly client: KubeClient;
+  readonly caches: Pick<Caches, 'stores' | 'routesChangedAt'>;
+  readonly world: BindingWorld;
+  readonly needs: Pick<NeedsFinder, 'find'>;
+  readonly ledger: Pick<NeedsLedger, 'settle' | 'of'>;
+  readonly workloads: Workloads;
+  readonly served: Pick<ServedPolicies, 'pins' | 'readPins'>;
+  readonly claims: Pick<WorkloadClaims, 'isClaimed'>;
+  readonly bundles: BundleStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly maxStreamMs: number;
+};
+
+/** Has the processes of a workload run while it is needed, and takes them away when nobody uses them any more. */
+export function createGenerationController(options: GenerationControllerOptions) {
+  const { client, caches, needs, ledger, workloads, served, clock, logger } = options;
+  const { stores } = caches;
+  const watches = createStopwatches(clock);
+
+  async function reconcile(name: string): Promise<PassOutcome> {
+    let generation = stores.generations.get(name);
+    if (generation === undefined) return forget(name);
+    await ledger.settle();
+    let bundle: GenerationSnapshot['bundle'] = (await options.bundles.has(generation.spec.digest)) ? 'stored' : 'lost';
+    for (let step = 0; step < maxSteps; step++) {
+      const s = snapshotOf(generation, bundle);
+      const decided = decideGeneration(s);
+      switch (decided.kind) {
+        case 'keep':
+          generation = await writeSpec(generation, { state: 'Active', replicas: decided.replicas });
+          break;
+        case 'run':
+          run(generation);
+          break;
+        case 'restore_bundle':
+          bundle = (await restoreBundle(options, { ...options.world, pins: served.pins() }, name, generation.spec))
+            ? 'stored'
+            : 'unrecoverable';
+          break;
+        case 'mark':
+          generation = await writeSpec(generation, { state: 'Draining' });
+          break;
+        case 'remove': {
+          const kept = await removeUnlessNeeded(generation);
+          if (kept === undefined) return { kind: 'settled' };
+          generation = kept;
+          break;
+        }
+        case 'settle':
+          return settle(generation, s, decided.standing);
+      }
+    }
+    throw new TypeError('a workload settles in a few steps');
+  }
+
+  function snapshotOf(generation: Stored<RuntimeWorkload>, bundle: GenerationSnapshot['bundle']): GenerationSnapshot {
+    const { metadata, spec, status } = generation;
+    const { name } = metadata;
+    const runnable = workloads.canRun(spec);
+    const isRunning = workloads.has(name);
+    if (runnable && isRunning) run(generation);
+    const need = ledger.of(name);
+    return {
+      name,
+      generation: metadata.generation,
+      deleting: metadata.deletionTimestamp !== undefined,
+      spec,
+      conditions: status?.conditions ?? [],
+      knownAddresses: status?.addresses ?? [],
+      runnable,
+      bundle,
+      observed: isRunning ? workloads.observe(name) : undefined,
+      need,
+      users: namesOf(stores.reports.list().filter((report) => uses(report, name))),
+      behind: namesOf(stores.reports.list().filter(isBehind)),
+      drained: isDrained(name, need.askers.length > 0),
+    };
+  }
+
+  /** The time begins when every ready replica is past the change; what others change afterwards does not stop it. */
+  function isDrained(name: string, isNeeded: boolean): boolean {
+    if (isNeeded) watches.forget(name);
+    else if (
+      watches.isRunning(name) ||
+      !stores.reports.list().some((report) => report.spec.ready && isBehind(report))
+    ) {
+      return watches.elapsed(name, 'draining') >= options.maxStreamMs;
+    }
+    return false;
+  }
+
+  function isBehind({ spec }: Stored<GatewayReport>): boolean {
+    const { appliedThrough } = spec;
+    return !isVersion(appliedThrough) || compareVersions(appliedThrough, caches.routesChangedAt(spec.gateway)) < 0;
+  }
+
+  function run({ metadata, spec, status }: Stored<RuntimeWorkload>): void {
+    const { name, uid } = metadata;
+    const { digest, build, manifest, replicas } = spec;
+    workloads.ensure({ name, uid, digest, build, manifest, replicas, addresses: status?.addresses ?? [] });
+  }
+
+  function writeSpec(
+    generation: Stored<RuntimeWorkload>,
+    change: Partial<Pick<RuntimeWorkload['spec'], 'state' | 'replicas'>>,
+  ): Promise<Stored<RuntimeWorkload>> {
+    const spec = { ...generation.spec, ...change };
+    return applyDesired(client, kinds.runtimeWorkload, generation, { spec });
+  }
+
+  /** After the mark everybody who may need it is read live; it goes only if it is still the marked one. */
+  async function removeUnlessNeeded(generation: Stored<RuntimeWorkload>): Promise<Stored<RuntimeWorkload> | undefined> {
+    const routes = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
+    const bindings = await listAll<ModelBinding>(client, kinds.modelBinding);
+    const { name, uid, resourceVersion } = generation.metadata;
+    const need = (await needs.find(routes.items, bindings.items, await served.readPins())).get(name);
+    // A route is being written that names it; after that it is listed, or not needed after all.
+    if (options.claims.isClaimed(name)) throw new KubeError('conflict', 'the workload is claimed');
+    if (need !== undefined) return writeSpec(generation, { state: 'Active', replicas: need.replicas });
+    await client.delete(kinds.runtimeWorkload, name, { uid, resourceVersion });
+    workloads.remove(name);
+    logger.info('workload_removed', { workload: name });
+    return undefined;
+  }
+
+  function forget(name: string): PassOutcome {
+    workloads.remove(name);
+    watches.forget(name);
+    return { kind: 'settled' };
+  }
+
+  async function settle(
+    generation: Stored<RuntimeWorkload>,
+    s: GenerationSnapshot,
+    standing: GenerationStanding,
+  ): Promise<PassOutcome> {
+    const status = makeGenerationStatus(s, standing, generation.status?.testsPassed, clock.date());
+    await applyStatus(client, kinds.runtimeWorkload, generation, status);
+    for (const note of transitionEvents(generation.status?.conditions, status.conditions, watched)) {
+      options.events.record({ regarding: generation, ...note });
+    }
+    if (standing.kind !== 'in_use' || !watches.isRunning(s.name)) return { kind: 'settled' };
+    return { kind: 'waiting', afterMs: Math.max(1, options.maxStreamMs - watches.current(s.name)) };
+  }
+
+  return { reconcile };
+}
+
+function uses({ spec }: Stored<GatewayReport>, workload: string): boolean {
+  return spec.inUse.some((use) => use.workload === workload);
+}
+
+function namesOf(reports: readonly Stored<GatewayReport>[]): readonly string[] {
+  return reports.map(({ metadata }) => metadata.name).toSorted();
+}

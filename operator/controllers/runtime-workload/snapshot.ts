@@ -1,0 +1,33 @@
+import type { Condition } from '#resources/metadata';
+import type { RuntimeWorkloadSpec } from '#resources/runtime-workload';
+import type { WorkloadObservation } from '../../workloads/ports.ts';
+
+/** Who needs a workload, and how many processes they ask for. */
+export type Need = {
+  /** Names of routes and bindings; they need it now. */
+  readonly askers: readonly string[];
+  /** The largest number of processes that these ask for; 0 without any. */
+  readonly replicas: number;
+};
+
+export type GenerationSnapshot = {
+  readonly name: string;
+  readonly generation: number;
+  readonly deleting: boolean;
+  readonly spec: RuntimeWorkloadSpec;
+  readonly conditions: readonly Condition[];
+  readonly knownAddresses: readonly string[];
+  /** Whether this place can run the build. */
+  readonly runnable: boolean;
+  /** Whether the bundle is where the processes read it; `unrecoverable` where it cannot be built again either. */
+  readonly bundle: 'stored' | 'lost' | 'unrecoverable';
+  /** Absent where the workload was never asked for in this life of the operator. */
+  readonly observed: WorkloadObservation | undefined;
+  readonly need: Need;
+  /** Replicas that still use it. */
+  readonly users: readonly string[];
+  /** Replicas, ready or not, whose report is not yet past the last change of a route. */
+  readonly behind: readonly string[];
+  /** Every ready replica is past the last change of a route for longer than a stream may last. */
+  readonly drained: boolean;
+};

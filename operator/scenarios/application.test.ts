@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCheckClient } from '#checks/client';
+import { openTokenFile } from '#kit/http/token-file';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { PolicyRevision } from '#resources/policy-revision';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { until } from '../../e2e/support/until.ts';
+import { verifies } from '../../e2e/support/verifies.ts';
+import { type FakeReplica, startFakeReplica } from '../testing/fake-replica.ts';
+import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
+import {
+  applyFirst,
+  editBinding,
+  editPolicy,
+  startTestOperator,
+  type TestOperator,
+  waitForCondition,
+  waitForRoute,
+} from '../testing/start-test-operator.ts';
+
+/** What the runtime of a route decides about a text of a user. */
+async function decide(platform: TestOperator, route: Stored<GatewayRoute>, content: string): Promise<string> {
+  const { guardrail, contentProfile } = route.spec;
+  if (guardrail.mode !== 'Policy') return 'unguarded';
+  await using checks = createCheckClient({ tokenFile: openTokenFile(join(platform.data, 'tokens', 'runtime.token')) });
+  const target = { ...guardrail, contentProfile, deadlineMs: guardrail.deadlineMs.request };
+  return (await checks.check(target, 'request', [{ role: 'user', content }])).kind;
+}
+
+describe('an application', () => {
+  let platform: TestOperator;
+  let one: FakeReplica;
+  let two: FakeReplica;
+  let first: Stored<GatewayRoute>;
+  beforeAll(async () => {
+    platform = await startTestOperator();
+    one = await startFakeReplica(platform, 'gateway-1');
+    two = await startFakeReplica(platform, 'gateway-2');
+    first = await applyFirst(platform, [one, two]);
+  });
+  afterAll(() => platform[Symbol.asyncDispose]());
+
+  test('runs the revision in a process of its own and says where it stands', async () => {
+    const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
+    expect(binding?.status?.applications).toMatchObject([
+      { outcome: 'Applied', generationId: first.spec.generationId, policyRevision: '1', operationId: '' },
+    ]);
+    expect(binding?.status?.pinned).toMatchObject({ generationId: first.spec.generationId, policyRevision: '1' });
+    const generation = await platform.client.get<RuntimeWorkload>(kinds.runtimeWorkload, first.spec.workload ?? '');
+    expect(generation?.status).toMatchObject({ state: 'Ready', readyReplicas: 1 });
+    expect(await decide(platform, first, 'about the portal')).toBe('deny');
+  });
+
+  verifies(
+    ['guardrail:versioning:reapply-gives-new-behaviour', 'guardrail:generation:new-version-new-process'],
+    'a saved version changes nothing until it is applied, and then in a process that was started for it',
+    async () => {
+      const revision = await editPolicy(platform, 'guard', { definition: definitionOf('harbour') });
+      expect(revision).toBe(2);
+      const before = await waitForRoute(platform, 'chat', 'the route stands', () => true);
+      expect(before.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+      expect(await decide(platform, before, 'about the harbour')).toBe('pass');
+
+      await editBinding(platform, 'chat', { guardrail: guardedBy(2), apply: 'second' });
+      const after = await waitForRoute(platform, 'chat', 'revision 2 is pinned', ({ spec }) => spec.token === 'second');
+      expect(await decide(platform, after, 'about the harbour')).toBe('deny');
+      expect(after.spec.workload).not.toBe(before.spec.workload);
+      expect(after.spec.guardrail).not.toMatchObject({
+        addresses: (before.spec.guardrail as { addresses?: string[] }).addresses,
+      });
+      // The old process knows the old revision only, and refuses the new one.
+      expect(await decide(platform, before, 'about the harbour')).toBe('pass');
+      const mixed = { ...before.spec.guardrail, policyRevision: '2' } as GatewayRoute['spec']['guardrail'];
+      expect(await decide(platform, { ...before, spec: { ...before.spec, guardrail: mixed } }, 'hello')).toBe('failed');
+    },
+  );
+
+  verifies(
+    ['guardrail:versioning:wait-for-replicas'],
+    'an application is done only when every ready replica has confirmed its route',
+    async () => {
+      await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
+      await one.report('take');
+      const half = await until('the operator saw the first report', async () => {
+        const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
+        const applied = binding?.status?.conditions?.find((condition) => condition.type === 'Applied');
+        return applied?.message.includes('gateway-1') === false ? applied : undefined;
+      });
+      expect(half).toMatchObject({ status: 'Unknown', reason: 'WaitingForReplicas' });
+      expect(half.message).toContain('gateway-2');
+      await two.report('pend');
+      await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
+      await two.report('take');
+      const binding = await waitForCondition(platform, 'chat', 'Applied', 'True');
+      expect(binding.status?.applications?.[0]).toMatchObject({ operationId: 'second', outcome: 'Applied' });
+    },
+  );
+
+  test('takes the replaced workload away when no replica uses it any more', async () => {
+    await until('the first workload is gone', async () => {
+      const { items } = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
+      return items.every((item) => item.metadata.name !== first.spec.workload);
+    });
+    await until('its process is gone', async () => (await decide(platform, first, 'hello')) === 'failed');
+  });
+
+  verifies(
+    ['guardrail:versioning:reapply-new-generation', 'guardrail:versioning:reapply-policy-unchanged'],
+    'the same saved version applied again is a new generation, and the policy stays as it is',
+    async () => {
+      const before = await waitForRoute(platform, 'chat', 'the route stands', () => true);
+      await editBinding(platform, 'chat', { apply: 'third' });
+      const after = await waitForRoute(platform, 'chat', 'it is applied again', ({ spec }) => spec.token === 'third');
+      expect(after.spec.generationId).not.toBe(before.spec.generationId);
+      expect(after.spec.guardrail).toEqual(before.spec.guardrail);
+      await one.report('take');
+      await two.report('take');
+      const binding = await waitForCondition(platform, 'chat', 'Applied', 'True');
+      expect(binding.status?.applications?.map(({ generationId }) => generationId)).toEqual([
+        after.spec.generationId,
+        before.spec.generationId,
+        first.spec.generationId,
+      ]);
+      const { items } = await platform.client.list<PolicyRevision>(kinds.policyRevision);
+      expect(items.map(({ spec }) => spec.number).toSorted()).toEqual([1, 2]);
+    },
+  );
+});
+
+test('without a ready replica nothing is ever applied, and the first one that takes the route makes it so', async () => {
+  await using platform = await startTestOperator();
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  const waiting = await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
+  expect(waiting.status?.conditions?.find(({ type }) => type === 'Applied')?.message).toContain('no replica');
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await replica.report('take', { ready: false });
+  await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
+  await replica.report('take');
+  await waitForCondition(platform, 'chat', 'Applied', 'True');
+});

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { type Definition, detectorContract } from '#contracts/policy';
+import { kinds } from '#resources/kinds';
+import { until } from '../../e2e/support/until.ts';
+import type { Judge } from '../bundles/ports.ts';
+import { acceptingJudge } from '../testing/accepting-judge.ts';
+import { createInstantWorkloads } from '../testing/instant-workloads.ts';
+import { bindingObject, policyObject, sectionOf } from '../testing/objects.ts';
+import {
+  editBinding,
+  startTestOperator,
+  testProviders,
+  waitForCondition,
+  waitForRoute,
+} from '../testing/start-test-operator.ts';
+
+const providers = `${testProviders}  - { name: spam, kind: detector, endpoint: "http://127.0.0.1:9/check", credential: spam-key }\n`;
+const section = sectionOf('portal');
+const definition: Definition = {
+  request: {
+    ...section,
+    additional: [
+      {
+        id: 'asks',
+        kind: 'external_pipeline',
+        mode: 'enforce',
+        timeoutMs: 100,
+        action: { type: 'deny' },
+        externalPipeline: { provider: 'spam', contract: detectorContract },
+      },
+    ],
+  },
+  response: section,
+  providers: [{ name: 'spam', credentialRef: { name: 'spam-key' } }],
+};
+
+test.each([
+  { however: 'however long its processes take to start', progressDeadlineMs: 600_000, until: 'Unknown' },
+  { however: 'also when it was given up meanwhile', progressDeadlineMs: 500, until: 'False' },
+] as const)('the providers of an application are asked once, $however', async (row) => {
+  const { progressDeadlineMs } = row;
+  let asked = 0;
+  let isOpen = false;
+  const judge: Judge = {
+    ...acceptingJudge,
+    check: async (bundle, checks, options) => {
+      if (options.providers === 'called') asked += 1;
+      return acceptingJudge.check(bundle, checks, options);
+    },
+  };
+  const instant = createInstantWorkloads('test-1');
+  let tell: (name: string) => void = () => undefined;
+  const workloads = {
+    ...instant,
+    observe: (name: string) => (isOpen ? instant.observe(name) : { addresses: [], ready: 0, problem: undefined }),
+    onChange(listener: (name: string) => void) {
+      tell = listener;
+      instant.onChange(listener);
+    },
+  };
+  await using platform = await startTestOperator({
+    config: { progressDeadlineMs },
+    providers,
+    overrides: { judge, workloads },
+  });
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  await waitForCondition(platform, 'chat', 'WorkloadReady', row.until);
+  for (const upstreamModel of ['a', 'b', 'c']) {
+    const { metadata } = await editBinding(platform, 'chat', {
+      model: { ...bindingObject('chat').spec.model, upstreamModel },
+    });
+    await until('the edit is looked at', async () => {
+      const binding = await platform.client.get(kinds.modelBinding, 'chat');
+      const status = binding?.status as { readonly observedGeneration?: number } | undefined;
+      return status?.observedGeneration === metadata.generation;
+    });
+  }
+  expect(asked).toBe(1);
+  isOpen = true;
+  for (const name of instant.running.keys()) tell(name);
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  expect(asked).toBe(1);
+  await editBinding(platform, 'chat', { apply: 'again' });
+  await waitForRoute(platform, 'chat', 'it is applied again', ({ spec }) => spec.token === 'again');
+  expect(asked).toBe(2);
+});

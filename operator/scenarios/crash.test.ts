@@ -1,0 +1,116 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import { until } from '../../e2e/support/until.ts';
+import { type ModelPlatform, startModelPlatform } from '../testing/model-platform.ts';
+import type { Death } from '../testing/mortal-client.ts';
+import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
+import { editBinding, testProviders, waitForCondition } from '../testing/start-test-operator.ts';
+
+/** Edits that take the operator through everything that it writes; each waits until it dies or is through. */
+const story: readonly ((model: ModelPlatform) => Promise<unknown>)[] = [
+  ({ platform }) => platform.client.create(kinds.guardrailPolicy, policyObject('guard')),
+  ({ platform }) => platform.client.create(kinds.modelBinding, bindingObject('chat')),
+  ({ platform }) => editPolicyNow(platform, 'second'),
+  ({ platform }) => editBinding(platform, 'chat', { guardrail: guardedBy(2), apply: 'second' }),
+  ({ platform }) => editBinding(platform, 'chat', { guardrail: { mode: 'None' }, apply: 'open' }),
+  async ({ platform }) => {
+    const binding = await platform.client.get(kinds.modelBinding, 'chat');
+    await platform.client.delete(kinds.modelBinding, 'chat', { uid: binding?.metadata.uid ?? '' });
+  },
+];
+
+async function editPolicyNow(platform: ModelPlatform['platform'], term: string): Promise<void> {
+  const definition = definitionOf(term);
+  await platform.client.patch(kinds.guardrailPolicy, 'guard', [
+    { op: 'replace', path: '/spec/definition', value: definition },
+  ]);
+}
+
+/** Tells the story to an operator that may die in it; a dead one is followed by one that lives. */
+async function tell(model: ModelPlatform): Promise<void> {
+  for (const edit of story) {
+    await edit(model);
+    await model.settledOrDead();
+    if (!model.isDead()) continue;
+    await model.revive();
+    await model.settledOrDead();
+  }
+}
+
+describe('an operator that is killed between any two writes', () => {
+  test('is followed by one that ends where it would have ended', async () => {
+    await using whole = await startModelPlatform();
+    await tell(whole);
+    const writes = whole.writes();
+    expect(writes).toBeGreaterThan(20);
+    const deaths = Array.from({ length: writes }, (_one, index) => index + 1).flatMap((write): Death[] => [
+      { write, moment: 'before' },
+      { write, moment: 'after' },
+    ]);
+    for (const death of deaths) {
+      await using model = await startModelPlatform(death);
+      await tell(model).catch((error: unknown) => {
+        throw new Error(`after the death ${JSON.stringify(death)}: ${String(error)}`, { cause: error });
+      });
+    }
+  }, 600_000);
+
+  test('also while an application fails for want of a provider, and while it goes on when that is approved', async () => {
+    const counts = await failAndGoOn();
+    for (const [life, writes] of counts.entries()) {
+      expect(writes).toBeGreaterThan(3);
+      for (let write = 1; write <= writes; write++) {
+        for (const moment of ['before', 'after'] as const) {
+          const death: Death = { write, moment };
+          await failAndGoOn(...(life === 0 ? [death] : [undefined, death])).catch((error: unknown) => {
+            throw new Error(`in life ${life}, after the death ${JSON.stringify(death)}: ${String(error)}`, {
+              cause: error,
+            });
+          });
+        }
+      }
+    }
+  }, 600_000);
+});
+
+/** What an application fails for want of is approved later; returns the writes of both lives. */
+async function failAndGoOn(...[first, second]: readonly (Death | undefined)[]): Promise<readonly number[]> {
+  const counts: number[] = [];
+  await using model = await startModelPlatform(first);
+  const { platform } = model;
+  const settle = async (): Promise<void> => {
+    await model.settledOrDead();
+    counts.push(model.writes());
+    if (!model.isDead()) return;
+    await model.revive();
+    await model.settledOrDead();
+  };
+  const provider = { alias: 'chat', provider: 'later', upstreamModel: 'echo', state: 'Enabled' } as const;
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat', { model: provider }));
+  await settle();
+  await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProviderUnknown');
+  const later = '  - { name: later, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }';
+  await writeFile(join(platform.data, 'providers.yaml'), `${testProviders}${later}\n`);
+  await model.revive(second);
+  await untilApplied(model);
+  await settle();
+  const { status } = await waitForCondition(platform, 'chat', 'Applied', 'True');
+  expect(status?.applications?.map(({ outcome, reason }) => reason ?? outcome)).toEqual([
+    'Applied',
+    'provider_unknown',
+  ]);
+  return counts;
+}
+
+/** What has failed is settled, too: it takes a moment until it is seen to go on. */
+async function untilApplied({ platform, isDead }: ModelPlatform): Promise<void> {
+  await until('it is applied, or nobody acts', async () => {
+    if (isDead()) return true;
+    const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
+    return binding?.status?.conditions?.some(({ type, status }) => type === 'Applied' && status === 'True');
+  });
+}

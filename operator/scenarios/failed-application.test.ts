@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest';
+import type { KubeClient } from '#kube/client/client';
+import type { KubeObject } from '#kube/client/kube-object';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { until } from '../../e2e/support/until.ts';
+import type { Judge } from '../bundles/ports.ts';
+import { BrokenError } from '../reconcile/outcome.ts';
+import { acceptingJudge } from '../testing/accepting-judge.ts';
+import { startFakeReplica } from '../testing/fake-replica.ts';
+import { createInstantWorkloads } from '../testing/instant-workloads.ts';
+import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
+import {
+  applyFirst,
+  editBinding,
+  editPolicy,
+  startTestOperator,
+  type TestOperator,
+  waitForCondition,
+  waitForRoute,
+} from '../testing/start-test-operator.ts';
+import type { Workloads } from '../workloads/ports.ts';
+
+const soon = { progressDeadlineMs: 500 };
+
+const reasons = ({ status }: ModelBinding) => status?.applications?.map(({ reason, outcome }) => reason ?? outcome);
+
+test('an application that was given up because of a technical fault goes on when it is mended', async () => {
+  let isMended = false;
+  let tries = 0;
+  const judge: Judge = {
+    ...acceptingJudge,
+    judge: async (bundle, signal) => {
+      tries += 1;
+      if (isMended) return acceptingJudge.judge(bundle, signal);
+      throw new BrokenError('JudgeUnavailable', 'no judgement can be made');
+    },
+  };
+  /** What WorkloadReady said, write by write. */
+  const written: (string | undefined)[] = [];
+  const wrapClient = (client: KubeClient): KubeClient => ({
+    ...client,
+    async patchStatus<R extends KubeObject>(...args: Parameters<KubeClient['patchStatus']>) {
+      const object = await client.patchStatus<R>(...args);
+      const { kind, status } = object as unknown as ModelBinding;
+      if (kind === kinds.modelBinding.kind) {
+        written.push(status?.conditions?.find(({ type }) => type === 'WorkloadReady')?.reason);
+      }
+      return object;
+    },
+  });
+  const workloads = createInstantWorkloads('test-1');
+  await using platform = await startTestOperator({ config: soon, overrides: { judge, workloads, wrapClient } });
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProgressDeadlineExceeded');
+  const then = tries;
+  await until('it is tried again', () => tries > then);
+  isMended = true;
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  await replica.report('take');
+  const applied = await waitForCondition(platform, 'chat', 'Ready', 'True');
+  expect([reasons(applied)?.at(0), reasons(applied)?.at(-1)]).toEqual(['Applied', 'progress_deadline_exceeded']);
+  expect(written.filter((reason) => reason === 'JudgeUnavailable')).toHaveLength(1);
+});
+
+test('a replica that does not read the format of routes is waited for until the deadline, and then again', async () => {
+  let looks = 0;
+  const judge: Judge = {
+    ...acceptingJudge,
+    judge: async (bundle, signal) => {
+      looks += 1;
+      return acceptingJudge.judge(bundle, signal);
+    },
+  };
+  const overrides = { workloads: createInstantWorkloads('test-1'), judge };
+  await using platform = await startTestOperator({ config: soon, overrides });
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await replica.report('take', { formats: [99] });
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  const given = await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProgressDeadlineExceeded');
+  expect(given.status?.conditions?.find(({ type }) => type === 'Applied')?.message).toContain('gateway-1');
+  expect(looks).toBeLessThan(20);
+  await replica.report('take');
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  await replica.report('take');
+  expect(reasons(await waitForCondition(platform, 'chat', 'Ready', 'True'))?.[0]).toBe('Applied');
+});
+
+/** Workloads whose processes are ready while `isOpen`; those that were ready stay so. */
+function stubborn() {
+  const instant = createInstantWorkloads('test-1');
+  const ready = new Set<string>();
+  let tell: (name: string) => void = () => undefined;
+  let isOpen = true;
+  const workloads: Workloads = {
+    ...instant,
+    observe(name) {
+      if (isOpen) ready.add(name);
+      return ready.has(name) ? instant.observe(name) : { addresses: [], ready: 0, problem: 'no Secret' };
+    },
+    onChange(listener) {
+      tell = listener;
+      instant.onChange(listener);
+    },
+  };
+  return {
+    overrides: { workloads, judge: acceptingJudge },
+    close() {
+      isOpen = false;
+    },
+    open() {
+      isOpen = true;
+      for (const name of instant.running.keys()) tell(name);
+    },
+  };
+}
+
+async function workloadsOf({ client }: TestOperator): Promise<readonly string[]> {
+  const { items } = await client.list<RuntimeWorkload>(kinds.runtimeWorkload);
+  return items.map(({ metadata }) => metadata.name);
+}
+
+/** Revision 1 is applied, revision 2 was given up because its processes are not ready. */
+async function giveUpSecond() {
+  const processes = stubborn();
+  const platform = await startTestOperator({ overrides: processes.overrides });
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  const first = await applyFirst(platform, [replica]);
+  processes.close();
+  const revision = await editPolicy(platform, 'guard', { definition: definitionOf('second') });
+  await platform.restart(soon, processes.overrides);
+  await editBinding(platform, 'chat', { guardrail: guardedBy(revision), apply: 'second' });
+  const given = await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProgressDeadlineExceeded');
+  const [workload] = (await workloadsOf(platform)).filter((name) => name !== first.spec.workload);
+  /** The first application serves, and nothing of its route has moved. */
+  const expectFirst = async (): Promise<void> => {
+    const route = await waitForRoute(platform, 'chat', 'the route stands', () => true);
+    expect(route.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+    expect(await workloadsOf(platform)).toContain(first.spec.workload);
+  };
+  await expectFirst();
+  const isGone = async (): Promise<boolean> =>
+    workload !== undefined && !(await workloadsOf(platform)).includes(workload);
+  return { platform, replica, processes, given, workload, expectFirst, isGone };
+}
+
+describe('an application whose processes were not ready in time', () => {
+  test('is not written about by an operator that starts, keeps its processes, and goes on when they are ready', async () => {
+    const { platform, replica, given, workload, expectFirst, isGone } = await giveUpSecond();
+    await using _platform = platform;
+    const processes = stubborn();
+    processes.close();
+    let looks = 0;
+    const judge: Judge = {
+      ...acceptingJudge,
+      judge: async (...args) => {
+        looks += 1;
+        return acceptingJudge.judge(...args);
+      },
+    };
+    await platform.restart({}, { ...processes.overrides, judge });
+    await until('it is looked at', () => looks > 0);
+    await expectFirst();
+    const { metadata, status } = await waitForCondition(
+      platform,
+      'chat',
+      'Applied',
+      'False',
+      'ProgressDeadlineExceeded',
+    );
+    expect([metadata.resourceVersion, status]).toEqual([given.metadata.resourceVersion, given.status]);
+    expect(await isGone()).toBe(false);
+    processes.open();
+    await waitForRoute(platform, 'chat', 'the second is pinned', ({ spec }) => spec.workload === workload);
+    await replica.report('take');
+    const applied = await waitForCondition(platform, 'chat', 'Ready', 'True');
+    expect(reasons(applied)).toEqual(['Applied', 'progress_deadline_exceeded', 'Applied']);
+  });
+
+  test('lets them go when its binding asks for what is applied', async () => {
+    const { platform, expectFirst, isGone } = await giveUpSecond();
+    await using _platform = platform;
+    await editBinding(platform, 'chat', { guardrail: guardedBy(1), apply: bindingObject('chat').spec.apply });
+    await until('they go', isGone);
+    await waitForCondition(platform, 'chat', 'Ready', 'True');
+    await expectFirst();
+  });
+
+  test('lets them go when its policy is archived, which is how it ends', async () => {
+    const { platform, expectFirst, isGone } = await giveUpSecond();
+    await using _platform = platform;
+    await editPolicy(platform, 'guard', { lifecycle: 'Archived' });
+    const ended = await waitForCondition(platform, 'chat', 'Applied', 'False', 'PolicyArchived');
+    expect(reasons(ended)).toEqual(['policy_archived', 'progress_deadline_exceeded', 'Applied']);
+    await until('they go', isGone);
+    await expectFirst();
+  });
+
+  test('holds up neither the deletion of its binding nor then that of its policy', async () => {
+    const { platform, replica } = await giveUpSecond();
+    await using _platform = platform;
+    const { client } = platform;
+    const policy = await client.get(kinds.guardrailPolicy, 'guard');
+    await client.delete(kinds.guardrailPolicy, 'guard', { uid: policy?.metadata.uid ?? '' });
+    await waitForCondition(platform, 'chat', 'Applied', 'False', 'PolicyArchived');
+    const binding = await client.get(kinds.modelBinding, 'chat');
+    await client.delete(kinds.modelBinding, 'chat', { uid: binding?.metadata.uid ?? '' });
+    await until('the route goes', async () => (await client.get(kinds.gatewayRoute, 'chat')) === undefined);
+    await replica.report('take');
+    await until('all of it goes', async () => {
+      const left = [await client.get(kinds.modelBinding, 'chat'), await client.get(kinds.guardrailPolicy, 'guard')];
+      return left.every((one) => one === undefined) && (await workloadsOf(platform)).length === 0;
+    });
+  });
+
+  test('ends when what it asks for is too costly by now', async () => {
+    const { platform, expectFirst, isGone } = await giveUpSecond();
+    await using _platform = platform;
+    const { overrides } = stubborn();
+    const judgement = { kind: 'refused', reason: 'rule_too_costly', message: 'it takes too long' } as const;
+    await platform.restart({}, { ...overrides, judge: { ...acceptingJudge, judge: async () => judgement } });
+    const ended = await waitForCondition(platform, 'chat', 'Applied', 'False', 'RuleTooCostly');
+    expect(reasons(ended)?.[0]).toBe('rule_too_costly');
+    await until('they go', isGone);
+    await expectFirst();
+  });
+});

@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isKubeError } from '#kube/client/kube-error';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import { type ModelPlatform, startModelPlatform } from '../testing/model-platform.ts';
+import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
+
+/** What people and replicas do, in any order and without waiting for each other. */
+type Act =
+  | { readonly kind: 'save_policy'; readonly term: string }
+  | { readonly kind: 'apply'; readonly binding: string; readonly revision: number }
+  | { readonly kind: 'unguard'; readonly binding: string }
+  | { readonly kind: 'switch'; readonly binding: string; readonly state: 'Enabled' | 'Disabled' }
+  | { readonly kind: 'scale'; readonly binding: string; readonly replicas: number }
+  | { readonly kind: 'delete'; readonly binding: string }
+  | { readonly kind: 'replica'; readonly attitude: 'take' | 'pend' | 'reject' }
+  | { readonly kind: 'pause'; readonly ms: number }
+  | { readonly kind: 'restart'; readonly dieAtWrite: number | undefined };
+
+const binding = fc.constantFrom('chat', 'mail');
+const act: fc.Arbitrary<Act> = fc.oneof(
+  fc.record({ kind: fc.constant('save_policy' as const), term: fc.constantFrom('one', 'two', 'three') }),
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('apply' as const), binding, revision: fc.integer({ min: 1, max: 3 }) }),
+  },
+  fc.record({ kind: fc.constant('unguard' as const), binding }),
+  fc.record({
+    kind: fc.constant('switch' as const),
+    binding,
+    state: fc.constantFrom('Enabled' as const, 'Disabled' as const),
+  }),
+  fc.record({ kind: fc.constant('scale' as const), binding, replicas: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ kind: fc.constant('delete' as const), binding }),
+  fc.record({
+    kind: fc.constant('replica' as const),
+    attitude: fc.constantFrom('take' as const, 'pend' as const, 'reject' as const),
+  }),
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('pause' as const), ms: fc.integer({ min: 0, max: 60 }) }) },
+  fc.record({
+    kind: fc.constant('restart' as const),
+    dieAtWrite: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
+  }),
+);
+
+let applications = 0;
+
+async function perform(model: ModelPlatform, one: Act): Promise<void> {
+  const { client } = model.platform;
+  switch (one.kind) {
+    case 'save_policy':
+      return edit<GuardrailPolicy>(model, kinds.guardrailPolicy, 'guard', ({ spec }) => ({
+        ...spec,
+        definition: definitionOf(one.term),
+      }));
+    case 'apply':
+      return editOrCreate(model, one.binding, { guardrail: guardedBy(one.revision) });
+    case 'unguard':
+      return editOrCreate(model, one.binding, { guardrail: { mode: 'None' } });
+    case 'switch':
+      return edit<ModelBinding>(model, kinds.modelBinding, one.binding, ({ spec }) => ({
+        ...spec,
+        model: { ...spec.model, state: one.state },
+      }));
+    case 'scale':
+      return edit<ModelBinding>(model, kinds.modelBinding, one.binding, ({ spec }) => ({
+        ...spec,
+        replicas: one.replicas,
+      }));
+    case 'delete': {
+      const object = await client.get(kinds.modelBinding, one.binding);
+      if (object === undefined) return;
+      return client.delete(kinds.modelBinding, one.binding, { uid: object.metadata.uid }).catch(unlessGone);
+    }
+    case 'replica':
+      model.attitude = one.attitude === 'reject' ? { reject: 'contradicted' } : one.attitude;
+      return;
+    case 'pause':
+      await new Promise((resolve) => setTimeout(resolve, one.ms));
+      return;
+    case 'restart':
+      return model.revive(one.dieAtWrite === undefined ? undefined : { write: one.dieAtWrite, moment: 'after' });
+  }
+}
+
+async function editOrCreate(model: ModelPlatform, name: string, change: Partial<ModelBinding['spec']>): Promise<void> {
+  applications += 1;
+  const apply = `token-${applications}`;
+  try {
+    await model.platform.client.create(kinds.modelBinding, bindingObject(name, { ...change, apply }));
+  } catch (error) {
+    if (!isKubeError(error, 'already_exists')) throw error;
+    await edit<ModelBinding>(model, kinds.modelBinding, name, ({ spec }) => ({ ...spec, ...change, apply }));
+  }
+}
+
+async function edit<R extends GuardrailPolicy | ModelBinding>(
+  model: ModelPlatform,
+  kind: (typeof kinds)[keyof typeof kinds],
+  name: string,
+  change: (object: R) => R['spec'],
+): Promise<void> {
+  const object = await model.platform.client.get<R>(kind, name);
+  if (object === undefined) return;
+  return model.platform.client
+    .patch<R>(kind, name, [{ op: 'replace', path: '/spec', value: change(object) }])
+    .then(() => undefined)
+    .catch(unlessGone);
+}
+
+/** The object went away in between, which is as good as an edit that came too late. */
+function unlessGone(error: unknown): void {
+  if (!isKubeError(error, 'not_found')) throw error;
+}
+
+test('whatever is done in whatever order, with deaths in between, ends as the last edits ask', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { minLength: 3, maxLength: 14 }), async (acts) => {
+      await using model = await startModelPlatform();
+      const { client } = model.platform;
+      await client.create(kinds.guardrailPolicy, policyObject('guard'));
+      for (const one of acts) await perform(model, one);
+      // Revisions that were asked for and not saved would be waited for.
+      for (const term of ['four', 'five'])
+        await perform(model, { kind: 'save_policy', term }).then(() => settledPolicy(model));
+      model.attitude = 'take';
+      await model.revive();
+      await model.settledOrDead();
+      expect(model.isDead()).toBe(false);
+    }),
+    { numRuns: 25, endOnFailure: true },
+  );
+}, 300_000);
+
+/** Each save is recorded before the next one: successive edits may collapse into one revision. */
+async function settledPolicy(model: ModelPlatform): Promise<void> {
+  if (model.isDead()) await model.revive();
+  const { until } = await import('../../e2e/support/until.ts');
+  await until('the policy is recorded', async () => {
+    if (model.isDead()) await model.revive();
+    const policy = await model.platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
+    return policy?.status?.observedGeneration === policy?.metadata.generation;
+  });
+}

@@ -1,0 +1,70 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createLogger } from '#kit/log/logger';
+import { KubeError } from '#kube/client/kube-error';
+import { kinds } from '#resources/kinds';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { until } from '../../e2e/support/until.ts';
+import { createBundleFiles } from '../bundles/adapters/files/bundle-files.ts';
+import { startFakeReplica } from '../testing/fake-replica.ts';
+import { createInstantWorkloads } from '../testing/instant-workloads.ts';
+import { applyFirst, startTestOperator, type TestOperator } from '../testing/start-test-operator.ts';
+
+async function onlyBundle(platform: TestOperator): Promise<{ readonly path: string; readonly bytes: Buffer }> {
+  const folder = join(platform.data, 'bundles');
+  const [name = ''] = await readdir(folder);
+  return { path: join(folder, name), bytes: await readFile(join(folder, name)) };
+}
+
+test('a bundle that somebody removes is built again from its revision, by itself', async () => {
+  await using platform = await startTestOperator({ overrides: { workloads: createInstantWorkloads('test-1') } });
+  await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
+  const { path, bytes } = await onlyBundle(platform);
+  await rm(path);
+  await until('it is there again', async () => (await readFile(path)).equals(bytes));
+});
+
+test('so it is when it was removed while no operator was there', async () => {
+  const overrides = () => ({ workloads: createInstantWorkloads('test-1') });
+  await using platform = await startTestOperator({ overrides: overrides() });
+  await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
+  const { path, bytes } = await onlyBundle(platform);
+  await platform.stop();
+  await rm(path);
+  await platform.restart({}, overrides());
+  await until('it is there again', async () => (await readFile(path)).equals(bytes));
+});
+
+test('one that the environment of now builds otherwise is not, and the workload says what to do', async () => {
+  await using platform = await startTestOperator({ limits: 'maxMessages: 64\n' });
+  await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
+  const { path } = await onlyBundle(platform);
+  await platform.stop();
+  await rm(path);
+  await writeFile(join(platform.data, 'limits.yaml'), 'maxMessages: 63\n');
+  await platform.restart();
+  const message = await until('it says so', async () => {
+    const { items } = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
+    const ready = items[0]?.status?.conditions?.find(({ type }) => type === 'Ready');
+    return ready?.reason === 'BundleMissing' ? ready.message : undefined;
+  });
+  expect(message).toContain('reapply the bindings');
+});
+
+test('one that no workload names goes, also where the first look at it fails', async () => {
+  const overrides = () => ({ workloads: createInstantWorkloads('test-1') });
+  await using platform = await startTestOperator({ overrides: overrides() });
+  await platform.stop();
+  const folder = join(platform.data, 'bundles');
+  await writeFile(join(folder, `${'ab'.repeat(32)}.json`), '{}');
+  const bundles = createBundleFiles(folder, createLogger({ service: 'test', level: 'error' }));
+  let looks = 0;
+  const sweep: typeof bundles.sweep = async (listNeeded) => {
+    looks += 1;
+    if (looks === 1) throw new KubeError('network', 'nobody answers');
+    await bundles.sweep(listNeeded);
+  };
+  await platform.restart({}, { ...overrides(), bundles: { ...bundles, sweep } });
+  await until('it is gone', async () => (await readdir(folder)).length === 0);
+});

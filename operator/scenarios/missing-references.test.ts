@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Definition, detectorContract, regexEngine } from '#contracts/policy';
+import { kinds } from '#resources/kinds';
+import { startFakeReplica } from '../testing/fake-replica.ts';
+import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
+import {
+  applyFirst,
+  editBinding,
+  editPolicy,
+  startTestOperator,
+  type TestOperator,
+  testProviders,
+  waitForCondition,
+  waitForRoute,
+} from '../testing/start-test-operator.ts';
+
+const later = `${testProviders}
+  - { name: later, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }
+`;
+
+/** What is missing stands in a condition of the binding, by name. */
+async function expectMissing(platform: TestOperator, reason: string, says: string): Promise<void> {
+  const { status } = await waitForCondition(platform, 'chat', 'ResolvedRefs', 'False', reason);
+  expect(status?.conditions?.find(({ type }) => type === 'ResolvedRefs')?.message).toContain(says);
+}
+
+test('a policy that is missing is named, and its binding is applied when it appears', async () => {
+  await using platform = await startTestOperator();
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  await expectMissing(platform, 'PolicyNotFound', 'the policy guard of');
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  await replica.report('take');
+  await waitForCondition(platform, 'chat', 'Ready', 'True');
+  await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
+});
+
+test('a policy that appears after its binding was given up is applied, too', async () => {
+  await using platform = await startTestOperator({ config: { progressDeadlineMs: 1_000 } });
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  await waitForCondition(platform, 'chat', 'Applied', 'False');
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
+});
+
+test('a revision that is missing is named, and is applied when it appears', async () => {
+  await using platform = await startTestOperator();
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await applyFirst(platform, [replica]);
+  await editBinding(platform, 'chat', { guardrail: guardedBy(2), apply: 'two' });
+  await expectMissing(platform, 'PolicyRevisionUnknown', 'revision 2');
+  await editPolicy(platform, 'guard', { definition: definitionOf('harbour') });
+  await waitForRoute(platform, 'chat', 'two is pinned', ({ spec }) => spec.token === 'two');
+  await replica.report('take');
+  await waitForCondition(platform, 'chat', 'Applied', 'True');
+  await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
+});
+
+test('a provider of a model that is not approved is named, and is taken when it is', async () => {
+  await using platform = await startTestOperator();
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await applyFirst(platform, [replica]);
+  const model = { alias: 'chat', provider: 'later', upstreamModel: 'echo', state: 'Enabled' } as const;
+  await editBinding(platform, 'chat', { model });
+  await expectMissing(platform, 'ProviderUnknown', 'later');
+  await writeFile(join(platform.data, 'providers.yaml'), later);
+  await platform.restart();
+  await waitForRoute(platform, 'chat', 'the provider is taken', ({ spec }) => spec.upstream.provider === 'later');
+  await replica.report('take');
+  await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
+  await waitForCondition(platform, 'chat', 'Ready', 'True');
+});
+
+/** A detector that allows everything. */
+async function startDetector(): Promise<AsyncDisposable & { readonly url: string; asked(): number }> {
+  let asked = 0;
+  const server = createServer((incoming, outgoing) => {
+    asked += 1;
+    incoming.resume();
+    outgoing.setHeader('content-type', 'application/json').end('{"decision":"allow"}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/check`,
+    asked: () => asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+type Rule = Definition['request']['additional'][number];
+
+function withRule(rule: Rule, providers: Definition['providers'] = []): Definition {
+  const { request, response } = definitionOf('portal');
+  return { request: { ...request, deadlineMs: 5_000, additional: [rule] }, response, providers };
+}
+
+/** A policy that asks the detector `pii`, whose credential is `pii-key`. */
+function asking(mode: Rule['mode']): Definition {
+  const externalPipeline = { provider: 'pii', contract: detectorContract } as const;
+  const rule = { id: 'asks', kind: 'external_pipeline', timeoutMs: 4_000, action: { type: 'deny' } } as const;
+  return withRule({ ...rule, externalPipeline, mode }, [{ name: 'pii', credentialRef: { name: 'pii-key' } }]);
+}
+
+/** Outcomes of the binding, the newest first. */
+async function outcomesOf(platform: TestOperator): Promise<readonly (string | undefined)[]> {
+  const { status } = await waitForCondition(platform, 'chat', 'Ready', 'True');
+  return (status?.applications ?? []).map(({ outcome, reason }) => reason ?? outcome);
+}
+
+test('a revision that appears after its application was given up is applied, too', async () => {
+  await using platform = await startTestOperator({ config: { progressDeadlineMs: 1_000 } });
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat', { guardrail: guardedBy(2) }));
+  await waitForCondition(platform, 'chat', 'Applied', 'False', 'PolicyRevisionUnknown');
+  await platform.restart({ progressDeadlineMs: 600_000 });
+  await expectMissing(platform, 'PolicyRevisionUnknown', 'gave up waiting: the policy has no revision 2');
+  await editPolicy(platform, 'guard', { definition: definitionOf('harbour') });
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  await replica.report('take');
+  expect(await outcomesOf(platform)).toEqual(['Applied', 'policy_revision_unknown']);
+});
+
+test('an application that failed for want of a provider of its model goes on when it is approved', async () => {
+  await using platform = await startTestOperator();
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  const model = { alias: 'chat', provider: 'later', upstreamModel: 'echo', state: 'Enabled' } as const;
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat', { model }));
+  await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProviderUnknown');
+  await platform.restart();
+  await expectMissing(platform, 'ProviderUnknown', 'the provider later of spec.model.provider');
+  await writeFile(join(platform.data, 'providers.yaml'), later);
+  await platform.restart();
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  await replica.report('take');
+  expect(await outcomesOf(platform)).toEqual(['Applied', 'provider_unknown']);
+});
+
+test('so does one for want of a provider of its policy', async () => {
+  const definition = asking('observe');
+  await using platform = await startTestOperator();
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  await expectMissing(platform, 'ProviderUnknown', 'pii');
+  await mkdir(join(platform.data, 'secrets'), { recursive: true });
+  await writeFile(join(platform.data, 'secrets/pii-key'), 'a-secret\n');
+  const approved = '{ name: pii, kind: detector, endpoint: "http://127.0.0.1:9/check", credential: pii-key }';
+  await writeFile(join(platform.data, 'providers.yaml'), `${testProviders}  - ${approved}\n`);
+  await platform.restart();
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  await replica.report('take');
+  expect(await outcomesOf(platform)).toEqual(['Applied', 'provider_unknown']);
+});
+
+test.each([
+  { when: 'in time', progressDeadlineMs: 600_000 },
+  { when: 'after its application was given up', progressDeadlineMs: 500 },
+])(
+  'a credential of a provider that is missing is named, and its binding is applied when it appears $when',
+  async ({ progressDeadlineMs }) => {
+    await using detector = await startDetector();
+    const definition = asking('enforce');
+    const approved = `  - { name: pii, kind: detector, endpoint: "${detector.url}", credential: pii-key }\n`;
+    await using platform = await startTestOperator({
+      config: { progressDeadlineMs },
+      providers: `${testProviders}${approved}`,
+    });
+    const replica = await startFakeReplica(platform, 'gateway-1');
+    await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
+    await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+    const isLate = progressDeadlineMs < 600_000;
+    const reason = isLate ? 'ProgressDeadlineExceeded' : 'CredentialMissing';
+    const { status } = await waitForCondition(platform, 'chat', 'WorkloadReady', 'False', reason);
+    const message = status?.conditions?.find(({ type }) => type === 'WorkloadReady')?.message;
+    expect(message).toContain('the provider pii is not asked before its credential pii-key is there (unreadable)');
+    expect((status?.applications ?? []).map((record) => record.reason)).toEqual(
+      isLate ? ['progress_deadline_exceeded'] : [],
+    );
+    expect(detector.asked()).toBe(0);
+    await writeFile(join(platform.data, 'secrets/pii-key'), 'a-secret\n');
+    await waitForRoute(platform, 'chat', 'the route is written', () => true);
+    await replica.report('take');
+    expect((await outcomesOf(platform))[0]).toBe('Applied');
+    expect(detector.asked()).toBe(1);
+  },
+);
+
+test('what it is found to lack then is what it ends with', async () => {
+  await using platform = await startTestOperator();
+  const model = { alias: 'chat', provider: 'later', upstreamModel: 'echo', state: 'Enabled' } as const;
+  const regex = { engine: regexEngine, pattern: '(unclosed', caseSensitive: true } as const;
+  const definition = withRule({
+    id: 'culprit',
+    kind: 'regex',
+    timeoutMs: 50,
+    action: { type: 'deny' },
+    regex,
+    mode: 'enforce',
+  });
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat', { model }));
+  await expectMissing(platform, 'ProviderUnknown', 'later');
+  await writeFile(join(platform.data, 'providers.yaml'), later);
+  await platform.restart();
+  const { status } = await waitForCondition(platform, 'chat', 'Applied', 'False', 'BundleInvalid');
+  expect(status?.applications?.map(({ reason }) => reason)).toEqual(['bundle_invalid', 'provider_unknown']);
+});

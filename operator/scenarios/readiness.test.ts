@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '#kit/time/clock';
+import { until } from '../../e2e/support/until.ts';
+import { startTestOperator } from '../testing/start-test-operator.ts';
+
+test('an operator whose watches have not heard of their server is not ready, and is again when they have', async () => {
+  let ahead = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + ahead };
+  await using platform = await startTestOperator({ overrides: { clock } });
+  const ready = async () => {
+    const answer = await fetch(new URL('/readyz', platform.operator.url));
+    return { code: answer.status, ...((await answer.json()) as object) };
+  };
+  expect(await ready()).toEqual({ code: 200, status: 'ready' });
+  ahead = 45_000;
+  expect((await ready()).code).toBe(200);
+  // As if the server had said nothing for so long.
+  ahead = 120_000;
+  expect(await ready()).toEqual({
+    code: 503,
+    status: 'not ready',
+    problems: ['a watch has not heard of its server'],
+  });
+  expect((await fetch(new URL('/livez', platform.operator.url))).status).toBe(200);
+  // Each watch is ended by its server and begun anew.
+  await until('it is ready again', async () => (await ready()).code === 200, { deadlineMs: 60_000, everyMs: 250 });
+}, 90_000);

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import type { GatewayRoute } from '#resources/gateway-route';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { until } from '../../e2e/support/until.ts';
+import { startFakeReplica } from '../testing/fake-replica.ts';
+import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
+import {
+  applyFirst,
+  editBinding,
+  editPolicy,
+  startTestOperator,
+  type TestOperator,
+  waitForCondition,
+  waitForRoute,
+} from '../testing/start-test-operator.ts';
+
+async function applySecond(platform: TestOperator, token = 'second') {
+  const revision = await editPolicy(platform, 'guard', { definition: definitionOf(token) });
+  await editBinding(platform, 'chat', { guardrail: guardedBy(revision), apply: token });
+  return waitForRoute(platform, 'chat', `${token} is pinned`, ({ spec }) => spec.token === token);
+}
+
+describe('a replica that rejects', () => {
+  test('before Applied puts the previous application back under a new generation, once', async () => {
+    await using platform = await startTestOperator();
+    const one = await startFakeReplica(platform, 'gateway-1');
+    const two = await startFakeReplica(platform, 'gateway-2');
+    const first = await applyFirst(platform, [one, two]);
+    const second = await applySecond(platform);
+    await one.report('take');
+    await two.report({ reject: 'digest_mismatch' });
+    const back = await waitForRoute(platform, 'chat', 'the first is back', ({ spec }) => spec.token === '');
+    expect(back.spec.guardrail).toEqual(first.spec.guardrail);
+    expect(back.spec.generationId).not.toBe(first.spec.generationId);
+    expect(back.spec.refused).toMatchObject({
+      token: 'second',
+      generationId: second.spec.generationId,
+      reason: 'replica_rejected',
+    });
+    const failed = await waitForCondition(platform, 'chat', 'Applied', 'False', 'ReplicaRejected');
+    const message = failed.status?.conditions?.find(({ type }) => type === 'Applied')?.message;
+    expect(message).toContain('gateway-2');
+    expect(message).toContain('digest_mismatch');
+    expect(failed.status?.applications?.[0]).toMatchObject({ operationId: 'second', reason: 'replica_rejected' });
+
+    // It is not tried again, whatever the replicas say and whatever else is edited.
+    await one.report('take');
+    await two.report('take');
+    const { spec } = await editBinding(platform, 'chat', {});
+    await editBinding(platform, 'chat', { model: { ...spec.model, upstreamModel: 'other' } });
+    const kept = await waitForRoute(
+      platform,
+      'chat',
+      'the edit arrives',
+      (one_) => one_.spec.upstream.model === 'other',
+    );
+    expect(kept.spec).toMatchObject({ token: '', generationId: back.spec.generationId, refused: back.spec.refused });
+    await one.report('take');
+    await two.report('take');
+    await waitForCondition(platform, 'chat', 'Applied', 'False', 'ReplicaRejected');
+
+    // The next application is tried, and forgets the refused one.
+    await editBinding(platform, 'chat', { apply: 'third' });
+    const third = await waitForRoute(platform, 'chat', 'third is pinned', ({ spec: now }) => now.token === 'third');
+    expect(third.spec.refused).toBeUndefined();
+    await one.report('take');
+    await two.report('take');
+    await waitForCondition(platform, 'chat', 'Applied', 'True');
+  });
+
+  test('the previous workload stays until the outcome and the refused one goes', async () => {
+    await using platform = await startTestOperator();
+    const replica = await startFakeReplica(platform, 'gateway-1');
+    const first = await applyFirst(platform, [replica]);
+    const second = await applySecond(platform);
+    // The only replica has let go of the first one, and has not confirmed the second.
+    await replica.report('pend', { inUse: [] });
+    await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
+    await replica.report({ reject: 'digest_mismatch' }, { inUse: [] });
+    const back = await waitForRoute(platform, 'chat', 'the first is back', ({ spec }) => spec.token === '');
+    expect(back.spec.workload).toBe(first.spec.workload);
+    await replica.report('take');
+    await until('the refused workload is gone', async () => {
+      const { items } = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
+      const names = items.map(({ metadata }) => metadata.name);
+      return !names.includes(second.spec.workload ?? '') && names.includes(first.spec.workload ?? '');
+    });
+  });
+
+  test('with nothing before, nothing is written back and the condition names the replica', async () => {
+    await using platform = await startTestOperator();
+    const replica = await startFakeReplica(platform, 'gateway-1');
+    await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+    await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+    const route = await waitForRoute(platform, 'chat', 'the route is written', () => true);
+    await replica.report({ reject: 'unreadable' });
+    const failed = await waitForCondition(platform, 'chat', 'Applied', 'False', 'ReplicaRejected');
+    expect(failed.status?.applications).toMatchObject([{ outcome: 'Failed', reason: 'replica_rejected' }]);
+    const kept = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
+    expect(kept?.metadata.resourceVersion).toBe(route.metadata.resourceVersion);
+  });
+
+  test('after an unguarded application nothing is written back either', async () => {
+    await using platform = await startTestOperator();
+    const replica = await startFakeReplica(platform, 'gateway-1');
+    await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+    await platform.client.create(kinds.modelBinding, bindingObject('chat', { guardrail: { mode: 'None' } }));
+    await waitForRoute(platform, 'chat', 'the open route is written', ({ spec }) => spec.guardrail.mode === 'None');
+    await replica.report('take');
+    await waitForCondition(platform, 'chat', 'Applied', 'True');
+    await editBinding(platform, 'chat', { guardrail: guardedBy(1), apply: 'guarded' });
+    const route = await waitForRoute(platform, 'chat', 'it is guarded', ({ spec }) => spec.guardrail.mode === 'Policy');
+    await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
+    await replica.report({ reject: 'unreachable' });
+    await waitForCondition(platform, 'chat', 'Applied', 'False', 'ReplicaRejected');
+    const kept = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
+    expect(kept?.metadata.resourceVersion).toBe(route.metadata.resourceVersion);
+  });
+
+  test('after Applied changes no route and is named', async () => {
+    await using platform = await startTestOperator();
+    const replica = await startFakeReplica(platform, 'gateway-1');
+    const route = await applyFirst(platform, [replica]);
+    await replica.report({ reject: 'digest_mismatch' });
+    const rejected = await waitForCondition(platform, 'chat', 'RouteRejected', 'True', 'RejectedByReplica');
+    const of = (type: string) => rejected.status?.conditions?.find((condition) => condition.type === type);
+    expect(of('RouteRejected')?.message).toContain('gateway-1');
+    expect(of('Applied')).toMatchObject({ status: 'True' });
+    expect(of('Ready')).toMatchObject({ status: 'False', reason: 'RejectedByReplica' });
+    const kept = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
+    expect(kept?.metadata.resourceVersion).toBe(route.metadata.resourceVersion);
+    await replica.report('take');
+    await waitForCondition(platform, 'chat', 'RouteRejected', 'False');
+    await waitForCondition(platform, 'chat', 'Ready', 'True');
+  });
+});
+
+test('a silent replica: nothing is rolled back, the operation fails in time, the binding may still become applied', async () => {
+  // Longer than a runtime takes to start on a busy machine: it is the replica that makes it late.
+  await using platform = await startTestOperator({ config: { progressDeadlineMs: 20_000 } });
+  const one = await startFakeReplica(platform, 'gateway-1');
+  const two = await startFakeReplica(platform, 'gateway-2');
+  await applyFirst(platform, [one, two]);
+  const second = await applySecond(platform);
+  await one.report('take');
+  await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'ProgressDeadlineExceeded');
+  const late = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
+  expect(late?.status?.applications?.[0]).toMatchObject({
+    operationId: 'second',
+    outcome: 'Failed',
+    reason: 'progress_deadline_exceeded',
+  });
+  const route = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
+  expect(route?.spec.generationId).toBe(second.spec.generationId);
+  await two.report('take');
+  const applied = await waitForCondition(platform, 'chat', 'Applied', 'True');
+  expect(applied.status?.applications?.map(({ outcome }) => outcome)).toEqual(['Applied', 'Failed', 'Applied']);
+});
+
+test('the report of a process that is gone is deleted, and its silence holds up nobody', async () => {
+  await using platform = await startTestOperator();
+  const one = await startFakeReplica(platform, 'gateway-1');
+  const two = await startFakeReplica(platform, 'gateway-2');
+  await applyFirst(platform, [one, two]);
+  await applySecond(platform);
+  await one.report('take');
+  await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
+  await two.die();
+  await waitForCondition(platform, 'chat', 'Applied', 'True');
+  expect(await platform.client.get(kinds.gatewayReport, 'gateway-2')).toBeUndefined();
+});

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { currentProfile } from '#contracts/profiles';
+import type { PolicyTest } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { until } from '../../e2e/support/until.ts';
+import type { ServedPin } from '../served/ports.ts';
+import { definitionOf, policyObject } from '../testing/objects.ts';
+import { serveInMemory } from '../testing/served-in-memory.ts';
+import { editPolicy, startTestOperator, type TestOperator } from '../testing/start-test-operator.ts';
+
+const entryOf = (revision: number) => ({
+  name: 'text',
+  policyRef: { name: 'guard', revision },
+  contentProfile: currentProfile,
+  replicas: 1,
+});
+const passes: PolicyTest = {
+  name: 'greets',
+  stage: 'request',
+  messages: [{ role: 'user', content: 'hello' }],
+  expect: 'Pass',
+};
+
+async function workloads({ client }: TestOperator): Promise<readonly string[]> {
+  const { items } = await client.list<RuntimeWorkload>(kinds.runtimeWorkload);
+  return items.map(({ metadata }) => metadata.name);
+}
+
+test('a policy that is served gets its address when its processes are ready and passed its tests, and moves on', async () => {
+  const pins = new Map<string, ServedPin>();
+  await using platform = await startTestOperator({ overrides: { served: serveInMemory([entryOf(1)], pins) } });
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { tests: [passes] }));
+  const first = await until('it is served', () => pins.get('text'));
+  expect(first).toMatchObject({ policyRevision: '1', previous: [], token: '' });
+  expect(await workloads(platform)).toEqual([first.workload]);
+  expect(await editPolicy(platform, 'guard', { definition: definitionOf('second') })).toBe(2);
+
+  const served = serveInMemory([entryOf(2)], pins);
+  await platform.restart({ maxStreamMs: 1_500 }, { served });
+  const second = await until('it moves', () =>
+    pins.get('text')?.policyRevision === '2' ? pins.get('text') : undefined,
+  );
+  expect(second).toMatchObject({ previous: [first.workload] });
+  expect(new Set(await workloads(platform))).toEqual(new Set([first.workload, second.workload]));
+  await until('the one of before is let go', () => pins.get('text')?.previous.length === 0);
+  await until('and goes', async () => !(await workloads(platform)).includes(first.workload));
+
+  await platform.restart({}, { served: serveInMemory([], pins) });
+  await until('what is listed no more has no address and no processes', async () => {
+    return pins.size === 0 && (await workloads(platform)).length === 0;
+  });
+});
+
+test('one that fails its tests has no address, keeps the one of before, and its processes go', async () => {
+  const pins = new Map<string, ServedPin>();
+  await using platform = await startTestOperator({ overrides: { served: serveInMemory([entryOf(1)], pins) } });
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  const first = await until('it is served', () => pins.get('text'));
+  const denied: PolicyTest = { ...passes, expect: 'Reject' };
+  expect(await editPolicy(platform, 'guard', { tests: [denied], definition: definitionOf('second') })).toBe(2);
+  await platform.restart({}, { served: serveInMemory([entryOf(2)], pins) });
+  await until('its processes are started', async () => (await workloads(platform)).length === 2);
+  await until('and go', async () => (await workloads(platform)).length === 1);
+  expect(await workloads(platform)).toEqual([first.workload]);
+  expect(pins.get('text')).toEqual(first);
+});

@@ -1,0 +1,213 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { WorkQueue } from '#kube/queue/work-queue';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { CachedPolicy } from '../caches/cached-policy.ts';
+import { aliasKey, type Listeners, type Stores } from '../caches/caches.ts';
+import { allBundles } from '../controllers/bundle-sweep/controller.ts';
+import { readPrevious } from '../controllers/model-binding/previous.ts';
+import type { NeedsLedger } from '../controllers/runtime-workload/needs-ledger.ts';
+import type { ServedPolicies } from '../served/ports.ts';
+import { createUnconfirmedRoutes } from './unconfirmed-routes.ts';
+
+/** How long objects are gone through in one turn of the event loop, milliseconds. */
+const turnMs = 2;
+
+export type Queues = Readonly<
+  Record<
+    'policies' | 'bindings' | 'generations' | 'reports' | 'served' | 'bundles',
+    Pick<WorkQueue, 'add' | 'addAfter'>
+  >
+>;
+
+/**
+ * Which passes a change asks for. Asking too often costs a look at the cache; asking too seldom leaves something
+ * undone for ever, for nothing looks again by itself.
+ */
+export function createTriggers(options: {
+  readonly queues: Queues;
+  readonly stores: Stores;
+  /** Which workloads are needed follows from the objects. */
+  readonly needs: Pick<NeedsLedger, 'touch'> & {
+    /** Has workloads looked at that are needed now, or may not be any more. */
+    look(): void;
+  };
+  /** Bindings that wait for a workload that no route names yet. */
+  readonly waitingFor: (workload: string) => readonly string[];
+  readonly served: Pick<ServedPolicies, 'entries' | 'pins'> & {
+    /** Served policies that wait for a workload that no address leads to yet. */
+    waitingFor(workload: string): readonly string[];
+  };
+}): Triggers {
+  const { queues, stores, needs, waitingFor, served } = options;
+  const unconfirmed = createUnconfirmedRoutes(stores);
+  const addAll = (queue: keyof Queues, objects: readonly AnyObject[]): void => {
+    for (const { metadata } of objects) queues[queue].add(metadata.name);
+  };
+  const touch = (names: Iterable<string>): void => {
+    for (const name of names) needs.touch(name);
+    needs.look();
+  };
+  /** A binding, who holds the alias that it asks for, and so on: where they form a circle, one of them breaks it. */
+  const chain = (binding: Stored<ModelBinding> | undefined): void => {
+    const seen = new Set<string>();
+    let next = binding;
+    while (next !== undefined && !seen.has(next.metadata.name)) {
+      seen.add(next.metadata.name);
+      queues.bindings.add(next.metadata.name);
+      const holder = stores.routes.by('alias', aliasKey(next.spec.gateway, next.spec.model.alias))[0];
+      next = holder === undefined ? undefined : stores.bindings.get(holder.spec.binding.name);
+    }
+  };
+  const sharers = (key: string | undefined): void => {
+    if (key !== undefined) for (const binding of stores.bindings.by('alias', key)) chain(binding);
+  };
+  const policiesOfId = (id: string | undefined): void => {
+    if (id !== undefined) addAll('policies', stores.policies.by('id', id));
+  };
+  /** A reference that went away, or an outcome, may be what the deletion of a policy waits for. */
+  const release = (policies: readonly (Stored<CachedPolicy> | undefined)[]): void => {
+    addAll(
+      'policies',
+      policies.filter((policy) => policy?.metadata.deletionTimestamp !== undefined).filter((one) => one !== undefined),
+    );
+  };
+  const releaseServed = (route: Stored<GatewayRoute> | undefined): void => {
+    for (const id of servedBy(route)) release(stores.policies.by('id', id));
+  };
+
+  return {
+    async everything() {
+      // At once: what is needed is found from all of them together.
+      for (const { metadata } of stores.bindings.list()) needs.touch(metadata.name);
+      for (const { metadata } of stores.routes.list()) needs.touch(metadata.name);
+      // Before any binding: the pass over it sees what a report said until then. Meanwhile a route may change or go.
+      await inTurns(stores.routes.list(), ({ metadata: { name } }) =>
+        unconfirmed.changed(name, stores.routes.get(name)),
+      );
+      for (const { metadata } of stores.reports.list()) queues.reports.add(metadata.name);
+      for (const name of new Set([...served.entries.map((entry) => entry.name), ...served.pins().keys()])) {
+        queues.served.add(name);
+      }
+      for (const queue of ['policies', 'bindings', 'generations'] as const) {
+        await inTurns<AnyObject>(stores[queue].list(), ({ metadata }) =>
+          queues[queue].add(metadata.name, { priority: 'low' }),
+        );
+      }
+      // What a crash left behind.
+      queues.bundles.add(allBundles, { priority: 'low' });
+      needs.look();
+    },
+    policies(name, current, previous) {
+      // A note of its own is looked at last, what somebody makes is not.
+      const otherwise = previous === undefined ? 'normal' : 'low';
+      queues.policies.add(name, { priority: isEdit(current, previous) ? 'high' : otherwise });
+      for (const id of [current, previous].map(idOf)) policiesOfId(id);
+      const bindings = stores.bindings.by('policy', name);
+      addAll('bindings', bindings);
+      touch(bindings.map(({ metadata }) => metadata.name));
+      for (const entry of served.entries) if (entry.policyRef.name === name) queues.served.add(entry.name);
+    },
+    bindings(name, current, previous) {
+      queues.bindings.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
+      for (const binding of [current, previous]) {
+        sharers(aliasOf(binding));
+        const id = idOf(binding);
+        if (id !== undefined) addAll('bindings', stores.bindings.by('id', id));
+      }
+      releaseServed(stores.routes.get(name));
+      if (previous?.spec.guardrail.mode === 'Policy') {
+        release([stores.policies.get(previous.spec.guardrail.policyRef.name)]);
+      }
+      touch([name]);
+    },
+    generations(name, current, previous) {
+      queues.generations.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
+      // Whoever removed it: its bundle may not be needed any more.
+      if (current === undefined) queues.bundles.add(allBundles);
+      const pinning = stores.routes.by('workload', name);
+      addAll('bindings', pinning);
+      // Whether it is there decides what its routes need.
+      if (current === undefined || previous === undefined) touch(pinning.map(({ metadata }) => metadata.name));
+      for (const binding of waitingFor(name)) queues.bindings.add(binding);
+      for (const entry of served.waitingFor(name)) queues.served.add(entry);
+      for (const [entry, pin] of served.pins()) if (pin.workload === name) queues.served.add(entry);
+    },
+    routes(name, current, previous) {
+      queues.bindings.add(name);
+      chain(stores.bindings.get(name));
+      for (const route of [current, previous]) sharers(aliasOf(route));
+      releaseServed(previous);
+      unconfirmed.changed(name, current);
+      touch([name]);
+    },
+    reports(name, current, previous) {
+      queues.reports.add(name);
+      const concerned = unconfirmed.concernedBy(current, previous);
+      if (concerned === 'all') {
+        const gateways = new Set([current?.spec.gateway, previous?.spec.gateway]);
+        for (const { metadata, spec } of stores.bindings.list()) {
+          if (gateways.has(spec.gateway)) queues.bindings.add(metadata.name, { priority: 'low' });
+        }
+      } else {
+        // What began is brought to its end first: somebody waits for the outcome.
+        for (const binding of concerned) queues.bindings.add(binding, { priority: 'high' });
+      }
+      addAll('bindings', stores.bindings.by('leaving', 'true'));
+      needs.look();
+    },
+    served(name) {
+      queues.served.add(name);
+      const policyRef = served.entries.find((entry) => entry.name === name)?.policyRef;
+      if (policyRef !== undefined) queues.policies.add(policyRef.name);
+      policiesOfId(served.pins().get(name)?.policyId);
+      needs.look();
+    },
+  };
+}
+
+export type Triggers = Listeners & {
+  /** Each object and each served policy that there is gets its first pass; what they mean to each other follows. */
+  readonly everything: () => Promise<void>;
+  /** The address of a served policy changed. */
+  readonly served: (entry: string) => void;
+};
+
+/** There may be very many of them: watches, edits and the lease go on meanwhile. */
+async function inTurns<T>(items: readonly T[], each: (item: T) => void): Promise<void> {
+  let since = performance.now();
+  for (const item of items) {
+    each(item);
+    if (performance.now() - since < turnMs) continue;
+    await turn();
+    since = performance.now();
+  }
+}
+
+type AnyObject = { readonly metadata: Stored<GuardrailPolicy>['metadata'] };
+
+/** Somebody edited the object while the operator was looking; the first list and its own writes can wait. */
+function isEdit(current: AnyObject | undefined, previous: AnyObject | undefined): boolean {
+  return previous !== undefined && current?.metadata.generation !== previous.metadata.generation;
+}
+
+function idOf(object: AnyObject | undefined): string | undefined {
+  return object?.metadata.labels?.[idLabel];
+}
+
+function aliasOf(object: Stored<ModelBinding> | Stored<GatewayRoute> | undefined): string | undefined {
+  if (object === undefined) return undefined;
+  const alias = 'model' in object.spec ? object.spec.model.alias : object.spec.alias;
+  return aliasKey(object.spec.gateway, alias);
+}
+
+/** Policies that a route served, or kept to go back to. */
+function servedBy(route: Stored<GatewayRoute> | undefined): readonly string[] {
+  if (route === undefined) return [];
+  const previous = readPrevious(route);
+  const guards = [route.spec.guardrail, previous?.mode === 'Policy' ? previous.guardrail : undefined];
+  return guards.flatMap((guard) => (guard?.mode === 'Policy' ? [guard.policyId] : []));
+}
