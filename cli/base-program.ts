@@ -4,12 +4,12 @@ import { Command, CommanderError } from 'commander';
 import { completeWords } from './completion/complete-words.ts';
 import { createLookUp } from './completion/look-up.ts';
 import { completeWord, directives } from './completion/shell-scripts.ts';
-import { describeError } from './describe-error.ts';
-import { type ExitName, exitCodes } from './exit-codes.ts';
+import { describeError } from './errors/describe-error.ts';
+import { type ExitName, exitCodes } from './errors/exit-codes.ts';
 import { asksForJson } from './output/format.ts';
 import { writeText } from './output/write.ts';
 import { checkout } from './platform/data-directory.ts';
-import type { ResourceSource } from './resource-source.ts';
+import type { ResourceSource } from './resources/resource-source.ts';
 
 export type ProgramText = { readonly name: string; readonly description: string };
 export type AddCommand = (program: Command) => void;

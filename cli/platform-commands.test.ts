@@ -37,7 +37,7 @@ describe('status and env', () => {
     expect(stdout).toContain('Ready:             yes');
     expect(stdout).toMatch(/\nOperator: operator acts\.\n\nREPLICA +GATEWAY +READY /);
     expect(stdout).toMatch(/\nguarded-echo +guarded-echo +guarded-chat +1 +applied +1 +-\n/);
-    expect(status.standing.bindings).toMatchObject([{ name: 'guarded-echo', state: 'applied', serves: '1' }]);
+    expect(status.installation.bindings).toMatchObject([{ name: 'guarded-echo', state: 'applied', serves: '1' }]);
     const env = await run(['env']);
     expect(env.stdout).toBe(
       `export OPENAI_BASE_URL='${status.addresses.gateway}/v1'\nexport OPENAI_API_KEY='${platform.key}'\n`,

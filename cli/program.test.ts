@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { exitCodes } from './exit-codes.ts';
+import { exitCodes } from './errors/exit-codes.ts';
 import { checkout } from './platform/data-directory.ts';
 import { runCli, temporaryFolder } from './testing/run-cli.ts';
 

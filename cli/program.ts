@@ -25,7 +25,7 @@ import { addToken } from './commands/token.ts';
 import { addUp } from './commands/up.ts';
 import { addWhy } from './commands/why.ts';
 import { standaloneSource } from './platform/standalone-source.ts';
-import type { ResourceSource } from './resource-source.ts';
+import type { ResourceSource } from './resources/resource-source.ts';
 
 type Add = (program: Command, source: ResourceSource) => void;
 

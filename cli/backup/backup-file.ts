@@ -3,7 +3,7 @@ import { fieldProblems } from '#kube/apply/field-problems';
 import { apiVersion } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 import { schemaOf } from '#resources/schemas';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { backupKinds } from './backup-object.ts';
 
 const format = 1;

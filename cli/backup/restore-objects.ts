@@ -5,7 +5,7 @@ import { isKubeError } from '#kube/client/kube-error';
 import type { Kind } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBindingStatus } from '#resources/model-binding';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { isSame, nameOf } from './plan-restore.ts';
 
 /** Objects that are written at the same time. */

@@ -2,7 +2,7 @@ import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import type { Backup } from './backup-file.ts';
 import { backupKinds, backupObject, isKept } from './backup-object.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sameJson } from '#kube/apply/same-json';
 import type { Lease } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
-import { allowed, componentOf, operatorLease, ourDeployments, ourPods } from '../kubectl/observe-cluster.ts';
+import { allowed, componentOf, operatorLease, ourDeployments, ourPods } from '../kubectl/cluster/observe-cluster.ts';
 
 /** What writes or serves resources, and so has to stand still while they are restored. */
 const components: readonly string[] = ['operator', 'gateway', 'management'];

@@ -2,12 +2,12 @@ import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
 import type { Stored } from '#resources/metadata';
 import type { Guardrail, ModelBinding } from '#resources/model-binding';
-import { CliError } from '../cli-error.ts';
-import type { WaitOption } from '../commands/wait-option.ts';
-import { describeError } from '../describe-error.ts';
+import { CliError } from '../errors/cli-error.ts';
+import type { WaitOption } from '../options/wait-option.ts';
+import { describeError } from '../errors/describe-error.ts';
 import { formatOf, isForPeople, type OutputOptions } from '../output/format.ts';
 import { writeJson, writeText, writeYaml } from '../output/write.ts';
-import { waitApplied } from '../platform/wait-applied.ts';
+import { waitApplied } from './wait-applied.ts';
 import { wants, writeApplication } from './write-application.ts';
 
 export type Wanted = { readonly binding: Stored<ModelBinding>; readonly guardrail: Guardrail };

@@ -5,7 +5,7 @@ import { isKubeError } from '#kube/client/kube-error';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { Guardrail, ModelBinding } from '#resources/model-binding';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 
 /**
  * Asks for an application: this guardrail, under a new token. Nothing is written where somebody changed the spec of the

@@ -1,6 +1,6 @@
 // The program of helm test: calls the gateway as a client does, with texts that pass, are masked and are denied.
 import { readFileSync } from 'node:fs';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { writeText } from '../output/write.ts';
 import { askModel, type ModelAnswer } from './ask-model.ts';
 import { readTestGatewayConfig, type TestGatewayConfig } from './config.ts';

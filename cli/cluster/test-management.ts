@@ -1,6 +1,6 @@
 // The second program of helm test: a replica of the management API serves, describes itself, and lets nobody in who
 // shows no token.
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { writeText } from '../output/write.ts';
 import { readTestManagementConfig, type TestManagementConfig } from './config.ts';
 import { runOnce } from './run-once.ts';

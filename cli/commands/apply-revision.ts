@@ -3,15 +3,15 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { newestRevision } from '../manifests/omitted-revision.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';
-import { readResource } from '../read-resource.ts';
-import type { ResourceSource } from '../resource-source.ts';
+import { readResource } from '../resources/read-resource.ts';
+import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevision } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
-import { type ResourceCommandOptions, withResourceOptions } from './resource-options.ts';
-import { type WaitOption, withWait } from './wait-option.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
+import { type WaitOption, withWait } from '../options/wait-option.ts';
 
 type ApplyRevisionOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly policy?: string };
 

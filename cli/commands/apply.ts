@@ -8,10 +8,10 @@ import { type ReadManifest, readResources, refuseOtherNamespaces } from '../mani
 import { readSources } from '../manifests/read-sources.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';
 import { writeJson, writeText, writeYaml } from '../output/write.ts';
-import { waitApplied } from '../platform/wait-applied.ts';
-import type { ResourceSource } from '../resource-source.ts';
-import { type ResourceCommandOptions, withResourceOptions } from './resource-options.ts';
-import { type WaitOption, withWait } from './wait-option.ts';
+import { waitApplied } from '../bindings/wait-applied.ts';
+import type { ResourceSource } from '../resources/resource-source.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
+import { type WaitOption, withWait } from '../options/wait-option.ts';
 
 type ApplyOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly filename: string };
 

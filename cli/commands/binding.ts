@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { BindingRead, BindingWrite } from '#contracts/management';
 import { contentProfiles, currentProfile } from '#contracts/profiles';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { contentProfileOf } from '../management/content-profile.ts';
 import { finishOperation } from '../management/finish-operation.ts';
 import { type IdempotencyOption, keyOf, withIdempotencyKey } from '../management/idempotency-option.ts';
@@ -11,7 +11,7 @@ import { resolvePolicy } from '../management/resolve-policy.ts';
 import { bindingText } from '../management/texts.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
-import { type WaitOption, withWait } from './wait-option.ts';
+import { type WaitOption, withWait } from '../options/wait-option.ts';
 
 type GetOptions = ManagementOptions & OutputOptions;
 type ChangeOptions = GetOptions & WaitOption & IdempotencyOption & { readonly profile?: string };

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { bundlePolicySchema } from '#contracts/bundle';
 import { contentProfiles } from '#contracts/profiles';
 import { writeAtomic } from '#kit/files/write-atomic';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';

@@ -1,8 +1,8 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { type Answer, type AnswerFault, readBuffered, readStream } from '../chat/read-answer.ts';
-import { CliError } from '../cli-error.ts';
-import type { ExitName } from '../exit-codes.ts';
+import { CliError } from '../errors/cli-error.ts';
+import type { ExitName } from '../errors/exit-codes.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson } from '../output/write.ts';
 import { runningPlatform } from '../platform/running-platform.ts';

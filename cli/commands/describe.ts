@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { conditionSchema, type Resource, type Stored } from '#resources/metadata';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf, yamlOf } from '../output/write.ts';
-import { readResource } from '../read-resource.ts';
-import { resourceKind } from '../resource-kind.ts';
-import type { ResourceSource } from '../resource-source.ts';
-import { type ResourceCommandOptions, withResourceOptions } from './resource-options.ts';
+import { readResource } from '../resources/read-resource.ts';
+import { resourceKind } from '../resources/resource-kind.ts';
+import type { ResourceSource } from '../resources/resource-source.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 
 type DescribeOptions = ResourceCommandOptions & OutputOptions;
 

@@ -6,9 +6,9 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
-import type { ResourceSource } from '../resource-source.ts';
+import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevisions, recordedAt, withoutDefinition } from '../revisions/read-revisions.ts';
-import { type ResourceCommandOptions, withResourceOptions } from './resource-options.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 
 type HistoryOptions = ResourceCommandOptions & OutputOptions;
 

@@ -3,7 +3,7 @@ import { readLimits, readProviders } from '../manifests/read-environment-files.t
 import { withJson } from '../output/format.ts';
 import { readPolicies } from '../policy/read-policy.ts';
 import { testPolicies } from '../policy/test-policies.ts';
-import { type PolicyFileOptions, withPolicyFileOptions } from './policy-file-options.ts';
+import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
 
 type TestOptions = PolicyFileOptions & { readonly json?: boolean };
 

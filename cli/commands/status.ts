@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
-import { describeError } from '../describe-error.ts';
+import { describeError } from '../errors/describe-error.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { readApplyProblems } from '../platform/apply-problems.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 import { openPlatform } from '../platform/standalone-source.ts';
 import type { PlatformStatus } from '../platform/status-file.ts';
-import type { ResourceSource, SourceOptions } from '../resource-source.ts';
-import { readStanding } from '../standing/read-standing.ts';
-import { standingText } from '../standing/standing-text.ts';
-import { type StandingView, viewOfStanding } from '../standing/standing-view.ts';
-import { withResourceOptions } from './resource-options.ts';
+import type { ResourceSource, SourceOptions } from '../resources/resource-source.ts';
+import { readStatus } from '../status/read-status.ts';
+import { statusText } from '../status/status-text.ts';
+import { type StatusView, viewOfStatus } from '../status/status-view.ts';
+import { withResourceOptions } from '../options/resource-options.ts';
 
 type StatusOptions = SourceOptions & OutputOptions;
 /** What is served, or why that cannot be said. */
-type Served = { readonly standing: StandingView } | { readonly unknown: string };
+type Served = { readonly installation: StatusView } | { readonly unknown: string };
 
 export function addStatus(program: Command, source: ResourceSource): void {
   const command = program
@@ -32,7 +32,7 @@ async function status(options: StatusOptions): Promise<void> {
     [
       textOf(platform.status),
       ...(notApplied.length === 0 ? [] : [`Not applied:\n${notApplied.map((problem) => `  ${problem}`).join('\n')}`]),
-      'standing' in served ? `\n${standingText(served.standing, isWide)}` : `\n${served.unknown}`,
+      'installation' in served ? `\n${statusText(served.installation, isWide)}` : `\n${served.unknown}`,
     ].join('\n'),
   );
 }
@@ -41,7 +41,7 @@ async function status(options: StatusOptions): Promise<void> {
 async function servedBy(platform: RunningPlatform, options: StatusOptions): Promise<Served> {
   try {
     await using resources = openPlatform(platform, options);
-    return { standing: viewOfStanding(await readStanding(resources)) };
+    return { installation: viewOfStatus(await readStatus(resources)) };
   } catch (error) {
     return { unknown: describeError(error).message };
   }

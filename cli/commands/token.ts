@@ -1,13 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { mintToken } from '#identity/mint-token';
-import { longestTokenSeconds, rotateSigningKeys, SigningKeysError, TooManyKeysError } from '#identity/signing-keys';
-import { CliError } from '../cli-error.ts';
+import { longestTokenSeconds, rotateSigningKeys } from '#identity/signing-keys';
 import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';
-import { firstSubject } from '../platform/administrators.ts';
-import { type DataDirectory, dataDirectory } from '../platform/data-directory.ts';
+import { dataDirectory } from '../platform/data-directory.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
-import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
+import { runningPlatform } from '../platform/running-platform.ts';
+import { firstAdministratorOf, orKeyError, signToken } from '../platform/sign-token.ts';
 
 const defaultSeconds = 3_600;
 /** A longer name is in no token that a verifier takes. */
@@ -41,7 +39,7 @@ export function addToken(program: Command): void {
 type RotateOptions = { readonly data?: string; readonly revoke?: boolean; readonly json?: boolean };
 
 async function rotate({ data, revoke = false, json }: RotateOptions): Promise<void> {
-  const rotated = await told(() => rotateSigningKeys(dataDirectory(data).signingKeys, { now: new Date(), revoke }));
+  const rotated = await orKeyError(() => rotateSigningKeys(dataDirectory(data).signingKeys, { now: new Date(), revoke }));
   const { kid, published } = rotated;
   const signsFrom = rotated.signsFrom.toISOString();
   if (json === true) return writeJson({ kid, signsFrom, published, revoked: revoke });
@@ -59,31 +57,6 @@ async function token(options: TokenOptions): Promise<void> {
   const minted = await signToken(platform.data, { subject, audience: options.audience, ttlSeconds: options.ttl });
   if (options.json === true) writeJson({ token: minted, subject, audience: options.audience, ttl: options.ttl });
   else writeText(minted);
-}
-
-/** @throws CliError usage where every administrator belongs to another issuer */
-export function firstAdministratorOf({ status }: RunningPlatform): string {
-  const subject = firstSubject(status.administrators ?? []);
-  if (subject !== undefined) return subject;
-  throw new CliError('usage', 'No administrator is of the development issuer: name a subject with --subject.');
-}
-
-/** @throws CliError failed where the keys of the issuer cannot be read */
-export async function signToken(
-  data: DataDirectory,
-  about: { readonly subject: string; readonly audience: string; readonly ttlSeconds: number },
-): Promise<string> {
-  return told(() => mintToken({ ...about, keyFile: data.signingKeys, issuer: developmentIssuer.issuer }));
-}
-
-/** What is wrong with the keys, as an error of the command line. */
-async function told<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (!(cause instanceof SigningKeysError || cause instanceof TooManyKeysError)) throw cause;
-    throw new CliError('failed', `${cause.message}.`, { cause });
-  }
 }
 
 function readName(text: string): string {

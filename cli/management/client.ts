@@ -16,7 +16,7 @@ import {
   revisionListSchema,
 } from '#contracts/management';
 import { ManagementAnswerError } from './management-error.ts';
-import { type Answered, type Connection, sendRequest } from './send-request.ts';
+import { type Answered, type ManagementConnection, sendRequest } from './send-request.ts';
 
 export type PolicyList = z.output<typeof policyListSchema>;
 export type RevisionList = z.output<typeof revisionListSchema>;
@@ -56,7 +56,7 @@ export type ManagementClient = {
 const base = '/api/v1';
 const policies = `${base}/guardrail-policies`;
 
-export function createManagementClient(connection: Connection): ManagementClient {
+export function createManagementClient(connection: ManagementConnection): ManagementClient {
   const { origin } = connection;
 
   async function read<T>(path: string, schema: z.ZodType<T>): Promise<T> {

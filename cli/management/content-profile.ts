@@ -1,6 +1,6 @@
 import { idLabel, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { openPlatform } from '../platform/standalone-source.ts';
 import type { ManagementOptions, OpenedManagement } from './management-options.ts';
 

@@ -1,5 +1,5 @@
 import type { OperationResource } from '#contracts/management';
-import type { WaitOption } from '../commands/wait-option.ts';
+import type { WaitOption } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions, writeResult } from '../output/format.ts';
 import type { ManagementClient } from './client.ts';
 import { isFinal, refuseFailed, untilFinal } from './operation-end.ts';

@@ -1,7 +1,7 @@
 import type { ManagementErrorBody } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
-import { CliError } from '../cli-error.ts';
-import type { ExitName } from '../exit-codes.ts';
+import { CliError } from '../errors/cli-error.ts';
+import type { ExitName } from '../errors/exit-codes.ts';
 
 export type ErrorDetails = ManagementErrorBody['error']['details'];
 

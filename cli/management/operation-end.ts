@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OperationResource } from '#contracts/management';
 import type { OperationFailureCode } from '#contracts/management-errors';
-import { CliError } from '../cli-error.ts';
-import type { ExitName } from '../exit-codes.ts';
+import { CliError } from '../errors/cli-error.ts';
+import type { ExitName } from '../errors/exit-codes.ts';
 import type { ManagementClient } from './client.ts';
 
 const shortestPauseMs = 50;

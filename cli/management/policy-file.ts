@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type PolicyReplace, policyReplaceSchema } from '#contracts/management';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { readSources } from '../manifests/read-sources.ts';
 import { readYaml } from '../manifests/read-yaml.ts';
 

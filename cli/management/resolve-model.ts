@@ -1,8 +1,8 @@
 import { idLabel, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { openPlatform } from '../platform/standalone-source.ts';
-import { readResource } from '../read-resource.ts';
+import { readResource } from '../resources/read-resource.ts';
 import type { ManagementOptions, OpenedManagement } from './management-options.ts';
 import { isId } from './resolve-policy.ts';
 

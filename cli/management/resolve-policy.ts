@@ -1,5 +1,5 @@
 import type { PolicySummary } from '#contracts/management';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import type { ManagementClient } from './client.ts';
 import { allPolicies } from './walk-pages.ts';
 

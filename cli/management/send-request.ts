@@ -4,7 +4,7 @@ import { managementErrorSchema } from '#contracts/management';
 import { ManagementAnswerError, ManagementApiError, ManagementUnreachableError } from './management-error.ts';
 import { mostAnswerBytes, readAnswerBytes } from './read-answer-bytes.ts';
 
-export type Connection = {
+export type ManagementConnection = {
   readonly origin: string;
   /** A platform token; asked for at each request, so that a long wait does not outlive it. */
   readonly token: () => Promise<string>;
@@ -30,7 +30,7 @@ const longestPauseMs = 2_000;
  * asked again within the time, the same bytes with the same Idempotency-Key. Redirects are not followed.
  * @throws ManagementApiError, ManagementUnreachableError, ManagementAnswerError
  */
-export async function sendRequest<T>(connection: Connection, call: Call, schema: z.ZodType<T>): Promise<Answered<T>> {
+export async function sendRequest<T>(connection: ManagementConnection, call: Call, schema: z.ZodType<T>): Promise<Answered<T>> {
   const end = performance.now() + connection.timeoutMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
@@ -48,7 +48,7 @@ function mayRepeat(error: unknown): boolean {
 }
 
 async function sendOnce<T>(
-  { origin, token }: Connection,
+  { origin, token }: ManagementConnection,
   { method, path, headers = {}, body }: Call,
   schema: z.ZodType<T>,
   ms: number,

@@ -1,5 +1,5 @@
 import { type Manifest, manifestKey, readManifests } from '#kube/apply/read-manifests';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { problemSentence } from './problem-sentence.ts';
 import type { Source } from './read-sources.ts';
 

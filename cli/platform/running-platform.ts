@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { type DataDirectory, dataDirectory } from './data-directory.ts';
 import { isLocked } from './lock.ts';
 import { type PlatformStatus, readStatusFile } from './status-file.ts';

@@ -3,7 +3,7 @@ import { type BundleLimits, defaultBundleLimits } from '#contracts/bundle';
 import { describeProblem } from '#contracts/describe-problem';
 import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
 import type { ApprovedProvider } from '#contracts/providers';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import type { PolicyInFile } from './read-policy.ts';
 import { runJudge } from './run-judge.ts';
 

@@ -1,7 +1,7 @@
 import { v5 as uuidv5 } from 'uuid';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { readResources } from '../manifests/read-resources.ts';
 import { readSource } from '../manifests/read-sources.ts';
 

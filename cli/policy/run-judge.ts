@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
 import { runChild } from '#kit/process/run-child';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { checkout } from '../platform/data-directory.ts';
 
 /** A judgement that takes longer does not return at all; the operator refuses such a bundle at the same time. */

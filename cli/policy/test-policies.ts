@@ -1,9 +1,9 @@
 import { describeProblem } from '#contracts/describe-problem';
 import type { JudgeVerdict } from '#contracts/judge';
 import type { PolicyTest } from '#resources/guardrail-policy';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { formatOf, type OutputOptions, writeResult } from '../output/format.ts';
-import type { JudgedEnvironment } from '../resource-source.ts';
+import type { JudgedEnvironment } from '../resources/resource-source.ts';
 import { judgePolicy } from './judge-policy.ts';
 import type { PolicyInFile } from './read-policy.ts';
 

@@ -5,7 +5,7 @@ import { createdAnnotation, idLabel, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { policyNameHash, policyNameLabel } from '#resources/revision-labels';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 
 /**
  * The revisions of the policies of a name, newest first; its policy may be gone.

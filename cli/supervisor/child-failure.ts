@@ -1,7 +1,9 @@
-/** A process of the platform ended before it ever served. The message says how, with its last words. */
-export class StartFailure extends Error {
+import { CliError } from '../errors/cli-error.ts';
+
+/** A process of the platform ended before it was ready. `how` says how, `words` are its last lines of log. */
+export class StartFailure extends CliError {
   constructor(name: string, how: string, words: string) {
-    super(`The process ${name} ${how} before it served${words === '' ? '.' : `: ${words}`}`);
+    super('failed', `The process ${name} ${how} before it served${words === '' ? '.' : `: ${words}`}`);
     this.name = 'StartFailure';
   }
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeAtomic } from '#kit/files/write-atomic';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { checkout, type DataDirectory } from '../platform/data-directory.ts';
 
 /** What a first start copies into the watched folder. */

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { writeAtomic } from '#kit/files/write-atomic';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { firstAdministrators } from '../platform/administrators.ts';
 import type { DataDirectory } from '../platform/data-directory.ts';
 import type { PlatformStatus } from '../platform/status-file.ts';

@@ -6,7 +6,7 @@ import { isKubeError } from '#kube/client/kube-error';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { DataDirectory } from '../platform/data-directory.ts';
-import { outcomeOf } from '../platform/wait-applied.ts';
+import { outcomeOf } from '../bindings/wait-applied.ts';
 
 /** The binding of examples/guarded-chat. */
 const exampleBinding = 'guarded-echo';

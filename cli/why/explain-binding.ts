@@ -1,4 +1,4 @@
-import { stateOf } from '../standing/standing-view.ts';
+import { stateOf } from '../status/status-view.ts';
 import { adviceFor } from './advice.ts';
 import type { BindingFacts } from './gather-facts.ts';
 import {

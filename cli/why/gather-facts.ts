@@ -6,8 +6,8 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { readResource } from '../read-resource.ts';
-import type { OpenedResources, Surroundings } from '../resource-source.ts';
+import { readResource } from '../resources/read-resource.ts';
+import type { OpenedResources, Surroundings } from '../resources/resource-source.ts';
 
 /** Everything between a binding and its application, as it was read. */
 export type BindingFacts = {

@@ -4,7 +4,7 @@ import { idLabel } from '#resources/kinds';
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { holdingOf } from '../standing/replica-view.ts';
+import { routeStateOf } from '../status/route-state.ts';
 import type { BindingFacts } from './gather-facts.ts';
 
 /** One thing between a binding and its application. `aside`: it is told, and it holds nothing up. */
@@ -125,8 +125,8 @@ function replicaLink(
     return { part, state: 'aside', reason: 'ReplicaNotReady', message };
   }
   if (route === undefined) return { part, state: 'aside', message: 'It is ready, and has no route to take.' };
-  const holding = holdingOf(report, route);
-  switch (holding.kind) {
+  const state = routeStateOf(report, route);
+  switch (state.kind) {
     case 'taken':
       return { part, state: 'well', message: 'It has taken the route as it is now.' };
     case 'pending':
@@ -143,7 +143,7 @@ function replicaLink(
         part,
         state: 'fault',
         reason: 'RejectedByReplica',
-        message: sentence(`it rejects the route: ${holding.reason}`),
+        message: sentence(`it rejects the route: ${state.reason}`),
       };
   }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { kinds } from '#resources/kinds';
-import { createBoundedClient } from '../../cli/bounded-client.ts';
+import { createBoundedClient } from '../../cli/resources/bounded-client.ts';
 import { policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -1,4 +1,4 @@
-import { exitCodes } from '../../cli/exit-codes.ts';
+import { exitCodes } from '../../cli/errors/exit-codes.ts';
 import { code, page, table } from '../reference/markdown.ts';
 
 /** Exit codes of the command line. */

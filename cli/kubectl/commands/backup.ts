@@ -5,9 +5,9 @@ import type { Backup } from '../../backup/backup-file.ts';
 import { writeBackup } from '../../backup/backup-file.ts';
 import { backupKinds } from '../../backup/backup-object.ts';
 import { takeBackup } from '../../backup/take-backup.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../../commands/resource-options.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../../options/resource-options.ts';
 import { writeText } from '../../output/write.ts';
-import type { ResourceSource } from '../../resource-source.ts';
+import type { ResourceSource } from '../../resources/resource-source.ts';
 
 type BackupOptions = ResourceCommandOptions & { readonly output?: string };
 

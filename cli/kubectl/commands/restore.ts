@@ -8,12 +8,12 @@ import { backupKinds } from '../../backup/backup-object.ts';
 import { planRestore, type RestorePlan } from '../../backup/plan-restore.ts';
 import { restoreObjects } from '../../backup/restore-objects.ts';
 import { createRunningLooker, type RunningLooker } from '../../backup/what-runs.ts';
-import { CliError } from '../../cli-error.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../../commands/resource-options.ts';
+import { CliError } from '../../errors/cli-error.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../../options/resource-options.ts';
 import { readSources } from '../../manifests/read-sources.ts';
 import { withJson } from '../../output/format.ts';
 import { writeJson, writeText } from '../../output/write.ts';
-import type { ResourceSource } from '../../resource-source.ts';
+import type { ResourceSource } from '../../resources/resource-source.ts';
 
 type RestoreOptions = ResourceCommandOptions & { readonly allowRunning?: boolean; readonly json?: boolean };
 

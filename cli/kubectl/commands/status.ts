@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { type ResourceCommandOptions, withResourceOptions } from '../../commands/resource-options.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../../output/format.ts';
-import type { ResourceSource } from '../../resource-source.ts';
-import { readStanding } from '../../standing/read-standing.ts';
-import { standingText } from '../../standing/standing-text.ts';
-import { viewOfStanding } from '../../standing/standing-view.ts';
+import type { ResourceSource } from '../../resources/resource-source.ts';
+import { readStatus } from '../../status/read-status.ts';
+import { statusText } from '../../status/status-text.ts';
+import { viewOfStatus } from '../../status/status-view.ts';
 
 type StatusOptions = ResourceCommandOptions & OutputOptions;
 
@@ -17,6 +17,6 @@ export function addStatus(program: Command, source: ResourceSource): void {
 
 async function status(source: ResourceSource, options: StatusOptions): Promise<void> {
   await using resources = await source.open(options);
-  const view = viewOfStanding(await readStanding(resources));
-  writeResult(formatOf(options), view, (isWide) => standingText(view, isWide));
+  const view = viewOfStatus(await readStatus(resources));
+  writeResult(formatOf(options), view, (isWide) => statusText(view, isWide));
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { OperationResource, PolicyDetail, PolicyReplace } from '#contracts/management';
-import { CliError } from '../../cli-error.ts';
-import { type WaitOption, withWait } from '../../commands/wait-option.ts';
+import { CliError } from '../../errors/cli-error.ts';
+import { type WaitOption, withWait } from '../../options/wait-option.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../../output/format.ts';
 import type { ManagementClient } from '../client.ts';
 import { finishOperation } from '../finish-operation.ts';

@@ -4,7 +4,6 @@ import { KubeconfigError } from '#kube/client/credentials';
 import { KubeError, type KubeErrorCode } from '#kube/client/kube-error';
 import { CliError } from './cli-error.ts';
 import type { ExitName } from './exit-codes.ts';
-import { StartFailure } from './supervisor/child-failure.ts';
 
 const kubeExits: Readonly<Record<KubeErrorCode, ExitName>> = {
   not_found: 'not_found',
@@ -40,7 +39,7 @@ export function describeError(error: unknown): { exit: ExitName; message: string
   if (error instanceof CliError) return { exit: error.exit, message: error.message };
   if (error instanceof KubeError) return { exit: kubeExits[error.code], message: kubeSentence(error) };
   if (error instanceof KubeconfigError) return { exit: 'usage', message: `${error.message}.` };
-  if (error instanceof FileWriteError || error instanceof TokenFileError || error instanceof StartFailure) {
+  if (error instanceof FileWriteError || error instanceof TokenFileError) {
     return { exit: 'failed', message: error.message };
   }
   return { exit: 'failed', message: fileSentence(error) ?? `Unexpected failure: ${unexpected(error)}` };

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ResourceSource, SourceOptions } from '../resource-source.ts';
+import type { ResourceSource, SourceOptions } from '../resources/resource-source.ts';
 
 /** Options of every command that speaks to a server of resources. */
 export type ResourceCommandOptions = SourceOptions;

@@ -4,7 +4,7 @@ import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
 import { listAll } from '#kube/client/list-all';
 import type { Stored } from '#resources/metadata';
-import type { OperatorView, ProcessView, Surroundings } from '../resource-source.ts';
+import type { OperatorView, ProcessView, Surroundings } from '../../resources/resource-source.ts';
 
 const partOf = 'app.kubernetes.io/part-of=portcullis';
 const componentLabel = 'app.kubernetes.io/component';

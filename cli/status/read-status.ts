@@ -5,10 +5,10 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import type { OpenedResources, Surroundings } from '../resource-source.ts';
+import type { OpenedResources, Surroundings } from '../resources/resource-source.ts';
 
 /** How an installation stands, as it was read. */
-export type Standing = {
+export type InstallationStatus = {
   readonly namespace: string;
   readonly surroundings: Surroundings;
   readonly bindings: readonly Stored<ModelBinding>[];
@@ -18,7 +18,7 @@ export type Standing = {
 };
 
 /** Reports are read last: they are then at least as new as the routes that they speak of. */
-export async function readStanding({ client, surroundings }: OpenedResources): Promise<Standing> {
+export async function readStatus({ client, surroundings }: OpenedResources): Promise<InstallationStatus> {
   const { items: bindings } = await listAll<ModelBinding>(client, kinds.modelBinding);
   const { items: routes } = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
   const { items: generations } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload, {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ProcessView } from '../resource-source.ts';
-import type { Standing } from './read-standing.ts';
-import { standingText } from './standing-text.ts';
-import { viewOfStanding } from './standing-view.ts';
+import type { ProcessView } from '../resources/resource-source.ts';
+import type { InstallationStatus } from './read-status.ts';
+import { statusText } from './status-text.ts';
+import { viewOfStatus } from './status-view.ts';
 
 type Loose = Readonly<Record<string, unknown>>;
 
@@ -25,14 +25,14 @@ function viewOf(parts: { routes?: readonly Loose[]; reports?: readonly Loose[]; 
     replicas: [{ name: 'two', ready: true }],
   } as const;
   const surroundings = { operator, ...(gateways === undefined ? {} : { gateways }) };
-  return viewOfStanding({
+  return viewOfStatus({
     namespace: 'team',
     surroundings,
     bindings: [],
     generations: [],
     routes,
     reports,
-  } as unknown as Standing);
+  } as unknown as InstallationStatus);
 }
 
 describe('what a replica holds', () => {
@@ -84,7 +84,7 @@ describe('what a replica holds', () => {
 });
 
 test('an installation that holds nothing is told in sentences, with who stands by', () => {
-  expect(standingText(viewOf({}), false)).toBe(
+  expect(statusText(viewOf({}), false)).toBe(
     'Operator: one acts. Besides: two.\n\nNo gateway replica reports.\n\nThere is no binding.\n\nThere is no workload.',
   );
 });

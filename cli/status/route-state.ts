@@ -4,7 +4,7 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import type { Stored } from '#resources/metadata';
 
 /** What a replica says of one route as it is now. */
-export type Holding =
+export type RouteState =
   | { readonly kind: 'taken' }
   | { readonly kind: 'pending' }
   /** It has not seen this version of the route. */
@@ -12,7 +12,7 @@ export type Holding =
   | { readonly kind: 'rejected'; readonly reason: string };
 
 /** What a replica holds of a route: a rejection counts for the version that was rejected alone. */
-export function holdingOf({ spec }: Stored<GatewayReport>, { metadata }: Stored<GatewayRoute>): Holding {
+export function routeStateOf({ spec }: Stored<GatewayReport>, { metadata }: Stored<GatewayRoute>): RouteState {
   const { name, uid, resourceVersion } = metadata;
   const isAbout = (entry: { readonly route: string; readonly uid: string }): boolean =>
     entry.route === name && entry.uid === uid;

@@ -1,5 +1,5 @@
 import { tableOf } from '../output/write.ts';
-import type { BindingRow, ReplicaRow, StandingView, WorkloadRow } from './standing-view.ts';
+import type { BindingRow, ReplicaRow, StatusView, WorkloadRow } from './status-view.ts';
 
 /** How many hexadecimal digits of a digest are shown. */
 const shortDigest = 12;
@@ -43,7 +43,7 @@ const workloadColumns: readonly Column<WorkloadRow>[] = [
 ];
 
 /** How an installation stands, for people. */
-export function standingText(view: StandingView, isWide: boolean): string {
+export function statusText(view: StatusView, isWide: boolean): string {
   const { operator, gateways, bindings, workloads } = view;
   const standby = operator.replicas.filter(({ name }) => name !== operator.holder).map(processText);
   return [
@@ -54,7 +54,7 @@ export function standingText(view: StandingView, isWide: boolean): string {
   ].join('\n\n');
 }
 
-function processText({ name, problem }: StandingView['operator']['replicas'][number]): string {
+function processText({ name, problem }: StatusView['operator']['replicas'][number]): string {
   return problem === undefined ? name : `${name} (${problem})`;
 }
 

@@ -1,7 +1,7 @@
 import type { KubeClient } from '#kube/client/client';
 import type { Kind } from '#resources/kinds';
 import { nameSchema, type Resource, type Stored } from '#resources/metadata';
-import { CliError } from './cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 
 /** @throws CliError usage for what is no name, not_found when there is none of the name */
 export async function readResource<R extends Resource>(

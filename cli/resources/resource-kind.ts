@@ -1,5 +1,5 @@
 import { type Kind, kinds } from '#resources/kinds';
-import { CliError } from './cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 
 /**
  * The kind that a person means: its name, its plural or a short name, in any letter case.

@@ -3,10 +3,10 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { outcomeOf } from '../platform/wait-applied.ts';
-import type { OperatorView, ProcessView } from '../resource-source.ts';
-import type { Standing } from './read-standing.ts';
-import { holdingOf } from './replica-view.ts';
+import { outcomeOf } from '../bindings/wait-applied.ts';
+import type { OperatorView, ProcessView } from '../resources/resource-source.ts';
+import type { InstallationStatus } from './read-status.ts';
+import { routeStateOf } from './route-state.ts';
 
 export type ReplicaRow = {
   readonly gateway: string;
@@ -54,7 +54,7 @@ export type WorkloadRow = {
 };
 
 /** How an installation stands, for programs and for tables. */
-export type StandingView = {
+export type StatusView = {
   readonly namespace: string;
   readonly operator: OperatorView;
   readonly gateways: readonly ReplicaRow[];
@@ -62,20 +62,20 @@ export type StandingView = {
   readonly workloads: readonly WorkloadRow[];
 };
 
-export function viewOfStanding(standing: Standing): StandingView {
-  const { namespace, surroundings, bindings, routes, generations } = standing;
+export function viewOfStatus(installation: InstallationStatus): StatusView {
+  const { namespace, surroundings, bindings, routes, generations } = installation;
   const byName = new Map(routes.map((route) => [route.metadata.name, route]));
   const builds = new Map(generations.map(({ metadata, spec }) => [metadata.name, spec.build]));
   return {
     namespace,
     operator: surroundings.operator,
-    gateways: replicaRows(standing),
+    gateways: replicaRows(installation),
     bindings: bindings.map((binding) => bindingRow(binding, byName.get(binding.metadata.name), builds)),
     workloads: generations.map((generation) => workloadRow(generation, routes)),
   };
 }
 
-function replicaRows({ reports, routes, surroundings }: Standing): readonly ReplicaRow[] {
+function replicaRows({ reports, routes, surroundings }: InstallationStatus): readonly ReplicaRow[] {
   const processes = new Map(surroundings.gateways?.map((process) => [process.name, process]));
   const reported = reports.map((report) => {
     const process = processes.get(report.metadata.name);
@@ -95,9 +95,9 @@ function replicaRow(
 ): ReplicaRow {
   const { metadata, spec } = report;
   const own = routes.filter((route) => route.spec.gateway === spec.gateway);
-  const held = own.map((route) => ({ route: route.metadata.name, holding: holdingOf(report, route) }));
+  const held = own.map((route) => ({ route: route.metadata.name, state: routeStateOf(report, route) }));
   const of = (kind: 'taken' | 'pending' | 'behind'): readonly string[] =>
-    held.filter(({ holding }) => holding.kind === kind).map(({ route }) => route);
+    held.filter(({ state }) => state.kind === kind).map(({ route }) => route);
   return {
     gateway: spec.gateway,
     replica: metadata.name,
@@ -105,8 +105,8 @@ function replicaRow(
     taken: of('taken'),
     pending: of('pending'),
     behind: of('behind'),
-    rejected: held.flatMap(({ route, holding }) =>
-      holding.kind === 'rejected' ? [{ route, reason: holding.reason }] : [],
+    rejected: held.flatMap(({ route, state }) =>
+      state.kind === 'rejected' ? [{ route, reason: state.reason }] : [],
     ),
     inUse: [...new Set(spec.inUse.map(({ workload }) => workload))].toSorted(),
     ...(problem === undefined ? {} : { problem }),
