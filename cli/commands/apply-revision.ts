@@ -5,13 +5,13 @@ import type { ModelBinding } from '#resources/model-binding';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { newestRevision } from '../manifests/omitted-revision.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
+import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevision } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
-import { type WaitOption, withWait } from '../options/wait-option.ts';
 
 type ApplyRevisionOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly policy?: string };
 

@@ -3,15 +3,15 @@ import { type Applied, applyManifest } from '#kube/apply/apply-manifest';
 import { kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { waitApplied } from '../bindings/wait-applied.ts';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
 import { readSources } from '../manifests/read-sources.ts';
-import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';
-import { writeJson, writeText, writeYaml } from '../output/write.ts';
-import { waitApplied } from '../bindings/wait-applied.ts';
-import type { ResourceSource } from '../resources/resource-source.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
+import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';
+import { writeJson, writeText, writeYaml } from '../output/write.ts';
+import type { ResourceSource } from '../resources/resource-source.ts';
 
 type ApplyOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly filename: string };
 

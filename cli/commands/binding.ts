@@ -9,9 +9,9 @@ import { type ManagementOptions, openManagement, withManagementOptions } from '.
 import { resolveModel } from '../management/resolve-model.ts';
 import { resolvePolicy } from '../management/resolve-policy.ts';
 import { bindingText } from '../management/texts.ts';
+import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
-import { type WaitOption, withWait } from '../options/wait-option.ts';
 
 type GetOptions = ManagementOptions & OutputOptions;
 type ChangeOptions = GetOptions & WaitOption & IdempotencyOption & { readonly profile?: string };

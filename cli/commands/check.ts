@@ -3,11 +3,11 @@ import { type Command, Option } from 'commander';
 import type { JudgeVerdict } from '#contracts/judge';
 import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
+import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';
 import { judgePolicy } from '../policy/judge-policy.ts';
 import { readPolicy } from '../policy/read-policy.ts';
-import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
 
 type CheckOptions = PolicyFileOptions & {
   readonly policy: string;

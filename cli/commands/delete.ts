@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { readResource } from '../resources/read-resource.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 
 type DeleteOptions = ResourceCommandOptions & OutputOptions;
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { conditionSchema, type Resource, type Stored } from '#resources/metadata';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf, yamlOf } from '../output/write.ts';
 import { readResource } from '../resources/read-resource.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 
 type DescribeOptions = ResourceCommandOptions & OutputOptions;
 

@@ -3,13 +3,13 @@ import type { KubeClient } from '#kube/client/client';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { CliError } from '../errors/cli-error.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevision, readRevisions, recordedAt, withoutDefinition } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
 import { revisionText } from '../revisions/revision-text.ts';
 import { unifiedDiff } from '../revisions/unified-diff.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 
 type DiffOptions = ResourceCommandOptions & OutputOptions;
 

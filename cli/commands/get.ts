@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { listAll } from '#kube/client/list-all';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { resourceTable } from '../output/resource-table.ts';
 import { readResource } from '../resources/read-resource.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 
 type GetOptions = ResourceCommandOptions & OutputOptions;
 

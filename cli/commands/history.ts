@@ -4,11 +4,11 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevisions, recordedAt, withoutDefinition } from '../revisions/read-revisions.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 
 type HistoryOptions = ResourceCommandOptions & OutputOptions;
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
+import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
 import { withJson } from '../output/format.ts';
 import { readPolicies } from '../policy/read-policy.ts';
 import { testPolicies } from '../policy/test-policies.ts';
-import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
 
 type TestOptions = PolicyFileOptions & { readonly json?: boolean };
 

@@ -7,14 +7,14 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';
-import { writeText } from '../output/write.ts';
 import { outdatedBindings } from '../bindings/outdated-bindings.ts';
-import { readResource } from '../resources/read-resource.ts';
-import type { ResourceSource } from '../resources/resource-source.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
+import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';
+import { writeText } from '../output/write.ts';
+import { readResource } from '../resources/read-resource.ts';
+import type { ResourceSource } from '../resources/resource-source.ts';
 
 type ReapplyOptions = ResourceCommandOptions &
   OutputOptions &

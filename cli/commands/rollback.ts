@@ -5,13 +5,13 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
+import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevision, readRevisionOfId } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
-import { type WaitOption, withWait } from '../options/wait-option.ts';
 
 type RollbackOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly toRevision?: number };
 type PolicyRef = { readonly name: string; readonly revision: number };

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { describeError } from '../errors/describe-error.ts';
+import { withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { readApplyProblems } from '../platform/apply-problems.ts';
@@ -10,7 +11,6 @@ import type { ResourceSource, SourceOptions } from '../resources/resource-source
 import { readStatus } from '../status/read-status.ts';
 import { statusText } from '../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../status/status-view.ts';
-import { withResourceOptions } from '../options/resource-options.ts';
 
 type StatusOptions = SourceOptions & OutputOptions;
 /** What is served, or why that cannot be said. */

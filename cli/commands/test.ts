@@ -3,6 +3,8 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
+import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';
 import { type PolicyInFile, policyId, readPolicies } from '../policy/read-policy.ts';
 import { testPolicies } from '../policy/test-policies.ts';
@@ -10,8 +12,6 @@ import { readResource } from '../resources/read-resource.ts';
 import type { JudgedEnvironment, OpenedResources, ResourceSource } from '../resources/resource-source.ts';
 import { readRevision } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
-import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 
 type TestOptions = ResourceCommandOptions &
   OutputOptions &

@@ -39,7 +39,9 @@ export function addToken(program: Command): void {
 type RotateOptions = { readonly data?: string; readonly revoke?: boolean; readonly json?: boolean };
 
 async function rotate({ data, revoke = false, json }: RotateOptions): Promise<void> {
-  const rotated = await orKeyError(() => rotateSigningKeys(dataDirectory(data).signingKeys, { now: new Date(), revoke }));
+  const rotated = await orKeyError(() =>
+    rotateSigningKeys(dataDirectory(data).signingKeys, { now: new Date(), revoke }),
+  );
   const { kid, published } = rotated;
   const signsFrom = rotated.signsFrom.toISOString();
   if (json === true) return writeJson({ kid, signsFrom, published, revoked: revoke });

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { type Explanation, explainBinding } from '../why/explain-binding.ts';
 import { gatherFacts } from '../why/gather-facts.ts';
 import type { Link } from '../why/links.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 
 type WhyOptions = ResourceCommandOptions & OutputOptions;
 

@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { openTokenFile } from '#kit/http/token-file';
 import { CliError } from '../errors/cli-error.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
-import { firstAdministratorOf, signToken } from '../platform/sign-token.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
+import { firstAdministratorOf, signToken } from '../platform/sign-token.ts';
 import { createManagementClient, type ManagementClient } from './client.ts';
 
 /** Where the management API is, and as whom it is called. */

@@ -30,7 +30,11 @@ const longestPauseMs = 2_000;
  * asked again within the time, the same bytes with the same Idempotency-Key. Redirects are not followed.
  * @throws ManagementApiError, ManagementUnreachableError, ManagementAnswerError
  */
-export async function sendRequest<T>(connection: ManagementConnection, call: Call, schema: z.ZodType<T>): Promise<Answered<T>> {
+export async function sendRequest<T>(
+  connection: ManagementConnection,
+  call: Call,
+  schema: z.ZodType<T>,
+): Promise<Answered<T>> {
   const end = performance.now() + connection.timeoutMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {

@@ -30,4 +30,3 @@ export async function orKeyError<T>(work: () => Promise<T>): Promise<T> {
     throw new CliError('failed', `${cause.message}.`, { cause });
   }
 }
-

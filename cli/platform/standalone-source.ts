@@ -1,8 +1,14 @@
 import { existsSync } from 'node:fs';
 import { openTokenFile } from '#kit/http/token-file';
-import { createBoundedClient } from '../resources/bounded-client.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
-import type { OpenedResources, ProcessView, ResourceSource, SourceOptions, Surroundings } from '../resources/resource-source.ts';
+import { createBoundedClient } from '../resources/bounded-client.ts';
+import type {
+  OpenedResources,
+  ProcessView,
+  ResourceSource,
+  SourceOptions,
+  Surroundings,
+} from '../resources/resource-source.ts';
 import { type RunningPlatform, runningPlatform } from './running-platform.ts';
 import type { PlatformStatus, ProcessStatus } from './status-file.ts';
 

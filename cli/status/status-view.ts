@@ -105,9 +105,7 @@ function replicaRow(
     taken: of('taken'),
     pending: of('pending'),
     behind: of('behind'),
-    rejected: held.flatMap(({ route, state }) =>
-      state.kind === 'rejected' ? [{ route, reason: state.reason }] : [],
-    ),
+    rejected: held.flatMap(({ route, state }) => (state.kind === 'rejected' ? [{ route, reason: state.reason }] : [])),
     inUse: [...new Set(spec.inUse.map(({ workload }) => workload))].toSorted(),
     ...(problem === undefined ? {} : { problem }),
   };

@@ -5,8 +5,8 @@ import { createClient, type KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import type { DataDirectory } from '../platform/data-directory.ts';
 import { outcomeOf } from '../bindings/wait-applied.ts';
+import type { DataDirectory } from '../platform/data-directory.ts';
 
 /** The binding of examples/guarded-chat. */
 const exampleBinding = 'guarded-echo';

@@ -2,10 +2,15 @@ import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { ConfigMap } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import { loadKubeconfig } from '#kube/client/credentials';
-import { createBoundedClient } from '../../resources/bounded-client.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { readLimitsText, readProvidersText } from '../../manifests/read-environment-files.ts';
-import type { JudgedEnvironment, OpenedResources, ResourceSource, SourceOptions } from '../../resources/resource-source.ts';
+import { createBoundedClient } from '../../resources/bounded-client.ts';
+import type {
+  JudgedEnvironment,
+  OpenedResources,
+  ResourceSource,
+  SourceOptions,
+} from '../../resources/resource-source.ts';
 import { observeCluster } from './observe-cluster.ts';
 
 const environmentSelector = 'app.kubernetes.io/part-of=portcullis,app.kubernetes.io/component=operator';
