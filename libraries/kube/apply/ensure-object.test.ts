@@ -49,12 +49,14 @@ describe('an object with a controller', () => {
   test('is created, then left alone, then changed where it differs', async () => {
     const { server, client, writes } = await open();
     expect((await ensureObject(client, kind, deployment(1))).action).toBe('created');
-    server.change('deployments', 'g-1', (object) => Object.assign(object['spec'] as object, { paused: false }));
+    server.change('deployments', 'g-1', (object) =>
+      Object.assign(object['spec'] as object, { progressDeadlineSeconds: 600 }),
+    );
     expect(await ensureObject(client, kind, deployment(1))).toMatchObject({ action: 'unchanged', notKept: [] });
     expect(writes()).toHaveLength(1);
     expect((await ensureObject(client, kind, deployment(2))).action).toBe('configured');
     expect(writes()).toHaveLength(2);
-    expect(server.object('deployments', 'g-1')?.['spec']).toMatchObject({ replicas: 2, paused: false });
+    expect(server.object('deployments', 'g-1')?.['spec']).toMatchObject({ replicas: 2, progressDeadlineSeconds: 600 });
   });
 
   test('is not read where it is known, and not changed where it is not as known', async () => {

@@ -1,11 +1,10 @@
 import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { KubeClient } from '../client/client.ts';
-import type { JsonPatchOperation } from '../client/json-patch.ts';
 import { isKubeError, KubeError } from '../client/kube-error.ts';
 import type { KubeObject } from '../client/kube-object.ts';
 import { preconditionTests } from './apply.ts';
-import { subsetOperations } from './desired-subset.ts';
+import { differenceOperations } from './object-difference.ts';
 
 /** An object of the name is there and is not the one that is wanted; it was left as it is. */
 export class NameConflictError extends Error {
@@ -42,8 +41,8 @@ export type Ensured<R extends KubeObject> = {
 };
 
 /**
- * Creates an object, or adopts the one of its name and makes it hold everything that is desired (desired-subset.ts);
- * nothing is written where it does. An object is adopted only if the controller among its owners is the desired one,
+ * Creates an object, or adopts the one of its name and changes it until it equals the desired one
+ * (object-difference.ts); nothing is written where it does. An object is adopted only if the controller among its owners is the desired one,
  * or, with `digestAnnotation`, if its digest and content are.
  * @throws NameConflictError where the name belongs to another object, KubeError `conflict` while it is being deleted,
  *   `precondition_failed` where somebody wrote it meanwhile
@@ -62,7 +61,7 @@ export async function ensureObject<R extends KubeObject>(
   if ('created' in found)
     return { action: 'created', object: found.created, notKept: notKeptOf(found.created, desired) };
   assertOurs(kind, found, desired, digestAnnotation);
-  const changes = subsetOperations(found, writable(desired));
+  const changes = differenceOperations(found, desired);
   if (changes.length === 0) return { action: 'unchanged', object: found, notKept: [] };
   if (digestAnnotation !== undefined && changes.some(({ path }) => !path.startsWith('/metadata/'))) {
     throw new NameConflictError('other_content', kind, desired.metadata.name);
@@ -120,13 +119,6 @@ function controllerOf({ metadata }: KubeObject): string | undefined {
   return metadata.ownerReferences?.find((owner) => owner.controller === true)?.uid;
 }
 
-/** What a patch may write: of the metadata labels and annotations, of the rest everything but the status. */
-function writable(desired: KubeObject): Readonly<Record<string, unknown>> {
-  const { apiVersion: _, kind: __, metadata, status: ___, ...content } = desired;
-  const { labels, annotations } = metadata;
-  return { metadata: { labels, annotations }, ...content };
-}
-
 function notKeptOf(object: KubeObject, desired: KubeObject): readonly string[] {
-  return subsetOperations(object, writable(desired)).map(({ path }: JsonPatchOperation) => path);
+  return differenceOperations(object, desired).map(({ path }) => path);
 }

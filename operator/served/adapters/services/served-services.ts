@@ -1,7 +1,7 @@
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { preconditionTests } from '#kube/apply/apply';
-import { subsetOperations } from '#kube/apply/desired-subset';
+import { differenceOperations } from '#kube/apply/object-difference';
 import { sameJson } from '#kube/apply/same-json';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { ConfigMap, Service } from '#kube/client/builtin-types';
@@ -67,9 +67,7 @@ export function createServedServices(options: {
       return;
     }
     assertOurs(kind, current, desired);
-    const { apiVersion: _same, kind: _its, metadata, ...content } = desired;
-    const { labels, annotations } = metadata;
-    const operations = subsetOperations(current, { metadata: { labels, annotations }, ...content });
+    const operations = differenceOperations(current, desired);
     if (operations.length === 0) return;
     await client.patch(kind, name, [...preconditionTests(current, 'resourceVersion'), ...operations]);
   }

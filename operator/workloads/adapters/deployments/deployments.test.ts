@@ -100,20 +100,28 @@ describe('the objects of a workload', () => {
     );
   });
 
-  test('keep what others add to them', async () => {
+  test('keep annotations of others and defaults of the server, but no other member that somebody adds', async () => {
     const place = await open();
     await deployed(place);
     place.server.change('deployments', 'g-one', (object) => {
-      Object.assign(object['spec'] as object, { paused: false, progressDeadlineSeconds: 600 });
+      Object.assign(object['spec'] as object, { paused: true, progressDeadlineSeconds: 600 });
       Object.assign(object.metadata, { annotations: { 'example.com/note': 'x' } });
     });
-    place.workloads.ensure(await place.request('g-one', { replicas: 2 }));
-    await until('it has two', () =>
-      JSON.stringify(place.server.object('deployments', 'g-one')).includes('"replicas":2'),
+    place.server.change('services', 'g-one', (object) => {
+      const spec = object['spec'] as { selector: Record<string, string> };
+      spec.selector['app'] = 'other';
+      Object.assign(spec, { clusterIP: '10.0.0.1', externalIPs: ['192.0.2.1'] });
+    });
+    const spec = (plural: string) => place.server.object(plural, 'g-one')?.['spec'] as Record<string, unknown>;
+    await until(
+      'the added members are removed',
+      () => !('paused' in spec('deployments')) && !('externalIPs' in spec('services')),
     );
+    expect(spec('services')).toMatchObject({ selector: { 'portcullis.dev/workload': 'g-one' }, clusterIP: '10.0.0.1' });
+    expect(Object.keys(spec('services')['selector'] as object)).toHaveLength(1);
     expect(place.server.object('deployments', 'g-one')).toMatchObject({
       metadata: { annotations: { 'example.com/note': 'x' } },
-      spec: { paused: false },
+      spec: { progressDeadlineSeconds: 600 },
     });
   });
 

@@ -1,0 +1,259 @@
+import { describe, expect, test } from 'vitest';
+import type { KubeObject } from '../client/kube-object.ts';
+import { differenceOperations } from './object-difference.ts';
+import { sameQuantity } from './same-quantity.ts';
+
+const metadata = { name: 'g-1', labels: { app: 'one' } };
+
+function object(kind: string, content: object, change: object = {}): KubeObject {
+  return { ...content, apiVersion: 'v1', kind, metadata: { ...metadata, ...change } };
+}
+
+const probe = { httpGet: { path: '/readyz', port: 'http' }, periodSeconds: 2 };
+const container = {
+  name: 'runtime',
+  image: 'a',
+  resources: { limits: { cpu: '1000m', memory: '1024Mi' } },
+  ports: [{ name: 'http', containerPort: 8_000 }],
+  readinessProbe: probe,
+};
+const pod = { serviceAccountName: 'runtime', tolerations: [], containers: [container] };
+const selector = { matchLabels: { workload: 'g-1' } };
+const deployment = (spec: object = pod, change: object = {}) =>
+  object('Deployment', {
+    spec: { replicas: 1, selector, template: { metadata: { labels: { workload: 'g-1' } }, spec }, ...change },
+  });
+
+const liveContainer = {
+  ...container,
+  resources: { limits: { cpu: '1', memory: '1Gi' } },
+  ports: [{ name: 'http', containerPort: 8_000, protocol: 'TCP' }],
+  readinessProbe: {
+    ...probe,
+    httpGet: { ...probe.httpGet, scheme: 'HTTP' },
+    failureThreshold: 3,
+    successThreshold: 1,
+    timeoutSeconds: 1,
+  },
+  terminationMessagePath: '/dev/termination-log',
+  terminationMessagePolicy: 'File',
+  imagePullPolicy: 'IfNotPresent',
+};
+const livePod = {
+  serviceAccountName: 'runtime',
+  serviceAccount: 'runtime',
+  containers: [liveContainer],
+  restartPolicy: 'Always',
+  dnsPolicy: 'ClusterFirst',
+  schedulerName: 'default-scheduler',
+  securityContext: {},
+  terminationGracePeriodSeconds: 30,
+};
+const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } };
+const defaults = { progressDeadlineSeconds: 600, revisionHistoryLimit: 10, strategy };
+const live = (spec: object = livePod, change: object = {}) => deployment(spec, { ...defaults, ...change });
+
+const service = (change: object = {}) =>
+  object('Service', {
+    spec: { selector: { workload: 'g-1' }, ports: [{ port: 8_000, targetPort: 'http' }], ...change },
+  });
+const liveService = (change: object = {}) =>
+  service({
+    type: 'ClusterIP',
+    clusterIP: '10.0.0.1',
+    clusterIPs: ['10.0.0.1'],
+    ipFamilies: ['IPv4'],
+    ipFamilyPolicy: 'SingleStack',
+    internalTrafficPolicy: 'Cluster',
+    sessionAffinity: 'None',
+    ports: [{ port: 8_000, targetPort: 'http', protocol: 'TCP' }],
+    ...change,
+  });
+
+const rule = { from: [{ podSelector: { matchLabels: { part: 'portcullis' } } }], ports: [{ port: 8_000 }] };
+const policy = (ingress: readonly object[] = [rule], change: object = {}) =>
+  object('NetworkPolicy', { spec: { podSelector: selector, ingress, egress: [], ...change } });
+const config = (content: object) => object('ConfigMap', content);
+
+describe('no operation is needed for', () => {
+  test.each<readonly [string, KubeObject, KubeObject]>([
+    ['a Deployment with the defaults of the server', live(), deployment()],
+    ['a Service with the defaults and the addresses of the server', liveService(), service()],
+    [
+      'an empty list that the server leaves out',
+      object('NetworkPolicy', { spec: { podSelector: selector, ingress: [rule] } }),
+      policy(),
+    ],
+    ['a port with the default protocol', policy([{ ...rule, ports: [{ port: 8_000, protocol: 'TCP' }] }]), policy()],
+    ['labels and annotations of others', deployment(), object('Deployment', deployment(), { labels: {} })],
+    ['a status', { ...deployment(), status: { replicas: 1 } }, deployment()],
+    ['a desired member that is undefined', config({}), config({ immutable: undefined })],
+    [
+      'the mark of `kubectl rollout restart`',
+      deployment(pod, {
+        template: { metadata: { annotations: { a: 'b', 'kubectl.kubernetes.io/restartedAt': 'x' } }, spec: pod },
+      }),
+      deployment(pod, { template: { metadata: { annotations: { a: 'b' } }, spec: pod } }),
+    ],
+  ])('%s', (_name, current, desired) => expect(differenceOperations(current, desired)).toEqual([]));
+});
+
+describe('a member that somebody added is removed', () => {
+  const inPod = '/spec/template/spec';
+  test.each<readonly [string, KubeObject, KubeObject, readonly string[]]>([
+    [
+      'an entry of the selector of a Service',
+      liveService({ selector: { workload: 'g-1', app: 'x' } }),
+      service(),
+      ['/spec/selector/app'],
+    ],
+    ['external addresses of a Service', liveService({ externalIPs: ['1.2.3.4'] }), service(), ['/spec/externalIPs']],
+    [
+      'a default of a Service with another value',
+      liveService({ sessionAffinity: 'ClientIP' }),
+      service(),
+      ['/spec/sessionAffinity'],
+    ],
+    [
+      'a node port',
+      liveService({ ports: [{ port: 8_000, targetPort: 'http', protocol: 'TCP', nodePort: 30_000 }] }),
+      service(),
+      ['/spec/ports/0/nodePort'],
+    ],
+    [
+      'a label that a NetworkPolicy selects by',
+      policy([rule], { podSelector: { matchLabels: { workload: 'g-1', app: 'x' } } }),
+      policy(),
+      ['/spec/podSelector/matchLabels/app'],
+    ],
+    [
+      'an expression that a NetworkPolicy selects by',
+      policy([rule], { podSelector: { ...selector, matchExpressions: [{ key: 'a', operator: 'Exists' }] } }),
+      policy(),
+      ['/spec/podSelector/matchExpressions'],
+    ],
+    [
+      'a namespace selector in a peer',
+      policy([{ ...rule, from: [{ ...rule.from[0], namespaceSelector: {} }] }]),
+      policy(),
+      ['/spec/ingress/0/from/0/namespaceSelector'],
+    ],
+    ['a node selector', live({ ...livePod, nodeSelector: { disk: 'x' } }), deployment(), [`${inPod}/nodeSelector`]],
+    ['the network of the host', live({ ...livePod, hostNetwork: true }), deployment(), [`${inPod}/hostNetwork`]],
+    [
+      'an init container',
+      live({ ...livePod, initContainers: [{ name: 'x' }] }),
+      deployment(),
+      [`${inPod}/initContainers`],
+    ],
+    ['a volume', live({ ...livePod, volumes: [{ name: 'x' }] }), deployment(), [`${inPod}/volumes`]],
+    ['another account', live({ ...livePod, serviceAccount: 'admin' }), deployment(), [`${inPod}/serviceAccount`]],
+    [
+      'a variable of a container',
+      live({ ...livePod, containers: [{ ...liveContainer, env: [{ name: 'A', value: 'b' }] }] }),
+      deployment(),
+      [`${inPod}/containers/0/env`],
+    ],
+    [
+      'a hook of a container',
+      live({ ...livePod, containers: [{ ...liveContainer, lifecycle: {} }] }),
+      deployment(),
+      [`${inPod}/containers/0/lifecycle`],
+    ],
+    ['a pause of a Deployment', live(livePod, { paused: true }), deployment(), ['/spec/paused']],
+    ['a key of a ConfigMap', config({ data: { a: 'b', c: 'd' } }), config({ data: { a: 'b' } }), ['/data/c']],
+    [
+      'binary data of a ConfigMap',
+      config({ data: { a: 'b' }, binaryData: { c: 'ZA==' } }),
+      config({ data: { a: 'b' } }),
+      ['/binaryData'],
+    ],
+  ])('%s', (_name, current, desired, paths) => {
+    expect(differenceOperations(current, desired)).toEqual(paths.map((path) => ({ op: 'remove', path })));
+  });
+});
+
+describe('a member that differs is written', () => {
+  const inPod = '/spec/template/spec';
+  test.each<readonly [string, KubeObject, KubeObject, readonly object[]]>([
+    ['a scalar', live(), deployment(pod, { replicas: 2 }), [{ op: 'replace', path: '/spec/replicas', value: 2 }]],
+    ['a new member', live(), deployment(pod, { paused: false }), [{ op: 'add', path: '/spec/paused', value: false }]],
+    [
+      'a label with a slash',
+      deployment(),
+      object('Deployment', deployment(), { labels: { 'a/b~c': 'd' } }),
+      [{ op: 'add', path: '/metadata/labels/a~1b~0c', value: 'd' }],
+    ],
+    [
+      'a member of an item of a list',
+      live(),
+      deployment({ ...pod, containers: [{ ...container, image: 'b' }] }),
+      [{ op: 'replace', path: `${inPod}/containers/0/image`, value: 'b' }],
+    ],
+    [
+      'a list of another length',
+      live({ ...livePod, containers: [liveContainer, { name: 'x' }] }),
+      deployment(),
+      [{ op: 'replace', path: `${inPod}/containers`, value: [container] }],
+    ],
+    [
+      'another quantity',
+      live(),
+      deployment({ ...pod, containers: [{ ...container, resources: { limits: { cpu: '2', memory: '1Gi' } } }] }),
+      [{ op: 'replace', path: `${inPod}/containers/0/resources/limits/cpu`, value: '2' }],
+    ],
+    [
+      'another type',
+      live(),
+      deployment(pod, { replicas: { of: 1 } }),
+      [{ op: 'replace', path: '/spec/replicas', value: { of: 1 } }],
+    ],
+    [
+      'a text where a number was',
+      live(),
+      deployment(pod, { replicas: '1' }),
+      [{ op: 'replace', path: '/spec/replicas', value: '1' }],
+    ],
+    [
+      'data of a ConfigMap without any',
+      config({}),
+      config({ data: { a: 'b' } }),
+      [{ op: 'add', path: '/data', value: { a: 'b' } }],
+    ],
+    [
+      'an added toleration where the desired list is empty',
+      live({ ...livePod, tolerations: [{ operator: 'Exists' }] }),
+      deployment(),
+      [{ op: 'replace', path: `${inPod}/tolerations`, value: [] }],
+    ],
+    [
+      'an empty list where the live one is not',
+      policy([rule], { egress: [{}] }),
+      policy(),
+      [{ op: 'replace', path: '/spec/egress', value: [] }],
+    ],
+  ])('%s', (_name, current, desired, operations) => {
+    expect(differenceOperations(current, desired)).toEqual(operations);
+  });
+});
+
+test.each([
+  ['1', 1, true],
+  ['1000m', '1', true],
+  ['0.5', '500m', true],
+  ['1024Mi', '1Gi', true],
+  ['1.5Gi', '1536Mi', true],
+  ['1e3', '1k', true],
+  ['1E3', '1000', true],
+  ['1E', '1000P', true],
+  ['-1', '-1000m', true],
+  ['0.0000000001', '1n', true],
+  ['100m', '1', false],
+  ['1G', '1Gi', false],
+  ['1', '-1', false],
+  ['1K', '1000', false],
+  ['', '0', false],
+  ['one', 'two', false],
+])('the quantities %s and %s are equal: %s', (a, b, equal) => {
+  expect(sameQuantity(a, b)).toBe(equal);
+});
