@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
-import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
+import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/metrics.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import { createBindingCounts } from '../../operator/composition/binding-counts.ts';

@@ -1,6 +1,6 @@
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
-import { createGatewayMetrics } from '../../dataplane/gateway/metrics.ts';
+import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/metrics.ts';
 import { createBindingCounts } from '../../operator/composition/binding-counts.ts';
 import { createManagementMetrics } from '../../operator/management/metrics.ts';

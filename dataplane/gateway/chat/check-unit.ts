@@ -1,6 +1,6 @@
 import type { CheckMessage } from '#contracts/checks';
 
-export type Span = { readonly start: number; readonly end: number };
+export type ByteRange = { readonly start: number; readonly end: number };
 
 /**
  * Where the text of one check message stands in the body: nowhere, as one JSON string, or in several parts of a list,
@@ -8,8 +8,8 @@ export type Span = { readonly start: number; readonly end: number };
  */
 export type TextPlace =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'string'; readonly string: Span }
-  | { readonly kind: 'parts'; readonly string: Span; readonly others: readonly Span[] };
+  | { readonly kind: 'string'; readonly string: ByteRange }
+  | { readonly kind: 'parts'; readonly string: ByteRange; readonly others: readonly ByteRange[] };
 
 /** One message of a check and its place: the table from position to field (document 1, section 4.6, step 1). */
 export type CheckUnit = CheckMessage & { readonly place: TextPlace };

@@ -1,6 +1,6 @@
 import type { JsonNode } from '#kit/json/parse-tree';
 import { isDisguised } from './fold-key.ts';
-import { placeOf, type Refusal } from './refusal.ts';
+import { placeOf, type RequestRefusal } from './parse-result.ts';
 
 /** Members of a chat request that may reach a provider through a guarded route (the OpenAI chat completions API). */
 export const chatKeys: ReadonlySet<string> = new Set([
@@ -69,7 +69,7 @@ export function findForeignKey(
   known: ReadonlySet<string>,
   extra: ReadonlySet<string>,
   place: string,
-): Refusal | undefined {
+): RequestRefusal | undefined {
   for (const { key } of node.members) {
     if (known.has(key)) continue;
     if (isDisguised(key, known)) return { code: 'ambiguous_key', param: placeOf(place, key) };

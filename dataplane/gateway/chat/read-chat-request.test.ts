@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../e2e/support/verifies.ts';
+import type { RequestRefusal } from './parse-result.ts';
 import { readChatRequest } from './read-chat-request.ts';
 import { readEnvelope } from './read-envelope.ts';
-import type { Refusal } from './refusal.ts';
 import { maskEdits, renameModel, rewriteBody } from './rewrite-body.ts';
 
 const open = { textOnly: false, streaming: true, extraKeys: new Set<string>() };
@@ -14,7 +14,7 @@ function read(body: string, rules = open) {
   return envelope.ok ? readChatRequest(envelope.value.root, rules) : envelope;
 }
 
-function refusalOf(body: string | object, rules = open): Refusal | undefined {
+function refusalOf(body: string | object, rules = open): RequestRefusal | undefined {
   const reading = read(typeof body === 'string' ? body : JSON.stringify(body), rules);
   return reading.ok ? undefined : reading.refusal;
 }
@@ -146,7 +146,7 @@ describe('a masked request', () => {
 });
 
 describe('a request is refused', () => {
-  test.each<[string, string | object, Refusal['code'], string | null]>([
+  test.each<[string, string | object, RequestRefusal['code'], string | null]>([
     ['for a repeated key', '{"model":"m","model":"x","messages":[]}', 'invalid_json', null],
     [
       'for a repeated key deep inside',

@@ -1,8 +1,8 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from './check-unit.ts';
 import { chatKeys, findForeignKey } from './known-keys.ts';
+import { accept, type ParseResult, type RequestRefusal, refuse } from './parse-result.ts';
 import { readMessage } from './read-message.ts';
-import { accept, type Reading, type Refusal, refuse } from './refusal.ts';
 
 /** What the route of a guarded request allows. */
 export type ChatRules = {
@@ -32,7 +32,7 @@ const toolMembers = [
  * Reads a guarded chat request strictly (DESIGN section 8): keys from a closed list, one answer variant, no output in
  * a form that the check does not see, and under the older profiles text only.
  */
-export function readChatRequest(root: JsonNode, rules: ChatRules): Reading<ChatRequest> {
+export function readChatRequest(root: JsonNode, rules: ChatRules): ParseResult<ChatRequest> {
   if (root.kind !== 'object') return refuse('invalid_request', null);
   const foreign = findForeignKey(root, chatKeys, rules.extraKeys, '');
   const refusal = foreign ?? findUnsupported(root);
@@ -49,7 +49,7 @@ export function readChatRequest(root: JsonNode, rules: ChatRules): Reading<ChatR
   return accept({ units: units.value, stream, structured: asksForJson(root) });
 }
 
-function readMessages(node: JsonNode | undefined, rules: ChatRules): Reading<readonly CheckUnit[]> {
+function readMessages(node: JsonNode | undefined, rules: ChatRules): ParseResult<readonly CheckUnit[]> {
   if (node?.kind !== 'array' || node.items.length === 0) return refuse('invalid_request', 'messages');
   const units: CheckUnit[] = [];
   for (const [index, item] of node.items.entries()) {
@@ -60,7 +60,7 @@ function readMessages(node: JsonNode | undefined, rules: ChatRules): Reading<rea
   return accept(units);
 }
 
-function findUnsupported(root: JsonNode): Refusal | undefined {
+function findUnsupported(root: JsonNode): RequestRefusal | undefined {
   const variants = given(root, 'n');
   if (variants !== undefined && !(variants.kind === 'number' && variants.value === 1)) return unsupported('n');
   const logprobs = given(root, 'logprobs');
@@ -70,7 +70,7 @@ function findUnsupported(root: JsonNode): Refusal | undefined {
   return asksForTextOnly(given(root, 'modalities')) ? undefined : unsupported('modalities');
 }
 
-function unsupported(param: string): Refusal {
+function unsupported(param: string): RequestRefusal {
   return { code: 'unsupported_value', param };
 }
 

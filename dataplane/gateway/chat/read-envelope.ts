@@ -1,14 +1,14 @@
 import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
-import type { Span } from './check-unit.ts';
+import type { ByteRange } from './check-unit.ts';
 import { isDisguised } from './fold-key.ts';
-import { accept, type Reading, refuse } from './refusal.ts';
+import { accept, type ParseResult, refuse } from './parse-result.ts';
 
 /** What of a request decides about its way, whatever else it holds. */
 export type Envelope = {
   readonly root: JsonNode & { readonly kind: 'object' };
   readonly alias: string;
   /** Place of the model's name, quotes included. */
-  readonly model: Span;
+  readonly model: ByteRange;
 };
 
 /**
@@ -23,7 +23,7 @@ const routingKeys: ReadonlySet<string> = new Set(['model']);
  * Reads the JSON of any request and the model it names. A second model, in whatever case its key is written, would let
  * a caller name one model to us and another one to the provider.
  */
-export function readEnvelope(bytes: Uint8Array): Reading<Envelope> {
+export function readEnvelope(bytes: Uint8Array): ParseResult<Envelope> {
   const root = parseBody(bytes);
   if (root === undefined) return refuse('invalid_json', null);
   if (root.kind !== 'object') return refuse('invalid_request', null);

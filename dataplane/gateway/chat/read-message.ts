@@ -1,7 +1,7 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
-import type { CheckUnit, Span, TextPlace } from './check-unit.ts';
+import type { ByteRange, CheckUnit, TextPlace } from './check-unit.ts';
 import { findForeignKey, messageKeys, partKeys } from './known-keys.ts';
-import { accept, type Reading, refuse } from './refusal.ts';
+import { accept, type ParseResult, refuse } from './parse-result.ts';
 
 /** What a profile and a binding allow inside of messages. */
 export type MessageRules = {
@@ -12,7 +12,7 @@ export type MessageRules = {
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
 type Text = { readonly content: string; readonly place: TextPlace };
-type Part = { readonly string: Span; readonly text: string; readonly index: number };
+type Part = { readonly string: ByteRange; readonly text: string; readonly index: number };
 
 const attachmentTypes: ReadonlySet<string> = new Set(['image_url', 'input_audio', 'file']);
 const toolKeys = ['tool_calls', 'function_call', 'tool_call_id', 'audio'] as const;
@@ -23,7 +23,7 @@ const noText: Text = { content: '', place: { kind: 'absent' } };
  * The check messages of one chat message (document 1, section 4.7): its text, empty where it has none, and a `refusal`
  * of its own as a second one. Parts of one message are joined by one space. Names, tool calls and attachments stay out.
  */
-export function readMessage(node: JsonNode, place: string, rules: MessageRules): Reading<readonly CheckUnit[]> {
+export function readMessage(node: JsonNode, place: string, rules: MessageRules): ParseResult<readonly CheckUnit[]> {
   if (node.kind !== 'object') return refuse('invalid_request', place);
   const foreign = findForeignKey(node, messageKeys, rules.extraKeys, place);
   if (foreign !== undefined) return { ok: false, refusal: foreign };
@@ -39,14 +39,14 @@ export function readMessage(node: JsonNode, place: string, rules: MessageRules):
   return accept([text.value, ...refusal.value].map((one) => ({ role: role.value, ...one })));
 }
 
-function readRefusal(node: ObjectNode, place: string): Reading<readonly Text[]> {
+function readRefusal(node: ObjectNode, place: string): ParseResult<readonly Text[]> {
   const refusal = member(node, 'refusal');
   if (refusal === undefined || refusal.kind === 'null') return accept([]);
   if (refusal.kind !== 'string') return refuse('invalid_request', `${place}.refusal`);
   return accept(refusal.value === '' ? [] : [stringText(refusal)]);
 }
 
-function readContent(node: JsonNode | undefined, place: string, rules: MessageRules): Reading<Text> {
+function readContent(node: JsonNode | undefined, place: string, rules: MessageRules): ParseResult<Text> {
   if (node === undefined || node.kind === 'null') return accept(noText);
   if (node.kind === 'string') return accept(stringText(node));
   if (node.kind !== 'array') return refuse('invalid_request', place);
@@ -60,7 +60,7 @@ function readContent(node: JsonNode | undefined, place: string, rules: MessageRu
 }
 
 /** @returns undefined for an attachment */
-function readPart(node: JsonNode, index: number, place: string, rules: MessageRules): Reading<Part | undefined> {
+function readPart(node: JsonNode, index: number, place: string, rules: MessageRules): ParseResult<Part | undefined> {
   if (node.kind !== 'object') return refuse('invalid_request', place);
   const foreign = findForeignKey(node, partKeys, rules.extraKeys, place);
   if (foreign !== undefined) return { ok: false, refusal: foreign };

@@ -1,10 +1,10 @@
 import { type Edit, splice } from '#kit/json/splice';
-import type { CheckUnit, Span } from './check-unit.ts';
+import type { ByteRange, CheckUnit } from './check-unit.ts';
 
 const nothing = new Uint8Array(0);
 
 /** Puts the provider's name of the model in the place of the alias. */
-export function renameModel(model: Span, upstreamModel: string): Edit {
+export function renameModel(model: ByteRange, upstreamModel: string): Edit {
   return { ...model, replacement: jsonString(upstreamModel) };
 }
 

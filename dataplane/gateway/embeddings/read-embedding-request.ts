@@ -1,7 +1,7 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { embeddingKeys, findForeignKey } from '../chat/known-keys.ts';
-import { accept, type Reading, refuse } from '../chat/refusal.ts';
+import { accept, type ParseResult, refuse } from '../chat/parse-result.ts';
 
 /** Strings of one embeddings request, as the API bounds them. */
 export const maxEmbeddingInputs = 2_048;
@@ -12,7 +12,10 @@ const role = 'user';
  * The strings of a guarded embeddings request as check messages, in their order. Arrays of tokens are refused: their
  * text cannot be judged.
  */
-export function readEmbeddingRequest(root: JsonNode, extraKeys: ReadonlySet<string>): Reading<readonly CheckUnit[]> {
+export function readEmbeddingRequest(
+  root: JsonNode,
+  extraKeys: ReadonlySet<string>,
+): ParseResult<readonly CheckUnit[]> {
   if (root.kind !== 'object') return refuse('invalid_request', null);
   const foreign = findForeignKey(root, embeddingKeys, extraKeys, '');
   if (foreign !== undefined) return { ok: false, refusal: foreign };

@@ -7,20 +7,20 @@ import { plainError } from '../relay/client-error.ts';
 import { completeChat } from './complete-chat.ts';
 import { createEmbedding } from './create-embedding.ts';
 import { errorAnswer } from './errors.ts';
-import type { Gateway } from './exchange.ts';
 import { listModels } from './list-models.ts';
-import { type Operation, runOperation, sendError } from './run-operation.ts';
+import type { Gateway } from './request-context.ts';
+import { type GatewayOperation, runOperation, sendError } from './run-operation.ts';
 
 type Env = { Bindings: HttpBindings };
 
-const chat: Operation = { name: 'chat', run: completeChat };
-const embeddings: Operation = { name: 'embeddings', run: createEmbedding };
-const models: Operation = { name: 'models', run: listModels };
+const chat: GatewayOperation = { name: 'chat', run: completeChat };
+const embeddings: GatewayOperation = { name: 'embeddings', run: createEmbedding };
+const models: GatewayOperation = { name: 'models', run: listModels };
 
 /** The routes that clients of models see. Answers are written to Node's own response, which alone can hold back. */
 export function createApp(gateway: Gateway): Hono<Env> {
   const app = new Hono<Env>();
-  const serve = (operation: Operation) => async (context: Context<Env>) => {
+  const serve = (operation: GatewayOperation) => async (context: Context<Env>) => {
     await runOperation(gateway, operation, context.env.incoming, context.env.outgoing);
     return RESPONSE_ALREADY_SENT;
   };

@@ -4,12 +4,12 @@ import type { TakenRoute } from '../routes/route-table.ts';
 import { mapUpstreamStatus } from '../upstream/map-status.ts';
 import { abandonBody, readWholeBody } from '../upstream/read-whole-body.ts';
 import type { UpstreamAnswer, UpstreamCall } from '../upstream/upstream-client.ts';
-import { type Exchange, failed, type Reply } from './exchange.ts';
+import { failed, type OperationResult, type RequestContext } from './request-context.ts';
 
 /** The largest answer that is held whole. */
 export const maxAnswerBytes = 20 * 1_048_576;
 
-type ErrorReply = Reply & { readonly kind: 'error' };
+type ErrorReply = OperationResult & { readonly kind: 'error' };
 type Answer = UpstreamAnswer & { readonly kind: 'answer' };
 
 const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -19,14 +19,14 @@ const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
  * What is not a 200 of the wanted media type becomes an error of ours; the provider's own words stay behind.
  */
 export async function callProvider(
-  exchange: Exchange,
+  context: RequestContext,
   route: TakenRoute,
   call: Pick<UpstreamCall, 'path' | 'body' | 'accept'>,
 ): Promise<Answer | ErrorReply> {
   const { endpoint, credential } = route.spec.upstream;
-  const { upstream } = exchange.gateway;
-  const headers = forwardedHeaders(exchange.incoming.rawHeaders);
-  const answer = await upstream.call({ ...call, endpoint, credential, headers }, exchange.life.signal);
+  const { upstream } = context.gateway;
+  const headers = forwardedHeaders(context.incoming.rawHeaders);
+  const answer = await upstream.call({ ...call, endpoint, credential, headers }, context.life.signal);
   if (answer.kind !== 'answer') return failed(plainError('upstream_unreachable'));
   if (answer.status === 200 && !answer.encoded && answer.mediaType === call.accept) return answer;
   abandonBody(answer.body);
@@ -37,13 +37,13 @@ export async function callProvider(
 
 /** Sends a body and reads the provider's answer whole. */
 export async function askProvider(
-  exchange: Exchange,
+  context: RequestContext,
   route: TakenRoute,
   call: Pick<UpstreamCall, 'path' | 'body'>,
 ): Promise<{ readonly kind: 'whole'; readonly bytes: Buffer } | ErrorReply> {
-  const answer = await callProvider(exchange, route, { ...call, accept: 'application/json' });
+  const answer = await callProvider(context, route, { ...call, accept: 'application/json' });
   if (answer.kind === 'error') return answer;
-  const body = await readWholeBody(answer.body, maxAnswerBytes, exchange.life.signal);
+  const body = await readWholeBody(answer.body, maxAnswerBytes, context.life.signal);
   if (body.ok) return { kind: 'whole', bytes: body.bytes };
   return failed(plainError(body.fault === 'too_large' ? 'upstream_too_large' : 'upstream_broken'));
 }

@@ -7,22 +7,22 @@ import { guardAnswer } from '../relay/guard-answer.ts';
 import { guardInput } from '../relay/guard-input.ts';
 import { checkTarget } from '../routes/check-target.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
-import { type Admitted, admitRequest, refused } from './admit-request.ts';
+import { type AdmittedRequest, admitRequest, refused } from './admit-request.ts';
 import { askProvider } from './call-provider.ts';
-import { type Exchange, failed, type Reply } from './exchange.ts';
+import { failed, type OperationResult, type RequestContext } from './request-context.ts';
 import { streamChat } from './stream-chat.ts';
 
 const path = '/chat/completions';
 
 /** POST /v1/chat/completions: input check, provider, output check (document 1, section 4.7; DESIGN section 8). */
-export async function completeChat(exchange: Exchange): Promise<Reply> {
-  const admitted = await admitRequest(exchange);
+export async function completeChat(context: RequestContext): Promise<OperationResult> {
+  const admitted = await admitRequest(context);
   if (admitted.kind === 'error') return admitted;
   const { guardrail } = admitted.route.spec;
-  if (guardrail.mode === 'None') return completeUnguarded(exchange, admitted);
+  if (guardrail.mode === 'None') return completeUnguarded(context, admitted);
   const chat = readChatRequest(admitted.envelope.root, rulesOf(admitted.route));
   if (!chat.ok) return refused(chat.refusal);
-  const { gateway, life } = exchange;
+  const { gateway, life } = context;
   const { checks } = gateway;
   const { signal } = life;
   const { spec } = admitted.route;
@@ -31,8 +31,8 @@ export async function completeChat(exchange: Exchange): Promise<Reply> {
   const body = forwardedBody(admitted, input.kind === 'mask' ? input.edits : []);
   const target = checkTarget(spec, guardrail, 'response');
   const masked = input.kind === 'mask';
-  if (chat.value.stream) return streamChat(exchange, admitted.route, { path, body, masked, target });
-  const answer = await askProvider(exchange, admitted.route, { path, body });
+  if (chat.value.stream) return streamChat(context, admitted.route, { path, body, masked, target });
+  const answer = await askProvider(context, admitted.route, { path, body });
   if (answer.kind === 'error') return answer;
   const { structured } = chat.value;
   const output = await guardAnswer(checks, target, { bytes: answer.bytes, structured }, signal);
@@ -40,12 +40,12 @@ export async function completeChat(exchange: Exchange): Promise<Reply> {
   return { kind: 'json', bytes: output.bytes, masked: masked || output.kind === 'mask' };
 }
 
-async function completeUnguarded(exchange: Exchange, admitted: Admitted): Promise<Reply> {
+async function completeUnguarded(context: RequestContext, admitted: AdmittedRequest): Promise<OperationResult> {
   const body = forwardedBody(admitted, []);
   if (isTrue(member(admitted.envelope.root, 'stream'))) {
-    return streamChat(exchange, admitted.route, { path, body, masked: false, target: undefined });
+    return streamChat(context, admitted.route, { path, body, masked: false, target: undefined });
   }
-  const answer = await askProvider(exchange, admitted.route, { path, body });
+  const answer = await askProvider(context, admitted.route, { path, body });
   return answer.kind === 'error' ? answer : { kind: 'json', bytes: answer.bytes, masked: false };
 }
 
@@ -57,7 +57,7 @@ function rulesOf({ spec }: TakenRoute): Parameters<typeof readChatRequest>[1] {
   };
 }
 
-function forwardedBody({ bytes, envelope, route }: Admitted, edits: readonly Edit[]): Uint8Array {
+function forwardedBody({ bytes, envelope, route }: AdmittedRequest, edits: readonly Edit[]): Uint8Array {
   return rewriteBody(bytes, [renameModel(envelope.model, route.spec.upstream.model), ...edits]);
 }
 

@@ -6,11 +6,11 @@ import { guardInput } from '../relay/guard-input.ts';
 import { checkTarget } from '../routes/check-target.ts';
 import { admitRequest, refused } from './admit-request.ts';
 import { askProvider } from './call-provider.ts';
-import { type Exchange, failed, type Reply } from './exchange.ts';
+import { failed, type OperationResult, type RequestContext } from './request-context.ts';
 
 /** POST /v1/embeddings: every input string is judged; a deny refuses all of them, a mask embeds the masked text. */
-export async function createEmbedding(exchange: Exchange): Promise<Reply> {
-  const admitted = await admitRequest(exchange);
+export async function createEmbedding(context: RequestContext): Promise<OperationResult> {
+  const admitted = await admitRequest(context);
   if (admitted.kind === 'error') return admitted;
   const { bytes, envelope, route } = admitted;
   const { guardrail, upstream } = route.spec;
@@ -21,12 +21,12 @@ export async function createEmbedding(exchange: Exchange): Promise<Reply> {
     if (!inputs.ok) return refused(inputs.refusal);
     const target = checkTarget(route.spec, guardrail, 'request');
     const batches = batchUnits(inputs.value, target);
-    const verdict = await guardInput(exchange.gateway.checks, target, batches, exchange.life.signal);
+    const verdict = await guardInput(context.gateway.checks, target, batches, context.life.signal);
     if (verdict.kind === 'stop') return failed(verdict.error, 'request');
     masked = verdict.kind === 'mask';
     if (verdict.kind === 'mask') edits.push(...verdict.edits);
   }
-  const answer = await askProvider(exchange, route, { path: '/embeddings', body: rewriteBody(bytes, edits) });
+  const answer = await askProvider(context, route, { path: '/embeddings', body: rewriteBody(bytes, edits) });
   if (answer.kind === 'error') return answer;
   if (!isEmbeddingAnswer(answer.bytes)) return failed(plainError('upstream_invalid'));
   return { kind: 'json', bytes: answer.bytes, masked };

@@ -1,7 +1,7 @@
-import type { Exchange, Reply } from './exchange.ts';
+import type { OperationResult, RequestContext } from './request-context.ts';
 
 /** GET /v1/models: the aliases that this replica serves now. */
-export function listModels({ gateway }: Exchange): Reply {
+export function listModels({ gateway }: RequestContext): OperationResult {
   const data = gateway.table
     .state()
     .taken.filter(({ spec }) => gateway.table.lookup(spec.alias).kind === 'route')

@@ -2,7 +2,7 @@ import { withTimeout } from '#kit/concurrency/abort';
 import { headerValues } from '#kit/http/raw-headers';
 import { declaredLength, drainRefused, readBody } from '#kit/http/read-body';
 import type { ClientErrorCode } from '../relay/client-error.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** The largest body of a request (DESIGN section 8). */
 export const maxRequestBytes = 20 * 1_048_576;
@@ -10,7 +10,7 @@ export const maxRequestBytes = 20 * 1_048_576;
 /** The longest that a body may take, milliseconds; a slow one ends with request_timeout. */
 export const maxBodyMs = 60_000;
 
-export type Received =
+export type ReceivedBody =
   | { readonly ok: true; readonly bytes: Buffer }
   | { readonly ok: false; readonly code: ClientErrorCode };
 
@@ -18,9 +18,9 @@ export type Received =
  * The gates in front of a JSON body, and the body: media type, no encoding, size. A refused body is drained.
  * Rejects with the reason of the signal when the request is interrupted.
  */
-export async function receiveJson(exchange: Exchange): Promise<Received> {
-  const { incoming, outgoing, gateway, held, life } = exchange;
-  const refuse = (code: ClientErrorCode): Received => {
+export async function receiveJson(context: RequestContext): Promise<ReceivedBody> {
+  const { incoming, outgoing, gateway, held, life } = context;
+  const refuse = (code: ClientErrorCode): ReceivedBody => {
     drainRefused(incoming, outgoing);
     return { ok: false, code };
   };

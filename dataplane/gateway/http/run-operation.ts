@@ -2,21 +2,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendBytes } from '#kit/http/json-answer';
 import { drainRefused } from '#kit/http/read-body';
 import { describeFailure } from '#kit/log/describe-failure';
-import type { OperationName, OutcomeName } from '../metrics.ts';
+import type { OperationName, OutcomeName } from '../metrics/gateway-metrics.ts';
 import { type ClientError, plainError } from '../relay/client-error.ts';
 import { beginRequest, Interruption, interruptionError } from '../relay/interruption.ts';
 import { clientErrors, errorAnswer } from './errors.ts';
-import { type Exchange, failed, type Gateway, type Reply } from './exchange.ts';
+import { failed, type Gateway, type OperationResult, type RequestContext } from './request-context.ts';
 
-export type Operation = {
+export type GatewayOperation = {
   readonly name: OperationName;
-  readonly run: (exchange: Exchange) => Promise<Reply> | Reply;
+  readonly run: (context: RequestContext) => Promise<OperationResult> | OperationResult;
 };
 
 /** Runs one operation from its first byte to its last: who may call, its answer, its metrics and its log line. */
 export async function runOperation(
   gateway: Gateway,
-  operation: Operation,
+  operation: GatewayOperation,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
@@ -24,16 +24,16 @@ export async function runOperation(
   gateway.metrics.begun(operation.name);
   using life = beginRequest(gateway.shutdown, gateway.maxRequestMs);
   using held = new DisposableStack();
-  const exchange: Exchange = { gateway, incoming, outgoing, life, held };
+  const context: RequestContext = { gateway, incoming, outgoing, life, held };
   const onClose = (): void => {
     if (!outgoing.writableFinished) life.interrupt('client_gone');
   };
   outgoing.once('close', onClose);
-  const reply = await answerTo(exchange, operation);
+  const result = await answerTo(context, operation);
   outgoing.off('close', onClose);
-  if (reply !== undefined) send(outgoing, reply);
+  if (result !== undefined) send(outgoing, result);
   boundUnread(outgoing, gateway.clientIdleMs);
-  report(exchange, operation, reply, (performance.now() - started) / 1_000);
+  report(context, operation, result, (performance.now() - started) / 1_000);
 }
 
 /** A client that stops reading must not keep what waits for it: after so much silence the connection ends. */
@@ -43,14 +43,14 @@ function boundUnread(outgoing: ServerResponse, ms: number): void {
 }
 
 /** @returns undefined when nobody is left to be answered */
-async function answerTo(exchange: Exchange, operation: Operation): Promise<Reply | undefined> {
-  const { gateway, incoming, outgoing } = exchange;
+async function answerTo(context: RequestContext, operation: GatewayOperation): Promise<OperationResult | undefined> {
+  const { gateway, incoming, outgoing } = context;
   if (!gateway.keys.admits(incoming.rawHeaders)) {
     drainRefused(incoming, outgoing);
     return failed(plainError('unauthenticated'));
   }
   try {
-    return await operation.run(exchange);
+    return await operation.run(context);
   } catch (reason) {
     if (!(reason instanceof Interruption)) {
       gateway.logger.error('operation_failed', { operation: operation.name, failure: describeFailure(reason) });
@@ -63,10 +63,10 @@ async function answerTo(exchange: Exchange, operation: Operation): Promise<Reply
   }
 }
 
-function send(outgoing: ServerResponse, reply: Reply): void {
+function send(outgoing: ServerResponse, result: OperationResult): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
-  if (reply.kind === 'json') sendBytes(outgoing, 200, 'application/json', reply.bytes);
-  else if (reply.kind === 'error') sendError(outgoing, reply.error, reply.retryAfter);
+  if (result.kind === 'json') sendBytes(outgoing, 200, 'application/json', result.bytes);
+  else if (result.kind === 'error') sendError(outgoing, result.error, result.retryAfter);
 }
 
 /** Answers with an error in the shape of the OpenAI API. */
@@ -79,13 +79,18 @@ export function sendError(outgoing: ServerResponse, error: ClientError, retryAft
   });
 }
 
-function report(exchange: Exchange, { name }: Operation, reply: Reply | undefined, seconds: number): void {
-  const { gateway, pin } = exchange;
-  const outcome = outcomeOf(reply);
-  const stage = reply === undefined || reply.kind === 'json' ? 'none' : reply.stage;
-  const error = reply === undefined || reply.kind === 'json' ? undefined : reply.error;
+function report(
+  context: RequestContext,
+  { name }: GatewayOperation,
+  result: OperationResult | undefined,
+  seconds: number,
+): void {
+  const { gateway, pin } = context;
+  const outcome = outcomeOf(result);
+  const stage = result === undefined || result.kind === 'json' ? 'none' : result.stage;
+  const error = result === undefined || result.kind === 'json' ? undefined : result.error;
   const alias = pin?.route.spec.alias ?? '';
-  gateway.metrics.ended(name, { alias, outcome, stage, streamed: reply?.kind === 'streamed', seconds });
+  gateway.metrics.ended(name, { alias, outcome, stage, streamed: result?.kind === 'streamed', seconds });
   gateway.logger.info('request_ended', {
     operation: name,
     outcome,
@@ -97,10 +102,10 @@ function report(exchange: Exchange, { name }: Operation, reply: Reply | undefine
   });
 }
 
-function outcomeOf(reply: Reply | undefined): OutcomeName {
-  if (reply === undefined) return 'interrupted';
-  const error = reply.kind === 'json' ? undefined : reply.error;
-  if (error === undefined) return reply.kind !== 'error' && reply.masked ? 'masked' : 'passed';
+function outcomeOf(result: OperationResult | undefined): OutcomeName {
+  if (result === undefined) return 'interrupted';
+  const error = result.kind === 'json' ? undefined : result.error;
+  if (error === undefined) return result.kind !== 'error' && result.masked ? 'masked' : 'passed';
   if (error.kind === 'check_failed') return 'check_failed';
   if (error.code === 'policy_denied') return 'denied';
   if (error.code === 'shutting_down') return 'interrupted';

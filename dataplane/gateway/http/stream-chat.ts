@@ -6,8 +6,8 @@ import type { TakenRoute } from '../routes/route-table.ts';
 import { PlainStream } from '../stream/plain-stream.ts';
 import { StreamGuard } from '../stream/stream-guard.ts';
 import { callProvider } from './call-provider.ts';
-import type { Exchange, Reply } from './exchange.ts';
 import { beginFrames } from './frame-sink.ts';
+import type { OperationResult, RequestContext } from './request-context.ts';
 
 export type StreamedCall = {
   readonly path: string;
@@ -19,10 +19,14 @@ export type StreamedCall = {
 };
 
 /** Streams the answer of a provider. Once the stream has begun its status is 200, however it ends. */
-export async function streamChat(exchange: Exchange, route: TakenRoute, call: StreamedCall): Promise<Reply> {
-  const { gateway, life, outgoing } = exchange;
+export async function streamChat(
+  context: RequestContext,
+  route: TakenRoute,
+  call: StreamedCall,
+): Promise<OperationResult> {
+  const { gateway, life, outgoing } = context;
   const { body, masked, path, target } = call;
-  const answer = await callProvider(exchange, route, { path, body, accept: 'text/event-stream' });
+  const answer = await callProvider(context, route, { path, body, accept: 'text/event-stream' });
   if (answer.kind === 'error') return answer;
   const frames = beginFrames(outgoing);
   try {
@@ -30,7 +34,7 @@ export async function streamChat(exchange: Exchange, route: TakenRoute, call: St
       body: answer.body,
       machine: target === undefined ? new PlainStream() : new StreamGuard(),
       sink: frames,
-      check: (text, signal) => judgeWindow(exchange, target, text, signal),
+      check: (text, signal) => judgeWindow(context, target, text, signal),
       idleMs: gateway.streamIdleMs,
       signal: life.signal,
     });
@@ -46,7 +50,7 @@ export async function streamChat(exchange: Exchange, route: TakenRoute, call: St
 }
 
 async function judgeWindow(
-  { gateway }: Exchange,
+  { gateway }: RequestContext,
   target: CheckTarget | undefined,
   text: string,
   signal: AbortSignal,

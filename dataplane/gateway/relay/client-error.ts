@@ -1,9 +1,9 @@
 import type { CheckFailure } from '#checks/check-outcome';
-import type { RefusalCode } from '../chat/refusal.ts';
+import type { RequestRefusalCode } from '../chat/parse-result.ts';
 
 /** Why a request fails, but for failed checks; the table in `http/errors.ts` gives each its status and sentence. */
 export type ClientErrorCode =
-  | RefusalCode
+  | RequestRefusalCode
   | 'unauthenticated'
   | 'policy_denied'
   | 'model_disabled'

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import type { CheckOutcome } from '#checks/check-outcome';
-import type { GuardStep, Judgement, StreamStop } from '../stream/stream-guard.ts';
+import type { GuardStep, StreamStop, WindowVerdict } from '../stream/stream-guard.ts';
 import { type ClientError, plainError } from './client-error.ts';
 
 /** A guard of a stream, or the relay of one without a guard. */
 export type StreamMachine = {
   receive(bytes: Uint8Array): void;
   close(): void;
-  judged?(judgement: Judgement): void;
+  judged?(judgement: WindowVerdict): void;
   next(): GuardStep;
 };
 
@@ -68,7 +68,7 @@ export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
   }
 }
 
-async function judge({ check, signal }: RelayOptions, text: string): Promise<Judgement> {
+async function judge({ check, signal }: RelayOptions, text: string): Promise<WindowVerdict> {
   const outcome = await check(text, signal);
   if (signal.aborted) throw signal.reason;
   switch (outcome.kind) {

@@ -6,13 +6,13 @@ export type UsedWorkload = { readonly workload: string; readonly generationId: s
 /** The route of one request, from its admission to its last window; releasing it twice does nothing. */
 export type RoutePin = Disposable & { readonly route: TakenRoute };
 
-export type Admission =
+export type PinResult =
   | { readonly kind: 'pinned'; readonly pin: RoutePin }
   | Exclude<Lookup, { readonly kind: 'route' }>;
 
 /** Admits requests and counts what they use, so that nothing is taken away below a request in flight. */
 export type RoutePins = {
-  admit(alias: string): Admission;
+  admit(alias: string): PinResult;
   /**
    * What requests in flight pin that no taken route does, and each workload that taken routes pin once, with one of
    * their applications: which other ones they pin stands in the routes. In a fixed order.

@@ -10,7 +10,7 @@ import {
 export const routeFormats: readonly number[] = [routeFormatVersion];
 
 /** A route as this gateway understands it, or why it does not; `alias` where it can be told at all. */
-export type RouteReading =
+export type RouteParseResult =
   | { readonly ok: true; readonly spec: GatewayRouteSpec }
   | { readonly ok: false; readonly reason: string; readonly alias: string | undefined };
 
@@ -20,10 +20,10 @@ const credentialName = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
  * Reads the spec of a route strictly: an unknown format or field, and parts that contradict each other, are reasons
  * not to take it (DESIGN section 5, GatewayRoute). Reasons name fields, never values.
  */
-export function readRoute(spec: unknown): RouteReading {
+export function readRoute(spec: unknown): RouteParseResult {
   const format = field(spec, 'formatVersion');
   const alias = field(spec, 'alias');
-  const refuse = (reason: string): RouteReading => ({
+  const refuse = (reason: string): RouteParseResult => ({
     ok: false,
     reason,
     alias: typeof alias === 'string' ? alias : undefined,

@@ -74,7 +74,7 @@ describe('an alias', () => {
     expect(table.state().rejected).toEqual([]);
   });
 
-  test('is answered by one binding at most while two exchange their aliases, and by none that was not proved', () => {
+  test('is answered by one binding at most while two context their aliases, and by none that was not proved', () => {
     const [r, s] = [seen('r', guarded('m')), seen('s', guarded('n'))];
     const table = tableOf(r, s);
     const prove = ({ name, version }: SeenRoute): void => table.probed(name, version, proved);

@@ -1,5 +1,5 @@
 import type { GatewayRouteSpec } from '#resources/gateway-route';
-import { type RouteReading, readRoute } from './read-route.ts';
+import { type RouteParseResult, readRoute } from './read-route.ts';
 
 /** A version of a route as the watch showed it. */
 export type SeenRoute = {
@@ -39,7 +39,7 @@ export type TableState = {
 
 type Entry = {
   readonly seen: SeenRoute;
-  readonly reading: RouteReading;
+  readonly reading: RouteParseResult;
   readonly alias: string | undefined;
   verdict: ProbeVerdict;
   taken: TakenRoute | undefined;

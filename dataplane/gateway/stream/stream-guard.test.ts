@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '#contracts/limits';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { chunkJson, contentOf, contentStream, cutAt, dataEvent, eventsOf } from '../testing/stream-script.ts';
-import { type Judgement, StreamGuard, type StreamStop, streamBounds } from './stream-guard.ts';
+import { StreamGuard, type StreamStop, streamBounds, type WindowVerdict } from './stream-guard.ts';
 
 type Run = {
   readonly emitted: string;
@@ -12,7 +12,7 @@ type Run = {
 };
 
 /** Drives a guard over a cut stream with a judge of windows. */
-function run(parts: readonly Uint8Array[], judge: (window: string) => Judgement = () => ({ kind: 'pass' })): Run {
+function run(parts: readonly Uint8Array[], judge: (window: string) => WindowVerdict = () => ({ kind: 'pass' })): Run {
   const guard = new StreamGuard();
   const emitted: Buffer[] = [];
   const windows: string[] = [];
@@ -31,7 +31,7 @@ function run(parts: readonly Uint8Array[], judge: (window: string) => Judgement 
   }
 }
 
-function denies(phrase: string): (window: string) => Judgement {
+function denies(phrase: string): (window: string) => WindowVerdict {
   return (window) => (window.includes(phrase) ? { kind: 'deny' } : { kind: 'pass' });
 }
 

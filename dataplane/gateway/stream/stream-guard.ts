@@ -21,7 +21,7 @@ export type GuardStep =
   | { readonly kind: 'finished' }
   | { readonly kind: 'stopped'; readonly stop: StreamStop };
 
-export type Judgement =
+export type WindowVerdict =
   | { readonly kind: 'pass' }
   | { readonly kind: 'deny' }
   | { readonly kind: 'failed'; readonly code: CheckFailure };
@@ -60,7 +60,7 @@ export class StreamGuard {
   }
 
   /** The answer to a `check` step. */
-  judged(judgement: Judgement): void {
+  judged(judgement: WindowVerdict): void {
     const judging = this.#judging;
     if (judging === undefined) throw new Error('a judgement came without a check');
     this.#judging = undefined;

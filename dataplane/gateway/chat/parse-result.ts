@@ -2,10 +2,10 @@
  * A request that the gateway refuses before any check. `param` is the place in the request: known names and positions,
  * or a key of the request that looks like an identifier; null where there is no single place.
  */
-export type Refusal = { readonly code: RefusalCode; readonly param: string | null };
+export type RequestRefusal = { readonly code: RequestRefusalCode; readonly param: string | null };
 
 /** Why; the table in `http/errors.ts` gives each its status and sentence. */
-export type RefusalCode =
+export type RequestRefusalCode =
   | 'invalid_json'
   | 'invalid_request'
   | 'unknown_key'
@@ -14,9 +14,14 @@ export type RefusalCode =
   | 'unsupported_for_profile'
   | 'unsupported_for_policy';
 
-export type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
+export type ParseResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: RequestRefusal };
 
-export function refuse(code: RefusalCode, param: string | null): { readonly ok: false; readonly refusal: Refusal } {
+export function refuse(
+  code: RequestRefusalCode,
+  param: string | null,
+): { readonly ok: false; readonly refusal: RequestRefusal } {
   return { ok: false, refusal: { code, param } };
 }
 

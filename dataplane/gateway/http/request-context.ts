@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CheckClient } from '#checks/client';
 import type { Logger } from '#kit/log/logger';
 import type { ClientKeys } from '../clients/client-keys.ts';
-import type { GatewayMetrics } from '../metrics.ts';
+import type { GatewayMetrics } from '../metrics/gateway-metrics.ts';
 import type { ClientError } from '../relay/client-error.ts';
 import type { RequestLife } from '../relay/interruption.ts';
 import type { RoutePin, RoutePins } from '../routes/pin-routes.ts';
@@ -33,21 +33,21 @@ export type Gateway = {
 };
 
 /** Where in its way a request stood when it was decided. */
-export type Stage = 'none' | 'request' | 'response';
+export type DecisionStage = 'none' | 'request' | 'response';
 
 /** What an operation came to. A `streamed` answer has left already. */
-export type Reply =
-  | { readonly kind: 'error'; readonly error: ClientError; readonly stage: Stage; readonly retryAfter?: string }
+export type OperationResult =
+  | { readonly kind: 'error'; readonly error: ClientError; readonly stage: DecisionStage; readonly retryAfter?: string }
   | { readonly kind: 'json'; readonly bytes: Uint8Array; readonly masked: boolean }
   | {
       readonly kind: 'streamed';
       readonly error: ClientError | undefined;
-      readonly stage: Stage;
+      readonly stage: DecisionStage;
       readonly masked: boolean;
     };
 
 /** One request on its way. `use` holds things until the request is over. */
-export type Exchange = {
+export type RequestContext = {
   readonly gateway: Gateway;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
@@ -57,6 +57,9 @@ export type Exchange = {
   pin?: RoutePin;
 };
 
-export function failed(error: ClientError, stage: Stage = 'none'): Reply & { readonly kind: 'error' } {
+export function failed(
+  error: ClientError,
+  stage: DecisionStage = 'none',
+): OperationResult & { readonly kind: 'error' } {
   return { kind: 'error', error, stage };
 }
