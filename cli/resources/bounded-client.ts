@@ -3,7 +3,7 @@ import type { ClientOptions, KubeClient, ListOptions } from '#kube/client/client
 import { createClient } from '#kube/client/client';
 import { KubeError } from '#kube/client/kube-error';
 import type { KubeObject } from '#kube/client/kube-object';
-import { patient } from '#kube/client/patient-client';
+import { retrying } from '#kube/client/retrying-client';
 import type { Kind } from '#resources/kinds';
 
 /**
@@ -28,5 +28,5 @@ export function createBoundedClient(options: ClientOptions, seconds: number): Ku
       );
     }
   }
-  return patient({ ...client, list }, requestTimeoutMs);
+  return retrying({ ...client, list }, requestTimeoutMs);
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSmallApiServer } from '#kube/testing/small-api-server';
+import { startFakeApiServer } from '#kube/testing/fake-api-server';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
@@ -162,7 +162,7 @@ describe('the program that applies the example', () => {
   }
 
   test('creates a policy and then a model behind the gateway that is named', async () => {
-    await using server = await startSmallApiServer();
+    await using server = await startFakeApiServer();
     const { code, stdout } = await apply(server.url, { PORTCULLIS_GATEWAY: 'second' });
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -181,7 +181,7 @@ describe('the program that applies the example', () => {
   });
 
   test('leaves what is there as somebody changed it', async () => {
-    await using server = await startSmallApiServer();
+    await using server = await startFakeApiServer();
     await apply(server.url);
     server.change('guardrailpolicies', 'guarded-chat', (object) => {
       object['spec'] = { displayName: 'Ours now' };
@@ -196,7 +196,7 @@ describe('the program that applies the example', () => {
   });
 
   test('waits for a server that does not answer yet, and gives up in the end', async () => {
-    await using server = await startSmallApiServer();
+    await using server = await startFakeApiServer();
     let cut = 0;
     server.fate = () => {
       cut += 1;

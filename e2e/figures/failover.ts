@@ -1,5 +1,5 @@
 import { filesOf, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
-import { countLateWrites, measureTakeOver } from '../kube/take-over.ts';
+import { countLateWrites, measureFailover } from '../kube/measure-failover.ts';
 import type { Figure } from '../support/figure.ts';
 
 const bounds = { crashSeconds: 17, orderlySeconds: 2 } as const;
@@ -16,8 +16,8 @@ export const figure: Figure = {
     const ends: number[] = [];
     let late = 0;
     for (let round = 0; round < rounds; round += 1) {
-      crashes.push(await measureTakeOver({ client: await server.client(), access }, 'SIGKILL'));
-      ends.push(await measureTakeOver({ client: await server.client(), access }, 'SIGTERM'));
+      crashes.push(await measureFailover({ client: await server.client(), access }, 'SIGKILL'));
+      ends.push(await measureFailover({ client: await server.client(), access }, 'SIGTERM'));
       late += await countLateWrites({ client: await server.client(), access });
       say(
         `crash ${crashes.at(-1)?.toFixed(2)} s, orderly end ${ends.at(-1)?.toFixed(2)} s, ${late} late writes so far`,

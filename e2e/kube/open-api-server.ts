@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ClientOptions, createClient, type KubeClient } from '#kube/client/client';
 import type { ClusterAccess } from '#kube/client/cluster-access';
 import { loadKubeconfig } from '#kube/client/credentials';
-import { patient } from '#kube/client/patient-client';
+import { retrying } from '#kube/client/retrying-client';
 import { kinds } from '#resources/kinds';
 import { root } from '../../hack/check/run-tool.ts';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../../hack/cluster/control-plane.ts';
@@ -62,7 +62,7 @@ export async function openApiServer(options: ControlPlaneOptions = {}): Promise<
 /** Established says that a kind is known; its storage is opened by who asks first, and may ask to come back later. */
 async function untilServed(access: ClusterAccess): Promise<void> {
   await using client = createClient({ ...access, namespace: 'default' });
-  const asked = patient(client, servedMs);
+  const asked = retrying(client, servedMs);
   await Promise.all(Object.values(kinds).map((kind) => asked.list(kind)));
 }
 

@@ -1,7 +1,7 @@
 import type { KubeClient, ListOptions, WatchEvent, WatchOptions } from '#kube/client/client';
 import { KubeError } from '#kube/client/kube-error';
 import type { KubeObject } from '#kube/client/kube-object';
-import { refusalToError } from '#kube/client/status-object';
+import { statusToError } from '#kube/client/status-object';
 import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { ApiRefusal, statusOf } from '../../operator/folder-api/api-refusal.ts';
@@ -78,7 +78,7 @@ export function createUnreliableClient(network: Network, life: Life, death?: Dea
       if (refused !== undefined) throw refused;
       result = { value: run() };
     } catch (error) {
-      result = { error: error instanceof ApiRefusal ? refusalToError(error.httpStatus, statusOf(error)) : error };
+      result = { error: error instanceof ApiRefusal ? statusToError(error.httpStatus, statusOf(error)) : error };
     }
     if (random() < weather.loss) result = { error: new KubeError('network', 'the answer was lost') };
     await travel();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
-import { patient } from '#kube/client/patient-client';
+import { retrying } from '#kube/client/retrying-client';
 import type { Stored } from '#resources/metadata';
 import type { ApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
@@ -25,7 +25,7 @@ const ticking = /leases|gatewayreports/;
 const patienceMs = 30_000;
 
 export async function openWorkloadNamespace(server: ApiServer): Promise<WorkloadNamespace> {
-  const client = patient(await server.client(), patienceMs);
+  const client = retrying(await server.client(), patienceMs);
   const { namespace } = client;
   await server.kubectl('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted');
   return {

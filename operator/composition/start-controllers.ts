@@ -1,6 +1,6 @@
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
-import { createTurns } from '#kube/queue/turns';
+import { createPassScheduler } from '#kube/queue/pass-scheduler';
 import type { WorkQueue } from '#kube/queue/work-queue';
 import type { Caches } from '../caches/caches.ts';
 import { createBundleSweep } from '../controllers/bundle-sweep/controller.ts';
@@ -49,12 +49,12 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { bindings, addresses, generations, ledger } = controllers;
 
   const parts = new AsyncDisposableStack();
-  const turns = createTurns();
+  const scheduler = createPassScheduler();
   const start = (
     name: ControllerName,
     concurrency: number,
     { reconcile }: { reconcile(key: string, signal: AbortSignal): Promise<PassOutcome> },
-  ): WorkQueue => parts.use(startController({ name, concurrency, logger, meter, turns, reconcile }));
+  ): WorkQueue => parts.use(startController({ name, concurrency, logger, meter, scheduler, reconcile }));
   const queues = {
     policies: start('guardrailpolicy', 4, controllers.policies),
     bindings: start('modelbinding', 24, bindings),

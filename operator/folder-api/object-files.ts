@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256Hex } from '#contracts/canonical';
 import { removeFile, writeAtomic } from '#kit/files/write-atomic';
-import { isServed } from '#kube/client/served-object';
+import { isStoredObject } from '#kube/client/decode-object';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { StoredObject } from './stored-object.ts';
@@ -78,7 +78,7 @@ function loadKind(directory: string, kind: Kind): readonly StoredObject[] {
 function loadObject(path: string, file: string, kind: Kind): StoredObject {
   const bytes = readFileSync(path);
   const object = parse(bytes);
-  if (!isServed<Resource>(object, kind) || fileNameOf(object.metadata.name) !== file || !hasVersion(object)) {
+  if (!isStoredObject<Resource>(object, kind) || fileNameOf(object.metadata.name) !== file || !hasVersion(object)) {
     throw new StoreError('unreadable_object', `${path} is not a stored ${kind.kind}: restore it or move it away`);
   }
   const { metadata } = object;

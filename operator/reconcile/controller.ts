@@ -1,5 +1,5 @@
 import type { Logger } from '#kit/log/logger';
-import type { Turns } from '#kube/queue/turns';
+import type { PassScheduler } from '#kube/queue/pass-scheduler';
 import { createWorkQueue, type WorkQueue } from '#kube/queue/work-queue';
 import { consequenceOf, outcomeOfError, type PassOutcome } from './outcome.ts';
 import type { ControllerName, ReconcileMeter } from './reconcile-metrics.ts';
@@ -10,13 +10,13 @@ export type ControllerOptions = {
   readonly concurrency: number;
   readonly logger: Logger;
   readonly meter: ReconcileMeter;
-  /** Shared by the controllers of one process; of its own where absent. */
-  readonly turns?: Turns;
+  /** Shared by the controllers of one process; each has its own when absent. */
+  readonly scheduler?: PassScheduler;
 };
 
 /** Runs passes over keys, each after a change, an asked-for time or an error. */
 export function startController(options: ControllerOptions): WorkQueue {
-  const { name, reconcile, concurrency, logger, meter, turns } = options;
+  const { name, reconcile, concurrency, logger, meter, scheduler } = options;
 
   async function process(key: string, signal: AbortSignal): Promise<{ requeueAfterMs: number } | undefined> {
     const outcome = await attempt(key, signal);
@@ -40,7 +40,7 @@ export function startController(options: ControllerOptions): WorkQueue {
   const queue = createWorkQueue({
     process,
     concurrency,
-    ...(turns === undefined ? {} : { turns }),
+    ...(scheduler === undefined ? {} : { scheduler }),
     onError(key, error, count) {
       const { reason } = faultOf(error);
       const kind = error instanceof Error ? error.name : 'unknown';

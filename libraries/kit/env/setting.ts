@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /** The value of a setting, or what was expected: `expected` completes the sentence "NAME … but must be …". */
-export type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly expected: string };
+export type SettingResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly expected: string };
 
 /** One setting of a process, read from the environment variable of its name. */
 export type Setting<T> = {
@@ -16,7 +16,7 @@ export type Setting<T> = {
   readonly optional: boolean;
   /** Whether problems must not show the value. */
   readonly secret: boolean;
-  read(text: string, folder: string): Reading<T>;
+  read(text: string, folder: string): SettingResult<T>;
 };
 
 type Base<D> = { readonly help: string; readonly default?: D; readonly secret?: boolean };
@@ -73,12 +73,12 @@ function make<T>(
   type: string,
   options: Base<unknown>,
   standard: string | undefined,
-  read: (text: string, folder: string) => Reading<T>,
+  read: (text: string, folder: string) => SettingResult<T>,
 ): Setting<T> {
   return { type, help: options.help, default: standard, optional: false, secret: options.secret ?? false, read };
 }
 
-function accept(text: string): Reading<string> {
+function accept(text: string): SettingResult<string> {
   return { ok: true, value: text };
 }
 
@@ -86,7 +86,7 @@ function numberText(value: number | undefined): string | undefined {
   return value === undefined ? undefined : String(value);
 }
 
-function readableFile(path: string): Reading<string> {
+function readableFile(path: string): SettingResult<string> {
   const expected = 'the path of a readable file';
   try {
     if (!statSync(path).isFile()) return { ok: false, expected };
@@ -97,14 +97,14 @@ function readableFile(path: string): Reading<string> {
   }
 }
 
-function readUrl(text: string): Reading<URL> {
+function readUrl(text: string): SettingResult<URL> {
   const expected = 'an http or https URL without user name and password';
   const value = URL.parse(text);
   if (value === null || !['http:', 'https:'].includes(value.protocol)) return { ok: false, expected };
   return value.username === '' && value.password === '' ? { ok: true, value } : { ok: false, expected };
 }
 
-function readHostPort(text: string): Reading<HostPort> {
+function readHostPort(text: string): SettingResult<HostPort> {
   const found = /^(?:\[([0-9A-Fa-f:.%]+)\]|([^\s:[\]/@]+)):(0|[1-9]\d{0,4})$/.exec(text);
   const host = found?.[1] ?? found?.[2];
   const port = Number(found?.[3]);
@@ -112,7 +112,7 @@ function readHostPort(text: string): Reading<HostPort> {
   return { ok: true, value: { host, port } };
 }
 
-function readList(text: string): Reading<readonly string[]> {
+function readList(text: string): SettingResult<readonly string[]> {
   const items = text.split(',').map((item) => item.trim());
   const good = items.every((item) => item !== '') && new Set(items).size === items.length;
   return good ? { ok: true, value: items } : { ok: false, expected: 'texts separated by commas, none empty or twice' };

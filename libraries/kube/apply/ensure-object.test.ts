@@ -2,11 +2,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { builtinKinds } from '../client/builtin-kinds.ts';
 import type { ConfigMap, Deployment } from '../client/builtin-types.ts';
 import { createClient } from '../client/client.ts';
-import { startSmallApiServer } from '../testing/small-api-server.ts';
+import { startFakeApiServer } from '../testing/fake-api-server.ts';
 import { ensureObject, NameConflictError } from './ensure-object.ts';
 
 async function open() {
-  const server = await startSmallApiServer();
+  const server = await startFakeApiServer();
   const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
   onTestFinished(async () => {
     await client[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ function builtin(group: string, version: string, kind: string, plural: string): 
   return { kind, plural, shortNames: [], internal: true, group, version };
 }
 
-/** The kinds of Kubernetes itself that we read or write. The operator's folder serves none of them. */
+/** The built-in kinds of Kubernetes that Portcullis reads or writes. The standalone operator serves none of them. */
 export const builtinKinds = {
   configMap: builtin('', 'v1', 'ConfigMap', 'configmaps'),
   service: builtin('', 'v1', 'Service', 'services'),
@@ -13,7 +13,7 @@ export const builtinKinds = {
   podDisruptionBudget: builtin('policy', 'v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
   networkPolicy: builtin('networking.k8s.io', 'v1', 'NetworkPolicy', 'networkpolicies'),
   lease: builtin('coordination.k8s.io', 'v1', 'Lease', 'leases'),
-  /** Config maps without what they hold, for watches. */
+  /** Metadata of ConfigMaps only, for watches. */
   configMapMetadata: { ...builtin('', 'v1', 'ConfigMap', 'configmaps'), metadataOnly: true },
   event: builtin('events.k8s.io', 'v1', 'Event', 'events'),
 } as const satisfies Record<string, Kind>;

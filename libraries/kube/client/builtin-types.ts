@@ -2,8 +2,8 @@ import type { Condition } from '#resources/metadata';
 import type { KubeObject } from './kube-object.ts';
 
 /**
- * Built-in objects as far as we write or read them; every one of them may hold more. Members that only a server fills
- * are optional. Names and meanings are those of the Kubernetes API reference.
+ * Built-in objects, limited to the members that Portcullis reads or writes; objects of a server have more. Members that
+ * only a server sets are optional. Names and meanings are those of the Kubernetes API reference.
  */
 
 type Labels = Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export type ConfigMap = Omit<KubeObject, 'spec' | 'status'> & {
   readonly binaryData?: Readonly<Record<string, string>>;
 };
 
-export type ServicePort = {
+type ServicePort = {
   readonly name?: string;
   readonly port: number;
   readonly targetPort?: IntOrString;
@@ -31,17 +31,17 @@ export type Service = KubeObject & {
   };
 };
 
-/** A condition of a built-in object: unlike ours it need not say which generation it was observed at. */
+/** A condition of a built-in object; observedGeneration, reason, message and time may be absent. */
 export type BuiltinCondition = Pick<Condition, 'type' | 'status'> & Partial<Omit<Condition, 'type' | 'status'>>;
 
-export type ContainerState = {
+type ContainerState = {
   readonly waiting?: { readonly reason?: string; readonly message?: string };
   readonly running?: { readonly startedAt?: string };
   readonly terminated?: {
     readonly exitCode: number;
     readonly signal?: number;
     readonly reason?: string;
-    /** The termination message; its first 4,096 bytes. */
+    /** The first 4,096 bytes of the termination message. */
     readonly message?: string;
     readonly finishedAt?: string;
   };
@@ -124,7 +124,7 @@ export type Lease = KubeObject & {
   };
 };
 
-export type ObjectReference = {
+type ObjectReference = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string;

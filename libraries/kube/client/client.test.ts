@@ -7,7 +7,7 @@ import { kinds } from '#resources/kinds';
 import { until } from '../../../e2e/support/until.ts';
 import { createElectionClient } from '../election/election-client.ts';
 import { sampleReport } from '../testing/sample-resources.ts';
-import { json, reset, type Step, silence, startScriptedServer } from '../testing/scripted-server.ts';
+import { json, reset, type ScriptedAnswer, silence, startScriptedServer } from '../testing/scripted-server.ts';
 import { builtinKinds } from './builtin-kinds.ts';
 import { createClient } from './client.ts';
 import { KubeError, type KubeErrorCode } from './kube-error.ts';
@@ -17,7 +17,7 @@ const server = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestam
 const report = sampleReport('one', server);
 
 async function withClient(
-  steps: readonly Step[],
+  steps: readonly ScriptedAnswer[],
   tokens: () => string = () => 'secret',
   open: typeof createClient = createClient,
 ) {
@@ -46,7 +46,7 @@ function status(code: number, reason: string, details: object = {}): object {
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: 'why', details };
 }
 
-const refusals: readonly [string, Step, KubeErrorCode][] = [
+const refusals: readonly [string, ScriptedAnswer, KubeErrorCode][] = [
   ['400', json(400, status(400, 'BadRequest')), 'invalid'],
   ['401', json(401, status(401, 'Unauthorized')), 'unauthenticated'],
   ['403', json(403, status(403, 'Forbidden')), 'forbidden'],
@@ -126,7 +126,7 @@ test('tells causes and how long to wait', async () => {
 
 test('sends what the Kubernetes API expects', async () => {
   const seen: { line: string; headers: Record<string, unknown>; body: unknown }[] = [];
-  const note: Step = async (outgoing, incoming) => {
+  const note: ScriptedAnswer = async (outgoing, incoming) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
@@ -165,7 +165,7 @@ test('sends what the Kubernetes API expects', async () => {
 test('reads the token anew for each request', async () => {
   const tokens = ['first', 'second'];
   const seen: unknown[] = [];
-  const note: Step = (outgoing, incoming) => {
+  const note: ScriptedAnswer = (outgoing, incoming) => {
     seen.push(incoming.headers.authorization);
     outgoing.writeHead(200).end(JSON.stringify(report));
   };
@@ -194,7 +194,7 @@ const pools = [
 
 test.each(pools)('$who keeps $sockets connections for many requests', async ({ open, sockets: most }) => {
   const sockets = new Set<unknown>();
-  const note: Step = (outgoing, incoming) => {
+  const note: ScriptedAnswer = (outgoing, incoming) => {
     sockets.add(incoming.socket);
     setTimeout(() => outgoing.writeHead(200).end(JSON.stringify(report)), 2);
   };
@@ -228,7 +228,7 @@ test.each(pools)(
 test('gives up every socket when one does not answer: the next request has a new one, and watches begin anew', async () => {
   const used: (number | undefined)[] = [];
   const noted =
-    (step: Step): Step =>
+    (step: ScriptedAnswer): ScriptedAnswer =>
     (outgoing, incoming) => {
       used.push(incoming.socket.remotePort);
       return step(outgoing, incoming);

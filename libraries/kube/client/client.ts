@@ -2,92 +2,91 @@ import type { TokenFile } from '#kit/http/token-file';
 import type { Kind } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { type ClusterAccess, tokenCredentials } from './cluster-access.ts';
-import { type Connection, openConnection, type RequestReport } from './connection.ts';
+import { type KubeConnection, openConnection, type RequestReport } from './connection.ts';
 import type { JsonPatchOperation } from './json-patch.ts';
 import { KubeError } from './kube-error.ts';
 import type { KubeObject } from './kube-object.ts';
 import { resourcePath } from './resource-path.ts';
-import { acceptOf, type ObjectList, servedList, servedObject } from './served-object.ts';
+import { acceptOf, type ObjectList, decodeList, decodeObject } from './decode-object.ts';
 import { type WatchEvent, type WatchOptions, watchOnce } from './watch.ts';
 
 export type { RequestReport } from './connection.ts';
 export type { JsonPatchOperation } from './json-patch.ts';
 export { KubeError, type KubeErrorCode } from './kube-error.ts';
-export type { ObjectList } from './served-object.ts';
+export type { ObjectList } from './decode-object.ts';
 export type { WatchEvent, WatchOptions } from './watch.ts';
 
 const defaultRequestTimeoutMs = 15_000;
 const listTimeoutMs = 60_000;
 
 export type ListOptions = {
-  /** Objects per page; all in one answer when absent. A server may send fewer. */
+  /** Most objects per page; all in one response when absent. */
   readonly limit?: number;
-  /** Token of the page before; limit and selector must be the same. */
+  /** `continue` token of the previous page; limit and selector must be the same. */
   readonly continue?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Absent: a consistent read of the newest state. "0": any state the server has at hand. Else: not older than this. */
+  /** Absent: a consistent read of the newest state. "0": any cached state. Other values: a state not older than this. */
   readonly resourceVersion?: string;
   readonly signal?: AbortSignal;
 };
 
 export type DeleteOptions = {
-  /** UID that the object must have; a delete never hits a namesake. */
+  /** UID that the object must have, so that a new object of the same name is not deleted. */
   readonly uid: string;
-  /** Version that the object must have. */
+  /** Resource version that the object must have. */
   readonly resourceVersion?: string;
 };
 
 /**
- * The resources port: custom resources of one namespace, served by the Kubernetes API or by the operator's folder.
- * Every failure is a KubeError. Objects come without managedFields and belong to the caller. `R` is what the caller
- * knows of the kind; only what a server always sets is checked. The writer of a request that ended with `network`
- * does not know whether it happened: writes carry preconditions, so that sending them again is safe.
+ * Client for the resources of one namespace, served by the Kubernetes API or by the standalone operator. Every failure is
+ * a KubeError. Returned objects have no managedFields and belong to the caller. `R` is the type that the caller expects;
+ * only the members that every server sets are checked. A write that failed with `network` may have happened: writes
+ * carry preconditions, so that they can be sent again.
  */
 export type KubeClient = {
   readonly namespace: string;
-  /** The newest state; undefined only when the server says that there is no such object. */
+  /** The newest state; undefined only when the server reports this object as not found. */
   get<R extends KubeObject = Resource>(kind: Kind, name: string): Promise<Stored<R> | undefined>;
-  /** One page, ordered by name, all pages of one list from one point in time. `gone`: the token is too old. */
+  /** One page, ordered by name; all pages show one point in time. Fails with `gone` when the token has expired. */
   list<R extends KubeObject = Resource>(kind: Kind, options?: ListOptions): Promise<ObjectList<R>>;
-  /** `already_exists` when there is one of the name; a status in `object` is ignored. */
+  /** Fails with `already_exists` when the name is taken; a status in `object` is ignored. */
   create<R extends KubeObject = Resource>(kind: Kind, object: R): Promise<Stored<R>>;
-  /** Applies a JSON Patch to all but the status, whole or not at all; `precondition_failed` when it does not apply. */
+  /** Applies a JSON Patch atomically to everything but the status; `precondition_failed` when it does not apply. */
   patch<R extends KubeObject = Resource>(
     kind: Kind,
     name: string,
     operations: readonly JsonPatchOperation[],
   ): Promise<Stored<R>>;
-  /** Applies a JSON Patch to the status alone; changes of anything else in it are ignored. */
+  /** Applies a JSON Patch to the status only; changes outside the status are ignored. */
   patchStatus<R extends KubeObject = Resource>(
     kind: Kind,
     name: string,
     operations: readonly JsonPatchOperation[],
   ): Promise<Stored<R>>;
-  /** `conflict` when the object is another one; with finalizers it goes only when the last of them does. */
+  /** Fails with `conflict` when UID or version differ; an object with finalizers is removed with its last finalizer. */
   delete(kind: Kind, name: string, options: DeleteOptions): Promise<void>;
-  /** Changes in order, until the server ends the watch (20 to 25 s) or the signal is aborted; `gone`: list anew. */
+  /** Changes in order until the server ends the watch or the signal is aborted. `gone`: the caller must list again. */
   watch<R extends KubeObject = Resource>(kind: Kind, options: WatchOptions): AsyncGenerator<WatchEvent<R>, void, void>;
 };
 
-/** Who sends: the credentials of an access, or the token of a file. */
-type Sender =
+type Authentication =
   | Pick<ClusterAccess, 'credentials'>
   | { readonly tokenFile: Pick<TokenFile, 'first'>; readonly credentials?: undefined };
 
-/** A ClusterAccess as it is, or an address and a token file; in both cases the namespace whose objects are meant. */
+/** A ClusterAccess, or a URL and a token file; with the namespace of the objects. */
 export type ClientOptions = Omit<ClusterAccess, 'credentials' | 'namespace'> &
-  Sender & {
+  Authentication & {
     readonly namespace: string;
-    /** Milliseconds for a request that is no list and no watch; 15,000 when absent. */
+    /** Timeout of requests other than lists and watches, milliseconds; 15,000 when absent. */
     readonly requestTimeoutMs?: number;
-    /** To the server at the same time, watches included; 48 when absent. */
+    /** Most open connections to the server, watches included; 48 when absent. */
     readonly maxSockets?: number;
-    /** Learns of every finished request, for metrics. */
+    /** Called for every finished request, for metrics. */
     readonly onRequest?: (report: RequestReport) => void;
   };
 
-/** A client over one connection pool; disposing it ends every request and watch. */
+/** A client with its own connection pool; disposing it aborts every request and watch. */
 export function createClient(options: ClientOptions): KubeClient & AsyncDisposable {
   const { namespace, requestTimeoutMs = defaultRequestTimeoutMs } = options;
   const credentials = options.credentials ?? tokenCredentials(options.tokenFile);
@@ -107,7 +106,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
       contentType: 'application/json-patch+json',
       timeoutMs: requestTimeoutMs,
     });
-    return servedObject<R>(answer, kind);
+    return decodeObject<R>(answer, kind);
   }
 
   return {
@@ -122,7 +121,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
         timeoutMs: listTimeoutMs,
         signal: list.signal,
       });
-      return servedList(answer, kind);
+      return decodeList(answer, kind);
     },
     async create<R extends KubeObject = Resource>(kind: Kind, object: R) {
       const answer = await connection.send({
@@ -132,7 +131,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
         body: object,
         timeoutMs: requestTimeoutMs,
       });
-      return servedObject<R>(answer, kind);
+      return decodeObject<R>(answer, kind);
     },
     patch: (kind, name, operations) => patchAt(kind, pathOf(kind, name), operations),
     patchStatus: (kind, name, operations) => patchAt(kind, pathOf(kind, name, 'status'), operations),
@@ -149,9 +148,9 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
   };
 }
 
-/** Absent is only what the server names as absent: the 404 of a proxy or of a missing kind is a failure. */
+/** Undefined only when the 404 names this object: the 404 of a proxy or of an unknown kind is an error. */
 async function getObject<R extends KubeObject = Resource>(
-  connection: Connection,
+  connection: KubeConnection,
   path: string,
   kind: Kind,
   name: string,
@@ -159,7 +158,7 @@ async function getObject<R extends KubeObject = Resource>(
 ): Promise<Stored<R> | undefined> {
   try {
     const accept = acceptOf(kind, 'object');
-    return servedObject<R>(await connection.send({ method: 'GET', path, accept, timeoutMs }), kind);
+    return decodeObject<R>(await connection.send({ method: 'GET', path, accept, timeoutMs }), kind);
   } catch (error) {
     if (error instanceof KubeError && error.code === 'not_found' && error.details.absent === name) return undefined;
     throw error;

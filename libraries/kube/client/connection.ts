@@ -2,62 +2,62 @@ import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { ClusterAccess, Credentials, Renewable } from './cluster-access.ts';
 import { KubeError } from './kube-error.ts';
-import { refusalToError } from './status-object.ts';
+import { statusToError } from './status-object.ts';
 
-/** Sockets to one server, watches included; requests over it wait in the order in which they came. */
+/** Connections to one server, watches included; further requests wait in order of arrival. */
 export const defaultMaxSockets = 48;
-/** Of the sockets, for watches at the same time: each has one of its own, and the rest is left for requests. */
+/** Share of the connections that watches may use, one each; the rest is left for requests. */
 const streamShare = 2 / 3;
-/** API servers keep idle sockets for longer than this, so none is used that its server is about to close. */
+/** Shorter than the idle timeout of API servers, so that a request never uses a connection that the server closes. */
 const idleSocketMs = 30_000;
-/** Sockets that do not answer are all given up at most this often: a server that is slow is not asked for more. */
-const giveUpEveryMs = 15_000;
-/** Who sends, for the audit log of the server. */
+/** Least time between two replacements of the pool, so that a slow server is not flooded with new connections. */
+const replacePoolEveryMs = 15_000;
+/** Name of this client in the audit log of the server. */
 const userAgent = 'portcullis';
-/** A body with a refusal is read up to here; it is a Status object. */
-const maxRefusalBytes = 1_048_576;
-/** The longest answer that is taken; the server pages lists well below it. */
-const maxAnswerBytes = 268_435_456;
+/** Largest body of an error response, a Status object. */
+const maxErrorBytes = 1_048_576;
+/** Largest body of a response; pages of a list are far smaller. */
+const maxResponseBytes = 268_435_456;
 
-export type KubeRequest = {
+type KubeRequest = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
   readonly contentType?: string;
-  /** Media type of the answer; JSON of the kind itself when absent. */
+  /** Media type of the response; plain JSON when absent. */
   readonly accept?: string;
-  /** Milliseconds for the whole request and its answer. */
+  /** Timeout of the whole request and response, milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What an observer learns of each finished request; never a path, a name or a token. */
+/** A finished request, for metrics; without path, name or token. */
 export type RequestReport = {
   readonly method: KubeRequest['method'];
-  /** HTTP status as text, or `error` when no answer came. */
+  /** HTTP status as text, or `error` when there was no response. */
   readonly status: string;
   /** Host and port of the server. */
   readonly host: string;
   readonly seconds: number;
 };
 
-/** One pool to one server: every request bounded, every failure a KubeError. */
-export type Connection = AsyncDisposable & {
-  /** Sends a request and reads the JSON answer. */
+/** A connection pool to one server: every request has a timeout, every failure is a KubeError. */
+export type KubeConnection = AsyncDisposable & {
+  /** Sends a request and reads the JSON response. */
   send(request: KubeRequest): Promise<unknown>;
-  /** Sends a request and hands out the answer as it comes; the deadline covers the whole of it. */
+  /** Sends a request and yields the response body as it arrives; the timeout covers all of it. */
   stream(request: KubeRequest): AsyncGenerator<Uint8Array, void, void>;
 };
 
-export type ConnectionOptions = Omit<ClusterAccess, 'namespace'> & {
-  /** At most; 48 when absent. */
+type KubeConnectionOptions = Omit<ClusterAccess, 'namespace'> & {
+  /** 48 when absent. */
   readonly maxSockets?: number | undefined;
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
 };
 
-/** Opens the pool; nothing is sent yet. A path in `url` stands before every path (API servers behind a proxy). */
-export function openConnection(options: ConnectionOptions): Connection {
+/** Opens the pool without sending anything. A path in `url` is a prefix of every path (API servers behind a proxy). */
+export function openConnection(options: KubeConnectionOptions): KubeConnection {
   const { maxSockets = defaultMaxSockets } = options;
   const maxStreams = Math.floor(maxSockets * streamShare);
   const base = new URL(options.url);
@@ -74,19 +74,19 @@ export function openConnection(options: ConnectionOptions): Connection {
       maxResponseSize: -1,
     });
   let pool = openPool();
-  let gaveUpAt = Number.NEGATIVE_INFINITY;
+  let replacedAt = Number.NEGATIVE_INFINITY;
   let streams = 0;
 
   /**
-   * Where a server or a network went away without a word, no socket tells: the others that are open now are as silent
-   * as the one that was waited for, and idle ones would be used next.
+   * When a server or network disappears without a TCP reset, the other open connections are dead as well, and the next
+   * request would wait for its timeout on one of them.
    */
-  function giveUp(): void {
-    if (performance.now() - gaveUpAt < giveUpEveryMs) return;
-    const silent = pool;
+  function replacePool(): void {
+    if (performance.now() - replacedAt < replacePoolEveryMs) return;
+    const old = pool;
     pool = openPool();
-    gaveUpAt = performance.now();
-    void silent.destroy();
+    replacedAt = performance.now();
+    void old.destroy();
   }
 
   async function open(request: KubeRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
@@ -107,7 +107,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         signal,
       });
       status = String(answer.statusCode);
-      if (answer.statusCode === 401) options.credentials.refused?.();
+      if (answer.statusCode === 401) options.credentials.rejected?.();
       return answer;
     } finally {
       const seconds = (performance.now() - started) / 1000;
@@ -119,10 +119,10 @@ export function openConnection(options: ConnectionOptions): Connection {
     using deadline = withTimeout(request.signal, request.timeoutMs);
     try {
       const answer = await open(request, deadline.signal);
-      if (answer.statusCode >= 300) throw await refusal(answer);
-      return parseAnswer(await readBounded(answer, maxAnswerBytes));
+      if (answer.statusCode >= 300) throw await errorOf(answer);
+      return parseResponse(await readBounded(answer, maxResponseBytes));
     } catch (error) {
-      if (deadline.timedOut()) giveUp();
+      if (deadline.timedOut()) replacePool();
       throw networkError(error, request, deadline.timedOut());
     }
   }
@@ -133,10 +133,10 @@ export function openConnection(options: ConnectionOptions): Connection {
     using deadline = withTimeout(request.signal, request.timeoutMs);
     try {
       const answer = await open(request, deadline.signal);
-      if (answer.statusCode >= 300) throw await refusal(answer);
+      if (answer.statusCode >= 300) throw await errorOf(answer);
       yield* answer.body;
     } catch (error) {
-      if (deadline.timedOut()) giveUp();
+      if (deadline.timedOut()) replacePool();
       throw networkError(error, request, deadline.timedOut());
     } finally {
       streams -= 1;
@@ -146,8 +146,8 @@ export function openConnection(options: ConnectionOptions): Connection {
   return { send, stream, [Symbol.asyncDispose]: () => pool.destroy() };
 }
 
-/** What certificates are held against is read anew for each connection. */
-function connectorOf(options: ConnectionOptions): buildConnector.connector {
+/** CA and client certificates are read for each connection, because they may be rotated. */
+function connectorOf(options: KubeConnectionOptions): buildConnector.connector {
   return (target, callback) => {
     try {
       const { caPem, serverName, clientCertificate } = options;
@@ -172,7 +172,7 @@ function current<T extends string | object | undefined>(value: Renewable<T>): T 
   return typeof value === 'function' ? value() : value;
 }
 
-/** Where credentials are wanted and cannot be had, nothing is sent. */
+/** Fails before anything is sent when the credentials cannot be read; aborting the signal ends a hanging plugin. */
 async function authorizationOf(credentials: Credentials, signal: AbortSignal): Promise<string | undefined> {
   const abandoned = Promise.withResolvers<never>();
   const onAbort = (): void => abandoned.reject(signal.reason);
@@ -181,16 +181,16 @@ async function authorizationOf(credentials: Credentials, signal: AbortSignal): P
     return await Promise.race([credentials.authorization(), abandoned.promise]);
   } catch (cause) {
     if (signal.aborted) throw cause;
-    const why = cause instanceof Error ? cause.message : 'the credentials cannot be read';
-    throw new KubeError('unauthenticated', why, {}, { cause });
+    const message = cause instanceof Error ? cause.message : 'the credentials cannot be read';
+    throw new KubeError('unauthenticated', message, {}, { cause });
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
 }
 
-async function refusal(answer: Dispatcher.ResponseData): Promise<KubeError> {
-  const bytes = await readBounded(answer, maxRefusalBytes);
-  return refusalToError(answer.statusCode, tryParse(bytes), retryAfter(answer.headers['retry-after']));
+async function errorOf(answer: Dispatcher.ResponseData): Promise<KubeError> {
+  const bytes = await readBounded(answer, maxErrorBytes);
+  return statusToError(answer.statusCode, tryParse(bytes), retryAfter(answer.headers['retry-after']));
 }
 
 async function readBounded(answer: Dispatcher.ResponseData, limit: number): Promise<Buffer> {
@@ -198,15 +198,15 @@ async function readBounded(answer: Dispatcher.ResponseData, limit: number): Prom
   let length = 0;
   for await (const chunk of answer.body as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > limit) throw new KubeError('unavailable', `the answer of the API server is over ${limit} bytes`);
+    if (length > limit) throw new KubeError('unavailable', `the response of the API server exceeds ${limit} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
 }
 
-function parseAnswer(bytes: Buffer): unknown {
+function parseResponse(bytes: Buffer): unknown {
   const value = tryParse(bytes);
-  if (value === undefined) throw new KubeError('unavailable', 'the answer of the API server is not JSON');
+  if (value === undefined) throw new KubeError('unavailable', 'the response of the API server is not JSON');
   return value;
 }
 
@@ -226,13 +226,13 @@ function retryAfter(header: string | readonly string[] | undefined): number | un
 
 function networkError(error: unknown, request: KubeRequest, timedOut: boolean): KubeError {
   if (error instanceof KubeError) return error;
-  const why = timedOut ? `no whole answer within ${request.timeoutMs} ms` : systemCode(error);
-  return new KubeError('network', `${request.method} to the API server: ${why}`, {}, { cause: error });
+  const reason = timedOut ? `no complete response within ${request.timeoutMs} ms` : systemCode(error);
+  return new KubeError('network', `${request.method} to the API server: ${reason}`, {}, { cause: error });
 }
 
 function systemCode(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : 'the connection ended';
+  return typeof code === 'string' ? code : 'the connection was closed';
 }
 
 function queryText(query: KubeRequest['query']): string {

@@ -3,7 +3,7 @@ import type { RequestOptions } from 'node:https';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import type { ClientCertificate, ClusterAccess, Credentials } from './cluster-access.ts';
 
-/** A kubeconfig that gives no access. The message names contexts, clusters and users, never a credential. */
+/** A kubeconfig cannot be used. The message names contexts, clusters and users, never a credential. */
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError';
 }
@@ -11,42 +11,44 @@ export class KubeconfigError extends Error {
 export type KubeconfigOptions = {
   /** Name of a context; the current one when absent. */
   readonly context?: string | undefined;
-  /** Path of a kubeconfig; when absent those that KUBECONFIG names, else the one of the home folder. */
+  /** Path of a kubeconfig. When absent: the files of KUBECONFIG, else ~/.kube/config. */
   readonly file?: string | undefined;
 };
 
-/** What the user of a context proves itself with at this time. */
-type Proof = {
+/** The current credentials of the user of a context. */
+type UserCredentials = {
   readonly authorization: string | undefined;
   readonly certificate: ClientCertificate | undefined;
 };
 
-/** How long a proof is used before the package is asked again, which runs a plugin only when its answer has expired. */
-const proofMs = 10_000;
+/** How long credentials are cached; afterwards the package runs the plugin again if its result has expired. */
+const cacheMs = 10_000;
 
 /**
- * Access by a kubeconfig: tokens, basic authentication, client certificates, and plugins, which are run. When the
- * server refuses, the files are read again. Loads the Kubernetes client package, as no process of the data plane does.
- * @throws KubeconfigError where there is no such context, where its user proves nothing, or where it asks for what
- *   would otherwise silently be left out: impersonation, a proxy, a server whose certificate is not checked
+ * Access with a kubeconfig: tokens, basic authentication, client certificates and credential plugins. The files are read
+ * again after a 401. Loads the Kubernetes client package, which no process of the data plane may load.
+ * @throws KubeconfigError when the context does not exist, its user has no credentials, or the kubeconfig uses a feature
+ *   that is not supported: impersonation, a proxy, or disabled verification of the server certificate
  */
 export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<ClusterAccess> {
   const kubeconfig = await readKubeconfig(options);
   const { caFile, caData, server, tlsServerName } = kubeconfig.cluster;
-  const proofs = keepProofs(kubeconfig, () => readKubeconfig(options));
-  const first = await proofs.now();
+  const cache = cacheCredentials(kubeconfig, () => readKubeconfig(options));
+  const first = await cache.current();
   if (first.authorization === undefined && first.certificate === undefined) {
-    throw new KubeconfigError(`the user of the context ${kubeconfig.context} has no credentials that can be sent`);
+    throw new KubeconfigError(
+      `the user of the context ${kubeconfig.context} has no usable credentials: add a token, a client certificate or a plugin`,
+    );
   }
   return {
     url: server,
     caPem: caFile === undefined ? decoded(caData) : () => readFileSync(caFile, 'utf8'),
     serverName: tlsServerName,
     credentials: {
-      authorization: async () => (await proofs.now()).authorization,
-      refused: proofs.drop,
+      authorization: async () => (await cache.current()).authorization,
+      rejected: cache.invalidate,
     },
-    clientCertificate: proofs.certificate,
+    clientCertificate: cache.certificate,
     namespace: kubeconfig.namespace,
   };
 }
@@ -56,8 +58,8 @@ type Kubeconfig = {
   readonly namespace: string | undefined;
   readonly cluster: Cluster;
   readonly user: User;
-  /** The user before a server that nobody calls: the package proves nothing to one that speaks plain HTTP. */
-  readonly prover: KubeConfig;
+  /** The user with a placeholder HTTPS server: the package returns no credentials for a server with plain HTTP. */
+  readonly authenticator: KubeConfig;
 };
 
 async function readKubeconfig({ context, file }: KubeconfigOptions): Promise<Kubeconfig> {
@@ -67,37 +69,40 @@ async function readKubeconfig({ context, file }: KubeconfigOptions): Promise<Kub
     if (file === undefined) config.loadFromDefault();
     else config.loadFromFile(file);
   } catch {
-    // The error of a parser holds a piece of the file.
-    throw new KubeconfigError(`${file ?? 'the kubeconfig'} cannot be read: it must be there and be a kubeconfig`);
+    // The parser's error quotes the file.
+    throw new KubeconfigError(`${file ?? 'the kubeconfig'} is missing or is not a valid kubeconfig`);
   }
   if (context !== undefined) config.setCurrentContext(context);
-  const { cluster, user } = assertSpoken(config);
-  const prover = new KubeConfig();
-  prover.loadFromClusterAndUser({ name: 'prover', server: 'https://prover.invalid', skipTLSVerify: false }, user);
+  const { cluster, user } = assertSupported(config);
+  const authenticator = new KubeConfig();
+  const placeholder = { name: 'placeholder', server: 'https://placeholder.invalid', skipTLSVerify: false };
+  authenticator.loadFromClusterAndUser(placeholder, user);
   const name = nameOf(config);
-  return { context: name, namespace: config.getContextObject(name)?.namespace, cluster, user, prover };
+  return { context: name, namespace: config.getContextObject(name)?.namespace, cluster, user, authenticator };
 }
 
-/** What the package leaves out or weakens is refused. */
-function assertSpoken(config: KubeConfig): Pick<Kubeconfig, 'cluster' | 'user'> {
+/** Refuses the settings that would weaken or silently lose protection. */
+function assertSupported(config: KubeConfig): Pick<Kubeconfig, 'cluster' | 'user'> {
   const name = nameOf(config);
   const cluster = config.getCurrentCluster();
   const user = config.getCurrentUser();
-  if (cluster === null) throw new KubeconfigError(`there is no context '${name}' with a cluster: choose another one`);
-  if (user === null) throw new KubeconfigError(`there is no context '${name}' with a user: choose another one`);
+  if (cluster === null) throw new KubeconfigError(`there is no context '${name}' with a cluster: choose another context`);
+  if (user === null) throw new KubeconfigError(`there is no context '${name}' with a user: choose another context`);
   if (cluster.server === 'http://localhost:8080' && name === 'loaded-context') {
-    throw new KubeconfigError('there is no kubeconfig: name a file, or set KUBECONFIG');
+    throw new KubeconfigError('there is no kubeconfig: pass a file or set KUBECONFIG');
   }
   if (cluster.skipTLSVerify) {
     throw new KubeconfigError(
-      `the cluster ${cluster.name} skips the check of its certificate, and credentials would go to anybody: give its certificate-authority`,
+      `the cluster ${cluster.name} sets insecure-skip-tls-verify, so that any server could receive the credentials: set certificate-authority instead`,
     );
   }
   if (cluster.proxyUrl !== undefined) {
-    throw new KubeconfigError(`the cluster ${cluster.name} is behind a proxy-url, which is not spoken: use a tunnel`);
+    throw new KubeconfigError(`the cluster ${cluster.name} sets proxy-url, which is not supported: use a tunnel`);
   }
   if (isGiven(user.impersonateUser)) {
-    throw new KubeconfigError(`the context ${name} acts as another user, which is not spoken: use that user's own`);
+    throw new KubeconfigError(
+      `the context ${name} impersonates a user, which is not supported: use a context of that user`,
+    );
   }
   return { cluster, user };
 }
@@ -106,53 +111,53 @@ function nameOf(config: KubeConfig): string {
   return config.getCurrentContext() ?? '';
 }
 
-type Proofs = {
-  /** Rejects with a KubeconfigError where a plugin fails. */
-  now(): Promise<Proof>;
-  /** The certificate of the newest proof. */
+type CredentialCache = {
+  /** Rejects with a KubeconfigError when a plugin fails. */
+  current(): Promise<UserCredentials>;
+  /** The newest client certificate. */
   certificate(): ClientCertificate | undefined;
-  drop: NonNullable<Credentials['refused']>;
+  invalidate: NonNullable<Credentials['rejected']>;
 };
 
-function keepProofs(first: Kubeconfig, readAgain: () => Promise<Kubeconfig>): Proofs {
+function cacheCredentials(first: Kubeconfig, readAgain: () => Promise<Kubeconfig>): CredentialCache {
   let kubeconfig: Kubeconfig | undefined = first;
-  let newest: Proof | undefined;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let asking: Promise<Proof> | undefined;
+  let newest: UserCredentials | undefined;
+  let loadedAt = Number.NEGATIVE_INFINITY;
+  let loading: Promise<UserCredentials> | undefined;
 
-  async function ask(): Promise<Proof> {
+  async function load(): Promise<UserCredentials> {
     kubeconfig ??= await readAgain();
-    newest = await proofOf(kubeconfig);
-    askedAt = performance.now();
+    newest = await credentialsOf(kubeconfig);
+    loadedAt = performance.now();
     return newest;
   }
 
   return {
-    now() {
-      if (newest !== undefined && performance.now() - askedAt < proofMs) return Promise.resolve(newest);
-      asking ??= ask().finally(() => {
-        asking = undefined;
+    current() {
+      if (newest !== undefined && performance.now() - loadedAt < cacheMs) return Promise.resolve(newest);
+      loading ??= load().finally(() => {
+        loading = undefined;
       });
-      return asking;
+      return loading;
     },
     certificate: () => newest?.certificate,
-    drop() {
-      // The package keeps what a plugin said until it expires; only a new reading asks the plugin again.
-      if (performance.now() - askedAt < 1_000) return;
+    invalidate() {
+      // The package caches the result of a plugin until it expires; only reading the kubeconfig again runs the plugin.
+      if (performance.now() - loadedAt < 1_000) return;
       kubeconfig = undefined;
-      askedAt = Number.NEGATIVE_INFINITY;
+      loadedAt = Number.NEGATIVE_INFINITY;
     },
   };
 }
 
-async function proofOf({ context, user, prover }: Kubeconfig): Promise<Proof> {
+async function credentialsOf({ context, user, authenticator }: Kubeconfig): Promise<UserCredentials> {
   const options: RequestOptions = {};
   try {
-    await prover.applyToHTTPSOptions(options);
+    await authenticator.applyToHTTPSOptions(options);
   } catch {
-    // The error of a plugin holds what it wrote, which may be anything.
+    // The plugin's error quotes its output, which may contain a credential.
     throw new KubeconfigError(
-      `the credentials of the context ${context} cannot be had: run its plugin by hand, or look at its files`,
+      `the credentials of the context ${context} cannot be loaded: run its plugin by hand, or check its files`,
     );
   }
   const { cert, key } = options;
@@ -169,7 +174,7 @@ function authorizationOf({ headers }: RequestOptions, user: User): string | unde
   return `Basic ${Buffer.from(`${user.username}:${user.password ?? ''}`).toString('base64')}`;
 }
 
-/** The package says both null and undefined of what a file does not hold. */
+/** The package represents an absent member as null or undefined. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }

@@ -3,8 +3,8 @@ import { KubeError } from './kube-error.ts';
 const lineFeed = 0x0a;
 
 /**
- * Cuts a byte stream into lines, wherever the chunks begin and end. A stream that ends inside of a line was cut off:
- * that is a `network` KubeError, as is a line over `maxBytes`.
+ * Splits a byte stream into lines, independently of chunk boundaries.
+ * @throws KubeError `network` when the stream ends within a line or a line exceeds `maxBytes`
  */
 export async function* decodeLines(
   chunks: AsyncIterable<Uint8Array>,
@@ -29,9 +29,9 @@ export async function* decodeLines(
       if (heldBytes > maxBytes) throw tooLong(maxBytes);
     }
   }
-  if (heldBytes > 0) throw new KubeError('network', 'the watch was cut off inside of an event');
+  if (heldBytes > 0) throw new KubeError('network', 'the watch was cut off within an event');
 }
 
 function tooLong(maxBytes: number): KubeError {
-  return new KubeError('network', `an event of the watch is over ${maxBytes} bytes`);
+  return new KubeError('network', `an event of the watch exceeds ${maxBytes} bytes`);
 }

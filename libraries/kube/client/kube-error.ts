@@ -1,4 +1,4 @@
-/** Why a call to a server of the Kubernetes REST subset did not succeed. */
+/** Why a call to a resource server failed. */
 export const kubeErrorCodes = [
   'not_found',
   'already_exists',
@@ -16,27 +16,27 @@ export const kubeErrorCodes = [
 ] as const;
 export type KubeErrorCode = (typeof kubeErrorCodes)[number];
 
-/** One named problem of a refused object: `field` is a path such as `spec.model.alias`. */
+/** One problem of an invalid object: `field` is a path such as `spec.model.alias`. */
 export type FieldProblem = { readonly field: string; readonly message: string };
 
 export type KubeErrorDetails = {
-  /** HTTP status, or the code of a Status object inside of a watch; absent when no answer came. */
+  /** HTTP status, or the code of a Status object in a watch; absent when there was no response. */
   readonly status?: number;
-  /** Every problem of a refused object. */
+  /** Every problem of an invalid object. */
   readonly causes?: readonly FieldProblem[];
-  /** Name of the object that the server says it does not have; absent when the path itself is unknown. */
+  /** Name of the object that was not found; absent when the path itself is unknown. */
   readonly absent?: string;
-  /** How long the server asks to wait, milliseconds. */
+  /** Retry-After, milliseconds. */
   readonly retryAfterMs?: number;
 };
 
 /**
- * A failed call. `code` decides what to do; `message` may repeat what the server said about the caller's own object,
- * so it is for the caller and never for a log.
+ * A failed call. Programs decide by `code`. `message` may quote the server's text about the caller's own object: it is
+ * shown to that caller and never logged.
  *
- * - `conflict`: the object is another one, or of another version, than a write or delete demanded.
- * - `precondition_failed`: a JSON Patch did not apply, most often because of a `test`.
- * - `network`: no whole answer; a write may or may not have happened.
+ * - `conflict`: the object has another UID or resource version than the write or delete demanded.
+ * - `precondition_failed`: a JSON Patch did not apply, usually because of a `test`.
+ * - `network`: no complete response; a write may have happened.
  */
 export class KubeError extends Error {
   readonly code: KubeErrorCode;

@@ -6,9 +6,9 @@ import { isKubeError } from './kube-error.ts';
 import type { KubeObject } from './kube-object.ts';
 
 const pageSize = 500;
-/** Pages of kinds whose objects may have most of a mebibyte, so that one page stays below 20 MiB. */
+/** For kinds whose objects can be close to 1 MiB: keeps a page below 20 MiB. */
 const largePageSize = 20;
-/** How often a list is begun in pages before it is asked for in one answer. */
+/** Attempts in pages before the whole list is requested in one response. */
 const pagedAttempts = 2;
 const largeKinds: readonly string[] = [
   kinds.guardrailPolicy.kind,
@@ -17,20 +17,19 @@ const largeKinds: readonly string[] = [
   builtinKinds.configMap.kind,
 ];
 
-export type ListAllOptions<R extends KubeObject = Resource> = {
+type ListAllOptions<R extends KubeObject = Resource> = {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly signal?: AbortSignal;
-  /** Called for each page that came. */
+  /** Called for each page. */
   readonly onPage?: () => void;
-  /** What is kept of each object, page by page, so that the whole of all of them is never held. */
+  /** Reduces each object, page by page, so that not all objects are in memory in full. */
   readonly transform?: (object: Stored<R>) => Stored<R>;
 };
 
 /**
- * A consistent read of all objects of a kind, page by page; `resourceVersion` is that of the whole list.
- * When the token of a page has become too old, everything is read once more from the beginning; when that happens
- * again, in one answer.
+ * A consistent read of all objects of a kind, page by page; `resourceVersion` is that of the whole list. When the token
+ * of a page has expired, the list starts again; when that happens twice, it is requested in one response.
  */
 export async function listAll<R extends KubeObject = Resource>(
   client: Pick<KubeClient, 'list'>,
@@ -53,7 +52,7 @@ async function readPages<R extends KubeObject>(
   options: ListAllOptions<R>,
   limit: number | undefined,
 ): Promise<{ readonly items: readonly Stored<R>[]; readonly resourceVersion: string }> {
-  const { onPage, transform = keepAll, ...selection } = options;
+  const { onPage, transform = (object) => object, ...selection } = options;
   const query = limit === undefined ? selection : { ...selection, limit };
   const items: Stored<R>[] = [];
   let page = await client.list<R>(kind, query);
@@ -65,6 +64,3 @@ async function readPages<R extends KubeObject>(
   }
 }
 
-function keepAll<R>(object: R): R {
-  return object;
-}

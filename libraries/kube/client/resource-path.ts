@@ -6,12 +6,12 @@ export function apiVersionOf(kind: Kind): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** Whether a kind is one of ours; their objects always have a generation. */
+/** Whether a kind is a Portcullis resource; its objects always have a generation. */
 export function isOwnKind(kind: Kind): boolean {
   return kind.group === undefined;
 }
 
-/** Path of the objects of a kind in a namespace, or of one of them, or of a part of it such as `status`. */
+/** Path of the objects of a kind in a namespace, of one object, or of a subresource such as `status`. */
 export function resourcePath(kind: Kind, namespace: string, ...segments: readonly string[]): string {
   const { group = ownGroup, version = ownVersion } = kind;
   const root = group === '' ? ['api', version] : ['apis', group, version];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KubeError, type KubeErrorCode, type KubeErrorDetails } from './kube-error.ts';
 
-/** The Status object of the Kubernetes API (meta/v1), as far as we read it. */
+/** The members of a Kubernetes Status object (meta/v1) that are read here. */
 const statusObjectSchema = z.looseObject({
   kind: z.literal('Status'),
   code: z.number().optional(),
@@ -24,16 +24,16 @@ const statusObjectSchema = z.looseObject({
     })
     .optional(),
 });
-export type StatusObject = z.infer<typeof statusObjectSchema>;
+type StatusObject = z.infer<typeof statusObjectSchema>;
 
-/** Reads a Status object out of a decoded body; anything else is undefined. */
+/** The Status object in a decoded body; undefined when the body is anything else. */
 export function readStatusObject(body: unknown): StatusObject | undefined {
   const parsed = statusObjectSchema.safeParse(body);
   return parsed.success ? parsed.data : undefined;
 }
 
-/** Turns a refusal (HTTP status, body, Retry-After in milliseconds) into a KubeError. */
-export function refusalToError(httpStatus: number, body: unknown, retryAfterMs?: number): KubeError {
+/** Converts an error response (HTTP status, decoded body, Retry-After in milliseconds) to a KubeError. */
+export function statusToError(httpStatus: number, body: unknown, retryAfterMs?: number): KubeError {
   const status = readStatusObject(body);
   const causes = (status?.details?.causes ?? []).map((cause) => ({
     field: cause.field ?? '',
@@ -70,7 +70,7 @@ function codeOf(httpStatus: number, status: StatusObject | undefined): KubeError
     case 410:
       return 'gone';
     case 422:
-      // A patch that does not apply is answered without causes; a refused object names every one of them.
+      // A patch that does not apply has no causes; an invalid object has one cause for each problem.
       return causes.length === 0 ? 'precondition_failed' : 'invalid';
     case 429:
       return 'too_many_requests';

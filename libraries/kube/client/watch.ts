@@ -1,17 +1,17 @@
 import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import type { Connection } from './connection.ts';
+import type { KubeConnection } from './connection.ts';
 import { decodeLines } from './decode-lines.ts';
 import { KubeError } from './kube-error.ts';
 import type { KubeObject } from './kube-object.ts';
-import { acceptOf, hasType, isServed, withoutManagedFields } from './served-object.ts';
-import { readStatusObject, refusalToError } from './status-object.ts';
+import { acceptOf, hasType, isStoredObject, withoutManagedFields } from './decode-object.ts';
+import { readStatusObject, statusToError } from './status-object.ts';
 
-/** Long enough for few watches, short enough to notice soon that nobody is there. */
+/** Long enough to start few watches, short enough to detect a dead server soon. */
 const standardSeconds = 20;
-/** A watch whose server did not end it this long after it should have is half-open. */
+/** A watch that the server did not end this long after its timeout is on a dead connection. */
 const graceMs = 5_000;
-/** One event: an object of 1.5 MiB, its managedFields and the escapes of a JSON text inside of JSON. */
+/** Largest event: an object of 1.5 MiB with managedFields and escaped JSON text in it. */
 const maxEventBytes = 16_777_216;
 
 export type WatchEvent<R extends KubeObject> =
@@ -29,9 +29,9 @@ export type WatchOptions = {
   readonly timeoutSeconds?: number;
 };
 
-/** One watch until the server ends it; an ERROR event, a cut line and a half-open connection throw KubeError. */
+/** Yields events until the server ends the watch. @throws KubeError for an ERROR event, a cut line or a dead connection */
 export async function* watchOnce<R extends KubeObject>(
-  connection: Connection,
+  connection: KubeConnection,
   path: string,
   kind: Kind,
   options: WatchOptions,
@@ -61,7 +61,7 @@ function readEvent<R extends KubeObject>(line: Buffer, kind: Kind): WatchEvent<R
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      if (!isServed<R>(event.object, kind)) throw unreadable();
+      if (!isStoredObject<R>(event.object, kind)) throw unreadable();
       return { type: event.type, object: withoutManagedFields(event.object) };
     case 'BOOKMARK':
       return { type: 'BOOKMARK', object: { metadata: { resourceVersion: bookmarkVersion(event.object, kind) } } };
@@ -90,9 +90,9 @@ function bookmarkVersion(object: unknown, kind: Kind): string {
 }
 
 function errorEvent(object: unknown): KubeError {
-  return refusalToError(readStatusObject(object)?.code ?? 500, object);
+  return statusToError(readStatusObject(object)?.code ?? 500, object);
 }
 
 function unreadable(): KubeError {
-  return new KubeError('network', 'an event of the watch cannot be read');
+  return new KubeError('network', 'an event of the watch is malformed');
 }

@@ -2,10 +2,10 @@ import { describe, onTestFinished } from 'vitest';
 import { createClient } from '../client/client.ts';
 import { testFailover } from '../testing/failover-suite.ts';
 import { testLeaseClient } from '../testing/lease-suite.ts';
-import { startSmallApiServer } from '../testing/small-api-server.ts';
+import { startFakeApiServer } from '../testing/fake-api-server.ts';
 
 async function open() {
-  const server = await startSmallApiServer();
+  const server = await startFakeApiServer();
   const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
   onTestFinished(async () => {
     await client[Symbol.asyncDispose]();

@@ -6,7 +6,7 @@ import { until } from '../../../e2e/support/until.ts';
 import { builtinKinds } from '../client/builtin-kinds.ts';
 import type { ConfigMap } from '../client/builtin-types.ts';
 import { createClient, type KubeClient } from '../client/client.ts';
-import { type SmallApiServer, startSmallApiServer } from '../testing/small-api-server.ts';
+import { type FakeApiServer, startFakeApiServer } from '../testing/fake-api-server.ts';
 import { fenced, NotLeaderError } from './fenced-client.ts';
 import { type LeaderElection, type LeaderElectionOptions, startLeaderElection } from './leader-election.ts';
 
@@ -14,8 +14,8 @@ const quick = { leaseMs: 1_000, renewDeadlineMs: 600, retryMs: 100 } as const;
 /** A lease that no test waits for. */
 const long = { leaseMs: 600_000, renewDeadlineMs: 500_000, retryMs: 100 } as const;
 
-async function openServer(): Promise<SmallApiServer> {
-  const server = await startSmallApiServer();
+async function openServer(): Promise<FakeApiServer> {
+  const server = await startFakeApiServer();
   onTestFinished(() => server[Symbol.asyncDispose]());
   return server;
 }
@@ -27,7 +27,7 @@ type Candidate = LeaderElection & {
 };
 
 /** A candidate whose requests carry its name as the token. */
-function stand(server: SmallApiServer, identity: string, options: Partial<LeaderElectionOptions> = {}): Candidate {
+function stand(server: FakeApiServer, identity: string, options: Partial<LeaderElectionOptions> = {}): Candidate {
   const client = createClient({ url: server.url, tokenFile: { first: () => identity }, namespace: 'team' });
   const counted = { slowPaths: 0, leads: false };
   const logger = { info() {}, warn() {} };
@@ -47,8 +47,8 @@ function stand(server: SmallApiServer, identity: string, options: Partial<Leader
   return Object.assign(election, { client, slowPaths: () => counted.slowPaths, leads: () => counted.leads });
 }
 
-const holderOf = (server: SmallApiServer) => leaseSpec(server)?.['holderIdentity'];
-const leaseSpec = (server: SmallApiServer) => server.object('leases', 'operator')?.['spec'] as Record<string, unknown>;
+const holderOf = (server: FakeApiServer) => leaseSpec(server)?.['holderIdentity'];
+const leaseSpec = (server: FakeApiServer) => server.object('leases', 'operator')?.['spec'] as Record<string, unknown>;
 const from = (identity: string) => (incoming: IncomingMessage) =>
   incoming.headers.authorization === `Bearer ${identity}`;
 

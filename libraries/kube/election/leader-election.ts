@@ -13,8 +13,8 @@ import {
   newLease,
   releaseOperations,
   renewOperations,
-  type SeenLease,
-  see,
+  type ObservedLease,
+  observe,
 } from './lease-record.ts';
 
 /** Why leadership ended: another candidate holds the lease, or it could not be renewed in time. */
@@ -98,7 +98,7 @@ class Candidate implements LeaderElection {
   readonly #lost = Promise.withResolvers<LossReason>();
   readonly #running: Promise<void>;
   readonly #standby: Reflector<Lease>;
-  #seen: SeenLease | undefined;
+  #seen: ObservedLease | undefined;
   #synced = false;
   /** The lease as this process last wrote it; undefined while it does not lead. */
   #held: Stored<Lease> | undefined;
@@ -172,7 +172,7 @@ class Candidate implements LeaderElection {
 
   #look(lease: Stored<Lease> | undefined): void {
     if (this.#held !== undefined) return;
-    this.#seen = see(this.#seen, lease, this.#clock.now(), this.#times.leaseMs);
+    this.#seen = observe(this.#seen, lease, this.#clock.now(), this.#times.leaseMs);
     this.#wake();
   }
 

@@ -53,7 +53,7 @@ function claimed(spec: Lease['spec'], { holder, leaseMs, at }: Claim): Lease['sp
 }
 
 /** A lease as this process saw it, and when: its own times are those of another clock and mean nothing here. */
-export type SeenLease = {
+export type ObservedLease = {
   /** Absent: it was deleted, or never was there. */
   readonly lease: Stored<Lease> | undefined;
   /** When the record was first seen like this, on the monotonic clock. */
@@ -66,12 +66,12 @@ export type SeenLease = {
  * What is known after a look. Only a change of the record moves the expiry, so that a clock that differs, a repeated
  * look and an edit of labels prolong nothing. A lease that vanished is held until it would have expired.
  */
-export function see(
-  before: SeenLease | undefined,
+export function observe(
+  before: ObservedLease | undefined,
   lease: Stored<Lease> | undefined,
   now: number,
   leaseMs: number,
-): SeenLease {
+): ObservedLease {
   if (lease === undefined) {
     return { lease, at: before?.at ?? now, expiresAt: before?.expiresAt ?? Number.NEGATIVE_INFINITY };
   }

@@ -4,11 +4,11 @@ import type { Stored } from '#resources/metadata';
 import { until } from '../../../e2e/support/until.ts';
 import { createClient } from '../client/client.ts';
 import type { KubeObject } from '../client/kube-object.ts';
-import { startSmallApiServer } from '../testing/small-api-server.ts';
+import { startFakeApiServer } from '../testing/fake-api-server.ts';
 import { createEventRecorder, type EventFact, type EventRecorderOptions } from './event-recorder.ts';
 
 async function open(options: Partial<EventRecorderOptions> = {}) {
-  const server = await startSmallApiServer();
+  const server = await startFakeApiServer();
   const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
   const clock = createFakeClock();
   const lines: string[] = [];

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { until } from '../../../e2e/support/until.ts';
 import { KubeError } from '../client/kube-error.ts';
-import { createTurns } from './turns.ts';
+import { createPassScheduler } from './pass-scheduler.ts';
 import { createWorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
 type Gate = { readonly promise: Promise<void>; readonly resolve: () => void };
 
-/** A queue that notes its passes; a key with a gate waits for it. */
+/** A queue that records its passes; the pass of a held key ends when its gate opens. */
 function queueOf(options: Partial<WorkQueueOptions> = {}) {
   const passes: string[] = [];
   const errors: [string, number][] = [];
@@ -30,7 +30,7 @@ function queueOf(options: Partial<WorkQueueOptions> = {}) {
   return { queue, passes, errors, hold };
 }
 
-test('works on a key once, however often it was added', async () => {
+test('a queued key gets one pass, however often it was added', async () => {
   const { queue, passes, hold } = queueOf();
   await using _ = queue;
   const gate = hold('first');
@@ -43,7 +43,7 @@ test('works on a key once, however often it was added', async () => {
   expect(queue.counts()).toMatchObject({ depth: 0, active: 0, outcomes: { success: 3, error: 0, requeue_after: 0 } });
 });
 
-test('passes that wait for nothing leave the event loop its turn', async () => {
+test('passes without I/O do not block the event loop until the queue is empty', async () => {
   let passes = 0;
   await using queue = createWorkQueue({
     concurrency: 4,
@@ -61,8 +61,8 @@ test('passes that wait for nothing leave the event loop its turn', async () => {
   expect(passes).toBe(100);
 });
 
-test('never works on a key twice at once, and again when it was added meanwhile', async () => {
-  let inside = 0;
+test('passes over one key never overlap, and a key that is added during its pass gets another one', async () => {
+  let running = 0;
   let most = 0;
   const passes: string[] = [];
   const gate = Promise.withResolvers<void>();
@@ -70,11 +70,11 @@ test('never works on a key twice at once, and again when it was added meanwhile'
     concurrency: 4,
     onError: () => {},
     async process(key) {
-      inside += 1;
-      most = Math.max(most, inside);
+      running += 1;
+      most = Math.max(most, running);
       passes.push(key);
       await gate.promise;
-      inside -= 1;
+      running -= 1;
     },
   });
   for (let at = 0; at < 3; at += 1) queue.add('key');
@@ -86,7 +86,7 @@ test('never works on a key twice at once, and again when it was added meanwhile'
   expect(most).toBe(1);
 });
 
-test('works on as many keys at once as it may', async () => {
+test('a queue runs as many passes at once as its concurrency allows', async () => {
   const gates = new Map(['a', 'b', 'c'].map((key) => [key, Promise.withResolvers<void>()]));
   const passes: string[] = [];
   await using queue = createWorkQueue({
@@ -105,7 +105,7 @@ test('works on as many keys at once as it may', async () => {
   await queue.idle();
 });
 
-test('takes high keys first and low ones last, but lets none wait for ever', async () => {
+test('a queue takes high-priority keys first and low-priority keys last, and starves none', async () => {
   const { queue, passes, hold } = queueOf();
   await using _ = queue;
   const gate = hold('first');
@@ -121,7 +121,7 @@ test('takes high keys first and low ones last, but lets none wait for ever', asy
   expect(passes).toHaveLength(12);
 });
 
-test('waits longer after each error in a row, and forgets them after a success', async () => {
+test('the count of consecutive failures of a key starts again after a success', async () => {
   let failures = 4;
   const errors: number[] = [];
   await using queue = createWorkQueue({
@@ -142,7 +142,7 @@ test('waits longer after each error in a row, and forgets them after a success',
   expect(queue.counts()).toMatchObject({ retries: 5, outcomes: { error: 5 } });
 });
 
-test('waits at least as long as the server asked', async () => {
+test('a failed key is not retried before the Retry-After of the server', async () => {
   const { queue, passes } = queueOf({
     async process() {
       passes.push('key');
@@ -156,7 +156,7 @@ test('waits at least as long as the server asked', async () => {
   expect(passes).toEqual(['key']);
 });
 
-test('does not let a fresh key wait for its backoff', async () => {
+test('adding a key that waits for its backoff starts a pass at once', async () => {
   let fails = true;
   const { queue, passes } = queueOf({
     firstBackoffMs: 3_600_000,
@@ -176,7 +176,7 @@ test('does not let a fresh key wait for its backoff', async () => {
   expect(queue.counts().delayed).toBe(0);
 });
 
-test('comes back after the time that a pass asks for, the earliest of several', async () => {
+test('a key is queued again after the earliest of the delays that were asked for', async () => {
   const { queue, passes } = queueOf({
     async process(key) {
       passes.push(key);
@@ -192,16 +192,16 @@ test('comes back after the time that a pass asks for, the earliest of several', 
   await until('the second pass', () => passes.length === 2);
 });
 
-test('ends in order: the pass is told, waited for, and nothing starts after it', async () => {
+test('disposing a queue aborts the running pass, waits for its end, and starts no other', async () => {
   const passes: string[] = [];
-  let told = false;
+  let hasEnded = false;
   const queue = createWorkQueue({
     concurrency: 1,
     onError: () => {},
     async process(key, signal) {
       passes.push(key);
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-      told = true;
+      hasEnded = true;
     },
   });
   queue.add('a');
@@ -209,89 +209,89 @@ test('ends in order: the pass is told, waited for, and nothing starts after it',
   queue.addAfter('c', 1);
   await queue[Symbol.asyncDispose]();
   queue.add('d');
-  expect(told).toBe(true);
+  expect(hasEnded).toBe(true);
   expect(passes).toEqual(['a']);
   await queue.idle();
 });
 
-test('low keys of every queue of the process make way for a key that somebody waits for, and are all worked on', async () => {
-  const turns = createTurns();
+test('low-priority keys of all queues are throttled during a high-priority pass, and all get a pass in the end', async () => {
+  const scheduler = createPassScheduler();
   const urgent = Promise.withResolvers<void>();
   const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>());
-  let begun = 0;
-  await using edits = createWorkQueue({ concurrency: 4, turns, onError: () => {}, process: () => urgent.promise });
+  let started = 0;
+  await using edits = createWorkQueue({ concurrency: 4, scheduler, onError: () => {}, process: () => urgent.promise });
   await using others = createWorkQueue({
     concurrency: 4,
-    turns,
+    scheduler,
     onError: () => {},
     process: async (key) => {
-      begun += 1;
+      started += 1;
       await gates[Number(key)]?.promise;
     },
   });
   edits.add('edit', { priority: 'high' });
   for (const key of gates.keys()) others.add(String(key), { priority: 'low' });
-  expect(begun).toBe(2);
+  expect(started).toBe(2);
   others.add('normal');
-  expect(begun).toBe(3);
+  expect(started).toBe(3);
   gates[0]?.resolve();
-  await until('a third low key', () => begun === 4);
+  await until('a third low-priority pass', () => started === 4);
   urgent.resolve();
-  await until('the last one', () => begun === 5);
+  await until('the last pass', () => started === 5);
   for (const gate of gates) gate.resolve();
   await others.idle();
   expect(others.counts()).toMatchObject({ depth: 0, active: 0, outcomes: { success: 5 } });
 });
 
 test.each(['normal', 'low'] as const)(
-  'a %s key begins beside another queue of the process whose keys fill each turn',
+  'a %s-priority key gets a pass although another queue uses up every iteration of the event loop',
   async (priority) => {
-    const turns = createTurns();
-    let isOver = false;
+    const scheduler = createPassScheduler();
+    let isDone = false;
     await using busy = createWorkQueue({
       concurrency: 24,
-      turns,
+      scheduler,
       onError: () => {},
       async process(key) {
         const since = performance.now();
         while (performance.now() - since < 2);
         await new Promise((resolve) => setTimeout(resolve, 1));
-        if (!isOver) busy.add(key, { priority: 'high' });
+        if (!isDone) busy.add(key, { priority: 'high' });
       },
     });
     await using others = createWorkQueue({
       concurrency: 4,
-      turns,
+      scheduler,
       onError: () => {},
       process: async () => {
-        isOver = true;
+        isDone = true;
       },
     });
     for (let at = 0; at < 48; at += 1) busy.add(String(at), { priority: 'high' });
     others.add('key', { priority });
-    await until('the key has begun', () => isOver);
+    await until('the pass', () => isDone);
     await busy.idle();
   },
 );
 
-test('a low key begins beside keys of its own queue that somebody waits for and that fill each turn', async () => {
-  let isOver = false;
+test('a low-priority key gets a pass although high-priority keys of its queue use up every iteration', async () => {
+  let isDone = false;
   await using queue = createWorkQueue({
     concurrency: 4,
     onError: () => {},
     async process(key) {
       if (key === 'low') {
-        isOver = true;
+        isDone = true;
         return;
       }
       const since = performance.now();
       while (performance.now() - since < 6);
       await new Promise((resolve) => setImmediate(resolve));
-      if (!isOver) queue.add(key, { priority: 'high' });
+      if (!isDone) queue.add(key, { priority: 'high' });
     },
   });
   for (let at = 0; at < 12; at += 1) queue.add(String(at), { priority: 'high' });
   queue.add('low', { priority: 'low' });
-  await until('the key has begun', () => isOver);
+  await until('the pass', () => isDone);
   await queue.idle();
 });

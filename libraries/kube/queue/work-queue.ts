@@ -1,55 +1,55 @@
 import { type Clock, systemClock } from '#kit/time/clock';
 import { isKubeError } from '../client/kube-error.ts';
-import { createLanes, type Priority, type Taken } from './lanes.ts';
-import { createTurns, type Turns } from './turns.ts';
+import { createPriorityQueue, higherPriority, type PrioritizedKey, type Priority } from './priority-queue.ts';
+import { createPassScheduler, type PassScheduler } from './pass-scheduler.ts';
 
-export type { Priority } from './lanes.ts';
+export type { Priority } from './priority-queue.ts';
 
-/** What one pass over a key asks for next. */
-export type ProcessResult = { readonly requeueAfterMs?: number };
+/** The result of a successful pass; `requeueAfterMs` asks for another pass after that time. */
+type ProcessResult = { readonly requeueAfterMs?: number };
 
-export type WorkOutcome = 'success' | 'requeue_after' | 'error';
+type WorkOutcome = 'success' | 'requeue_after' | 'error';
 
 export type WorkQueueOptions = {
-  /** Never runs twice at once for one key. A rejection is an error of the key, which is tried again. */
+  /** One pass over a key; passes over one key never overlap. A rejection is retried with backoff. */
   readonly process: (key: string, signal: AbortSignal) => Promise<ProcessResult | undefined> | Promise<void>;
-  /** Keys that are worked on at the same time. */
+  /** Most passes that run at the same time. */
   readonly concurrency: number;
-  /** Learns of every error; `attempt` counts the errors of the key in a row. */
+  /** Called for every failed pass; `attempt` counts consecutive failures of the key. */
   readonly onError: (key: string, error: unknown, attempt: number) => void;
-  /** Learns of every finished pass: seconds in the queue and seconds of work. */
+  /** Called for every finished pass with its seconds in the queue and its seconds of work. */
   readonly onDone?: (outcome: WorkOutcome, queuedSeconds: number, workedSeconds: number) => void;
-  /** First wait after an error, milliseconds; it doubles with every error in a row. 200 when absent. */
+  /** First backoff after a failure, milliseconds; it doubles with every consecutive failure. 200 when absent. */
   readonly firstBackoffMs?: number;
-  /** Longest wait after an error, milliseconds. 60,000 when absent. */
+  /** Longest backoff, milliseconds. 60,000 when absent. */
   readonly maxBackoffMs?: number;
-  /** Shared by the queues of one process; of its own where absent. */
-  readonly turns?: Turns;
+  /** Shared by the queues of one process; the queue creates its own when absent. */
+  readonly scheduler?: PassScheduler;
   readonly clock?: Clock;
 };
 
 export type WorkQueueCounts = {
-  /** Keys that wait for a worker. */
+  /** Keys that are ready for a pass. */
   readonly depth: number;
-  /** Keys that are worked on. */
+  /** Keys with a running pass. */
   readonly active: number;
-  /** Keys that wait for their time. */
+  /** Keys that are queued after a delay or backoff. */
   readonly delayed: number;
   readonly adds: number;
   readonly retries: number;
   readonly outcomes: Readonly<Record<WorkOutcome, number>>;
-  /** Seconds of the longest pass that runs now. */
+  /** Seconds that the longest running pass has taken so far. */
   readonly longestSeconds: number;
-  /** Seconds of all passes that run now, together. */
+  /** Seconds that all running passes have taken so far, summed. */
   readonly unfinishedSeconds: number;
 };
 
 export type WorkQueue = AsyncDisposable & {
-  /** Queues a key once, however often it is added; while it is worked on, it is queued again afterwards. */
+  /** Queues a key once, however often it is added; a key that is added during its pass is queued after that pass. */
   add(key: string, options?: { readonly priority?: Priority }): void;
-  /** Queues a key after a time; of several times the earliest counts. */
+  /** Queues a key after a delay; the earliest of several delays applies. */
   addAfter(key: string, ms: number): void;
-  /** Resolves as soon as no key waits for a worker or is worked on; keys that wait for their time do not count. */
+  /** Resolves when no key is queued and no pass runs; delayed keys do not count. */
   idle(): Promise<void>;
   counts(): WorkQueueCounts;
 };
@@ -57,39 +57,39 @@ export type WorkQueue = AsyncDisposable & {
 type Delay = { readonly at: number; readonly timer: NodeJS.Timeout };
 
 /**
- * A queue of keys with the contract of controller-runtime: one worker per key, no key twice in the queue, success
- * forgets the errors of a key, an error waits longer each time (at least as long as the server asked), a fresh `add`
- * does not wait. Disposing aborts the passes that run and waits for them; afterwards nothing starts.
+ * A queue of keys that behaves like the one of controller-runtime: a key is queued once and has one pass at a time;
+ * failures back off, at least for the server's Retry-After, until a pass succeeds; `add` skips the backoff. Disposing
+ * aborts the running passes and waits for them; no pass starts afterwards.
  */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { clock = systemClock, firstBackoffMs = 200, maxBackoffMs = 60_000 } = options;
-  const lanes = createLanes();
-  const { turns = createTurns({ clock }) } = options;
-  const unfollow = turns.follow(start);
+  const ready = createPriorityQueue();
+  const { scheduler = createPassScheduler({ clock }) } = options;
+  const stopListening = scheduler.listen(start);
   const queuedAt = new Map<string, number>();
   const active = new Map<string, { readonly since: number; again: Priority | undefined }>();
   const delays = new Map<string, Delay>();
-  const errors = new Map<string, number>();
+  const failures = new Map<string, number>();
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
   const outcomes: Record<WorkOutcome, number> = { success: 0, requeue_after: 0, error: 0 };
   let adds = 0;
   let retries = 0;
-  let waiters: (() => void)[] = [];
+  const idleWaiters: (() => void)[] = [];
 
   function add(key: string, { priority = 'normal' }: { readonly priority?: Priority } = {}): void {
     if (stop.signal.aborted) return;
     cancelDelay(key);
-    const work = active.get(key);
-    if (work !== undefined) {
-      work.again = lanes.higher(work.again, priority);
+    const pass = active.get(key);
+    if (pass !== undefined) {
+      pass.again = higherPriority(pass.again, priority);
       return;
     }
     if (!queuedAt.has(key)) {
       adds += 1;
       queuedAt.set(key, clock.now());
     }
-    lanes.put(key, priority);
+    ready.put(key, priority);
     start();
   }
 
@@ -113,67 +113,69 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
 
   function start(): void {
     while (active.size < options.concurrency) {
-      const low = lanes.has('low') && turns.mayBeginLow();
-      if (!(low || lanes.has('normal') || lanes.has('high')) || !turns.mayBegin()) return;
-      const taken = lanes.take({ low });
-      if (taken === undefined) return;
-      const queued = queuedAt.get(taken.key) ?? clock.now();
-      queuedAt.delete(taken.key);
-      const pass = work(taken, queued).finally(() => running.delete(pass));
+      const low = ready.has('low') && scheduler.mayBeginLow();
+      if (!(low || ready.has('normal') || ready.has('high')) || !scheduler.mayBegin()) return;
+      const next = ready.take({ low });
+      if (next === undefined) return;
+      const queued = queuedAt.get(next.key) ?? clock.now();
+      queuedAt.delete(next.key);
+      const pass = work(next, queued).finally(() => running.delete(pass));
       running.add(pass);
     }
   }
 
-  async function work({ key, priority }: Taken, queued: number): Promise<void> {
+  async function work({ key, priority }: PrioritizedKey, queued: number): Promise<void> {
     const since = clock.now();
     active.set(key, { since, again: undefined });
-    turns.began(priority);
+    scheduler.began(priority);
     const outcome = await attempt(key);
-    turns.ended(priority);
+    scheduler.ended(priority);
     const again = active.get(key)?.again;
     active.delete(key);
     outcomes[outcome] += 1;
     options.onDone?.(outcome, (since - queued) / 1000, (clock.now() - since) / 1000);
     if (again !== undefined) add(key, { priority: again });
     start();
-    if (active.size === 0 && lanes.size === 0) release();
+    if (isIdle()) resolveIdle();
   }
 
   async function attempt(key: string): Promise<WorkOutcome> {
     try {
       const result = await options.process(key, stop.signal);
-      errors.delete(key);
+      failures.delete(key);
       if (result?.requeueAfterMs === undefined) return 'success';
       addAfter(key, result.requeueAfterMs);
       return 'requeue_after';
     } catch (error) {
       if (stop.signal.aborted) return 'error';
-      retryLater(key, error);
+      backOff(key, error);
       return 'error';
     }
   }
 
-  function retryLater(key: string, error: unknown): void {
-    const count = (errors.get(key) ?? 0) + 1;
-    errors.set(key, count);
+  function backOff(key: string, error: unknown): void {
+    const count = (failures.get(key) ?? 0) + 1;
+    failures.set(key, count);
     retries += 1;
-    const asked = isKubeError(error) ? (error.details.retryAfterMs ?? 0) : 0;
-    const step = Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(count - 1, 30));
-    addAfter(key, Math.max(asked, step));
+    const retryAfterMs = isKubeError(error) ? (error.details.retryAfterMs ?? 0) : 0;
+    const backoffMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(count - 1, 30));
+    addAfter(key, Math.max(retryAfterMs, backoffMs));
     options.onError(key, error, count);
   }
 
-  function release(): void {
-    const released = waiters;
-    waiters = [];
-    for (const resolve of released) resolve();
+  function isIdle(): boolean {
+    return active.size === 0 && ready.size === 0;
+  }
+
+  function resolveIdle(): void {
+    for (const resolve of idleWaiters.splice(0)) resolve();
   }
 
   function counts(): WorkQueueCounts {
     const now = clock.now();
     const seconds = [...active.values()].map((pass) => (now - pass.since) / 1000);
     return {
-      depth: lanes.size,
+      depth: ready.size,
       active: active.size,
       delayed: delays.size,
       adds,
@@ -188,19 +190,19 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     add,
     addAfter,
     idle() {
-      if (active.size === 0 && lanes.size === 0) return Promise.resolve();
+      if (isIdle()) return Promise.resolve();
       const { promise, resolve } = Promise.withResolvers<void>();
-      waiters.push(resolve);
+      idleWaiters.push(resolve);
       return promise;
     },
     counts,
     async [Symbol.asyncDispose]() {
       stop.abort();
       for (const key of [...delays.keys()]) cancelDelay(key);
-      lanes.clear();
-      unfollow();
+      ready.clear();
+      stopListening();
       await Promise.all(running);
-      release();
+      resolveIdle();
     },
   };
 }

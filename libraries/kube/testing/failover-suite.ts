@@ -1,21 +1,21 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../../../e2e/support/until.ts';
 import type { ElectorOptions } from './elector-process.ts';
-import { type Elector, type FailoverPlace, openLedgers, startElector } from './start-elector.ts';
+import { type Elector, type ElectionServer, openCounters, startElector } from './start-elector.ts';
 
 const quick = { leaseMs: 2_000, renewDeadlineMs: 1_200, retryMs: 300 };
 
-async function start(place: FailoverPlace, identity: string, options: Partial<ElectorOptions> = {}): Promise<Elector> {
+async function start(place: ElectionServer, identity: string, options: Partial<ElectorOptions> = {}): Promise<Elector> {
   const elector = await startElector(place, identity, { times: quick, ...options });
   onTestFinished(() => elector[Symbol.asyncDispose]());
   return elector;
 }
 
 /** How processes take over from each other, wherever leases are kept. */
-export function testFailover(open: () => Promise<FailoverPlace>): void {
+export function testFailover(open: () => Promise<ElectionServer>): void {
   test('another process leads after a crash, and at once after an orderly end', async () => {
     const place = await open();
-    await using _ledgers = await openLedgers(place);
+    await using _ledgers = await openCounters(place);
     const first = await start(place, 'first');
     await until('the first leads', () => first.count('wrote') > 0);
     const second = await start(place, 'second');
@@ -33,7 +33,7 @@ export function testFailover(open: () => Promise<FailoverPlace>): void {
     ['has none of its writes accepted, even past the fence', true],
   ])('a leader that was frozen beyond its lease %s', async (_name, isReckless) => {
     const place = await open();
-    await using ledgers = await openLedgers(place);
+    await using ledgers = await openCounters(place);
     const frozen = await start(place, 'frozen', { isReckless });
     await until('it leads', () => frozen.count('wrote') > 10);
     const other = await start(place, 'other');

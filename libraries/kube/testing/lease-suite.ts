@@ -7,7 +7,7 @@ import type { Lease } from '../client/builtin-types.ts';
 import { createElectionClient, electionTimeoutMs } from '../election/election-client.ts';
 import { type LeaderElection, type LeaderElectionOptions, startLeaderElection } from '../election/leader-election.ts';
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
-import type { FailoverPlace } from './start-elector.ts';
+import type { ElectionServer } from './start-elector.ts';
 
 /** As an operator has them, divided by five. */
 const quick = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 400 } as const;
@@ -25,7 +25,7 @@ type Candidate = LeaderElection & {
 };
 
 async function stand(
-  { access, client: { namespace } }: FailoverPlace,
+  { access, client: { namespace } }: ElectionServer,
   identity: string,
   options: Partial<LeaderElectionOptions> & { readonly requestTimeoutMs?: number } = {},
 ): Promise<Candidate> {
@@ -66,10 +66,10 @@ const isPatch = (incoming: IncomingMessage): boolean => incoming.method === 'PAT
 const isWatch = (incoming: IncomingMessage): boolean => incoming.url?.includes('watch=') === true;
 
 /** How candidates get on with a server and a network that misbehave, wherever leases are kept. */
-export function testLeaseClient(open: () => Promise<FailoverPlace>): void {
-  const leaseOf = async ({ client }: FailoverPlace): Promise<Lease['spec'] | undefined> =>
+export function testLeaseClient(open: () => Promise<ElectionServer>): void {
+  const leaseOf = async ({ client }: ElectionServer): Promise<Lease['spec'] | undefined> =>
     (await client.get<Lease>(builtinKinds.lease, name))?.spec;
-  const holderOf = async (place: FailoverPlace): Promise<string | undefined> => (await leaseOf(place))?.holderIdentity;
+  const holderOf = async (place: ElectionServer): Promise<string | undefined> => (await leaseOf(place))?.holderIdentity;
 
   test('a leader whose connections died without a word renews over new ones, with the times of an operator', {
     timeout: 60_000,

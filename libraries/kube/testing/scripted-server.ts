@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 
 /** How one request is answered. */
-export type Step = (outgoing: ServerResponse, incoming: IncomingMessage) => void | Promise<void>;
+export type ScriptedAnswer = (outgoing: ServerResponse, incoming: IncomingMessage) => void | Promise<void>;
 
 export type SeenRequest = { readonly method: string; readonly path: string; readonly query: URLSearchParams };
 
@@ -19,12 +19,12 @@ export type ScriptedServer = AsyncDisposable & {
   watches(): readonly SeenRequest[];
   confirmations(): readonly SeenRequest[];
   /** Appends answers. */
-  script(steps: Partial<Readonly<Record<'lists' | 'watches' | 'confirmations', readonly Step[]>>>): void;
+  script(steps: Partial<Readonly<Record<'lists' | 'watches' | 'confirmations', readonly ScriptedAnswer[]>>>): void;
 };
 
 export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
   const seen: SeenRequest[] = [];
-  const steps = { lists: [] as Step[], watches: [] as Step[], confirmations: [] as Step[] };
+  const steps = { lists: [] as ScriptedAnswer[], watches: [] as ScriptedAnswer[], confirmations: [] as ScriptedAnswer[] };
   const server = createServer((incoming, outgoing) => {
     const url = new URL(incoming.url ?? '/', 'http://localhost');
     seen.push({ method: incoming.method ?? '', path: url.pathname, query: url.searchParams });
@@ -62,7 +62,7 @@ function scriptOf(query: URLSearchParams): 'lists' | 'watches' | 'confirmations'
   return isConfirmation(query) ? 'confirmations' : 'lists';
 }
 
-const nothing: Step = (outgoing, incoming) => {
+const nothing: ScriptedAnswer = (outgoing, incoming) => {
   const resourceVersion = new URL(incoming.url ?? '/', 'http://localhost').searchParams.get('resourceVersion');
   const metadata = { resourceVersion, continue: '' };
   const list = { apiVersion: 'portcullis.dev/v1alpha1', kind: 'GatewayReportList', metadata, items: [] };
@@ -75,7 +75,7 @@ async function listenOn(server: Server, port: number): Promise<void> {
 }
 
 /** An answer with a JSON body. */
-export function json(status: number, body: unknown, headers: Record<string, string> = {}): Step {
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): ScriptedAnswer {
   return (outgoing) => {
     outgoing.writeHead(status, { 'content-type': 'application/json', ...headers });
     outgoing.end(JSON.stringify(body));
@@ -83,7 +83,7 @@ export function json(status: number, body: unknown, headers: Record<string, stri
 }
 
 /** A watch that sends these texts as chunks of their own, and then ends, breaks or stays open. */
-export function stream(chunks: readonly (string | Buffer)[], then: 'end' | 'reset' | 'open' = 'open'): Step {
+export function stream(chunks: readonly (string | Buffer)[], then: 'end' | 'reset' | 'open' = 'open'): ScriptedAnswer {
   return async (outgoing) => {
     outgoing.writeHead(200, { 'content-type': 'application/json' });
     outgoing.flushHeaders();
@@ -97,8 +97,8 @@ export function stream(chunks: readonly (string | Buffer)[], then: 'end' | 'rese
 }
 
 /** Breaks the connection without an answer. */
-export const reset: Step = (outgoing) => {
+export const reset: ScriptedAnswer = (outgoing) => {
   outgoing.socket?.resetAndDestroy();
 };
 
-export const silence: Step = () => {};
+export const silence: ScriptedAnswer = () => {};

@@ -10,7 +10,7 @@ import { startReflector } from '../watch/reflector.ts';
 import type { ElectorLine, ElectorOptions } from './elector-process.ts';
 
 /** Where candidates compete, as each of their processes reaches it. */
-export type FailoverPlace = {
+export type ElectionServer = {
   readonly client: KubeClient;
   readonly access: Pick<ElectorOptions, 'url' | 'caPem' | 'clientCertificate'>;
 };
@@ -28,7 +28,7 @@ const ledgers = ['ledger-1', 'ledger-2', 'ledger-3'];
 
 /** Starts a candidate as a process of its own, with the usual times where none are given. */
 export async function startElector(
-  { client, access }: FailoverPlace,
+  { client, access }: ElectionServer,
   identity: string,
   options: Partial<ElectorOptions> = {},
 ): Promise<Elector> {
@@ -62,7 +62,7 @@ async function endElector(child: ChildProcess): Promise<void> {
 export type Ledgers = AsyncDisposable & { readonly writers: ReadonlyMap<string, readonly string[]> };
 
 /** Makes the ledgers and follows them. */
-export async function openLedgers({ client }: FailoverPlace): Promise<Ledgers> {
+export async function openCounters({ client }: ElectionServer): Promise<Ledgers> {
   const writers = new Map<string, string[]>(ledgers.map((name) => [name, []]));
   for (const name of ledgers) {
     const metadata = { name, labels: { ledger: 'yes' } };

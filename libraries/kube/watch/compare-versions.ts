@@ -1,6 +1,6 @@
 /**
- * Orders two resource versions: decimal numbers of any length without leading zeros (Kubernetes KEP-5504), "0" being
- * before everything. Anything else is a programmer mistake.
+ * Orders two resource versions, which are decimal numbers of any length without leading zeros (Kubernetes KEP-5504);
+ * "0" is the lowest. @throws RangeError for any other text
  */
 export function compareVersions(a: string, b: string): -1 | 0 | 1 {
   assertVersion(a);

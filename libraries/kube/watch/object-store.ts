@@ -1,32 +1,32 @@
 import type { Stored } from '#resources/metadata';
 import type { KubeObject } from '../client/kube-object.ts';
 
-/** Computes the values under which an object is found in one index. */
+/** The keys under which an index lists an object. */
 export type IndexFunction<R extends KubeObject> = (object: Stored<R>) => readonly string[];
 
 export type StoreView<R extends KubeObject> = {
   get(name: string): Stored<R> | undefined;
   /** All objects, in no particular order. */
   list(): readonly Stored<R>[];
-  /** The objects that an index files under a key. An index that was not declared is a programmer mistake. */
+  /** The objects that an index lists under a key. @throws TypeError for an index that was not declared */
   by(index: string, key: string): readonly Stored<R>[];
   readonly size: number;
 };
 
-export type ObjectStore<R extends KubeObject> = StoreView<R> & {
+type ObjectStore<R extends KubeObject> = StoreView<R> & {
   set(object: Stored<R>): void;
   remove(name: string): void;
 };
 
-/** Objects by name, with indexes that follow every change. */
+/** Objects by name, with indexes that are updated with every change. */
 export function createObjectStore<R extends KubeObject>(
   indexes: Readonly<Record<string, IndexFunction<R>>>,
 ): ObjectStore<R> {
   const objects = new Map<string, Stored<R>>();
-  const files = new Map(Object.keys(indexes).map((name) => [name, new Map<string, Set<string>>()]));
+  const namesByIndex = new Map(Object.keys(indexes).map((name) => [name, new Map<string, Set<string>>()]));
 
-  function unfile(object: Stored<R>): void {
-    for (const [index, keys] of files) {
+  function removeFromIndexes(object: Stored<R>): void {
+    for (const [index, keys] of namesByIndex) {
       for (const key of indexes[index]?.(object) ?? []) {
         const names = keys.get(key);
         names?.delete(object.metadata.name);
@@ -35,8 +35,8 @@ export function createObjectStore<R extends KubeObject>(
     }
   }
 
-  function file(object: Stored<R>): void {
-    for (const [index, keys] of files) {
+  function addToIndexes(object: Stored<R>): void {
+    for (const [index, keys] of namesByIndex) {
       for (const key of indexes[index]?.(object) ?? []) {
         const names = keys.get(key);
         if (names === undefined) keys.set(key, new Set([object.metadata.name]));
@@ -48,7 +48,7 @@ export function createObjectStore<R extends KubeObject>(
   function remove(name: string): void {
     const object = objects.get(name);
     if (object === undefined) return;
-    unfile(object);
+    removeFromIndexes(object);
     objects.delete(name);
   }
 
@@ -56,7 +56,7 @@ export function createObjectStore<R extends KubeObject>(
     get: (name) => objects.get(name),
     list: () => [...objects.values()],
     by(index, key) {
-      const keys = files.get(index);
+      const keys = namesByIndex.get(index);
       if (keys === undefined) throw new TypeError(`the store has no index ${index}`);
       return [...(keys.get(key) ?? [])].flatMap((name) => objects.get(name) ?? []);
     },
@@ -66,7 +66,7 @@ export function createObjectStore<R extends KubeObject>(
     set(object) {
       remove(object.metadata.name);
       objects.set(object.metadata.name, object);
-      file(object);
+      addToIndexes(object);
     },
     remove,
   };

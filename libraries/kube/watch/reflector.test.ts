@@ -12,7 +12,7 @@ import {
   json,
   reset,
   type ScriptedServer,
-  type Step,
+  type ScriptedAnswer,
   startScriptedServer,
   stream,
 } from '../testing/scripted-server.ts';
@@ -26,7 +26,7 @@ function stored(name: string, version: number, metadata: Record<string, unknown>
   return sampleReport(name, { ...server, creationTimestamp, ...metadata }) as Stored<GatewayReport>;
 }
 
-function list(items: readonly unknown[], version: number, token?: string): Step {
+function list(items: readonly unknown[], version: number, token?: string): ScriptedAnswer {
   const metadata = { resourceVersion: String(version), ...(token === undefined ? {} : { continue: token }) };
   return json(200, { apiVersion: 'portcullis.dev/v1alpha1', kind: 'GatewayReportList', metadata, items });
 }
@@ -59,9 +59,9 @@ type Setup = AsyncDisposable & {
 };
 
 type SetupOptions = {
-  readonly lists: readonly Step[];
-  readonly watches: readonly Step[];
-  readonly confirmations?: readonly Step[];
+  readonly lists: readonly ScriptedAnswer[];
+  readonly watches: readonly ScriptedAnswer[];
+  readonly confirmations?: readonly ScriptedAnswer[];
   readonly onChange?: (name: string) => void;
   readonly watchSeconds?: number;
   readonly waitMs?: number;
@@ -127,7 +127,7 @@ function bounded(client: KubeClient, timeoutSeconds: number | undefined): Pick<K
 
 test('reads a consistent list page by page and publishes it in one step', async () => {
   const { promise: release, resolve } = Promise.withResolvers<void>();
-  const second: Step = async (outgoing, incoming) => {
+  const second: ScriptedAnswer = async (outgoing, incoming) => {
     await release;
     await list([stored('b', 2)], 9)(outgoing, incoming);
   };
@@ -249,7 +249,7 @@ test('lists anew when its version is gone, and delivers what happened meanwhile 
 
 test('goes on from its last event after a broken watch, without a list', async () => {
   const half = event('ADDED', stored('b', 12)).slice(0, 40);
-  const breaks: Step[] = [
+  const breaks: ScriptedAnswer[] = [
     stream([event('ADDED', stored('a', 11)), half], 'end'),
     stream([event('ADDED', stored('a', 11)), half], 'reset'),
     stream([event('ADDED', stored('a', 11)), 'not json\n'], 'end'),
@@ -294,7 +294,7 @@ test('asks a server that was away whether it is as new as before, and lists anew
 });
 
 test('asks nothing of a server whose watch ended at its time', async () => {
-  const full: Step = async (outgoing, incoming) => {
+  const full: ScriptedAnswer = async (outgoing, incoming) => {
     await stream([bookmark(11)])(outgoing, incoming);
     const seconds = Number(new URL(incoming.url ?? '', 'http://localhost').searchParams.get('timeoutSeconds'));
     expect(seconds).toBeGreaterThanOrEqual(20);
@@ -307,7 +307,7 @@ test('asks nothing of a server whose watch ended at its time', async () => {
 });
 
 test('counts a watch that ends at once as a failure, and one that ends at its time not', async () => {
-  const later: Step = async (outgoing, incoming) => {
+  const later: ScriptedAnswer = async (outgoing, incoming) => {
     await stream([])(outgoing, incoming);
     setTimeout(() => outgoing.end(), 1_100);
   };
@@ -403,7 +403,7 @@ test('waits no longer than at first after a watch that lasted: who waited does n
   let passedMs = 0;
   const clock: Clock = { now: () => passedMs, date: () => new Date(0) };
   const broken =
-    (ms: number): Step =>
+    (ms: number): ScriptedAnswer =>
     (outgoing) => {
       passedMs += ms;
       outgoing.destroy();

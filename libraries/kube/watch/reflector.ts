@@ -10,60 +10,60 @@ import type { KubeObject } from '../client/kube-object.ts';
 import { listAll } from '../client/list-all.ts';
 import { createObjectStore, type IndexFunction, type StoreView } from './object-store.ts';
 
-/** A watch that ends sooner than this without a change counts as a failure. */
+/** A watch that ends sooner than this without a change is retried with backoff. */
 const shortestWatchMs = 1_000;
-/** A `gone` sooner than this after a list waits like any failure; later it is answered by a list at once. */
-const promptRelistMs = 5_000;
-/** Servers end a watch between these; random, so that watches of many processes do not end together. */
+/** A `gone` sooner than this after a list is retried with backoff; a later one leads to a new list at once. */
+const minRelistIntervalMs = 5_000;
+/** The server ends a watch after a random time within these, so that watches of many processes do not end together. */
 const minWatchSeconds = 20;
 const maxWatchSeconds = 25;
-/** A watch that ends sooner than it should by more than this was ended by a server that goes away. */
-const promptEndMs = 1_000;
-/** The longest that the question whether a server is still as new as it was may take. */
-const confirmMs = 10_000;
-/** After a watch or a list that lasted so long the waits between failures begin anew. */
-const patientMs = 10_000;
-/** The longest wait that a server may ask for. */
+/** A watch that ends earlier than asked for by more than this was ended by a server that shuts down. */
+const earlyEndMs = 1_000;
+/** Timeout of the list that confirms that the server has not gone back to an older state. */
+const confirmTimeoutMs = 10_000;
+/** A watch or list that lasted this long resets the backoff. */
+const resetBackoffAfterMs = 10_000;
+/** Longest Retry-After that is respected. */
 const maxRetryAfterMs = 60_000;
 
 export type ReflectorOptions<R extends KubeObject> = {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly kind: Kind;
-  /** Which objects are followed; all of the namespace when absent. */
+  /** Which objects are watched; all of the namespace when absent. */
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   /** Stops the reflector, as disposing it does. */
   readonly signal?: AbortSignal;
   /**
-   * Called once for every change, in order, when the store already holds it. Not called for an object that a list
-   * shows at the version that is held. If it throws, the change counts as not delivered: it is delivered again after
-   * the next list, and `throughVersion` stays.
+   * Called once for every change, in order, after the store was updated; not called for an object that a new list
+   * returns unchanged. If it throws, the change is delivered again after the next list, and `throughVersion` does not
+   * advance until then.
    */
   readonly onChange: (name: string, current: Stored<R> | undefined, previous: Stored<R> | undefined) => void;
   /**
-   * What is kept of each object, before anything else sees it: who needs what it leaves out reads the object live.
-   * It leaves the name, the UID, the versions and whatever a writer tests. All of it is kept when absent.
+   * Returns the part of an object that the store keeps; callers read the rest live. It must keep the name, the UID, the
+   * resource version, the generation and the members that a write tests. The whole object is kept when absent.
    */
   readonly transform?: (object: Stored<R>) => Stored<R>;
   readonly indexes?: Readonly<Record<string, IndexFunction<R>>>;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock?: Clock;
-  /** Waits between failures; 800 ms doubling to 30 s, anew after two minutes without one, when absent. */
+  /** Backoff after failures. When absent: 800 ms, doubling to 30 s, reset after two minutes without a failure. */
   readonly backoff?: Backoff;
 };
 
-/** A copy of all objects of a kind, kept up to date by one watch; it never stops trying. */
+/** A local copy of all objects of a kind, kept current by one watch that is retried until the reflector is stopped. */
 export type Reflector<R extends KubeObject> = AsyncDisposable & {
-  /** Resolves after the first whole list was published and delivered; rejects when stopped before. */
+  /** Resolves when the first complete list is in the store and delivered; rejects when stopped before. */
   readonly synced: Promise<void>;
   readonly store: StoreView<R>;
   /** Every change up to this version was delivered; "0" before the first list. */
   throughVersion(): string;
-  /** When the server was last heard, on the monotonic clock in milliseconds; -Infinity before. */
+  /** When the server last answered, on the monotonic clock in milliseconds; -Infinity before the first answer. */
   lastContact(): number;
 };
 
-/** Starts to list and watch. Objects in the store are shared: nobody changes them. */
+/** Starts to list and watch. Objects in the store are shared and must not be modified. */
 export function startReflector<R extends KubeObject>(options: ReflectorOptions<R>): Reflector<R> {
   const { client, kind, logger, clock = systemClock, transform = (object) => object } = options;
   const selectors = selectorsOf(options);
@@ -74,14 +74,14 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
   synced.promise.catch(() => {});
   const backoff =
     options.backoff ?? createBackoff({ firstMs: 800, maxMs: 30_000, resetAfterMs: 120_000, now: clock.now });
-  /** Names whose last change was not delivered. */
+  /** Names of objects whose last change was not delivered. */
   const undelivered = new Set<string>();
   let through = '0';
   let position: string | undefined;
   let listedAt = Number.NEGATIVE_INFINITY;
   let contactAt = Number.NEGATIVE_INFINITY;
-  /** Whether the server was away since it was last heard: it may have come back with an older state. */
-  let isDoubtful = false;
+  /** Whether the server was unreachable or restarted: its state may have been restored from an older backup. */
+  let needsConfirmation = false;
 
   function contact(): void {
     contactAt = clock.now();
@@ -93,7 +93,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
       undelivered.delete(name);
     } catch (error) {
       undelivered.add(name);
-      logger.warn('change_not_taken', { kind: kind.kind, error: error instanceof Error ? error.name : 'unknown' });
+      logger.warn('change_handler_failed', { kind: kind.kind, error: error instanceof Error ? error.name : 'unknown' });
     }
   }
 
@@ -108,11 +108,11 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
     for (const [name, previous] of changes) deliver(name, store.get(name), previous);
     advance(list.resourceVersion);
     listedAt = clock.now();
-    isDoubtful = false;
+    needsConfirmation = false;
     if (undelivered.size === 0) synced.resolve();
   }
 
-  /** Puts a whole list in the place of what the store holds, in one step, and says what changed. */
+  /** Replaces the content of the store by a complete list in one step; returns the previous object of each change. */
   function publish(items: readonly Stored<R>[]): ReadonlyMap<string, Stored<R> | undefined> {
     const changes = new Map<string, Stored<R> | undefined>();
     for (const name of undelivered) changes.set(name, undefined);
@@ -132,14 +132,14 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
   }
 
   /**
-   * A server that was restored from a copy knows less than we have seen. Asked for a watch from the future, the API
-   * server stays silent and tells nothing of what happens meanwhile; asked for a list, it says so.
+   * A server that was restored from a backup may be older than the version this reflector has seen. A watch from a future
+   * version sends no events and no error; a list from it fails with `too_large_resource_version`.
    */
   async function confirm(version: string): Promise<void> {
-    const timely = AbortSignal.any([signal, AbortSignal.timeout(confirmMs)]);
-    await client.list<R>(kind, { ...selectors, limit: 1, resourceVersion: version, signal: timely });
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(confirmTimeoutMs)]);
+    await client.list<R>(kind, { ...selectors, limit: 1, resourceVersion: version, signal: limited });
     contact();
-    isDoubtful = false;
+    needsConfirmation = false;
   }
 
   async function watchFrom(version: string): Promise<void> {
@@ -155,20 +155,20 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
       contact();
       if (event.type !== 'BOOKMARK') {
         changes += 1;
-        take(event.type, transform(event.object));
+        applyEvent(event.type, transform(event.object));
       }
       advance(event.object.metadata.resourceVersion);
-      if (undelivered.size > 0) throw new KubeError('gone', 'a change was not taken: listing anew');
+      if (undelivered.size > 0) throw new KubeError('gone', 'a change handler failed: all objects are listed again');
     }
     contact();
     const lastedMs = clock.now() - started;
-    isDoubtful = lastedMs < timeoutSeconds * 1_000 - promptEndMs;
+    needsConfirmation = lastedMs < timeoutSeconds * 1_000 - earlyEndMs;
     if (changes === 0 && lastedMs < shortestWatchMs) {
       throw new KubeError('unavailable', 'the server ended the watch at once');
     }
   }
 
-  function take(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Stored<R>): void {
+  function applyEvent(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Stored<R>): void {
     const { name } = object.metadata;
     const previous = store.get(name);
     if (type === 'DELETED') {
@@ -183,21 +183,20 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
 
   async function cycle(): Promise<void> {
     if (position === undefined || undelivered.size > 0) await relist();
-    if (undelivered.size > 0) throw new KubeError('unavailable', 'a change was not taken');
+    if (undelivered.size > 0) throw new KubeError('unavailable', 'a change handler failed');
     if (position === undefined) return;
-    if (isDoubtful) await confirm(position);
+    if (needsConfirmation) await confirm(position);
     await watchFrom(position);
   }
 
   async function pauseAfter(error: unknown, lastedMs: number): Promise<void> {
-    // Who waited for so long does not ask too often.
-    if (lastedMs >= patientMs) backoff.reset();
-    const lost = isKubeError(error, 'gone', 'too_large_resource_version');
-    if (lost) position = undefined;
-    else isDoubtful = true;
-    const atOnce = lost && undelivered.size === 0 && clock.now() - listedAt >= promptRelistMs;
-    const asked = isKubeError(error) ? Math.min(error.details.retryAfterMs ?? 0, maxRetryAfterMs) : 0;
-    const delayMs = atOnce ? asked : Math.max(asked, backoff.next());
+    if (lastedMs >= resetBackoffAfterMs) backoff.reset();
+    const mustRelist = isKubeError(error, 'gone', 'too_large_resource_version');
+    if (mustRelist) position = undefined;
+    else needsConfirmation = true;
+    const atOnce = mustRelist && undelivered.size === 0 && clock.now() - listedAt >= minRelistIntervalMs;
+    const retryAfterMs = isKubeError(error) ? Math.min(error.details.retryAfterMs ?? 0, maxRetryAfterMs) : 0;
+    const delayMs = atOnce ? retryAfterMs : Math.max(retryAfterMs, backoff.next());
     logger.warn('watch_failed', {
       kind: kind.kind,
       code: isKubeError(error) ? error.code : 'unexpected',

@@ -4,15 +4,15 @@ import { sha256Hex } from '#contracts/canonical';
 import { createLogger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
 import { createClient } from '#kube/client/client';
-import { type SmallApiServer, startSmallApiServer } from '#kube/testing/small-api-server';
+import { type FakeApiServer, startFakeApiServer } from '#kube/testing/fake-api-server';
 import { bundleMapName, makeBundleMap } from '../../resources/bundle-config-map.ts';
 import { type BundlePlace, describeBundleStore } from '../../testing/bundle-store-suite.ts';
 import { createBundleConfigMaps } from './bundle-config-maps.ts';
 
 const logger = createLogger({ service: 'test', level: 'error', destination: { write: () => undefined } });
 
-async function openCluster(): Promise<BundlePlace & { readonly server: SmallApiServer; writes(): number }> {
-  const server = await startSmallApiServer();
+async function openCluster(): Promise<BundlePlace & { readonly server: FakeApiServer; writes(): number }> {
+  const server = await startFakeApiServer();
   const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
   const create = () => createBundleConfigMaps({ client, clock: systemClock, logger });
   let store = create();

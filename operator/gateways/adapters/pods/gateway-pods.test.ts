@@ -4,7 +4,7 @@ import { systemClock } from '#kit/time/clock';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import { createClient } from '#kube/client/client';
-import { startSmallApiServer } from '#kube/testing/small-api-server';
+import { startFakeApiServer } from '#kube/testing/fake-api-server';
 import { describeGatewayReplicas } from '../../testing/gateway-replicas-suite.ts';
 import { createGatewayPods } from './gateway-pods.ts';
 import { isRunning } from './is-running.ts';
@@ -17,7 +17,7 @@ const running: Pod['status'] = {
 };
 
 describeGatewayReplicas('pods', async () => {
-  const server = await startSmallApiServer();
+  const server = await startFakeApiServer();
   const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
   const replicas = createGatewayPods({ client, clock: systemClock, logger });
   await replicas.synced;

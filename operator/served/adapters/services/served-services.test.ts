@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { createLogger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
 import { createClient } from '#kube/client/client';
-import { startSmallApiServer } from '#kube/testing/small-api-server';
+import { startFakeApiServer } from '#kube/testing/fake-api-server';
 import { until } from '../../../../e2e/support/until.ts';
 import type { ServedPin } from '../../ports.ts';
 import { makeServedConfigMap, makeServedService } from './resources/served-objects.ts';
@@ -24,7 +24,7 @@ const next: ServedPin = { ...pin, workload: 'g-2', previous: ['g-1'], policyRevi
 const name = 'portcullis-served-text';
 
 async function open() {
-  const server = await startSmallApiServer();
+  const server = await startFakeApiServer();
   const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
   const served = createServedServices({ client, entries: [entry], port: 8_000, clock: systemClock, logger });
   await served.synced;

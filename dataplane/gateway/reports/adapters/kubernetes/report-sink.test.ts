@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from '#kube/client/client';
 import { sampleReport } from '#kube/testing/sample-resources';
-import { startSmallApiServer } from '#kube/testing/small-api-server';
+import { startFakeApiServer } from '#kube/testing/fake-api-server';
 import { kubernetesReports } from './report-sink.ts';
 
 async function open() {
-  const server = await startSmallApiServer();
+  const server = await startFakeApiServer();
   const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
   onTestFinished(async () => {
     await client[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ import { systemClock } from '#kit/time/clock';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import { createClient, type KubeClient } from '#kube/client/client';
-import { type SmallApiServer, startSmallApiServer } from '#kube/testing/small-api-server';
+import { type FakeApiServer, startFakeApiServer } from '#kube/testing/fake-api-server';
 import { until } from '../../../../../e2e/support/until.ts';
 import { workloadTemplateSchema } from '../../../../environment/workload-template.ts';
 import { createReconcileMeter } from '../../../../reconcile/reconcile-metrics.ts';
@@ -18,7 +18,7 @@ export const testTemplate = workloadTemplateSchema.parse({ image: 'portcullis:1'
 /** The objects of workloads on a small API server; the test plays kubelet and controller manager. */
 export type ClusterPlace = WorkloadsPlace & {
   readonly workloads: Deployments;
-  readonly server: SmallApiServer;
+  readonly server: FakeApiServer;
   readonly client: KubeClient;
   /** Writes so far, `METHOD path`. */
   writes(): readonly string[];
@@ -27,7 +27,7 @@ export type ClusterPlace = WorkloadsPlace & {
 const quiet = { write: () => undefined };
 
 export async function openClusterPlace(): Promise<ClusterPlace> {
-  const server = await startSmallApiServer();
+  const server = await startFakeApiServer();
   const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
   const logger = createLogger({ service: 'test', level: 'error', destination: quiet });
 
@@ -98,7 +98,7 @@ export async function openClusterPlace(): Promise<ClusterPlace> {
 }
 
 /** Whether the number of requests does not grow any more. */
-async function isQuiet(server: SmallApiServer): Promise<boolean> {
+async function isQuiet(server: FakeApiServer): Promise<boolean> {
   const before = server.seen.length;
   await new Promise((resolve) => setTimeout(resolve, 30));
   return server.seen.length === before;

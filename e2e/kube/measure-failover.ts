@@ -1,11 +1,11 @@
-import { type FailoverPlace, openLedgers, startElector } from '#kube/testing/start-elector';
+import { type ElectionServer, openCounters, startElector } from '#kube/testing/start-elector';
 import { until } from '../support/until.ts';
 
 const patience = { deadlineMs: 60_000 };
 
 /** Seconds from the end of a leader to the first write of the next, with the usual times of a lease. */
-export async function measureTakeOver(place: FailoverPlace, signal: 'SIGKILL' | 'SIGTERM'): Promise<number> {
-  await using _ledgers = await openLedgers(place);
+export async function measureFailover(place: ElectionServer, signal: 'SIGKILL' | 'SIGTERM'): Promise<number> {
+  await using _ledgers = await openCounters(place);
   await using first = await startElector(place, 'first');
   await until('the first leads', () => first.count('wrote') > 0, patience);
   await using second = await startElector(place, 'second');
@@ -18,8 +18,8 @@ export async function measureTakeOver(place: FailoverPlace, signal: 'SIGKILL' | 
 }
 
 /** Writes of a leader that was frozen beyond its lease, past the fence, on what its successor has written. */
-export async function countLateWrites(place: FailoverPlace): Promise<number> {
-  await using ledgers = await openLedgers(place);
+export async function countLateWrites(place: ElectionServer): Promise<number> {
+  await using ledgers = await openCounters(place);
   await using frozen = await startElector(place, 'frozen', { isReckless: true });
   await until('it leads', () => frozen.count('wrote') > 10, patience);
   await using other = await startElector(place, 'other');

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { kinds } from '#resources/kinds';
 import { until } from '../../../e2e/support/until.ts';
 import { sampleReport } from '../testing/sample-resources.ts';
-import { json, type Step, startScriptedServer } from '../testing/scripted-server.ts';
+import { json, type ScriptedAnswer, startScriptedServer } from '../testing/scripted-server.ts';
 import { createClient } from './client.ts';
-import { patient } from './patient-client.ts';
+import { retrying } from './retrying-client.ts';
 
 const kind = kinds.gatewayReport;
 const server = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
@@ -12,13 +12,13 @@ const report = sampleReport('one', server);
 const metadata = { resourceVersion: '1', continue: '' };
 const list = json(200, { apiVersion: report.apiVersion, kind: 'GatewayReportList', metadata, items: [report] });
 
-async function withClient(steps: readonly Step[], patienceMs: number) {
+async function withClient(steps: readonly ScriptedAnswer[], patienceMs: number) {
   const scripted = await startScriptedServer();
   scripted.script({ lists: steps });
   const client = createClient({ url: scripted.url, tokenFile: { first: () => 'secret' }, namespace: 'team' });
   return {
     scripted,
-    client: patient(client, patienceMs),
+    client: retrying(client, patienceMs),
     async [Symbol.asyncDispose]() {
       await client[Symbol.asyncDispose]();
       await scripted[Symbol.asyncDispose]();
@@ -26,7 +26,7 @@ async function withClient(steps: readonly Step[], patienceMs: number) {
   };
 }
 
-const later = (status: number, seconds = '0'): Step => json(status, 'later', { 'retry-after': seconds });
+const later = (status: number, seconds = '0'): ScriptedAnswer => json(status, 'later', { 'retry-after': seconds });
 
 test('reads and writes come back when the server asks them to', async () => {
   await using one = await withClient([later(429), later(503), later(429, '1'), list], 5_000);

@@ -4,8 +4,8 @@ import { KubeError } from './kube-error.ts';
 import type { KubeObject } from './kube-object.ts';
 import { apiVersionOf, isOwnKind } from './resource-path.ts';
 
-/** Whether a decoded value is a stored object of this kind: what a server always sets is there. */
-export function isServed<R extends KubeObject>(value: unknown, kind: Kind): value is Stored<R> {
+/** Whether a decoded value is a stored object of this kind, with every member that a server sets. */
+export function isStoredObject<R extends KubeObject>(value: unknown, kind: Kind): value is Stored<R> {
   const object = value as Partial<KubeObject> | null | undefined;
   const metadata = object?.metadata as Partial<KubeObject['metadata']> | null | undefined;
   return (
@@ -18,7 +18,7 @@ export function isServed<R extends KubeObject>(value: unknown, kind: Kind): valu
   );
 }
 
-/** Metadata alone comes as objects of a kind of its own, from servers that can leave the rest out. */
+/** Whether an object is of this kind; a metadata-only response has the kind PartialObjectMetadata instead. */
 export function hasType(
   object: Partial<Pick<KubeObject, 'apiVersion' | 'kind'>> | null | undefined,
   kind: Kind,
@@ -31,58 +31,58 @@ export function hasType(
 
 const metadataType = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata' } as const;
 
-/** The media type that asks for objects of a kind, or for a list of them. */
+/** The Accept header of a request for an object of this kind or for a list. */
 export function acceptOf(kind: Kind, what: 'object' | 'list'): string {
   if (kind.metadataOnly !== true) return 'application/json';
   return `application/json;as=${metadataType.kind}${what === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`;
 }
 
-/** Many built-in kinds have no generation; Kubernetes reads its absence as 0, and so do we. */
+/** Many built-in kinds have no generation; as in Kubernetes, absence means 0. */
 function hasGeneration(metadata: { generation?: number | undefined }, kind: Kind): boolean {
   if (!isOwnKind(kind)) metadata.generation ??= 0;
   return typeof metadata.generation === 'number';
 }
 
-/** The object of an answer, or `unavailable` when the answer is anything else. */
-export function servedObject<R extends KubeObject>(value: unknown, kind: Kind): Stored<R> {
-  if (!isServed<R>(value, kind))
-    throw new KubeError('unavailable', `the API server did not answer with a ${kind.kind}`);
+/** The object of a response. @throws KubeError `unavailable` for any other content */
+export function decodeObject<R extends KubeObject>(value: unknown, kind: Kind): Stored<R> {
+  if (!isStoredObject<R>(value, kind))
+    throw new KubeError('unavailable', `the response of the API server is not a ${kind.kind}`);
   return withoutManagedFields(value);
 }
 
 /**
- * Takes metadata.managedFields away, which nobody here reads and which doubles the size of an object. The metadata are
- * made anew: an object that lost a member is held as a hash table, and takes a seventh more memory.
+ * Removes metadata.managedFields, which is never read and doubles the size of an object. The metadata is copied: V8 keeps
+ * an object with a deleted member as a hash table, which takes a seventh more memory.
  */
 export function withoutManagedFields<R extends KubeObject>(object: Stored<R>): Stored<R> {
-  const { managedFields: _unread, ...metadata } = object.metadata;
+  const { managedFields: _unused, ...metadata } = object.metadata;
   return Object.assign(object, { metadata });
 }
 
 export type ObjectList<R extends KubeObject> = {
   readonly items: readonly Stored<R>[];
-  /** Version of the list: a watch from here misses nothing. */
+  /** Version of the list; a watch from here misses no change. */
   readonly resourceVersion: string;
   /** Token of the next page; absent on the last one. */
   readonly continue?: string;
 };
 
-/** The list of an answer, or `unavailable` when the answer is anything else. */
-export function servedList<R extends KubeObject>(value: unknown, kind: Kind): ObjectList<R> {
+/** The list of a response. @throws KubeError `unavailable` for any other content */
+export function decodeList<R extends KubeObject>(value: unknown, kind: Kind): ObjectList<R> {
   const list = value as {
     kind?: unknown;
     items?: unknown;
     metadata?: { resourceVersion?: unknown; continue?: unknown };
   };
   const version = list?.metadata?.resourceVersion;
-  // A list of metadata that is empty has no list at all.
+  // An empty metadata-only list has no items member.
   const items = kind.metadataOnly === true ? (list?.items ?? []) : list?.items;
   if (!isListKind(list?.kind, kind) || !Array.isArray(items) || typeof version !== 'string') {
-    throw new KubeError('unavailable', `the API server did not answer with a list of ${kind.kind}`);
+    throw new KubeError('unavailable', `the response of the API server is not a list of ${kind.kind}`);
   }
   const next = list.metadata?.continue;
   return {
-    items: items.map((item: unknown) => servedObject<R>(typedItem(item, kind), kind)),
+    items: items.map((item: unknown) => decodeObject<R>(typedItem(item, kind), kind)),
     resourceVersion: version,
     ...(typeof next === 'string' && next !== '' ? { continue: next } : {}),
   };
@@ -92,7 +92,7 @@ function isListKind(name: unknown, kind: Kind): boolean {
   return name === `${kind.kind}List` || (kind.metadataOnly === true && name === `${metadataType.kind}List`);
 }
 
-/** The items of a list of a built-in kind do not repeat what the list says of them. */
+/** The items of a list of a built-in kind lack apiVersion and kind. */
 function typedItem(item: unknown, kind: Kind): unknown {
   if (isOwnKind(kind) || typeof item !== 'object' || item === null || 'kind' in item) return item;
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...item };

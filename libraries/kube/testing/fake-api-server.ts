@@ -12,7 +12,7 @@ type Watcher = { readonly collection: string; readonly name: string | null; read
 /** `cut` breaks the connection before anything happens, `unanswered` when it has happened. */
 export type Fate = 'served' | 'cut' | 'unanswered';
 
-export type SmallApiServer = AsyncDisposable & {
+export type FakeApiServer = AsyncDisposable & {
   readonly url: string;
   /** `METHOD path` of every request but watches. */
   readonly seen: readonly string[];
@@ -31,12 +31,12 @@ export type SmallApiServer = AsyncDisposable & {
  * JSON Patch with tests, delete. For tests of what the operator's folder does not serve; the real API server judges
  * the same code in e2e/kube.
  */
-export async function startSmallApiServer(port = 0): Promise<SmallApiServer> {
+export async function startFakeApiServer(port = 0): Promise<FakeApiServer> {
   const objects = new Map<string, Held>();
   const watchers = new Set<Watcher>();
   const seen: string[] = [];
   let version = 0;
-  const state: Pick<SmallApiServer, 'fate'> = { fate: () => 'served' };
+  const state: Pick<FakeApiServer, 'fate'> = { fate: () => 'served' };
 
   function tell(type: string, key: string, object: Held): void {
     const [collection, name] = [key.slice(0, key.lastIndexOf('/')), object.metadata.name];
