@@ -1,5 +1,5 @@
-import { filesOf, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { countLateWrites, measureFailover } from '../kube/measure-failover.ts';
+import { filesOf, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
 import type { Figure } from '../support/figure.ts';
 
 const bounds = { crashSeconds: 17, orderlySeconds: 2 } as const;

@@ -2,7 +2,9 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /** The value of a setting, or what was expected: `expected` completes the sentence "NAME … but must be …". */
-export type SettingResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly expected: string };
+export type SettingResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly expected: string };
 
 /** One setting of a process, read from the environment variable of its name. */
 export type Setting<T> = {

@@ -3,17 +3,17 @@ import type { Kind } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { type ClusterAccess, tokenCredentials } from './cluster-access.ts';
 import { type KubeConnection, openConnection, type RequestReport } from './connection.ts';
+import { acceptOf, decodeList, decodeObject, type ObjectList } from './decode-object.ts';
 import type { JsonPatchOperation } from './json-patch.ts';
 import { KubeError } from './kube-error.ts';
 import type { KubeObject } from './kube-object.ts';
 import { resourcePath } from './resource-path.ts';
-import { acceptOf, type ObjectList, decodeList, decodeObject } from './decode-object.ts';
 import { type WatchEvent, type WatchOptions, watchOnce } from './watch.ts';
 
 export type { RequestReport } from './connection.ts';
+export type { ObjectList } from './decode-object.ts';
 export type { JsonPatchOperation } from './json-patch.ts';
 export { KubeError, type KubeErrorCode } from './kube-error.ts';
-export type { ObjectList } from './decode-object.ts';
 export type { WatchEvent, WatchOptions } from './watch.ts';
 
 const defaultRequestTimeoutMs = 15_000;

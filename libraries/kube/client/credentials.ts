@@ -86,7 +86,8 @@ function assertSupported(config: KubeConfig): Pick<Kubeconfig, 'cluster' | 'user
   const name = nameOf(config);
   const cluster = config.getCurrentCluster();
   const user = config.getCurrentUser();
-  if (cluster === null) throw new KubeconfigError(`there is no context '${name}' with a cluster: choose another context`);
+  if (cluster === null)
+    throw new KubeconfigError(`there is no context '${name}' with a cluster: choose another context`);
   if (user === null) throw new KubeconfigError(`there is no context '${name}' with a user: choose another context`);
   if (cluster.server === 'http://localhost:8080' && name === 'loaded-context') {
     throw new KubeconfigError('there is no kubeconfig: pass a file or set KUBECONFIG');

@@ -63,4 +63,3 @@ async function readPages<R extends KubeObject>(
     page = await client.list<R>(kind, { ...query, continue: page.continue });
   }
 }
-

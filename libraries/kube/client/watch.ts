@@ -2,9 +2,9 @@ import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { KubeConnection } from './connection.ts';
 import { decodeLines } from './decode-lines.ts';
+import { acceptOf, hasType, isStoredObject, withoutManagedFields } from './decode-object.ts';
 import { KubeError } from './kube-error.ts';
 import type { KubeObject } from './kube-object.ts';
-import { acceptOf, hasType, isStoredObject, withoutManagedFields } from './decode-object.ts';
 import { readStatusObject, statusToError } from './status-object.ts';
 
 /** Long enough to start few watches, short enough to detect a dead server soon. */

@@ -1,8 +1,8 @@
 import { describe, onTestFinished } from 'vitest';
 import { createClient } from '../client/client.ts';
 import { testFailover } from '../testing/failover-suite.ts';
-import { testLeaseClient } from '../testing/lease-suite.ts';
 import { startFakeApiServer } from '../testing/fake-api-server.ts';
+import { testLeaseClient } from '../testing/lease-suite.ts';
 
 async function open() {
   const server = await startFakeApiServer();

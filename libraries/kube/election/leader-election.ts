@@ -11,10 +11,10 @@ import { type Reflector, startReflector } from '../watch/reflector.ts';
 import {
   acquireOperations,
   newLease,
-  releaseOperations,
-  renewOperations,
   type ObservedLease,
   observe,
+  releaseOperations,
+  renewOperations,
 } from './lease-record.ts';
 
 /** Why leadership ended: another candidate holds the lease, or it could not be renewed in time. */

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '#kit/time/clock';
 import { isKubeError } from '../client/kube-error.ts';
-import { createPriorityQueue, higherPriority, type PrioritizedKey, type Priority } from './priority-queue.ts';
 import { createPassScheduler, type PassScheduler } from './pass-scheduler.ts';
+import { createPriorityQueue, higherPriority, type PrioritizedKey, type Priority } from './priority-queue.ts';
 
 export type { Priority } from './priority-queue.ts';
 

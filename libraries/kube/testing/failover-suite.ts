@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../../../e2e/support/until.ts';
 import type { ElectorOptions } from './elector-process.ts';
-import { type Elector, type ElectionServer, openCounters, startElector } from './start-elector.ts';
+import { type ElectionServer, type Elector, openCounters, startElector } from './start-elector.ts';
 
 const quick = { leaseMs: 2_000, renewDeadlineMs: 1_200, retryMs: 300 };
 

@@ -24,7 +24,11 @@ export type ScriptedServer = AsyncDisposable & {
 
 export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
   const seen: SeenRequest[] = [];
-  const steps = { lists: [] as ScriptedAnswer[], watches: [] as ScriptedAnswer[], confirmations: [] as ScriptedAnswer[] };
+  const steps = {
+    lists: [] as ScriptedAnswer[],
+    watches: [] as ScriptedAnswer[],
+    confirmations: [] as ScriptedAnswer[],
+  };
   const server = createServer((incoming, outgoing) => {
     const url = new URL(incoming.url ?? '/', 'http://localhost');
     seen.push({ method: incoming.method ?? '', path: url.pathname, query: url.searchParams });

@@ -11,8 +11,8 @@ import { sampleReport } from '../testing/sample-resources.ts';
 import {
   json,
   reset,
-  type ScriptedServer,
   type ScriptedAnswer,
+  type ScriptedServer,
   startScriptedServer,
   stream,
 } from '../testing/scripted-server.ts';

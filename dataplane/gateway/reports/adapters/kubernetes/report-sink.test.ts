@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from '#kube/client/client';
-import { sampleReport } from '#kube/testing/sample-resources';
 import { startFakeApiServer } from '#kube/testing/fake-api-server';
+import { sampleReport } from '#kube/testing/sample-resources';
 import { kubernetesReports } from './report-sink.ts';
 
 async function open() {
