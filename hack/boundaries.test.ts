@@ -219,6 +219,43 @@ const cases: readonly Case[] = [
     bad: { '.npmrc': mention('registry', '.example.com') },
     good: { '.npmrc': 'omit-lockfile-registry-resolved=true' },
   },
+  {
+    rule: 'two folders of a module do not import each other',
+    bad: {
+      'runtime/rules/a.ts': "import { b } from '../bundle/b.ts';",
+      'runtime/bundle/b.ts': "import type { C } from '../rules/c.ts';",
+      'runtime/rules/c.ts': '',
+    },
+    good: {
+      'runtime/rules/a.ts': "import { b } from '../bundle/b.ts';",
+      'runtime/bundle/b.ts': "import type { C } from '../check/c.ts';",
+      'runtime/check/c.ts': '',
+      'runtime/bundle/b.test.ts': "import { a } from '../rules/a.ts';",
+    },
+  },
+  {
+    rule: 'every exported name is imported somewhere',
+    bad: { 'hack/a.ts': 'export const a = 1;\nexport type B = string;', 'hack/b.ts': "import { a } from './a.ts';" },
+    good: {
+      'hack/a.ts': 'export const a = 1;\nexport type B = string;',
+      'hack/b.test.ts': "import { a } from './c.ts';\ntype C = import('./a.ts').B;",
+      'hack/c.ts': "export * from './a.ts';",
+      'e2e/figures/d.ts': 'export const figure = 1;',
+    },
+  },
+  {
+    rule: 'no text cites what the repository does not hold',
+    bad: {
+      'docs/a.md': `See DES${'IGN'}.md`,
+      'hack/a.ts': `// as ${'doc'}ument 1 says\n`,
+      'hack/run': `# ${'sec'}tion 4.1 of it`,
+    },
+    good: {
+      'docs/a.md': 'How a design is made: see docs/design/gates.md.',
+      'hack/a.ts': "// RFC 9110, section 10.1.1\nconst text = 'document 2';\n",
+      'hack/run': '# the first document: line 4, sections of it',
+    },
+  },
 ];
 
 describe('each rule finds what breaks it, and only that', () => {

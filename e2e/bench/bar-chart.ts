@@ -1,4 +1,4 @@
-export type Bar = { readonly label: string; readonly value: number; readonly text: string };
+type Bar = { readonly label: string; readonly value: number; readonly text: string };
 
 const width = 760;
 const labelWidth = 290;

@@ -9,7 +9,7 @@ import { readCheckHeaders } from '../../runtime/http/header-gates.ts';
 import { firstRefusal, type PendingCheck } from '../../runtime/http/pending-check.ts';
 
 /** Judges the bytes of a body of `POST /request` as the runtime does, without HTTP: the answer's JSON. */
-export type Judge = (bytes: Buffer) => Promise<string>;
+type Judge = (bytes: Buffer) => Promise<string>;
 
 const ports = {
   clock: systemClock,

@@ -12,7 +12,7 @@ export type Subject = {
   readonly expects: string;
 };
 
-export type Window = {
+type Window = {
   readonly perSecond: number;
   readonly cpuMicroseconds: number;
   readonly p50: number;

@@ -37,7 +37,7 @@ export type Rules = {
   readonly maxBodyBytes?: number;
 };
 
-export type Expression = { readonly id: string; readonly pattern: string; readonly caseSensitive: boolean };
+type Expression = { readonly id: string; readonly pattern: string; readonly caseSensitive: boolean };
 
 /** So many expressions: the eight of above, then codes of so many kinds. */
 export function expressionsOf(count: number): readonly Expression[] {

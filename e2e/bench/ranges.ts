@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 /** Largest ratio to its baseline that each case may have, by its key. */
-export type Ranges = Readonly<Record<string, number>>;
+type Ranges = Readonly<Record<string, number>>;
 
 export const rangesFile = new URL('ranges.json', import.meta.url);
 

@@ -19,7 +19,7 @@ export type Measured = {
 };
 
 /** Something that was promised: what was measured, and whether that is enough. */
-export type Verdict = {
+type Verdict = {
   readonly what: string;
   readonly wanted: string;
   readonly found: string;

@@ -8,7 +8,7 @@ import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { startRuntime } from '../support/start-runtime.ts';
 import { requestBytes } from './load.ts';
 
-export type Served = AsyncDisposable & {
+type Served = AsyncDisposable & {
   readonly process: RunningProcess;
   readonly port: number;
   /** The request of a check with this body, ready to be sent; the baseline gets the same bytes. */
@@ -36,7 +36,7 @@ export async function serveBundle(bundle: Bundle): Promise<Served> {
   };
 }
 
-export type Baseline = AsyncDisposable & { readonly process: RunningProcess; readonly port: number };
+type Baseline = AsyncDisposable & { readonly process: RunningProcess; readonly port: number };
 
 /** The echo that checks are compared with. */
 export async function serveEcho(): Promise<Baseline> {

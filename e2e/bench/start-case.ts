@@ -10,7 +10,7 @@ import { median } from './median.ts';
 import { termsOf } from './policies.ts';
 
 /** The largest bundle file that a runtime loads. */
-export const largest = 716_800;
+const largest = 716_800;
 export const startBounds = { seconds: 1.5, mebibytes: 220 } as const;
 
 export type StartFigure = { readonly bytes: number; readonly seconds: number; readonly mebibytes: number };

@@ -9,7 +9,7 @@ export type TimedCall = {
   readonly total: number;
 };
 
-export type ChatCall = {
+type ChatCall = {
   readonly agent: Agent;
   readonly url: string;
   readonly key: string;

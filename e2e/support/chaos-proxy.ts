@@ -23,7 +23,7 @@ export type Answer = {
 };
 
 /** A check that went through, with what the runtime itself answered. */
-export type SeenCheck = { readonly path: string; readonly rawHeaders: readonly string[]; readonly body: string };
+type SeenCheck = { readonly path: string; readonly rawHeaders: readonly string[]; readonly body: string };
 
 export type ChaosProxy = AsyncDisposable & {
   readonly url: string;

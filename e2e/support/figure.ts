@@ -1,7 +1,7 @@
 /** Full is what the published figures are measured with; small is what fits into every run of the checks. */
 export type FigureSize = 'small' | 'full';
 
-export type FigureResult =
+type FigureResult =
   | {
       /** Whether the figure is what it must be. */
       readonly holds: boolean;

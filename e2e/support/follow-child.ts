@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 /** What a child says, from its start on. */
-export type FollowedChild = {
+type FollowedChild = {
   /** Everything on stderr so far. */
   readonly log: () => string;
   /** The first line of stdout: where a process of the platform listens. */

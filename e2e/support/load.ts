@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-export type LoadOptions<T> = {
+type LoadOptions<T> = {
   /** Calls under way at the same time, at most. */
   readonly workers: number;
   /** Rest of a worker between two calls; bounds the rate. */
@@ -9,7 +9,7 @@ export type LoadOptions<T> = {
   readonly call: (turn: number) => Promise<T>;
 };
 
-export type Load<T> = {
+type Load<T> = {
   /** Results so far. */
   readonly results: readonly T[];
   /** Begins no further call, waits for those under way, and returns all results. */

@@ -8,7 +8,7 @@ import { apiVersion, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 
 /** A replica that reports as a gateway does and serves nobody. */
-export type PretendReplica = AsyncDisposable & {
+type PretendReplica = AsyncDisposable & {
   /** From now on routes that it has not taken yet are taken or rejected. */
   readonly answer: (verdict: 'take' | 'reject') => void;
 };

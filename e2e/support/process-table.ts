@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** A running process of this machine, as Linux lists it. */
-export type ProcessEntry = { readonly pid: number; readonly parent: number; readonly command: string };
+type ProcessEntry = { readonly pid: number; readonly parent: number; readonly command: string };
 
 function readEntry(pid: string): ProcessEntry | undefined {
   try {

@@ -8,7 +8,7 @@ import { sha256Hex } from '#contracts/canonical';
 const run = promisify(execFile);
 
 /** A Python with packages, or why there is none on this machine. */
-export type Python = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly reason: string };
+type Python = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly reason: string };
 
 async function attempt(file: string, args: readonly string[]): Promise<string | undefined> {
   try {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { closeServer, listenOnLoopback } from './loopback.ts';
 
 /** What a provider was asked. */
-export type SeenRequest = {
+type SeenRequest = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** Body as it came over the wire. */

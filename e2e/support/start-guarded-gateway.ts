@@ -40,7 +40,7 @@ export type GuardedGateway = AsyncDisposable & {
   readonly startRuntime: () => Promise<RunningProcess>;
 };
 
-export type GuardedGatewayOptions = {
+type GuardedGatewayOptions = {
   readonly bundle?: Bundle;
   readonly change?: (route: GatewayRouteSpec) => GatewayRouteSpec;
   readonly environment?: Readonly<Record<string, string>>;

@@ -45,7 +45,7 @@ export type Platform = AsyncDisposable & {
   readonly end: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals>;
 };
 
-export type PlatformOptions = {
+type PlatformOptions = {
   readonly gateways?: number;
   /** With the policy management API, its database and its issuer; most tests need none of them. */
   readonly management?: boolean;

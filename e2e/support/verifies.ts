@@ -1,7 +1,7 @@
 import { type TestContext, test } from 'vitest';
 
 /** Id of an obligation of the documents, as in the first column of e2e/requirements. */
-export type RequirementId = `${string}:${string}`;
+type RequirementId = `${string}:${string}`;
 
 declare module 'vitest' {
   interface TaskMeta {

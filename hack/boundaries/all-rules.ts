@@ -1,3 +1,4 @@
+import { folderRules } from './folder-rules.ts';
 import { importRules } from './import-rules.ts';
 import { layerRules } from './layer-rules.ts';
 import { reachRules } from './reach-rules.ts';
@@ -6,4 +7,11 @@ import { textRules } from './text-rules.ts';
 import type { Rule } from './tree.ts';
 
 /** Everything that is proved about the layout of this checkout (ARCHITECTURE.md). */
-export const allRules: readonly Rule[] = [...importRules, ...layerRules, ...reachRules, ...shapeRules, ...textRules];
+export const allRules: readonly Rule[] = [
+  ...importRules,
+  ...folderRules,
+  ...layerRules,
+  ...reachRules,
+  ...shapeRules,
+  ...textRules,
+];

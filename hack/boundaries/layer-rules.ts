@@ -25,7 +25,7 @@ const purePackages = new Set(['zod', 'canonicalize', 're2', 'yaml']);
 const impure =
   /\b(Date\.now|new Date\(\)|performance\.now|Math\.random|randomUUID|randomBytes|setTimeout|setInterval|setImmediate|process\.(?!emitWarning)\w+|fetch\(|console\.)/g;
 
-export function isDomain(path: string): boolean {
+function isDomain(path: string): boolean {
   if (domainFolders.some((folder) => isInside(path, folder))) return true;
   return decision.test(path) || makers.test(path);
 }

@@ -1,5 +1,5 @@
 /** A module of the checkout: a folder, and the modules whose files it may import. */
-export type Module = {
+type Module = {
   readonly folder: string;
   readonly kind: 'library' | 'service';
   readonly uses: readonly string[];

@@ -39,7 +39,7 @@ const fences: readonly Fence[] = [
 ];
 
 /** All files and packages that an entry reaches at run time, each with the file that names it. */
-export function reachOf(tree: Tree, entry: string): { files: Map<string, string>; packages: Map<string, string> } {
+function reachOf(tree: Tree, entry: string): { files: Map<string, string>; packages: Map<string, string> } {
   const files = new Map<string, string>([[entry, entry]]);
   const packages = new Map<string, string>();
   for (const path of files.keys()) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { importsOf, scanSource } from './scan-source.ts';
+import { scanSource } from './scan-source.ts';
 
-const specifiers = (text: string): readonly string[] => importsOf(scanSource(text)).map((found) => found.specifier);
+const specifiers = (text: string): readonly string[] => scanSource(text).imports.map((found) => found.specifier);
 
 /** Opens code in a template; apart, so that the samples below stay plain strings. */
 const open = '$' + '{';
@@ -28,22 +28,43 @@ describe('imports', () => {
   });
 
   test('an import of types alone is told apart', () => {
-    const found = importsOf(scanSource("import type { A } from './a.ts';\nimport { type B } from './b.ts';"));
+    const found = scanSource("import type { A } from './a.ts';\nimport { type B } from './b.ts';").imports;
     expect(found.map((one) => one.typeOnly)).toEqual([true, false]);
   });
 
   test('a line is counted from 1', () => {
-    expect(importsOf(scanSource("\n\nimport './a.ts';"))[0]?.line).toBe(3);
+    expect(scanSource("\n\nimport './a.ts';").imports[0]?.line).toBe(3);
   });
 });
 
 test('code and comments have the length and the lines of the text', () => {
-  const text = `const a = 'x\\'y'; // why\n/* two\nlines */ const b = \`t${open}a}u\`;\n`;
+  const text = `const a = 'x\\'y // z'; // why\n/* two\nlines */ const b = \`t${open}a}u\`; const c = /p\\//;\n`;
   const scan = scanSource(text);
   for (const part of [scan.code, scan.comments]) {
     expect(part.length).toBe(text.length);
     expect(part.split('\n').length).toBe(text.split('\n').length);
   }
-  expect(scan.code).not.toMatch(/why|two|lines/);
-  expect(scan.strings.map((string) => string.value)).toEqual(["x\\'y"]);
+  expect(scan.code.replace(/ +/g, ' ')).toBe(`const a = ' '; \n \n const b = \` ${open}a} \`; const c = / /;\n`);
+  expect(scan.strings.map(({ value }) => value)).toEqual(["x'y // z"]);
+  expect(scan.comments.trim().replace(/ +/g, ' ')).toBe('// why\n/* two\nlines */');
+});
+
+test.each<[string, readonly string[]]>([
+  ['export const a = 1, b = 2;', ['a', 'b']],
+  ['export const { a, b: [c, ...d], ...e } = f();', ['a', 'c', 'd', 'e']],
+  ['export async function* a() {}\nexport class B {}', ['a', 'B']],
+  ['export type A = string;\nexport interface B {}\nexport abstract class C {}', ['A', 'B', 'C']],
+  ['const a = 1;\nexport { a, a as b };\nexport default a;', ['a', 'b', 'default']],
+  ["export { a as b } from './a.ts';\nexport * from './b.ts';\nexport * as c from './c.ts';", ['b', 'c']],
+])('%s exports names of its own', (text, names) => {
+  expect(scanSource(text).exports.map(({ name }) => name)).toEqual(names);
+});
+
+test.each<[string, readonly (readonly string[])[]]>([
+  ["import a, { b as c, type D } from './a.ts';", [['default', 'b', 'D']]],
+  ["import * as all from './a.ts';\nconst more = await import('./b.ts');", [['*'], ['*']]],
+  ["export { a as b } from './a.ts';\nexport * from './b.ts';", [['a'], ['*']]],
+  ["type A = import('./a.ts').B;\ntype C = typeof import('./c.ts');", [['B'], ['*']]],
+])('%s takes names', (text, names) => {
+  expect(scanSource(text).imports.map((one) => one.names)).toEqual(names);
 });

@@ -1,163 +1,202 @@
-/** A string literal of a source file; `value` is what stands between the quotes, escapes as written. */
-export type StringLiteral = { readonly start: number; readonly value: string };
+import { parseAst } from 'vitest/node';
 
-export type Scan = {
-  /** The source with comments and the inside of strings, templates and patterns blanked; same length, same lines. */
-  readonly code: string;
-  readonly comments: string;
-  readonly strings: readonly StringLiteral[];
-};
-
-const wordsBeforePattern = new Set([
-  'return',
-  'typeof',
-  'case',
-  'in',
-  'of',
-  'delete',
-  'void',
-  'throw',
-  'await',
-  'yield',
-]);
-
-/** Whether a slash after this code begins a pattern rather than a division. */
-function beginsPattern(before: string): boolean {
-  const trimmed = before.trimEnd();
-  const last = trimmed.at(-1);
-  if (last === undefined) return true;
-  if (/[\w$]/.test(last)) return wordsBeforePattern.has(/[\w$]+$/.exec(trimmed)?.[0] ?? '');
-  return !/[)\]}'"`]/.test(last);
-}
-
-function endOfPattern(text: string, start: number): number {
-  let inClass = false;
-  for (let at = start + 1; at < text.length; at += 1) {
-    const char = text[at];
-    if (char === '\\') at += 1;
-    else if (char === '[') inClass = true;
-    else if (char === ']') inClass = false;
-    else if (char === '/' && !inClass) return at + 1;
-    else if (char === '\n') return at;
-  }
-  return text.length;
-}
-
-function endOfQuoted(text: string, start: number): number {
-  const quote = text[start];
-  for (let at = start + 1; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === quote || text[at] === '\n') return at + 1;
-  }
-  return text.length;
-}
-
-/** End of the text part of a template: after its closing backtick, or after the `${` that opens code. */
-function endOfTemplateText(text: string, start: number): { readonly end: number; readonly opensCode: boolean } {
-  for (let at = start; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === '`') return { end: at + 1, opensCode: false };
-    else if (text[at] === '$' && text[at + 1] === '{') return { end: at + 2, opensCode: true };
-  }
-  return { end: text.length, opensCode: false };
-}
-
-/** Characters that neither open nor close anything, from lastIndex on. */
-const uneventful = /[^'"`/{}]*/y;
-
-function blank(text: string): string {
-  return text.replace(/[^\n]/g, ' ');
-}
-
-function endOfComment(text: string, at: number): number {
-  const mark = text[at + 1] === '*' ? '*/' : '\n';
-  const end = text.indexOf(mark, at + 2);
-  if (end < 0) return text.length;
-  return mark === '\n' ? end : end + 2;
-}
-
-/**
- * Splits TypeScript into code, comments and string literals without parsing it. Reads sources as the formatter of
- * this checkout writes them; in a slash after a closing bracket it sees a division.
- */
-export function scanSource(text: string): Scan {
-  const strings: StringLiteral[] = [];
-  const code: string[] = [];
-  const comments: string[] = [];
-  /** Depth of braces inside of each open template. */
-  const templates: number[] = [];
-  let recent = '';
-  let at = 0;
-  const take = (end: number, kind: 'code' | 'comment' | 'inside', edge = 0): void => {
-    const piece = text.slice(at, end);
-    const hidden =
-      piece.slice(0, edge) + blank(piece.slice(edge, piece.length - edge)) + piece.slice(piece.length - edge);
-    code.push(kind === 'code' ? piece : kind === 'comment' ? blank(piece) : hidden);
-    comments.push(kind === 'comment' ? piece : blank(piece));
-    if (kind !== 'comment') recent = (recent + piece).slice(-64);
-    at = end;
-  };
-  const takeTemplateText = (start: number): void => {
-    const { end, opensCode } = endOfTemplateText(text, start);
-    if (!opensCode && text[at] === '`') strings.push({ start: at, value: text.slice(start, end - 1) });
-    take(end, 'inside', 1);
-    if (opensCode) templates.push(0);
-  };
-  while (at < text.length) {
-    const char = text[at];
-    const depth = templates.at(-1);
-    if (char === '/' && (text[at + 1] === '/' || text[at + 1] === '*')) take(endOfComment(text, at), 'comment');
-    else if (char === "'" || char === '"') {
-      const end = endOfQuoted(text, at);
-      strings.push({ start: at, value: text.slice(at + 1, end - 1) });
-      take(end, 'inside', 1);
-    } else if (char === '`') takeTemplateText(at + 1);
-    else if (char === '}' && depth === 0) {
-      templates.pop();
-      takeTemplateText(at + 1);
-    } else if (char === '/' && beginsPattern(recent)) take(endOfPattern(text, at), 'inside', 1);
-    else {
-      if (depth !== undefined && char === '{') templates[templates.length - 1] = depth + 1;
-      if (depth !== undefined && char === '}') templates[templates.length - 1] = depth - 1;
-      uneventful.lastIndex = at + 1;
-      uneventful.test(text);
-      take(uneventful.lastIndex, 'code');
-    }
-  }
-  return { code: code.join(''), comments: comments.join(''), strings };
-}
-
-export type Import = {
+type Import = {
   readonly specifier: string;
   /** An import or export of types alone, gone at run time. */
   readonly typeOnly: boolean;
   /** A file that is not imported but named by `new URL(..., import.meta.url)`: run as a process or a worker. */
   readonly asUrl: boolean;
   readonly line: number;
+  /** Exported names that the importing file takes; `*` stands for all of them. */
+  readonly names: readonly string[];
+  /** `export * from`: the importing file offers all of them in turn. */
+  readonly passedOn: boolean;
 };
 
-const importForms: readonly { readonly form: RegExp; readonly asUrl: boolean }[] = [
-  { form: /\b(?:import|export)\b(\s+type\b)?[^'"`;]*?\bfrom\s*(?=['"])/g, asUrl: false },
-  { form: /\bimport\s*()(?=['"])/g, asUrl: false },
-  { form: /\b(?:import|require)\s*\(\s*()(?=['"`])/g, asUrl: false },
-  { form: /\bimport\.meta\.resolve\(\s*()(?=['"`])/g, asUrl: true },
-  { form: /\bnew URL\(\s*()(?=['"`][^'"`]*['"`],\s*import\.meta\.url)/g, asUrl: true },
-];
+/** A name that a file exports; `default` for the default export. What `export *` passes on is not among them. */
+type Export = { readonly name: string; readonly line: number };
+
+export type Scan = {
+  /** The source with comments and the text of strings, templates and patterns blanked; same length, same lines. */
+  readonly code: string;
+  /** The comments alone, the rest blanked; same length, same lines. */
+  readonly comments: string;
+  /** String literals, and templates without expressions. */
+  readonly strings: readonly { readonly value: string; readonly line: number }[];
+  readonly imports: readonly Import[];
+  readonly exports: readonly Export[];
+};
+
+/** A node of the syntax tree (ESTree with TypeScript), whose members depend on its type. */
+type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<Record<string, unknown>>;
+
+function isNode(value: unknown): value is Node {
+  return typeof (value as Node | null)?.type === 'string';
+}
+
+function visitChildren(node: Node, visit: (child: Node) => void): void {
+  for (const member in node) {
+    const value: unknown = node[member];
+    if (Array.isArray(value)) for (const item of value as readonly unknown[]) isNode(item) && visit(item);
+    else if (isNode(value)) visit(value);
+  }
+}
+
+function nodesAt(node: Node, member: string): readonly Node[] {
+  return ((node[member] ?? []) as readonly (Node | null)[]).filter(isNode);
+}
+
+function nodeAt(node: Node, member: string): Node | undefined {
+  return isNode(node[member]) ? node[member] : undefined;
+}
+
+/** An identifier, or a string in its place. */
+function nameOf(node: Node | undefined): string {
+  return String(node?.name ?? node?.value);
+}
 
 export function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-/** Everything that a source file imports, statically or not. */
-export function importsOf(scan: Scan): readonly Import[] {
-  const values = new Map(scan.strings.map((string) => [string.start, string.value]));
-  const found: Import[] = [];
-  for (const { form, asUrl } of importForms) {
-    for (const match of scan.code.matchAll(form)) {
-      const specifier = values.get(match.index + match[0].length);
-      if (specifier === undefined) continue;
-      found.push({ specifier, typeOnly: match[1]?.trim() === 'type', asUrl, line: lineOf(scan.code, match.index) });
+/** The text of a string, or of a template without expressions. */
+function textOf(node: Node | undefined): string | undefined {
+  if (node?.type === 'Literal' && typeof node.value === 'string') return node.value;
+  if (node?.type !== 'TemplateLiteral' || nodesAt(node, 'expressions').length > 0) return undefined;
+  return (nodesAt(node, 'quasis')[0]?.value as { readonly cooked: string } | undefined)?.cooked;
+}
+
+/** Where a node holds text instead of code, without the marks around it. */
+function textRange(node: Node): readonly [start: number, end: number] | undefined {
+  if (node.type === 'TemplateElement') return [node.start + 1, node.end - (node.tail === true ? 1 : 2)];
+  const holdsText = node.type === 'Literal' && (typeof node.value === 'string' || node.regex !== undefined);
+  return holdsText ? [node.start + 1, node.end - 1] : undefined;
+}
+
+function isMember(node: Node | undefined, text: string, ...path: readonly string[]): boolean {
+  return node?.type === 'MemberExpression' && text.slice(node.start, node.end) === path.join('.');
+}
+
+/** What the specifiers of an import or of a re-export take from the other file. */
+function takenNames(node: Node): readonly string[] {
+  return nodesAt(node, 'specifiers').map((specifier) => {
+    if (specifier.type === 'ImportDefaultSpecifier') return 'default';
+    if (specifier.type === 'ImportNamespaceSpecifier') return '*';
+    return nameOf(nodeAt(specifier, specifier.type === 'ExportSpecifier' ? 'local' : 'imported'));
+  });
+}
+
+type Reference = Omit<Import, 'line' | 'specifier'> & { readonly source: Node | undefined };
+
+/** Which other file a node refers to, if any. */
+function referenceOf(node: Node, text: string): Reference | undefined {
+  const none = { typeOnly: false, asUrl: false, names: [], passedOn: false };
+  const [first, second] = nodesAt(node, 'arguments');
+  switch (node.type) {
+    case 'ImportDeclaration':
+      return { ...none, source: nodeAt(node, 'source'), typeOnly: node.importKind === 'type', names: takenNames(node) };
+    case 'ExportNamedDeclaration':
+      return { ...none, source: nodeAt(node, 'source'), typeOnly: node.exportKind === 'type', names: takenNames(node) };
+    case 'ExportAllDeclaration': {
+      const typeOnly = node.exportKind === 'type';
+      return { ...none, source: nodeAt(node, 'source'), typeOnly, names: ['*'], passedOn: !isNode(node.exported) };
     }
+    case 'ImportExpression':
+      return { ...none, source: nodeAt(node, 'source'), names: ['*'] };
+    case 'TSImportType': {
+      const qualifier = nodeAt(node, 'qualifier');
+      const names = [qualifier?.type === 'Identifier' ? nameOf(qualifier) : '*'];
+      return { ...none, source: nodeAt(node, 'source'), typeOnly: true, names };
+    }
+    case 'CallExpression': {
+      const callee = nodeAt(node, 'callee');
+      if (isMember(callee, text, 'import', 'meta', 'resolve')) return { ...none, source: first, asUrl: true };
+      return nameOf(callee) === 'require' ? { ...none, source: first, names: ['*'] } : undefined;
+    }
+    case 'NewExpression': {
+      const isUrl = nameOf(nodeAt(node, 'callee')) === 'URL' && isMember(second, text, 'import', 'meta', 'url');
+      return isUrl ? { ...none, source: first, asUrl: true } : undefined;
+    }
+    default:
+      return undefined;
   }
-  return found;
+}
+
+/** Names that a pattern or a declaration binds. */
+function boundNames(node: Node | undefined): readonly Node[] {
+  if (node === undefined) return [];
+  switch (node.type) {
+    case 'Identifier':
+      return [node];
+    case 'VariableDeclaration':
+      return nodesAt(node, 'declarations').flatMap((one) => boundNames(nodeAt(one, 'id')));
+    case 'ObjectPattern':
+      return nodesAt(node, 'properties').flatMap((one) => boundNames(nodeAt(one, 'value') ?? nodeAt(one, 'argument')));
+    case 'RestElement':
+      return boundNames(nodeAt(node, 'argument'));
+    case 'ArrayPattern':
+      return nodesAt(node, 'elements').flatMap(boundNames);
+    case 'AssignmentPattern':
+      return boundNames(nodeAt(node, 'left'));
+    default:
+      return boundNames(nodeAt(node, 'id'));
+  }
+}
+
+function exportsOf(node: Node, text: string): readonly Export[] {
+  const at = ({ start }: Node, name: string): Export => ({ name, line: lineOf(text, start) });
+  if (node.type === 'ExportDefaultDeclaration') return [at(node, 'default')];
+  if (node.type === 'ExportAllDeclaration' && isNode(node.exported)) return [at(node, nameOf(node.exported))];
+  if (node.type !== 'ExportNamedDeclaration') return [];
+  const declared = boundNames(nodeAt(node, 'declaration')).map((name) => at(name, nameOf(name)));
+  return [...declared, ...nodesAt(node, 'specifiers').map((one) => at(one, nameOf(nodeAt(one, 'exported'))))];
+}
+
+function blank(text: string): string {
+  return text.replace(/[^\n]/g, ' ');
+}
+
+/** Blanks the ranges, which do not overlap. */
+function withoutTexts(text: string, ranges: readonly (readonly [start: number, end: number])[]): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const [start, end] of [...ranges].sort(([one], [other]) => one - other)) {
+    pieces.push(text.slice(from, start), blank(text.slice(start, end)));
+    from = end;
+  }
+  return [...pieces, text.slice(from)].join('');
+}
+
+/** Tells code from comments in a source without texts, where each of these marks begins a comment. */
+function splitComments(text: string): { readonly code: string; readonly comments: string } {
+  const code: string[] = [];
+  const comments: string[] = [];
+  for (const [index, piece] of text.split(/(\/\*.*?\*\/|\/\/[^\n]*)/s).entries()) {
+    const isComment = index % 2 === 1;
+    code.push(isComment ? blank(piece) : piece);
+    comments.push(isComment ? piece : blank(piece));
+  }
+  return { code: code.join(''), comments: comments.join('') };
+}
+
+/** Reads what the rules need from a TypeScript file. */
+export function scanSource(text: string): Scan {
+  const texts: (readonly [start: number, end: number])[] = [];
+  const imports: Import[] = [];
+  const exports: Export[] = [];
+  const strings: Scan['strings'][number][] = [];
+  const visit = (node: Node): void => {
+    const value = textOf(node);
+    if (value !== undefined) strings.push({ value, line: lineOf(text, node.start) });
+    const range = textRange(node);
+    if (range !== undefined) texts.push(range);
+    const { source, ...reference } = referenceOf(node, text) ?? { source: undefined };
+    const specifier = textOf(source);
+    if (specifier !== undefined)
+      imports.push({ ...(reference as Reference), specifier, line: lineOf(text, node.start) });
+    exports.push(...exportsOf(node, text));
+    visitChildren(node, visit);
+  };
+  visit(parseAst(text, { lang: 'ts', astType: 'ts', sourceType: 'module' }) as unknown as Node);
+  return { ...splitComments(withoutTexts(text, texts)), strings, imports, exports };
 }

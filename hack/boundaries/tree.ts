@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { listFiles } from './list-files.ts';
-import { type Import, importsOf, type Scan, scanSource } from './scan-source.ts';
+import { type Scan, scanSource } from './scan-source.ts';
 
 /** A TypeScript file of the tree. */
 export type Source = Scan & {
   readonly path: string;
   readonly text: string;
-  readonly imports: readonly Import[];
   readonly isTest: boolean;
 };
 
@@ -32,8 +31,7 @@ export function treeOf(files: Readonly<Record<string, string>>): Tree {
   const sources = new Map<string, Source>();
   for (const [path, text] of texts) {
     if (!path.endsWith('.ts')) continue;
-    const scan = scanSource(text);
-    sources.set(path, { ...scan, path, text, imports: importsOf(scan), isTest: isProof(path) });
+    sources.set(path, { ...scanSource(text), path, text, isTest: isProof(path) });
   }
   return { texts, sources };
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export type WordsWanted = {
+type WordsWanted = {
   /** One line that `--help` prints. */
   readonly usage: string;
   /** Names that may be given; none given stands for all. */
@@ -9,7 +9,7 @@ export type WordsWanted = {
   readonly switches?: readonly string[];
 };
 
-export type Words =
+type Words =
   | { readonly kind: 'run'; readonly names: readonly string[]; readonly switches: ReadonlySet<string> }
   /** What is to be said instead, and how the program ends. */
   | { readonly kind: 'say'; readonly text: string; readonly exitCode: 0 | 2 };

@@ -1,7 +1,7 @@
 import { createVitest, type TestCase, type TestModule } from 'vitest/node';
 import type { Outcome, Skip } from './outcome.ts';
 
-export type SuiteOptions = {
+type SuiteOptions = {
   readonly root: string;
   readonly files: readonly string[];
   /** False for suites that start whole platforms: their files run one after the other. */

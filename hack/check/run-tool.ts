@@ -11,7 +11,7 @@ const tools = {
   vitest: 'node_modules/vitest/vitest.mjs',
 } as const;
 
-export type ToolName = keyof typeof tools;
+type ToolName = keyof typeof tools;
 export const toolNames = Object.keys(tools) as readonly ToolName[];
 
 /** Runs a tool in the root folder with this terminal as its own; returns its exit code, 1 after a signal. */

@@ -26,7 +26,7 @@ export type JsonSchema = {
 };
 
 /** One alternative of a union: what zod says of it, and the same as a structural schema. */
-export type Arm = { readonly source: JsonSchema; readonly schema: StructuralSchema };
+type Arm = { readonly source: JsonSchema; readonly schema: StructuralSchema };
 
 type Value = string | boolean;
 type TaggedArm = { readonly value: Value; readonly schema: StructuralSchema };

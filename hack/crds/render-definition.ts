@@ -8,7 +8,7 @@ type KindKey = keyof typeof kinds;
 
 export const partOf = { 'app.kubernetes.io/part-of': 'portcullis' };
 /** Helm keeps what carries this when a release is removed: with the definition would go every resource. */
-export const keep = { 'helm.sh/resource-policy': 'keep' };
+const keep = { 'helm.sh/resource-policy': 'keep' };
 
 /** The schema of a whole resource of one kind, without what every resource has. */
 export function resourceStructure(key: KindKey): StructuralSchema {

@@ -3,7 +3,7 @@ import { root } from '../check/run-tool.ts';
 import { citationsOf } from '../requirements/citations.ts';
 import { requirementRows } from '../requirements/rows.ts';
 
-/** The table of obligations and of the tests that prove them. */
+/** The table of obligations and of the tests that cite them. */
 export function generate(): ReadonlyMap<string, string> {
   const files = new Map<string, Set<string>>();
   for (const { id, path } of citationsOf(readTree(root))) {
@@ -17,9 +17,11 @@ export function generate(): ReadonlyMap<string, string> {
   const content = [
     '# Obligations and their proofs',
     '',
-    'Every obligation of the contract documents, and the tests that prove it. Written by `npm run generate`.',
+    'Every obligation of the contract documents, and the files whose tests cite it. `npm run generate` writes this page',
+    'from the citations and runs no test: that each obligation has a cited test that ran and passed is what',
+    '`npm run test:full` checks.',
     '',
-    '| Obligation | Section | Rule | Proved by |',
+    '| Obligation | Section | Rule | Cited by |',
     '|---|---|---|---|',
     ...lines,
     '',

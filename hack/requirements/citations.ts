@@ -1,8 +1,7 @@
-import { lineOf } from '../boundaries/scan-source.ts';
 import type { Tree } from '../boundaries/tree.ts';
 
 /** A place where a test says that it proves a row. */
-export type Citation = { readonly id: string; readonly path: string; readonly line: number };
+type Citation = { readonly id: string; readonly path: string; readonly line: number };
 
 const requirementId = /^[a-z][a-z0-9]*(-[a-z0-9]+)*(:[a-z0-9]+(-[a-z0-9]+)*){2}$/;
 
@@ -14,8 +13,8 @@ export function citationsOf(tree: Tree): readonly Citation[] {
   const found: Citation[] = [];
   for (const source of tree.sources.values()) {
     if (!source.isTest || !/\bverifies\s*\(/.test(source.code)) continue;
-    for (const { value, start } of source.strings) {
-      if (requirementId.test(value)) found.push({ id: value, path: source.path, line: lineOf(source.text, start) });
+    for (const { value, line } of source.strings) {
+      if (requirementId.test(value)) found.push({ id: value, path: source.path, line });
     }
   }
   return found;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** One obligation of a contract document. */
-export type RequirementRow = { readonly id: string; readonly section: string; readonly rule: string };
+type RequirementRow = { readonly id: string; readonly section: string; readonly rule: string };
 
 const header = 'id\tsection\trule';
 
