@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Applied, applyManifest } from '#kube/apply/apply-manifest';
+import { applyManifest, type ApplyResult } from '#kube/apply/apply-manifest';
 import { kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
@@ -35,7 +35,7 @@ async function apply(source: ResourceSource, options: ApplyOptions): Promise<voi
   await using resources = await source.open(options);
   const { client } = resources;
   refuseOtherNamespaces(manifests, client.namespace);
-  const results: Applied[] = [];
+  const results: ApplyResult[] = [];
   for (const { kind, resource } of policiesFirst(manifests)) {
     const wanted = { kind, resource: await filler.fill(resource, client) };
     const result = await applyManifest(client, wanted, { token: 'when_changed' });

@@ -9,59 +9,64 @@ import { sameJson } from './same-json.ts';
 
 const maxAttempts = 5;
 
-/** The member of a spec that marks one act of applying; a writer may leave it out. */
+/** The optional member of a spec whose new value marks a new application. */
 const tokenMembers: ReadonlyMap<string, string> = new Map([
   [kinds.guardrailPolicy.kind, 'change'],
   [kinds.modelBinding.kind, 'apply'],
 ]);
 
 export type ApplyOptions = {
-  /** Hash of the source. It is kept with the object, and an object that has it is left alone. */
+  /** Hash of the source, stored in an annotation; an object with the same hash is not written. */
   readonly sourceHash?: string;
   /**
-   * What stands in the place of a token that the manifest leaves out: `fresh` a new one, `when_changed` a new one only
-   * when something else of the spec changes. `fresh` when absent.
+   * Value of a token that the manifest omits: `fresh` sets a new one, `when_changed` only when another part of the spec
+   * changes. `fresh` when absent.
    */
   readonly token?: 'fresh' | 'when_changed';
 };
 
-export type Applied = {
+export type ApplyResult = {
   readonly action: 'created' | 'configured' | 'unchanged';
   readonly object: Stored<Resource>;
 };
 
-type Wanted = Pick<Manifest, 'kind' | 'resource'>;
+type ManifestResource = Pick<Manifest, 'kind' | 'resource'>;
 
 /**
- * Creates a resource or makes the one of its name like it: the spec whole, labels and annotations merged. Of the
- * metadata only these and the name are taken. A concurrent write leads to a new look, a few times.
- * @throws KubeError `invalid` where the manifest names another namespace, `conflict` where the object is being deleted or other writers do not give way
+ * Creates a resource, or updates the one of its name: replaces the spec, merges labels and annotations. Other metadata of
+ * the manifest is ignored. Retried a few times after a concurrent write.
+ * @throws KubeError `invalid` when the manifest names another namespace, `conflict` when the object is being deleted, the
+ *   code of the last attempt when other writers keep changing it
  */
-export async function applyManifest(client: KubeClient, wanted: Wanted, options: ApplyOptions = {}): Promise<Applied> {
-  assertNamespace(wanted.resource, client.namespace);
+export async function applyManifest(
+  client: KubeClient,
+  manifest: ManifestResource,
+  options: ApplyOptions = {},
+): Promise<ApplyResult> {
+  assertNamespace(manifest.resource, client.namespace);
   const freshToken = uuidv7();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await applyOnce(client, wanted, options, freshToken);
+      return await applyOnce(client, manifest, options, freshToken);
     } catch (error) {
       const raced = isKubeError(error, 'already_exists', 'conflict', 'precondition_failed', 'not_found');
-      if (!raced || attempt === maxAttempts || isDeleting(error)) throw error;
+      if (!raced || attempt === maxAttempts || error instanceof DeletingError) throw error;
     }
   }
 }
 
 function assertNamespace({ metadata }: Resource, namespace: string): void {
   if ((metadata.namespace ?? namespace) === namespace) return;
-  const cause = { field: 'metadata.namespace', message: `only the namespace ${namespace} is served here` };
+  const cause = { field: 'metadata.namespace', message: `must be ${namespace} or absent` };
   throw new KubeError('invalid', `${cause.field}: ${cause.message}`, { causes: [cause] });
 }
 
 async function applyOnce(
   client: KubeClient,
-  { kind, resource }: Wanted,
+  { kind, resource }: ManifestResource,
   options: ApplyOptions,
   freshToken: string,
-): Promise<Applied> {
+): Promise<ApplyResult> {
   const { name, labels = {} } = resource.metadata;
   const hash = options.sourceHash === undefined ? {} : { [appliedHashAnnotation]: options.sourceHash };
   const annotations = { ...resource.metadata.annotations, ...hash };
@@ -90,7 +95,7 @@ async function applyOnce(
   return { action: 'configured', object: await client.patch<Resource>(kind, name, operations) };
 }
 
-/** The spec as it is to be written; a token that the manifest gives is kept. */
+/** The spec with its token; a token in the manifest is kept. */
 function withToken(kind: Kind, spec: unknown, current: unknown, fresh: string, options: ApplyOptions): unknown {
   const member = tokenMembers.get(kind.kind);
   const wanted = spec as Readonly<Record<string, unknown>>;
@@ -102,13 +107,10 @@ function withToken(kind: Kind, spec: unknown, current: unknown, fresh: string, o
   return { ...wanted, [member]: fresh };
 }
 
-/** The object goes away first; whoever still wants it applies again afterwards. */
+/** Not retried: the deletion must finish before the object can be created again. */
 class DeletingError extends KubeError {
   constructor(kind: Kind, name: string) {
-    super('conflict', `the ${kind.kind} ${name} is being deleted: apply again when it is gone`);
+    super('conflict', `the ${kind.kind} ${name} is being deleted: apply again after it is removed`);
   }
 }
 
-function isDeleting(error: unknown): boolean {
-  return error instanceof DeletingError;
-}

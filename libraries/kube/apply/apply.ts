@@ -5,13 +5,13 @@ import { type JsonPatchOperation, pointerSegment } from '../client/json-patch.ts
 import type { KubeObject } from '../client/kube-object.ts';
 import { sameJson } from './same-json.ts';
 
-/** What a writer wants of an object; what is absent here stays as it is. */
+/** The desired parts of an object; absent members stay unchanged. */
 export type Desired = {
-  /** Replaces the spec whole. */
+  /** Replaces the whole spec. */
   readonly spec?: unknown;
-  /** Merged by key; null takes a key away. */
+  /** Merged by key; null removes a key. */
   readonly labels?: Readonly<Record<string, string | null>>;
-  /** Merged by key; null takes a key away. */
+  /** Merged by key; null removes a key. */
   readonly annotations?: Readonly<Record<string, string | null>>;
   /** Replaces the list. */
   readonly finalizers?: readonly string[];
@@ -20,12 +20,12 @@ export type Desired = {
 };
 
 /**
- * What the object must still be when the write arrives: its very version, or its generation, which lets status and
- * metadata of others pass. Both ask for its UID.
+ * What must be unchanged when the write arrives: the resource version, or only the generation, which tolerates writes of
+ * status and metadata by others. Both also test the UID.
  */
 export type Precondition = 'resourceVersion' | 'generation';
 
-/** The JSON Patch that takes `current` to `desired`, its tests first; empty when there is nothing to write. */
+/** The JSON Patch from `current` to `desired`, with its tests first; empty when there is no difference. */
 export function patchOperations(
   current: Stored<KubeObject>,
   desired: Desired,
@@ -44,7 +44,7 @@ export function patchOperations(
   return changes.length === 0 ? [] : [...preconditionTests(current, precondition), ...changes];
 }
 
-/** The JSON Patch that replaces the status whole; empty when there is nothing to write. */
+/** The JSON Patch that replaces the whole status; empty when there is no difference. */
 export function statusOperations(
   current: Stored<KubeObject>,
   status: unknown,
@@ -54,7 +54,7 @@ export function statusOperations(
   return [...preconditionTests(current, precondition), { op: 'add', path: '/status', value: status }];
 }
 
-/** Writes what differs and returns the object as it then is; writes nothing when nothing differs. */
+/** Writes the difference and returns the resulting object; sends nothing when there is no difference. */
 export async function applyDesired<R extends KubeObject>(
   client: KubeClient,
   kind: Kind,
@@ -66,7 +66,7 @@ export async function applyDesired<R extends KubeObject>(
   return operations.length === 0 ? current : client.patch<R>(kind, current.metadata.name, operations);
 }
 
-/** Writes the status when it differs and returns the object as it then is. */
+/** Writes the status if it differs and returns the resulting object. */
 export async function applyStatus<R extends KubeObject>(
   client: KubeClient,
   kind: Kind,
@@ -78,7 +78,7 @@ export async function applyStatus<R extends KubeObject>(
   return operations.length === 0 ? current : client.patchStatus<R>(kind, current.metadata.name, operations);
 }
 
-/** The tests that make a patch fail on any other object than the one that was read. */
+/** JSON Patch tests that fail when the object is not the one that was read. */
 export function preconditionTests(
   current: Stored<KubeObject>,
   precondition: Precondition,

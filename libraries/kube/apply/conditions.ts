@@ -1,11 +1,11 @@
 import type { Condition } from '#resources/metadata';
 
-/** What a controller says about one aspect; the time is set by `setCondition`. */
+/** A condition without its time, which `setCondition` sets. */
 export type ConditionChange = Omit<Condition, 'lastTransitionTime'>;
 
 /**
- * Sets one condition in a list. `lastTransitionTime` moves only when `status` does; the very same list comes back when
- * nothing changed, so that the caller can tell that there is nothing to write. The order of a list is kept.
+ * Sets one condition in a list and keeps the order. `lastTransitionTime` changes only with `status`. Returns the same
+ * list when nothing changed, so that the caller can skip the write.
  */
 export function setCondition(
   list: readonly Condition[] | undefined,

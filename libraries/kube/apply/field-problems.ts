@@ -1,20 +1,20 @@
 import type { z } from 'zod';
 import type { FieldProblem } from '../client/kube-error.ts';
 
-/** Problems that are listed of one object; who gets more repairs these first. */
+/** Most problems that are listed for one object. */
 const maxProblems = 200;
 
 type Issue = z.core.$ZodIssue;
 
-/** A problem whose place is still a path of members and indexes. */
+/** A problem with its path as members and indexes. */
 export type PathProblem = { readonly path: readonly PropertyKey[]; readonly message: string };
 
-/** Every problem of a refused object with its path, in the notation of Kubernetes: `spec.rules[0].id`. */
+/** Every problem of an invalid object with its path in the notation of Kubernetes: `spec.rules[0].id`. */
 export function fieldProblems(error: z.ZodError, input: unknown): readonly FieldProblem[] {
   return pathProblems(error, input).map(({ path, message }) => ({ field: fieldPath(path), message }));
 }
 
-/** Every problem of a refused object with its place. */
+/** Every problem of an invalid object with its path. */
 export function pathProblems(error: z.ZodError, input: unknown): readonly PathProblem[] {
   const problems = error.issues.flatMap((issue) => problemsOf(issue, [])).slice(0, maxProblems);
   return problems.map(({ path, message }) => ({ path, message: isAbsent(input, path) ? 'is required' : message }));
@@ -45,14 +45,14 @@ function problemsOf(issue: Issue, parent: readonly PropertyKey[]): readonly Path
   }
 }
 
-/** The alternative that fails latest: the one that the writer most likely meant. */
+/** The alternative of a union with the fewest problems: most likely the one that the writer meant. */
 function closestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   return branches
     .filter((issues) => issues.some((issue) => issue.path.length > 0))
     .toSorted((a, b) => a.length - b.length)[0];
 }
 
-/** Whether there is nothing at a place. */
+/** Whether there is no value at a path. */
 function isAbsent(input: unknown, path: readonly PropertyKey[]): boolean {
   const found = path.reduce<unknown>(
     (value, segment) => (value as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[segment],

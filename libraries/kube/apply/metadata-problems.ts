@@ -3,7 +3,7 @@ import type { FieldProblem } from '../client/kube-error.ts';
 
 const maxAnnotationBytes = 262_144;
 
-/** Members of ObjectMeta that a client may send; the server sets most of them itself. */
+/** Members of ObjectMeta that a client may send. */
 const knownMembers: ReadonlySet<string> = new Set([
   'name',
   'namespace',
@@ -24,7 +24,7 @@ const namePart = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 const prefixPart = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const labelValue = /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/;
 
-/** What the API server demands of metadata beyond its shape. */
+/** Violations of the rules of the API server for metadata that the schema does not express. */
 export function metadataProblems(metadata: Metadata): readonly FieldProblem[] {
   return [
     ...Object.keys(metadata)
@@ -59,7 +59,7 @@ function annotationProblems(annotations: Readonly<Record<string, string>>): read
       .filter((key) => !isQualifiedName(key.toLowerCase()))
       .map((key) => ({ field: `metadata.annotations[${key}]`, message: 'the key must be a qualified name' })),
     ...(bytes > maxAnnotationBytes
-      ? [{ field: 'metadata.annotations', message: `all annotations together are over ${maxAnnotationBytes} bytes` }]
+      ? [{ field: 'metadata.annotations', message: `all annotations together exceed ${maxAnnotationBytes} bytes` }]
       : []),
   ];
 }
@@ -72,7 +72,7 @@ function ownerProblems(owners: NonNullable<Metadata['ownerReferences']>): readon
   );
 }
 
-/** `name` or `prefix/name`, the prefix being a DNS name (Kubernetes qualified name). */
+/** `name` or `prefix/name`, where the prefix is a DNS name (Kubernetes qualified name). */
 function isQualifiedName(text: string): boolean {
   const slash = text.indexOf('/');
   if (slash < 0) return namePart.test(text);

@@ -51,7 +51,7 @@ test.each([
 test('reads up to four mebibytes', () => {
   const padded = (length: number) => binding + ' '.repeat(length - binding.length);
   expect(readManifests(padded(maxManifestBytes)).problems).toEqual([]);
-  expect(messages(padded(maxManifestBytes + 1))).toEqual([`|the text is over ${maxManifestBytes} bytes`]);
+  expect(messages(padded(maxManifestBytes + 1))).toEqual([`|the text exceeds ${maxManifestBytes} bytes`]);
 });
 
 test('lets a caller fill in what may be left out, and allow internal kinds', () => {

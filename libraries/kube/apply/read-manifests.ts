@@ -7,47 +7,47 @@ import { findKind } from '#resources/schemas';
 import { fieldPath, type PathProblem, pathProblems } from './field-problems.ts';
 import { metadataProblems } from './metadata-problems.ts';
 
-/** The longest text that is read, bytes. */
+/** Largest text, bytes. */
 export const maxManifestBytes = 4_194_304;
-/** How often aliases may be written out; it stops texts that grow without end. */
+/** Most expansions of YAML aliases; prevents exponential growth. */
 const maxAliases = 100;
-/** Faults of syntax that are listed of one document; most follow from the first. */
+/** Most syntax errors that are listed for one document; later ones usually follow from the first. */
 const maxFaults = 10;
 
-/** One resource of a text. */
+/** One resource in a text. */
 export type Manifest = {
   /** Number of its YAML document in the text, from 1. */
   readonly document: number;
   readonly kind: Kind;
   readonly resource: Resource;
-  /** SHA-256 of the text of its document, without separators and comments around it. */
+  /** SHA-256 of the text of its document, without separators and surrounding comments. */
   readonly sha256: string;
 };
 
 export type ManifestProblem = {
   /** Number of the YAML document, from 1; 0 for the text as a whole. */
   readonly document: number;
-  /** Line in the text, from 1, where it is known. */
+  /** Line in the text, from 1, if known. */
   readonly line?: number;
   /** Path such as `spec.model.alias`; empty for the document as a whole. */
   readonly field: string;
   readonly message: string;
 };
 
-export type ManifestsResult = {
+type ManifestsResult = {
   readonly resources: readonly Manifest[];
-  /** When there is one, nothing of the text is to be applied. */
+  /** If there is any, the caller must not apply any resource of the text. */
   readonly problems: readonly ManifestProblem[];
 };
 
 export type ReadOptions = {
-  /** Fills in what the writer may leave out, before the document is judged. */
+  /** Fills in members that the writer may omit, before validation. */
   readonly complete?: (document: unknown) => unknown;
-  /** Whether kinds that only Portcullis writes are taken; refused when absent. */
+  /** Whether kinds that only Portcullis writes are accepted; refused when absent. */
   readonly internal?: 'allow';
 };
 
-/** A document that was read, and where its parts stand. */
+/** A parsed document and the lines of its parts. */
 type Source = {
   readonly document: number;
   readonly value: unknown;
@@ -56,12 +56,12 @@ type Source = {
 };
 
 /**
- * Turns a text of YAML 1.2 documents, or one of JSON, into resources that their schemas allow. Every problem of every
- * document is listed. Duplicate keys, unknown tags, other YAML versions and anything over 4 MiB are refused.
+ * Parses and validates the resources in a text of YAML 1.2 documents or one JSON document. Every problem of every document
+ * is listed. Duplicate keys, unknown tags, other YAML versions and texts over 4 MiB are refused.
  */
 export function readManifests(input: string | Uint8Array, options: ReadOptions = {}): ManifestsResult {
   const bytes = Buffer.from(input);
-  if (bytes.length > maxManifestBytes) return refusedWhole(`the text is over ${maxManifestBytes} bytes`);
+  if (bytes.length > maxManifestBytes) return refusedWhole(`the text exceeds ${maxManifestBytes} bytes`);
   const text = bytes.toString('utf8');
   if (!Buffer.from(text).equals(bytes)) return refusedWhole('the text is not UTF-8');
   const { sources, problems } = readSources(text, bytes);
@@ -75,7 +75,7 @@ function readSources(text: string, bytes: Buffer) {
   return readJson(text, bytes) ?? readYaml(text);
 }
 
-/** A text that is strict JSON is taken as such, however it is indented. */
+/** The text as strict JSON, with any indentation; undefined when it is not JSON. */
 function readJson(text: string, bytes: Buffer): ReturnType<typeof readYaml> | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
   try {
@@ -107,7 +107,7 @@ function readYaml(text: string): {
       })),
     );
     if (parsed.directives?.yaml.version !== '1.2') {
-      problems.push({ document: number, field: '', message: 'only YAML 1.2 is read' });
+      problems.push({ document: number, field: '', message: 'the YAML version must be 1.2' });
     }
     if (faults.length > 0) continue;
     const read = toValue(parsed);
@@ -121,7 +121,7 @@ function readYaml(text: string): {
   return { sources, problems };
 }
 
-/** The library hands the engine's message on when its own recursion ends. */
+/** The library reports a stack overflow with the engine's message. */
 function faultMessage(fault: { readonly message: string }): string {
   return fault.message.startsWith('Maximum call stack') ? 'the document is nested too deeply' : fault.message;
 }
@@ -144,8 +144,8 @@ function toValue(document: Document.Parsed): { ok: true; value: unknown } | { ok
   try {
     return { ok: true, value: document.toJS({ maxAliasCount: maxAliases }) };
   } catch (error) {
-    // The library throws this for too many aliases, and the engine for too deep a nesting.
-    if (error instanceof ReferenceError) return { ok: false, message: 'the aliases cannot be written out' };
+    // The library throws a ReferenceError for too many aliases, the engine a RangeError for too deep a nesting.
+    if (error instanceof ReferenceError) return { ok: false, message: 'the document expands too many aliases' };
     if (error instanceof RangeError) return { ok: false, message: 'the document is nested too deeply' };
     throw error;
   }
@@ -201,7 +201,7 @@ function problemAt(source: Source, { path, message }: PathProblem): ManifestProb
   return { document: source.document, ...(line === undefined ? {} : { line }), field: fieldPath(path), message };
 }
 
-/** Two documents of one text cannot both be the same resource. */
+/** A resource may appear only once in a text. */
 function duplicates(resources: readonly Manifest[]): readonly ManifestProblem[] {
   const seen = new Map<string, number>();
   return resources.flatMap(({ document, kind, resource }) => {
@@ -214,7 +214,7 @@ function duplicates(resources: readonly Manifest[]): readonly ManifestProblem[] 
   });
 }
 
-/** What tells two resources apart. */
+/** Identifies a resource by plural and name. */
 export function manifestKey(kind: Kind, name: string): string {
   return `${kind.plural}/${name}`;
 }

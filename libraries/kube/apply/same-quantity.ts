@@ -18,8 +18,8 @@ const suffixes: ReadonlyMap<string, readonly [base: 2 | 10, exponent: number]> =
 ]);
 
 /**
- * Whether two quantities of Kubernetes are equal (`1000m` and `1`, `1024Mi` and `1Gi`): servers write them in a form
- * of their own. What is no quantity equals nothing but itself.
+ * Whether two Kubernetes quantities are equal (`1000m` and `1`, `1024Mi` and `1Gi`): servers normalise them. A text that
+ * is not a quantity equals only the same text.
  */
 export function sameQuantity(a: string | number, b: string | number): boolean {
   if (String(a) === String(b)) return true;
@@ -27,7 +27,7 @@ export function sameQuantity(a: string | number, b: string | number): boolean {
   return left !== undefined && left === right;
 }
 
-/** In units of 10^-9, as Kubernetes rounds; undefined where it is no quantity. */
+/** In units of 10^-9, rounded as Kubernetes does; undefined when the value is not a quantity. */
 function nanosOf(value: string | number): bigint | undefined {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2})|([numkKMGTPE]i?)?)$/.exec(String(value));
   if (match === null) return undefined;

@@ -1,19 +1,19 @@
 import type { KubeClient } from '../client/client.ts';
 
-/** A write that was not sent, because this process does not know that it leads. */
+/** A write was not sent, because this process is not the leader or can no longer be sure that it is. */
 export class NotLeaderError extends Error {
   override readonly name = 'NotLeaderError';
   readonly code = 'not_leader';
 
   constructor() {
-    super('this process does not lead: the write was not sent');
+    super('the write was not sent: this process is not the leader');
   }
 }
 
 /**
- * The same client, whose writes are refused with a NotLeaderError, before anything is sent, unless `writesAllowed`
- * says at that moment that they may go. Reads and watches pass. What was sent in time and arrives late is stopped by
- * the precondition of the write.
+ * A client that fails each write with a NotLeaderError, before anything is sent, unless `writesAllowed` returns true at
+ * that moment. Reads and watches are not fenced. A write that was sent in time and arrives late fails at its
+ * precondition.
  */
 export function fenced(client: KubeClient, writesAllowed: () => boolean): KubeClient {
   function guard<A extends readonly unknown[], T>(write: (...args: A) => Promise<T>): (...args: A) => Promise<T> {

@@ -22,65 +22,65 @@ export type LossReason = 'taken' | 'not_renewed';
 
 export type LeaderElectionOptions = {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'watch' | 'create' | 'patch'>;
-  /** Name of the lease; candidates of one name compete. */
+  /** Name of the lease that the candidates compete for. */
   readonly name: string;
-  /** Name of this candidate, for people. A part that is new in each process is added to it. */
+  /** Name of this candidate, for people. A random suffix makes the holder unique for each process. */
   readonly identity: string;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock?: Clock;
-  /** How long a lease holds that nobody renews; whole seconds in milliseconds, 15,000 when absent. */
+  /** How long a lease is valid without renewal; milliseconds, whole seconds, 15,000 when absent. */
   readonly leaseMs?: number;
-  /** How long after its last renewal a leader still writes; 10,000 when absent. */
+  /** How long after its last renewal a leader may still write, milliseconds; 10,000 when absent. */
   readonly renewDeadlineMs?: number;
-  /** Between two renewals, and after a failed try; 2,000 when absent. */
+  /** Pause between renewals and after a failed attempt, milliseconds; 2,000 when absent. */
   readonly retryMs?: number;
-  /** Between 0 and 1. */
+  /** Returns a number from 0 to 1, for the jitter. */
   readonly random?: () => number;
   readonly meter?: ElectionMeter;
 };
 
-/** What an election counts. */
+/** Receives the events that election metrics count. */
 export type ElectionMeter = {
   leading(isLeader: boolean): void;
-  /** A renewal had to read the lease first. */
+  /** A renewal had to read the lease first, because another client had written it. */
   slowPath(): void;
 };
 
 export type LeaderElection = AsyncDisposable & {
-  /** What stands in the lease while this process leads. */
+  /** The holderIdentity of this process. */
   readonly holder: string;
-  /** Resolves when this process leads for the first time; never when it is disposed of before. */
+  /** Resolves when this process becomes the leader; never if it is disposed before. */
   readonly elected: Promise<void>;
-  /** Resolves when leadership is over, and it does not come back: the process has to end. */
+  /** Resolves when leadership is lost. It is not regained: the process must exit. */
   readonly lost: Promise<LossReason>;
-  /** Whether a write that is sent now is surely sent by the leader. */
+  /** Whether this process is certain to be the leader now, so that it may send a write. */
   writesAllowed(): boolean;
-  /** Milliseconds since the loop last ran: a process where this grows beyond `deadAfterMs` is to be restarted. */
+  /** Milliseconds since the election loop last ran; above `deadAfterMs` the process must be restarted. */
   silenceMs(): number;
-  /** How long the loop may be silent: as long as a lease and a tolerance. */
+  /** Longest healthy `silenceMs`: the lease duration and a tolerance. */
   readonly deadAfterMs: number;
 };
 
-/** Waits after failed tries are up to this many times longer, so that candidates do not try together. */
+/** Pauses after failed attempts are up to this many retry periods longer, so that candidates do not retry together. */
 const jitter = 1.2;
-/** One try of the server; a leader has several within its deadline. */
+/** Timeout of one attempt; a leader has several within its renew deadline. */
 const attemptMs = 5_000;
-/** A standby looks at its clock at least this often, which is what `silenceMs` measures. */
+/** A standby runs its loop at least this often, which keeps `silenceMs` low. */
 const longestSleepMs = 5_000;
 const silenceToleranceMs = 20_000;
 const releaseMs = 2_000;
 
 /**
- * Takes part in the election of a leader by a Lease (coordination.k8s.io/v1), in the way of client-go: who holds the
- * lease renews it, and whoever sees it unchanged for its duration takes it. A candidate measures on its own monotonic
- * clock from the moment at which it saw a change, so clocks may differ. A standby watches the lease and tries at the
- * moment at which it expires, or is released. Disposing releases a lease that is held: dispose of writers first.
- * @throws RangeError where the times do not leave a margin between the last write of a leader and its successor
+ * Takes part in a leader election by a Lease (coordination.k8s.io/v1), as client-go does: the leader renews the lease, and
+ * a standby acquires it when it observed no change for the lease duration. Durations are measured on the local monotonic
+ * clock, so that clock skew does not matter. A standby watches the lease and tries when it expires or is released.
+ * Disposing releases a held lease: dispose the writers first.
+ * @throws RangeError when the durations leave no margin between the last write of a leader and the first of its successor
  */
 export function startLeaderElection(options: LeaderElectionOptions): LeaderElection {
   const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000 } = options;
   if (!(leaseMs > renewDeadlineMs && renewDeadlineMs > retryMs * jitter)) {
-    throw new RangeError('a lease is longer than its renew deadline, which is longer than 1.2 times the retry period');
+    throw new RangeError('leaseMs must exceed renewDeadlineMs, which must exceed 1.2 times retryMs');
   }
   return new Candidate(options, { leaseMs, renewDeadlineMs, retryMs });
 }
@@ -98,11 +98,11 @@ class Candidate implements LeaderElection {
   readonly #lost = Promise.withResolvers<LossReason>();
   readonly #running: Promise<void>;
   readonly #standby: Reflector<Lease>;
-  #seen: ObservedLease | undefined;
+  #observed: ObservedLease | undefined;
   #synced = false;
-  /** The lease as this process last wrote it; undefined while it does not lead. */
+  /** The lease as this process last wrote it; undefined while it is not the leader. */
   #held: Stored<Lease> | undefined;
-  /** When the last successful renewal was sent, on both clocks. */
+  /** When the last successful renewal was sent, on the monotonic clock and as the time of day. */
   #renewed = { at: Number.NEGATIVE_INFINITY, date: Number.NEGATIVE_INFINITY };
   #isOver = false;
   #ranAt: number;
@@ -143,7 +143,7 @@ class Candidate implements LeaderElection {
     await this.#release();
   }
 
-  /** The monotonic clock stands still while a machine sleeps, and the time of day may be set: the longer one counts. */
+  /** The larger of both measures: the monotonic clock stops while a machine is suspended, the time of day can be set. */
   #sinceRenewalMs(): number {
     const { at, date } = this.#renewed;
     return Math.max(this.#clock.now() - at, this.#clock.date().getTime() - date);
@@ -158,7 +158,7 @@ class Candidate implements LeaderElection {
       signal: this.#stop.signal,
       logger,
       clock: this.#clock,
-      onChange: (_name, current) => this.#look(current),
+      onChange: (_name, current) => this.#observe(current),
     });
     reflector.synced.then(
       () => {
@@ -170,16 +170,16 @@ class Candidate implements LeaderElection {
     return reflector;
   }
 
-  #look(lease: Stored<Lease> | undefined): void {
+  #observe(lease: Stored<Lease> | undefined): void {
     if (this.#held !== undefined) return;
-    this.#seen = observe(this.#seen, lease, this.#clock.now(), this.#times.leaseMs);
+    this.#observed = observe(this.#observed, lease, this.#clock.now(), this.#times.leaseMs);
     this.#wake();
   }
 
   async #run(): Promise<void> {
     while (!this.#isOver) {
       this.#ranAt = this.#clock.now();
-      const sleepMs = this.#held === undefined ? await this.#stand() : await this.#renew(this.#held);
+      const sleepMs = this.#held === undefined ? await this.#tryAcquire() : await this.#renew(this.#held);
       if (!this.#isOver && sleepMs > 0) await this.#sleep(sleepMs);
     }
   }
@@ -191,35 +191,35 @@ class Candidate implements LeaderElection {
     this.#wake = () => {};
   }
 
-  /** One look as a standby: tries where nobody holds the lease, and says how long to sleep. */
-  async #stand(): Promise<number> {
+  /** One iteration of a standby: acquires a lease that is released or expired. Returns how long to sleep. */
+  async #tryAcquire(): Promise<number> {
     if (!this.#synced) return longestSleepMs;
     const now = this.#clock.now();
-    const { lease, expiresAt = Number.NEGATIVE_INFINITY } = this.#seen ?? {};
-    // An earlier try of ours may have arrived although its answer did not.
-    const isOurs = lease?.spec?.holderIdentity === this.holder;
-    if (expiresAt > now && !isOurs) return Math.min(expiresAt - now, longestSleepMs);
+    const { lease, expiresAt = Number.NEGATIVE_INFINITY } = this.#observed ?? {};
+    // An earlier attempt of this process may have succeeded although its response was lost.
+    const isOwn = lease?.spec?.holderIdentity === this.holder;
+    if (expiresAt > now && !isOwn) return Math.min(expiresAt - now, longestSleepMs);
     try {
-      this.#hold(await this.#acquire(), now);
+      this.#recordLease(await this.#acquire(), now);
       return this.#times.retryMs;
     } catch (error) {
-      return this.#missed(error);
+      return this.#pauseAfter(error);
     }
   }
 
   #acquire(): Promise<Stored<Lease>> {
     const { client, name } = this.#options;
     const claim = { holder: this.holder, leaseMs: this.#times.leaseMs, at: this.#clock.date() };
-    const lease = this.#seen?.lease;
-    return this.#within(attemptMs, () =>
+    const lease = this.#observed?.lease;
+    return this.#withTimeout(attemptMs, () =>
       lease === undefined
         ? client.create<Lease>(builtinKinds.lease, newLease(name, claim))
         : client.patch<Lease>(builtinKinds.lease, name, acquireOperations(lease, claim)),
     );
   }
 
-  /** Somebody was faster, or the watch is behind, or nobody answered. */
-  async #missed(error: unknown): Promise<number> {
+  /** How long to sleep after a failed attempt: not at all when the lease changed and the watch has not delivered it yet. */
+  async #pauseAfter(error: unknown): Promise<number> {
     const { logger, client, name, random = Math.random } = this.#options;
     const pauseMs = this.#times.retryMs * (1 + jitter * random());
     if (!isRaced(error)) {
@@ -227,16 +227,16 @@ class Candidate implements LeaderElection {
       return pauseMs;
     }
     try {
-      const tried = this.#seen?.lease?.metadata.resourceVersion;
-      const live = await this.#within(attemptMs, () => client.get<Lease>(builtinKinds.lease, name));
-      this.#look(live);
+      const tried = this.#observed?.lease?.metadata.resourceVersion;
+      const live = await this.#withTimeout(attemptMs, () => client.get<Lease>(builtinKinds.lease, name));
+      this.#observe(live);
       return live?.metadata.resourceVersion === tried ? pauseMs : 0;
     } catch {
       return pauseMs;
     }
   }
 
-  #hold(lease: Stored<Lease>, sentAt: number): void {
+  #recordLease(lease: Stored<Lease>, sentAt: number): void {
     const isNew = this.#held === undefined;
     const passedMs = this.#clock.now() - sentAt;
     this.#held = lease;
@@ -245,11 +245,11 @@ class Candidate implements LeaderElection {
     this.#options.logger.info('leading', { lease: this.#options.name, transitions: lease.spec.leaseTransitions ?? 0 });
     this.#options.meter?.leading(true);
     this.#elected.resolve();
-    // A leader learns of a change by its next renewal; it needs no watch.
+    // The next renewal of a leader fails when the lease was changed, so that it needs no watch.
     void this.#standby[Symbol.asyncDispose]();
   }
 
-  /** One renewal as the leader, and how long to sleep until the next. */
+  /** One renewal of the leader. Returns how long to sleep. */
   async #renew(held: Stored<Lease>): Promise<number> {
     const { client, name } = this.#options;
     const now = this.#clock.now();
@@ -258,39 +258,35 @@ class Candidate implements LeaderElection {
     try {
       const operations = renewOperations(held, this.#clock.date());
       const limitMs = Math.min(attemptMs, leftMs);
-      this.#hold(await this.#within(limitMs, () => client.patch<Lease>(builtinKinds.lease, name, operations)), now);
+      const renew = (): Promise<Stored<Lease>> => client.patch<Lease>(builtinKinds.lease, name, operations);
+      this.#recordLease(await this.#withTimeout(limitMs, renew), now);
       return this.#times.retryMs;
     } catch (error) {
-      if (isRaced(error)) return this.#checkHeld();
+      if (isRaced(error)) return this.#renewLive();
       this.#options.logger.warn('lease_not_renewed', { code: isKubeError(error) ? error.code : 'unexpected' });
       const stillMs = this.#times.renewDeadlineMs - (this.#clock.now() - this.#renewed.at);
       return Math.max(1, Math.min(this.#times.retryMs, stillMs));
     }
   }
 
-  /** Somebody wrote the lease: a person, an earlier try of ours, or a new leader. */
-  async #checkHeld(): Promise<number> {
+  /** The lease was written by a user, by an earlier attempt of this process or by a new leader: decides by the live one. */
+  async #renewLive(): Promise<number> {
     const { client, name, meter } = this.#options;
     meter?.slowPath();
     try {
-      const live = await this.#within(attemptMs, () => client.get<Lease>(builtinKinds.lease, name));
-      if (live?.spec?.holderIdentity === this.holder) return await this.#renewSlowly(live);
-      if (live !== undefined) return this.#lose('taken');
+      const live = await this.#withTimeout(attemptMs, () => client.get<Lease>(builtinKinds.lease, name));
+      if (live !== undefined && live.spec?.holderIdentity !== this.holder) return this.#lose('taken');
       const now = this.#clock.now();
-      const claim = { holder: this.holder, leaseMs: this.#times.leaseMs, at: this.#clock.date() };
-      const create = (): Promise<Stored<Lease>> => client.create<Lease>(builtinKinds.lease, newLease(name, claim));
-      this.#hold(await this.#within(attemptMs, create), now);
+      const at = this.#clock.date();
+      const claim = { holder: this.holder, leaseMs: this.#times.leaseMs, at };
+      const write = (): Promise<Stored<Lease>> =>
+        live === undefined
+          ? client.create<Lease>(builtinKinds.lease, newLease(name, claim))
+          : client.patch<Lease>(builtinKinds.lease, name, renewOperations(live, at));
+      this.#recordLease(await this.#withTimeout(attemptMs, write), now);
     } catch {
-      // Looked at once more with the next renewal, as long as the deadline allows.
+      // The next renewal tries again, until the renew deadline.
     }
-    return this.#times.retryMs;
-  }
-
-  async #renewSlowly(live: Stored<Lease>): Promise<number> {
-    const { client, name } = this.#options;
-    const now = this.#clock.now();
-    const operations = renewOperations(live, this.#clock.date());
-    this.#hold(await this.#within(attemptMs, () => client.patch<Lease>(builtinKinds.lease, name, operations)), now);
     return this.#times.retryMs;
   }
 
@@ -311,18 +307,18 @@ class Candidate implements LeaderElection {
     const { client, name, logger } = this.#options;
     try {
       const operations = releaseOperations(held, this.#clock.date());
-      await this.#within(releaseMs, () => client.patch<Lease>(builtinKinds.lease, name, operations));
+      await this.#withTimeout(releaseMs, () => client.patch<Lease>(builtinKinds.lease, name, operations));
       logger.info('lease_released', { lease: name });
     } catch (error) {
       logger.warn('lease_not_released', { code: isKubeError(error) ? error.code : 'unexpected' });
     }
   }
 
-  /** A try that is given up may still arrive: its precondition keeps it harmless. */
-  async #within<T>(ms: number, attempt: () => Promise<T>): Promise<T> {
+  /** A write that timed out may still arrive; its precondition keeps it harmless. */
+  async #withTimeout<T>(ms: number, attempt: () => Promise<T>): Promise<T> {
     const late = new AbortController();
     const timeout = wait(ms, late.signal).then((): never => {
-      throw new KubeError('network', `no whole answer within ${ms} ms`);
+      throw new KubeError('network', `no complete response within ${ms} ms`);
     });
     try {
       return await Promise.race([attempt(), timeout]);

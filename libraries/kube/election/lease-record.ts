@@ -7,10 +7,10 @@ import type { JsonPatchOperation } from '../client/json-patch.ts';
 import { microTime } from '../client/micro-time.ts';
 import { apiVersionOf } from '../client/resource-path.ts';
 
-/** What a candidate writes into a lease. */
-export type Claim = { readonly holder: string; readonly leaseMs: number; readonly at: Date };
+/** The values that a candidate writes when it acquires a lease. */
+type Claim = { readonly holder: string; readonly leaseMs: number; readonly at: Date };
 
-/** The lease as the first candidate of a name creates it. */
+/** The lease that the first candidate creates. */
 export function newLease(name: string, claim: Claim): Lease {
   return {
     apiVersion: apiVersionOf(builtinKinds.lease),
@@ -20,7 +20,7 @@ export function newLease(name: string, claim: Claim): Lease {
   };
 }
 
-/** Takes a lease that nobody holds any more; fails where somebody has written it since. */
+/** Acquires a lease that is released or expired; fails when the lease was written since it was read. */
 export function acquireOperations(lease: Stored<Lease>, claim: Claim): readonly JsonPatchOperation[] {
   return [
     ...preconditionTests(lease, 'resourceVersion'),
@@ -28,12 +28,12 @@ export function acquireOperations(lease: Stored<Lease>, claim: Claim): readonly 
   ];
 }
 
-/** Prolongs a lease that is held; fails where somebody has written it since. */
+/** Renews a held lease; fails when the lease was written since it was read. */
 export function renewOperations(lease: Stored<Lease>, at: Date): readonly JsonPatchOperation[] {
   return [...preconditionTests(lease, 'resourceVersion'), { op: 'add', path: '/spec/renewTime', value: microTime(at) }];
 }
 
-/** Gives a lease back, so that the next candidate need not wait. */
+/** Releases a lease, so that the next candidate can acquire it at once. */
 export function releaseOperations(lease: Stored<Lease>, at: Date): readonly JsonPatchOperation[] {
   const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(at) };
   return [...preconditionTests(lease, 'resourceVersion'), { op: 'add', path: '/spec', value: spec }];
@@ -52,19 +52,19 @@ function claimed(spec: Lease['spec'], { holder, leaseMs, at }: Claim): Lease['sp
   };
 }
 
-/** A lease as this process saw it, and when: its own times are those of another clock and mean nothing here. */
+/** A lease as this process observed it. The times in the lease are those of the holder's clock and are not used. */
 export type ObservedLease = {
-  /** Absent: it was deleted, or never was there. */
+  /** Undefined when it was deleted or never existed. */
   readonly lease: Stored<Lease> | undefined;
-  /** When the record was first seen like this, on the monotonic clock. */
+  /** When this content was first observed, on the monotonic clock. */
   readonly at: number;
-  /** When whoever holds it has lost it, on the monotonic clock; -Infinity where nobody holds it. */
+  /** When the lease expires, on the monotonic clock; -Infinity when it is released. */
   readonly expiresAt: number;
 };
 
 /**
- * What is known after a look. Only a change of the record moves the expiry, so that a clock that differs, a repeated
- * look and an edit of labels prolong nothing. A lease that vanished is held until it would have expired.
+ * Updates the observation with the lease that was just read. Only a change of the spec extends the expiry: clock skew,
+ * a repeated read and an edit of labels do not. A deleted lease counts as held until it would have expired.
  */
 export function observe(
   before: ObservedLease | undefined,

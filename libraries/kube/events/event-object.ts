@@ -6,15 +6,15 @@ import type { KubeObject } from '../client/kube-object.ts';
 import { microTime } from '../client/micro-time.ts';
 import { apiVersionOf } from '../client/resource-path.ts';
 
-/** Something that happened to an object, for people who look at it. */
+/** An event of an object, for people who inspect it. */
 export type EventFact = {
   readonly regarding: Stored<KubeObject>;
   readonly type: Event['type'];
-  /** CamelCase, from a closed list of the caller; at most 128 characters. */
+  /** CamelCase, from a closed list; at most 128 characters. */
   readonly reason: string;
   /** What the reporter did or tried, CamelCase; at most 128 characters. */
   readonly action: string;
-  /** A sentence for people, without any text of a user; it is cut at 1,024 bytes. */
+  /** A sentence for people, without text of a user; cut at 1,024 bytes. */
   readonly note: string;
 };
 
@@ -25,21 +25,21 @@ export type Reporter = {
   readonly instance: string;
 };
 
-export type Series = NonNullable<Event['series']>;
+type Series = NonNullable<Event['series']>;
 
 /** Limits of events.k8s.io/v1. */
 const maxNoteBytes = 1_024;
 const maxWordLength = 128;
 const maxNameLength = 236;
 
-/** The Event to create; its name is new each time. */
+/** The Event to create, with a unique name. */
 export function eventObject(
   { regarding, type, reason, action, note }: EventFact,
   { controller, instance }: Reporter,
-  place: { readonly namespace: string; readonly at: Date; readonly series?: Series | undefined },
+  context: { readonly namespace: string; readonly at: Date; readonly series?: Series | undefined },
 ): Event {
   const { name, uid } = regarding.metadata;
-  const { namespace, at, series } = place;
+  const { namespace, at, series } = context;
   const stem = name.slice(0, maxNameLength).replace(/[.-]+$/, '');
   return {
     apiVersion: apiVersionOf(builtinKinds.event),

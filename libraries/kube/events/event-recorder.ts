@@ -13,35 +13,35 @@ import { type EventFact, eventObject, type Reporter, seriesOf } from './event-ob
 export type { EventFact, Reporter } from './event-object.ts';
 
 export type EventRecorder = AsyncDisposable & {
-  /** Notes an event and returns at once; nothing that happens to it afterwards reaches the caller. */
+  /** Queues an event and returns at once; the caller does not learn whether it was written. */
   record(fact: EventFact): void;
   counts(): EventCounts;
 };
 
-/** Events since the start: written to the server, left out by a limit, given up after errors. */
-export type EventCounts = { readonly written: number; readonly limited: number; readonly failed: number };
+/** Events since the start: written to the server, dropped by a limit, dropped after failed attempts. */
+type EventCounts = { readonly written: number; readonly limited: number; readonly failed: number };
 
 export type EventRecorderOptions = Reporter & {
   readonly client: Pick<KubeClient, 'namespace' | 'create' | 'patch'>;
   readonly logger: Pick<Logger, 'warn'>;
   readonly clock?: Clock;
-  /** Milliseconds after an error, doubled with the next; 1,000 when absent. */
+  /** First backoff after a failure, milliseconds, doubled with the next; 1,000 when absent. */
   readonly firstBackoffMs?: number;
-  /** How often a series that goes on is written, milliseconds; 60,000 when absent. */
+  /** How often a continuing series is written, milliseconds; 60,000 when absent. */
   readonly seriesEveryMs?: number;
 };
 
-/** The same object, reason and note within this time are one series. */
+/** Events with the same object, reason and note within this time are one series. */
 const seriesMs = 600_000;
 const maxSeries = 1_000;
 const maxQueued = 500;
-/** New events for one object, in the way of client-go: some at once, then one every five minutes. */
+/** Rate limit of new events for one object, as in client-go: a burst, then one every five minutes. */
 const burst = 25;
 const refillMs = 300_000;
 const maxAttempts = 3;
 const drainMs = 1_000;
 
-type Running = {
+type EventSeries = {
   readonly fact: EventFact;
   stored: Stored<Event> | undefined;
   count: number;
@@ -51,7 +51,7 @@ type Running = {
   writtenAt: number;
 };
 
-/** A recorder for where there are no events, such as the operator's own folder. */
+/** A recorder that drops every event, for the standalone operator, which serves no events. */
 export const silentRecorder: EventRecorder = {
   record() {},
   counts: () => ({ written: 0, limited: 0, failed: 0 }),
@@ -59,13 +59,13 @@ export const silentRecorder: EventRecorder = {
 };
 
 /**
- * Writes Events (events.k8s.io/v1). Repetitions become the count of a series; memory, the rate for an object and the
- * events that wait are bounded, and what is over a bound is left out. Disposing writes what waits for up to a second.
+ * Writes Events (events.k8s.io/v1). Repeated events are counted in a series. Memory, queue and the rate for an object are
+ * bounded; events above a bound are dropped. Disposing writes the queued events for up to a second.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, logger, clock = systemClock, firstBackoffMs = 1_000, seriesEveryMs = 60_000 } = options;
-  const series = new Map<string, Running>();
-  const queue = new Set<Running>();
+  const series = new Map<string, EventSeries>();
+  const queue = new Set<EventSeries>();
   const buckets = createTokenBuckets({ burst, refillMs, maxKeys: maxSeries, now: clock.now });
   const stop = new AbortController();
   const counts = { written: 0, limited: 0, failed: 0 };
@@ -96,7 +96,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     enqueue(running);
   }
 
-  function repeat(key: string, running: Running, now: number): void {
+  function repeat(key: string, running: EventSeries, now: number): void {
     running.count += 1;
     running.lastAt = now;
     running.lastDate = clock.date();
@@ -106,13 +106,13 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     else timer ??= setTimeout(flush, seriesEveryMs).unref();
   }
 
-  /** Brings the counts of series that have stopped to the server. */
+  /** Queues every series whose count is not written yet. */
   function flush(): void {
     timer = undefined;
     for (const running of series.values()) if (running.count > running.writtenCount) enqueue(running);
   }
 
-  function enqueue(running: Running): void {
+  function enqueue(running: EventSeries): void {
     if (queue.size >= maxQueued) return;
     queue.add(running);
     working ??= work().finally(() => {
@@ -127,7 +127,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     }
   }
 
-  async function write(running: Running): Promise<void> {
+  async function write(running: EventSeries): Promise<void> {
     for (let attempt = 1; !stop.signal.aborted; attempt += 1) {
       const { count } = running;
       try {
@@ -137,20 +137,20 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
         counts.written += 1;
         return;
       } catch (error) {
-        // It went away with its time to live, or is another one: the series goes on in a new event.
+        // The Event has expired or was replaced: the series continues in a new Event.
         const isGone = isKubeError(error, 'not_found', 'precondition_failed', 'conflict');
         if (isGone) running.stored = undefined;
-        if ((!isGone && !isPassing(error)) || attempt === maxAttempts) return giveUp(error);
+        if ((!isGone && !isRetryable(error)) || attempt === maxAttempts) return drop(error);
         await wait(firstBackoffMs * 2 ** (attempt - 1), stop.signal);
       }
     }
   }
 
-  function send({ fact, stored, count, lastDate }: Running): Promise<Stored<Event>> {
+  function send({ fact, stored, count, lastDate }: EventSeries): Promise<Stored<Event>> {
     const series = seriesOf(count, lastDate);
     if (stored === undefined) {
-      const place = { namespace: client.namespace, at: lastDate, series };
-      return client.create<Event>(builtinKinds.event, eventObject(fact, options, place));
+      const context = { namespace: client.namespace, at: lastDate, series };
+      return client.create<Event>(builtinKinds.event, eventObject(fact, options, context));
     }
     const operations = [
       ...preconditionTests(stored, 'resourceVersion'),
@@ -159,7 +159,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     return client.patch<Event>(builtinKinds.event, stored.metadata.name, operations);
   }
 
-  function giveUp(error: unknown): void {
+  function drop(error: unknown): void {
     counts.failed += 1;
     logger.warn('event_not_written', { code: isKubeError(error) ? error.code : 'unexpected' });
   }
@@ -171,9 +171,9 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       isClosed = true;
       clearTimeout(timer);
       flush();
-      const patience = new AbortController();
-      await Promise.race([working, wait(drainMs, patience.signal)]);
-      patience.abort();
+      const drained = new AbortController();
+      await Promise.race([working, wait(drainMs, drained.signal)]);
+      drained.abort();
       stop.abort();
     },
   };
@@ -183,6 +183,6 @@ function keyOf({ regarding, type, reason, action, note }: EventFact): string {
   return JSON.stringify([regarding.metadata.uid, type, reason, action, note]);
 }
 
-function isPassing(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   return isKubeError(error, 'network', 'unavailable', 'too_many_requests');
 }
