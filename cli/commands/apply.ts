@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { applyManifest, type ApplyResult } from '#kube/apply/apply-manifest';
+import { type ApplyResult, applyManifest } from '#kube/apply/apply-manifest';
 import { kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';

@@ -113,4 +113,3 @@ class DeletingError extends KubeError {
     super('conflict', `the ${kind.kind} ${name} is being deleted: apply again after it is removed`);
   }
 }
-
