@@ -7,6 +7,7 @@ import { completeWord, directives } from './completion/shell-scripts.ts';
 import { describeError } from './errors/describe-error.ts';
 import { type ExitName, exitCodes } from './errors/exit-codes.ts';
 import { asksForJson } from './output/format.ts';
+import { withLeadingOptions } from './leading-options.ts';
 import { writeText } from './output/write.ts';
 import { checkout } from './platform/data-directory.ts';
 import type { ResourceSource } from './resources/resource-source.ts';
@@ -19,15 +20,16 @@ export function createProgram({ name, description }: ProgramText, commands: read
   const program = new Command(name)
     .description(description)
     .version(readVersion(), '-V, --version', 'print the version')
-    .showHelpAfterError('Add --help to see how it is used.')
-    .helpCommand('help [command]', 'show how a command is used')
+    .configureOutput({ outputError: (text, write) => write(`portcullis: ${parserSentence(text)}\n`) })
+    .showHelpAfterError('Add --help to see the usage.')
+    .helpCommand('help [command]', 'show the usage of a command')
     .addHelpText('after', exitCodeHelp())
     .exitOverride();
   for (const add of commands) add(program);
   return program;
 }
 
-/** Runs one command line; every error is one sentence, or one JSON object where JSON is asked for. @returns the exit code */
+/** Runs one command line. An error is written as one sentence, or as one JSON object with --json. @returns the exit code */
 export async function runProgram(
   create: () => Command,
   args: readonly string[],
@@ -37,18 +39,19 @@ export async function runProgram(
   try {
     const program = create();
     if (args[0] === completeWord) {
-      const { words, files } = await completeWords(program, args.slice(1), createLookUp(source));
+      const line = withLeadingOptions(program, source, args.slice(1));
+      const { words, files } = await completeWords(program, line, createLookUp(source));
       writeText([...words, directives[files]].join('\n'));
       return exitCodes.ok.code;
     }
     if (asJson) silenceParser(program);
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(withLeadingOptions(program, source, args), { from: 'user' });
     return exitCodes.ok.code;
   } catch (error) {
     if (!(error instanceof CommanderError)) return fail(describeError(error), asJson);
     if (error.exitCode === 0) return exitCodes.ok.code;
-    // Otherwise the parser has written its own sentence.
-    return asJson ? fail({ exit: 'usage', message: parserSentence(error) }, asJson) : exitCodes.usage.code;
+    // Without --json the parser has already written the sentence.
+    return asJson ? fail({ exit: 'usage', message: usageSentence(error) }, asJson) : exitCodes.usage.code;
   }
 }
 
@@ -58,15 +61,21 @@ function fail({ exit, message }: { readonly exit: ExitName; readonly message: st
   return exitCodes[exit].code;
 }
 
-/** The one object on standard error is the error. */
+/** With --json the error object is all that is written to standard error. */
 function silenceParser(command: Command): void {
   command.configureOutput({ writeErr: () => undefined });
   for (const sub of command.commands) silenceParser(sub);
 }
 
-function parserSentence({ code, message }: CommanderError): string {
-  if (code === 'commander.help') return 'A command is missing: --help lists them.';
-  return message.replace(/^error: /, '');
+function usageSentence({ code, message }: CommanderError): string {
+  return code === 'commander.help' ? 'A command is missing: --help lists them.' : parserSentence(message);
+}
+
+/** The parser writes `error: unknown option '--x'`. */
+function parserSentence(text: string): string {
+  const message = text.trim().replace(/^error: /, '');
+  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.?!)]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 function readVersion(): string {

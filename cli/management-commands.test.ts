@@ -200,10 +200,20 @@ test('a revision is applied, rolled back and taken off, and the operation says h
   expect((await say('second')).code).toBe(0);
   expect((await say('applied-word')).code).toBe(6);
   const none = await run(['binding', 'rollback', 'guarded-echo']);
-  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('wants revision 1') });
-  expect((await run(['binding', 'unbind', 'guarded-echo', '--wait'])).code).toBe(0);
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('is already at revision 1') });
+  const unconfirmed = await run(['binding', 'unbind', 'guarded-echo', '--wait']);
+  expect(unconfirmed).toMatchObject({ code: 13, stdout: '' });
+  expect(unconfirmed.stderr).toContain('The model guarded-echo would become UNGUARDED');
+  expect((await json('binding', 'get', 'guarded-echo')).state).toBe('applied');
+  expect((await run(['binding', 'unbind', 'guarded-echo', '--yes', '--wait'])).code).toBe(0);
   expect((await json('binding', 'get', 'guarded-echo')).state).toBe('unbound');
-  expect((await run(['binding', 'get', 'guarded-echo'])).stdout).toMatch(/State: +unbound\n/);
+  expect((await run(['binding', 'get', 'guarded-echo'])).stdout).toMatch(/State: +unbound\nWants: +UNGUARDED\nServes: +UNGUARDED\n/);
+  expect((await run(['get', 'mb', 'guarded-echo'])).stdout).toMatch(/ guarded-echo +UNGUARDED +- +UNGUARDED +True /);
+  expect((await run(['status'])).stdout).toMatch(/\nguarded-echo +guarded-echo +- +- +UNGUARDED +UNGUARDED /);
+  const why = (await run(['why', 'guarded-echo'])).stdout;
+  expect(why).toContain('ModelBinding guarded-echo is UNGUARDED, as its spec declares');
+  expect(why).toContain('Served now: UNGUARDED: requests and answers are not checked.');
+  expect((await run(['binding', 'unbind', 'guarded-echo', '--wait'])).code).toBe(0);
 }, 120_000);
 
 test('a rollback and an unbind keep the content profile that the model has', async () => {
@@ -228,11 +238,11 @@ test('a rollback and an unbind keep the content profile that the model has', asy
     const refused = await run(['binding', ...command, ...elsewhere]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('name it with --profile') });
   }
-  const unbound = await run(['binding', 'unbind', modelId, ...elsewhere, '--profile', older, '--wait']);
+  const unbound = await run(['binding', 'unbind', modelId, ...elsewhere, '--profile', older, '--yes', '--wait']);
   expect([unbound.code, await profile()]).toEqual([0, older]);
   expect((await run(['binding', 'apply', 'guarded-echo', 'kept-profile', '--wait'])).code).toBe(0);
   expect(await profile()).toBe('gateway-1.5.0-chat-webhook-v2');
-  expect((await run(['binding', 'unbind', 'guarded-echo', '--wait'])).code).toBe(0);
+  expect((await run(['binding', 'unbind', 'guarded-echo', '--yes', '--wait'])).code).toBe(0);
 }, 120_000);
 
 test('what is not there, ambiguous or wrong has its exit code and says what to do', async () => {

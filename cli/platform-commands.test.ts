@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -35,13 +35,35 @@ describe('status and env', () => {
     expect(status.addresses.gateway).toBe(platform.status().addresses.gateway);
     const { stdout } = await run(['status']);
     expect(stdout).toContain('Ready:             yes');
-    expect(stdout).toMatch(/\nOperator: operator acts\.\n\nREPLICA +GATEWAY +READY /);
+    expect(stdout).toMatch(/\nOperator: operator is ready\.\n\nREPLICA +GATEWAY +READY /);
     expect(stdout).toMatch(/\nguarded-echo +guarded-echo +guarded-chat +1 +applied +1 +-\n/);
     expect(status.installation.bindings).toMatchObject([{ name: 'guarded-echo', state: 'applied', serves: '1' }]);
     const env = await run(['env']);
     expect(env.stdout).toBe(
       `export OPENAI_BASE_URL='${status.addresses.gateway}/v1'\nexport OPENAI_API_KEY='${platform.key}'\n`,
     );
+    expect(env.stderr).toBe('');
+  });
+
+  test.each([
+    ['sk-of-another-service', /^portcullis: warning: OPENAI_API_KEY already has another value/],
+    ['', /^$/],
+  ])('env warns before it replaces OPENAI_API_KEY=%j', async (key, warning) => {
+    const env = await runCli(['env'], { data: platform.data, environment: { OPENAI_API_KEY: key } });
+    expect(env.stdout).toContain(`export OPENAI_API_KEY='${platform.key}'`);
+    expect(env.stderr).toMatch(warning);
+    expect(env.stderr).not.toContain('sk-of');
+  });
+
+  test('env names a missing client key file, and exits with not_found', async () => {
+    const file = join(platform.data, 'tokens/client.keys');
+    renameSync(file, `${file}.away`);
+    try {
+      const env = await run(['env']);
+      expect(env).toMatchObject({ code: 3, stdout: '', stderr: `portcullis: There is no file ${file}.\n` });
+    } finally {
+      renameSync(`${file}.away`, file);
+    }
   });
 });
 
@@ -98,8 +120,8 @@ describe('chat', () => {
 describe('get and describe', () => {
   test('show resources as a table, wide, as YAML and as JSON, by any name of the kind', async () => {
     const table = await run(['get', 'ModelBinding']);
-    expect(table.stdout).toMatch(/^NAME +ALIAS +POLICY +REVISION +APPLIED +READY +AGE\nguarded-echo +guarded-echo /);
-    expect((await run(['get', 'mb', '-o', 'wide'])).stdout).toMatch(/SERVES +DIGEST/);
+    expect(table.stdout).toMatch(/^NAME +ALIAS +POLICY +REVISION +SERVES +APPLIED +READY +AGE\nguarded-echo +guarded-echo /);
+    expect((await run(['get', 'mb', '-o', 'wide'])).stdout).toMatch(/READY +DIGEST/);
     const one = await json('get', 'modelbindings', 'guarded-echo');
     expect(one).toMatchObject({ kind: 'ModelBinding', metadata: { name: 'guarded-echo' } });
     expect(parse((await run(['get', 'mb', 'guarded-echo', '-o', 'yaml'])).stdout)).toEqual(one);
@@ -178,6 +200,20 @@ describe('apply', () => {
     expect((await run(['get', 'gp', 'never-there'])).code).toBe(3);
   });
 
+  test('a binding loses its guardrail only after a confirmation', async () => {
+    await apply(bindingText('shielded', 'guarded-chat', 1), '--wait');
+    const binding = parse(bindingText('shielded', 'guarded-chat', 1));
+    binding.spec.guardrail = { mode: 'None' };
+    const refused = await apply(`${policyText({ name: 'not-written' })}---\n${stringify(binding)}`);
+    expect(refused).toMatchObject({ code: 13, stdout: '' });
+    expect(refused.stderr).toContain('ModelBinding shielded would become UNGUARDED');
+    expect((await run(['get', 'gp', 'not-written'])).code).toBe(3);
+    expect((await json('get', 'mb', 'shielded')).spec.guardrail.mode).toBe('Policy');
+    expect((await apply(stringify(binding), '--yes', '--wait')).code).toBe(0);
+    expect((await run(['get', 'mb', 'shielded'])).stdout).toMatch(/ shielded +UNGUARDED +- +UNGUARDED +True /);
+    expect((await apply(stringify(binding))).code).toBe(0);
+  });
+
   test('says why a binding was not applied', async () => {
     const costly = policyText({ name: 'costly', request: patternRule('heavy', '(a|b).{0,1000}(c|d)') });
     const end = await apply(`${costly}---\n${bindingText('refused', 'costly', 1)}`, '--wait');
@@ -228,6 +264,29 @@ describe('revisions', () => {
     const back = await run(['rollback', 'wandering', '--wait']);
     expect(back.stdout).toBe('ModelBinding wandering wants revision 1 of held\nModelBinding wandering is applied\n');
     expect((await run(['chat', 'wandering', '--message', 'year 2024'])).code).toBe(6);
+  });
+
+  test('a rollback to an archived policy is refused before anything is written', async () => {
+    await apply(`${policyText({ name: 'filed' })}---\n${bindingText('to-file', 'filed', 1)}`, '--wait');
+    await apply(bindingText('to-file', 'guarded-chat', 1), '--wait');
+    await apply(policyText({ name: 'filed' }).replace('lifecycle: Draft', 'lifecycle: Archived'));
+    const before = await json('get', 'mb', 'to-file');
+    const back = await run(['rollback', 'to-file', '--wait']);
+    expect(back).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy is archived') });
+    expect((await json('get', 'mb', 'to-file')).metadata.generation).toBe(before.metadata.generation);
+    const again = await run(['apply-revision', 'to-file', '1', '--policy', 'filed']);
+    expect(again).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy is archived') });
+  });
+
+  test('a rollback to a deleted policy is refused before anything is written', async () => {
+    await apply(`${policyText({ name: 'gone' })}---\n${bindingText('left', 'gone', 1)}`, '--wait');
+    await apply(bindingText('left', 'guarded-chat', 1), '--wait');
+    expect((await run(['delete', 'gp', 'gone', '--yes'])).code).toBe(0);
+    await until('the policy is gone', async () => (await run(['get', 'gp', 'gone'])).code === 3);
+    const before = await json('get', 'mb', 'left');
+    const back = await run(['rollback', 'left', '--wait']);
+    expect(back).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy was deleted') });
+    expect((await json('get', 'mb', 'left')).metadata.generation).toBe(before.metadata.generation);
   });
 
   test('a reapply is a new application of the same revision', async () => {
@@ -293,10 +352,22 @@ describe('revisions', () => {
 });
 
 describe('delete', () => {
-  test('takes a binding away, and a policy once nothing refers to it', async () => {
+  test('a policy in use is deleted after a confirmation, once nothing refers to it', async () => {
     await apply(`${policyText({ name: 'leaving' })}---\n${bindingText('going', 'leaving', 1)}`, '--wait');
-    const held = await run(['delete', 'gp', 'leaving']);
-    expect(held.stdout).toContain('will be gone once nothing refers to it any more');
+    const refused = await run(['delete', 'gp', 'leaving']);
+    expect(refused).toMatchObject({ code: 13, stdout: '' });
+    expect(refused.stderr).toContain('The GuardrailPolicy leaving is used by ModelBinding going.');
+    expect((await run(['get', 'gp', 'leaving'])).stdout).toMatch(/ Draft /);
+    const held = await run(['delete', 'gp', 'leaving', '--yes']);
+    expect(held.stdout).toContain('leaving is being deleted. It stays until nothing refers to it: ModelBinding going.');
+    const listed = await until('the operator names what keeps it', async () => {
+      const { stdout } = await run(['get', 'gp', 'leaving']);
+      return stdout.includes('binding going') ? stdout : undefined;
+    });
+    expect(listed).toMatch(/ Deleting /);
+    expect((await run(['status'])).stdout).toMatch(/\nPOLICY +STATE +WHY\nleaving +Deleting +.*binding going/);
+    const back = await run(['rollback', 'going', '--to', '1']);
+    expect(back).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy is being deleted') });
     expect((await run(['delete', 'mb', 'going'])).code).toBe(0);
     await until('both are gone', async () => {
       const codes = [(await run(['get', 'mb', 'going'])).code, (await run(['get', 'gp', 'leaving'])).code];

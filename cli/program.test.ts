@@ -21,6 +21,8 @@ test('exit codes are what scripts rely on', () => {
     conflict: 10,
     busy: 11,
     timeout: 12,
+    not_confirmed: 13,
+    unauthenticated: 14,
   });
 });
 
@@ -36,17 +38,20 @@ describe('the command line', () => {
   });
 
   test.each([
-    [['nonsense'], 2, "unknown command 'nonsense'"],
-    [['get'], 2, "missing required argument 'kind'"],
-    [['get', 'gp', '--nonsense'], 2, "unknown option '--nonsense'"],
+    [['nonsense'], 2, "portcullis: Unknown command 'nonsense'."],
+    [['get'], 2, "portcullis: Missing required argument 'kind'."],
+    [['get', 'gp', '--nonsense'], 2, "portcullis: Unknown option '--nonsense'."],
     [['get', 'gp', '-o', 'xml'], 2, 'Allowed choices are json, yaml, wide'],
     [['up', '--port', '65536'], 2, 'It must be a whole number from 0 to 65535'],
     [['up', '--gateways', '0'], 2, 'It must be a whole number from 1 to 8'],
     [['rollback', 'b', '--to-revision', '0'], 2, 'from 1 on'],
     [['get', 'pods'], 2, 'There is no kind "pods"; there are guardrailpolicies (gp)'],
-    [['delete', 'gatewayroute', 'x'], 2, 'A GatewayRoute belongs to the platform'],
+    [['delete', 'gatewayroute', 'x'], 2, 'A GatewayRoute is created and deleted by the platform only.'],
     [['apply', '-f', '/no/such/file.yaml'], 3, 'There is no file or folder /no/such/file.yaml'],
     [['get', 'gp'], 4, 'does not exist: start a platform there with "portcullis up"'],
+    [['-n', 'team', 'get', 'gp'], 4, 'does not exist: start a platform there with "portcullis up"'],
+    [['--data=/no/such/folder', 'status'], 4, '/no/such/folder does not exist: start'],
+    [['operation', 'get', 'abc'], 2, '"abc" is not the id of an operation'],
     [['status'], 4, 'does not exist: start a platform there with "portcullis up"'],
     [['chat', 'm', '--message', 'x'], 4, 'does not exist: start a platform there with "portcullis up"'],
   ] as const)('%j ends with %i and one clear sentence', async (args, code, sentence) => {
@@ -60,9 +65,9 @@ describe('the command line', () => {
     [['status', '--json'], 4, 'not_running', /does not exist/],
     [['status', '-o', 'json'], 4, 'not_running', /does not exist/],
     [['status', '--output=json'], 4, 'not_running', /does not exist/],
-    [['get', '--json'], 2, 'usage', /^missing required argument 'kind'$/],
-    [['get', 'gp', '--json', '--nonsense'], 2, 'usage', /^unknown option '--nonsense'$/],
-    [['--json'], 2, 'usage', /^unknown option '--json'$/],
+    [['get', '--json'], 2, 'usage', /^Missing required argument 'kind'\.$/],
+    [['get', 'gp', '--json', '--nonsense'], 2, 'usage', /^Unknown option '--nonsense'\.$/],
+    [['--json'], 2, 'usage', /^Unknown option '--json'\.$/],
     [['policy', '-o', 'json'], 2, 'usage', /-o|command/],
     [['up', '--port', '65536', '--json'], 2, 'usage', /from 0 to 65535/],
   ] as const)('%j ends with %i and one JSON object', async (args, code, name, message) => {

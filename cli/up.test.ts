@@ -145,6 +145,18 @@ describe('a start', () => {
     expect(readdirSync(join(data, 'run'))).toEqual([]);
   });
 
+  test('npm start refuses an option that npm did not pass on', async () => {
+    using folder = temporaryFolder();
+    const child = spawnCommand(['up', '--data', join(folder.path, 'data')], {
+      npm_lifecycle_event: 'start',
+      npm_config_port: '8090',
+    });
+    const output = outputOf(child);
+    expect(await endOf(child)).toBe(2);
+    expect(output()).toContain('npm did not pass --port on. Write two dashes before the options: npm start -- --port 8090');
+    expect(existsSync(join(folder.path, 'data'))).toBe(false);
+  });
+
   test('whose process cannot start says which one and why, and leaves nothing', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');

@@ -70,7 +70,7 @@ describe('a buffered answer', () => {
     expect(readBuffered(403, fault('guardrail_blocked', 'policy_denied')).fault?.kind).toBe('guardrail_blocked');
     expect(readBuffered(503, fault('guardrail_error', 'overloaded')).fault?.kind).toBe('guardrail_error');
     expect(readBuffered(404, fault('invalid_request_error', 'model_not_found')).fault?.kind).toBe('not_found');
-    expect(readBuffered(401, fault('invalid_request_error', 'invalid_api_key')).fault?.kind).toBe('other');
+    expect(readBuffered(401, fault('invalid_request_error', 'invalid_api_key')).fault?.kind).toBe('unauthenticated');
     expect(readBuffered(500, whole).fault).toMatchObject({ kind: 'upstream_error' });
     expect(readBuffered(200, '{}').fault).toMatchObject({ kind: 'upstream_error' });
   });

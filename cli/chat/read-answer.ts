@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** What ends an answer that is not whole. `blocked` and `failed` come from the guardrail, the rest from elsewhere. */
 export type AnswerFault = {
-  readonly kind: 'guardrail_blocked' | 'guardrail_error' | 'upstream_error' | 'not_found' | 'other';
+  readonly kind: 'guardrail_blocked' | 'guardrail_error' | 'upstream_error' | 'not_found' | 'unauthenticated' | 'other';
   readonly message: string;
 };
 
@@ -75,6 +75,11 @@ async function* eventsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<strin
   }
 }
 
+const otherKinds: Readonly<Record<string, AnswerFault['kind']>> = {
+  model_not_found: 'not_found',
+  invalid_api_key: 'unauthenticated',
+};
+
 function faultOf(value: unknown): AnswerFault | undefined {
   const read = errorSchema.safeParse(value);
   if (!read.success) return undefined;
@@ -86,7 +91,7 @@ function faultOf(value: unknown): AnswerFault | undefined {
     case 'upstream_error':
       return { kind: type, message: detail };
     default:
-      return { kind: code === 'model_not_found' ? 'not_found' : 'other', message: detail };
+      return { kind: otherKinds[code ?? ''] ?? 'other', message: detail };
   }
 }
 

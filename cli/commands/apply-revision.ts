@@ -10,7 +10,7 @@ import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
-import { readRevision } from '../revisions/read-revisions.ts';
+import { checkApplicable } from '../revisions/applicable-revision.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
 
 type ApplyRevisionOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly policy?: string };
@@ -39,7 +39,7 @@ async function applyRevision(
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const policy = options.policy ?? policyOf(binding);
   const revision = asked ?? (await newestRevision(client, policy));
-  await readRevision(client, policy, revision);
+  await checkApplicable(client, { name: policy, revision });
   const guardrail = { mode: 'Policy', policyRef: { name: policy, revision } } as const;
   await applyToBindings(client, [{ binding, guardrail }], options);
 }

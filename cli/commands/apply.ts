@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type ApplyResult, applyManifest } from '#kube/apply/apply-manifest';
+import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
@@ -8,33 +9,40 @@ import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
 import { readSources } from '../manifests/read-sources.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
+import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';
 import { writeJson, writeText, writeYaml } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 
-type ApplyOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly filename: string };
+type ApplyOptions = ResourceCommandOptions &
+  OutputOptions &
+  WaitOption &
+  ConfirmOption & { readonly filename: string };
 
 export function addApply(program: Command, source: ResourceSource): void {
   const command = program
     .command('apply')
-    .description('create resources, or make them like the files; a binding without a revision gets the newest one')
+    .description('create or update resources from files; a binding without a revision gets the newest one')
     .requiredOption('-f, --filename <path>', 'a file, a folder, or - for standard input');
-  withWait(withOutput(withResourceOptions(command, source))).action((options: ApplyOptions) => apply(source, options));
+  withConfirm(withWait(withOutput(withResourceOptions(command, source)))).action((options: ApplyOptions) =>
+    apply(source, options),
+  );
 }
 
-/** Everything is read and judged before the first write; policies go first, so that bindings find their revisions. */
+/** Every file is validated and every question asked before the first write. Policies go first: bindings need their revisions. */
 async function apply(source: ResourceSource, options: ApplyOptions): Promise<void> {
   const format = formatOf(options);
   const say = (text: string): void => {
     if (isForPeople(format)) writeText(text);
   };
   const filler = createRevisionFiller();
-  // What is wrong with the files is said without a server.
+  // Invalid files are reported without a server.
   const manifests = readResources(await readSources(options.filename), { complete: filler.complete });
   await using resources = await source.open(options);
   const { client } = resources;
   refuseOtherNamespaces(manifests, client.namespace);
+  await confirm(await lostGuardrails(client, manifests), options);
   const results: ApplyResult[] = [];
   for (const { kind, resource } of policiesFirst(manifests)) {
     const wanted = { kind, resource: await filler.fill(resource, client) };
@@ -56,7 +64,24 @@ function policiesFirst(manifests: readonly ReadManifest[]): readonly ReadManifes
   return [...manifests.filter(isPolicy), ...manifests.filter((manifest) => !isPolicy(manifest))];
 }
 
-/** The server has judged the spec of its kind. */
-function isBinding(object: Stored<Resource>): object is Stored<ModelBinding> {
+/** One sentence for each binding that is guarded now and would not be afterwards. */
+async function lostGuardrails(client: KubeClient, manifests: readonly ReadManifest[]): Promise<readonly string[]> {
+  const sentences: string[] = [];
+  for (const { resource } of manifests) {
+    if (!isBinding(resource) || resource.spec.guardrail.mode !== 'None') continue;
+    const current = await client.get<ModelBinding>(kinds.modelBinding, resource.metadata.name);
+    const isGuarded = current?.spec.guardrail.mode === 'Policy' || current?.status?.pinned?.policyId !== undefined;
+    if (current !== undefined && isGuarded) sentences.push(unguardedEffect(current));
+  }
+  return sentences;
+}
+
+function unguardedEffect({ metadata, spec: { guardrail } }: Stored<ModelBinding>): string {
+  const now = guardrail.mode === 'Policy' ? ` Now revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name} guards it.` : '';
+  return `ModelBinding ${metadata.name} would become UNGUARDED: its requests and answers would not be checked.${now}`;
+}
+
+/** The schema of the kind has validated the spec. */
+function isBinding<R extends Resource>(object: R): object is R & ModelBinding {
   return object.kind === kinds.modelBinding.kind;
 }

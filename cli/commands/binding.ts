@@ -3,6 +3,7 @@ import type { BindingRead, BindingWrite } from '#contracts/management';
 import { contentProfiles, currentProfile } from '#contracts/profiles';
 import { CliError } from '../errors/cli-error.ts';
 import { contentProfileOf } from '../management/content-profile.ts';
+import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { finishOperation } from '../management/finish-operation.ts';
 import { type IdempotencyOption, keyOf, withIdempotencyKey } from '../management/idempotency-option.ts';
 import { type ManagementOptions, openManagement, withManagementOptions } from '../management/management-options.ts';
@@ -29,7 +30,9 @@ export function addBinding(program: Command): void {
     .argument('<guardrail-policy>', 'id or name of the policy')
     .argument('[revision]', 'number of the revision (default: the latest one)', parseRevisionNumber)
     .action(apply);
-  change(binding, 'unbind', 'take the policy off a model: its requests are checked no more').action(unbind);
+  withConfirm(
+    change(binding, 'unbind', 'remove the guardrail of a model: its requests and answers are not checked any more'),
+  ).action(unbind);
   change(binding, 'rollback', 'apply an earlier revision of its policy to a model, as a new operation')
     .option(
       '--to, --to-revision <revision>',
@@ -64,12 +67,22 @@ async function apply(word: string, policy: string, asked: number | undefined, op
   });
 }
 
-async function unbind(word: string, options: ChangeOptions): Promise<void> {
-  await write(word, options, async (current, opened) => ({
-    policyId: null,
-    policyRevision: null,
-    contentProfile: await keptProfile(current, opened, options),
-  }));
+async function unbind(word: string, options: ChangeOptions & ConfirmOption): Promise<void> {
+  await write(word, options, async (current, opened) => {
+    const contentProfile = await keptProfile(current, opened, options);
+    await confirm(unbindEffects(word, current), options);
+    return { policyId: null, policyRevision: null, contentProfile };
+  });
+}
+
+/** None where the model is unguarded already. */
+function unbindEffects(word: string, { binding, observation: { serving } }: BindingRead): readonly string[] {
+  const guard = [serving, binding].find((one) => typeof one?.policyRevision === 'number');
+  if (guard === undefined || guard === null) return [];
+  return [
+    `The model ${word} would become UNGUARDED: its requests and answers would not be checked. ` +
+      `Now revision ${guard.policyRevision} of the policy ${guard.policyId ?? '(unknown)'} guards it.`,
+  ];
 }
 
 async function rollback(word: string, options: RollbackOptions): Promise<void> {
@@ -98,7 +111,7 @@ function earlierThan(
     return { policyId: serving.policyId, policyRevision: serving.policyRevision };
   }
   if (policyRevision > 1) return { policyId, policyRevision: policyRevision - 1 };
-  throw new CliError('usage', `The model ${modelId} wants revision 1: there is no earlier one.`);
+  throw new CliError('usage', `The model ${modelId} is already at revision 1: there is no earlier one.`);
 }
 
 type Opened = ReturnType<typeof openManagement>;

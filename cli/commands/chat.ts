@@ -78,6 +78,8 @@ function sentenceOf(model: string, { text }: Answer, { kind, message }: AnswerFa
       return `${incomplete}upstream_error: ${message}`;
     case 'not_found':
       return `There is no model ${model}: ${message}`;
+    case 'unauthenticated':
+      return `The gateway refused the client key: ${message}`;
     case 'other':
       return `${incomplete}The gateway refused the request: ${message}`;
   }

@@ -1,37 +1,68 @@
 import type { Command } from 'commander';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
+import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { bindingsOfPolicy } from '../resources/policy-references.ts';
 import { readResource } from '../resources/read-resource.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
-import type { ResourceSource } from '../resources/resource-source.ts';
+import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
 
-type DeleteOptions = ResourceCommandOptions & OutputOptions;
+type DeleteOptions = ResourceCommandOptions & OutputOptions & ConfirmOption;
 
 export function addDelete(program: Command, source: ResourceSource): void {
   const command = program
     .command('delete')
-    .description('delete one policy or binding')
+    .description('delete one policy or binding; asks first when a binding still uses the policy')
     .argument('<kind>', 'guardrailpolicy or modelbinding')
     .argument('<name>', 'name of the resource');
-  withOutput(withResourceOptions(command, source)).action((word: string, name: string, options: DeleteOptions) =>
-    remove(source, word, name, options),
+  withConfirm(withOutput(withResourceOptions(command, source))).action(
+    (word: string, name: string, options: DeleteOptions) => remove(source, word, name, options),
   );
 }
 
 async function remove(source: ResourceSource, word: string, name: string, options: DeleteOptions): Promise<void> {
   const kind = resourceKind(word);
   if (kind.internal) {
-    throw new CliError('usage', `A ${kind.kind} belongs to the platform, which alone creates and deletes it.`);
+    throw new CliError('usage', `A ${kind.kind} is created and deleted by the platform only.`);
   }
   await using resources = await source.open(options);
   const { client } = resources;
-  const { metadata } = await readResource(client, kind, name);
-  await client.delete(kind, name, { uid: metadata.uid });
+  const found = await readResource(client, kind, name);
+  const users = isPolicy(found) ? await usersOf(resources, found) : [];
+  await confirm(users.length === 0 ? [] : [deletionEffect(name, users)], options);
+  const { uid } = found.metadata;
+  await client.delete(kind, name, { uid });
   const left = await client.get(kind, name);
-  const waits = left !== undefined && left.metadata.uid === metadata.uid;
+  const isDeleting = left !== undefined && left.metadata.uid === uid;
   const what = `${kind.kind} ${name}`;
-  writeResult(formatOf(options), { kind: kind.kind, name, deleted: !waits }, () =>
-    waits ? `${what} will be gone once nothing refers to it any more.` : `${what} is deleted.`,
+  writeResult(formatOf(options), { kind: kind.kind, name, deleted: !isDeleting, usedBy: users }, () => {
+    if (!isDeleting) return `${what} is deleted.`;
+    if (users.length > 0) return `${what} is being deleted. It stays until nothing refers to it: ${listed(users)}.`;
+    return `${what} is being deleted.`;
+  });
+}
+
+function isPolicy(found: Stored<Resource>): found is Stored<GuardrailPolicy> {
+  return found.kind === kinds.guardrailPolicy.kind;
+}
+
+/** A deletion that was already accepted is not asked about again. */
+async function usersOf({ client }: OpenedResources, policy: Stored<GuardrailPolicy>): Promise<readonly string[]> {
+  return policy.metadata.deletionTimestamp === undefined ? bindingsOfPolicy(client, policy) : [];
+}
+
+function deletionEffect(name: string, users: readonly string[]): string {
+  return (
+    `The GuardrailPolicy ${name} is used by ${listed(users)}. A deletion cannot be undone: until nothing refers to ` +
+    'the policy it stays, and it can be neither edited nor applied nor rolled back to.'
   );
+}
+
+function listed(users: readonly string[]): string {
+  const shown = users.slice(0, 5).map((user) => `ModelBinding ${user}`);
+  return [...shown, ...(users.length > 5 ? [`${users.length - 5} more`] : [])].join(', ');
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
+import { readSource } from '../manifests/read-sources.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
@@ -10,7 +10,7 @@ type EnvOptions = { readonly data?: string; readonly json?: boolean };
 export function addEnv(program: Command): void {
   const command = program
     .command('env')
-    .description('print the variables that point OpenAI clients to the gateway: eval "$(portcullis env)"')
+    .description('print the environment variables that OpenAI clients need: eval "$(portcullis env)"')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   withJson(command).action(env);
 }
@@ -25,6 +25,7 @@ function env(options: EnvOptions): void {
     writeJson(variables);
     return;
   }
+  warnOfOtherKey(variables.OPENAI_API_KEY);
   writeText(
     Object.entries(variables)
       .map(([name, value]) => `export ${name}='${value}'`)
@@ -32,9 +33,22 @@ function env(options: EnvOptions): void {
   );
 }
 
-/** The key that clients send: the first word of the first line of the file. */
+/** Standard error stays visible when a shell evaluates the output. */
+function warnOfOtherKey(key: string): void {
+  const current = process.env['OPENAI_API_KEY'];
+  if (current === undefined || current === '' || current === key) return;
+  process.stderr.write(
+    'portcullis: warning: OPENAI_API_KEY already has another value in this shell, which these lines replace. ' +
+      'Open another shell to use that key again.\n',
+  );
+}
+
+/**
+ * The client key: the first word of the first line of the file.
+ * @throws CliError not_found, failed
+ */
 export function readClientKey(path: string): string {
-  const word = readFileSync(path, 'utf8').split('\n', 1)[0]?.trim().split(/\s+/)[0];
+  const word = readSource(path).bytes.toString('utf8').split('\n', 1)[0]?.trim().split(/\s+/)[0];
   if (word === undefined || word === '') throw new CliError('failed', `The client key file ${path} holds no key.`);
   return word;
 }

@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
 import { listAll } from '#kube/client/list-all';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { resourceTable } from '../output/resource-table.ts';
+import { deletionOf } from '../resources/policy-references.ts';
 import { readResource } from '../resources/read-resource.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
@@ -12,7 +16,7 @@ type GetOptions = ResourceCommandOptions & OutputOptions;
 export function addGet(program: Command, source: ResourceSource): void {
   const command = program
     .command('get')
-    .description('list resources of a kind, or show one')
+    .description('list the resources of a kind, or show one')
     .argument('<kind>', 'such as guardrailpolicies, modelbindings, gp or mb')
     .argument('[name]', 'name of one resource');
   withOutput(withResourceOptions(command, source)).action(
@@ -29,6 +33,15 @@ async function get(source: ResourceSource, word: string, name: string | undefine
   writeResult(formatOf(options), whole, (isWide) =>
     found.length === 0
       ? `No ${kind.plural} in the namespace ${client.namespace}.`
-      : resourceTable(kind, found, isWide, new Date()),
+      : [resourceTable(kind, found, isWide, new Date()), ...deletionLines(found)].join('\n'),
   );
+}
+
+/** Why a policy that is being deleted is still there. */
+function deletionLines(found: readonly Stored<Resource>[]): readonly string[] {
+  return found.flatMap((resource) => {
+    if (resource.kind !== kinds.guardrailPolicy.kind) return [];
+    const reason = deletionOf(resource as Stored<GuardrailPolicy>);
+    return reason === undefined ? [] : [`${resource.kind} ${resource.metadata.name} is being deleted: ${reason}`];
+  });
 }

@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { CliError } from '../errors/cli-error.ts';
 import { finishOperation } from '../management/finish-operation.ts';
 import { type ManagementOptions, openManagement, withManagementOptions } from '../management/management-options.ts';
+import { isId } from '../management/resolve-policy.ts';
 import { operationText } from '../management/texts.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 
@@ -8,30 +10,37 @@ type GetOptions = ManagementOptions & OutputOptions;
 type WaitOptions = GetOptions & { readonly timeout: number };
 
 const defaultSeconds = 60;
-const which = 'id that a command answered with';
+const which = 'the id that a command has printed';
 
 export function addOperation(program: Command): void {
-  const operation = program.command('operation').description('commands of the management API and how far they got');
+  const operation = program.command('operation').description('show the state of commands that the management API has accepted');
   withOutput(withManagementOptions(operation.command('get')))
-    .description('show an operation as it is now')
+    .description('show the state of an operation')
     .argument('<operation-id>', which)
     .action(get);
   withOutput(withManagementOptions(operation.command('wait')))
-    .description('wait until an operation has ended; exit with an error where it failed')
+    .description('wait until an operation has ended; exit with an error if it failed')
     .argument('<operation-id>', which)
     .option('--timeout <seconds>', 'how long to wait', readSeconds, defaultSeconds)
     .action(wait);
 }
 
 async function get(operationId: string, options: GetOptions): Promise<void> {
-  const operation = await openManagement(options).client.getOperation(operationId);
+  const id = checkId(operationId);
+  const operation = await openManagement(options).client.getOperation(id);
   writeResult(formatOf(options), operation, () => operationText(operation));
 }
 
 async function wait(operationId: string, options: WaitOptions): Promise<void> {
+  const id = checkId(operationId);
   const { client } = openManagement(options);
-  const operation = await client.getOperation(operationId);
+  const operation = await client.getOperation(id);
   await finishOperation(client, operation, { ...options, wait: options.timeout });
+}
+
+function checkId(word: string): string {
+  if (isId(word)) return word;
+  throw new CliError('usage', `${JSON.stringify(word)} is not the id of an operation: copy it from the output of the command.`);
 }
 
 function readSeconds(text: string): number {

@@ -10,11 +10,11 @@ import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
-import { readRevision, readRevisionOfId } from '../revisions/read-revisions.ts';
+import { checkApplicable, type RevisionRef } from '../revisions/applicable-revision.ts';
+import { readRevisionOfId } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
 
 type RollbackOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly toRevision?: number };
-type PolicyRef = { readonly name: string; readonly revision: number };
 
 export function addRollback(program: Command, source: ResourceSource): void {
   const command = program
@@ -33,36 +33,39 @@ async function rollback(source: ResourceSource, name: string, options: RollbackO
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const wanted = wantedPolicy(binding);
   const { toRevision } = options;
-  const policyRef =
+  const target =
     toRevision === undefined
       ? await appliedBefore(client, binding, wanted)
       : { name: wanted.name, revision: toRevision };
-  // A binding that wants a revision which is not there would wait for it.
-  await readRevision(client, policyRef.name, policyRef.revision);
+  // A binding whose application fails at once would serve the current one and ask for another.
+  await checkApplicable(client, target);
+  const policyRef = { name: target.name, revision: target.revision };
   await applyToBindings(client, [{ binding, guardrail: { mode: 'Policy', policyRef } }], options);
 }
 
-function wantedPolicy({ metadata, spec }: Stored<ModelBinding>): PolicyRef {
+function wantedPolicy({ metadata, spec }: Stored<ModelBinding>): RevisionRef {
   if (spec.guardrail.mode === 'Policy') return spec.guardrail.policyRef;
   throw new CliError('usage', `The ModelBinding ${metadata.name} has no policy, so it has no earlier revision.`);
 }
 
 /**
- * What was applied last and is not what the binding wants, of whatever policy: the records of the binding begin with
- * the newest. The revision before by number where nothing else is remembered.
+ * The revision that was applied last before the one that the binding names, of any policy: the records of the binding
+ * begin with the newest. Without such a record, the revision number before.
  */
 async function appliedBefore(
   client: KubeClient,
   { metadata, status }: Stored<ModelBinding>,
-  wanted: PolicyRef,
-): Promise<PolicyRef> {
+  wanted: RevisionRef,
+): Promise<RevisionRef> {
   for (const { outcome, policyId, policyRevision } of status?.applications ?? []) {
     if (outcome !== 'Applied' || policyId === undefined || policyRevision === undefined) continue;
     const recorded = await readRevisionOfId(client, policyId, policyRevision);
     if (recorded === undefined) continue;
     const { policy, number } = recorded.spec;
-    if (policy.name !== wanted.name || number !== wanted.revision) return { name: policy.name, revision: number };
+    if (policy.name !== wanted.name || number !== wanted.revision) {
+      return { name: policy.name, revision: number, policyId };
+    }
   }
   if (wanted.revision > 1) return { name: wanted.name, revision: wanted.revision - 1 };
-  throw new CliError('usage', `The ModelBinding ${metadata.name} wants revision 1: there is no earlier one.`);
+  throw new CliError('usage', `The ModelBinding ${metadata.name} is already at revision 1: there is no earlier one.`);
 }

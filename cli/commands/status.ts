@@ -5,7 +5,7 @@ import { formatOf, type OutputOptions, withOutput, writeResult } from '../output
 import { tableOf } from '../output/write.ts';
 import { readApplyProblems } from '../platform/apply-problems.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
-import { openPlatform } from '../platform/standalone-source.ts';
+import { openPlatform, restartsText } from '../platform/standalone-source.ts';
 import type { PlatformStatus } from '../platform/status-file.ts';
 import type { ResourceSource, SourceOptions } from '../resources/resource-source.ts';
 import { readStatus } from '../status/read-status.ts';
@@ -19,7 +19,7 @@ type Served = { readonly installation: StatusView } | { readonly unknown: string
 export function addStatus(program: Command, source: ResourceSource): void {
   const command = program
     .command('status')
-    .description('say whether the platform runs, whether it is ready, where it serves, and how bindings stand');
+    .description('show the processes, addresses, gateways, bindings and workloads of the platform');
   withOutput(withResourceOptions(command, source)).action(status);
 }
 
@@ -51,15 +51,15 @@ function textOf({ ready, addresses, managementOff, clientKeyFile, dataDirectory,
   const facts = tableOf([
     ['Ready:', ready ? 'yes' : 'no'],
     ['Gateway:', addresses.gateways.join(' ')],
-    ['Management API:', addresses.management ?? `off: ${managementOff ?? 'it does not serve'}`],
+    ['Management API:', addresses.management ?? `off: ${managementOff ?? 'it is not ready'}`],
     ['Client key file:', clientKeyFile],
     ['Data directory:', dataDirectory],
   ]);
   const rows = processes.map((one) => [
     `  ${one.name}`,
     `process ${one.pid}`,
-    one.ready ? 'serves' : 'does not serve',
-    one.restarts === 0 ? '' : `started again ${one.restarts} times`,
+    one.ready ? 'ready' : 'not ready',
+    restartsText(one.restarts),
   ]);
   return `${facts}\nProcesses:\n${tableOf(rows)}`;
 }

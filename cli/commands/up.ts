@@ -35,6 +35,7 @@ export function addUp(program: Command): void {
 
 async function up(options: UpOptions): Promise<void> {
   const begun = performance.now();
+  refuseOptionsOfNpm();
   const data = dataDirectory(options.data);
   createRoot(data);
   refuseForeignFolder(data);
@@ -114,6 +115,17 @@ function wholeNumber(min: number, max: number): (text: string) => number {
     if (value >= min && value <= max) return value;
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   };
+}
+
+/** npm takes `--port=8090` before `--` for itself and passes it on in this variable only. */
+function refuseOptionsOfNpm(): void {
+  if (process.env['npm_lifecycle_event'] !== 'start') return;
+  for (const name of ['port', 'data', 'gateways']) {
+    const value = process.env[`npm_config_${name}`];
+    if (value === undefined) continue;
+    const command = `npm start -- --${name} ${value === 'true' ? 'VALUE' : value}`;
+    throw new CliError('usage', `npm did not pass --${name} on. Write two dashes before the options: ${command}`);
+  }
 }
 
 function portFromEnvironment(): number {

@@ -13,7 +13,7 @@ const kubeExits: Readonly<Record<KubeErrorCode, ExitName>> = {
   invalid: 'usage',
   gone: 'failed',
   too_large_resource_version: 'failed',
-  unauthenticated: 'failed',
+  unauthenticated: 'unauthenticated',
   forbidden: 'failed',
   too_many_requests: 'failed',
   unavailable: 'failed',
@@ -21,20 +21,21 @@ const kubeExits: Readonly<Record<KubeErrorCode, ExitName>> = {
   storage_full: 'failed',
 };
 
-/** What the system says of a file, for the sentences of which a person can make something. */
+/** Plain words for the error codes of the system. */
 const fileFaults: Readonly<Record<string, string>> = {
-  EROFS: 'it is on a disk that can only be read: choose another place',
-  EACCES: 'that is not permitted: look at its owner and permissions',
-  EPERM: 'that is not permitted: look at its owner and permissions',
-  ENOSPC: 'no space is left: free some and repeat the command',
-  EDQUOT: 'no space is left to you: free some and repeat the command',
-  ENOTDIR: 'a part of its path is no folder',
+  ENOENT: 'it does not exist',
+  EROFS: 'the file system is read-only: choose another place',
+  EACCES: 'permission denied: check its owner and mode',
+  EPERM: 'permission denied: check its owner and mode',
+  ENOSPC: 'no space is left on the disk: free some and repeat the command',
+  EDQUOT: 'the disk quota is exceeded: free some space and repeat the command',
+  ENOTDIR: 'a part of its path is not a folder',
   EISDIR: 'it is a folder',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'its symbolic links form a cycle',
   ENAMETOOLONG: 'its name is too long',
 };
 
-/** The sentence and the exit of whatever a command threw. */
+/** The message and the exit code for an error of a command. */
 export function describeError(error: unknown): { exit: ExitName; message: string } {
   if (error instanceof CliError) return { exit: error.exit, message: error.message };
   if (error instanceof KubeError) return { exit: kubeExits[error.code], message: kubeSentence(error) };
@@ -45,31 +46,31 @@ export function describeError(error: unknown): { exit: ExitName; message: string
   return { exit: 'failed', message: fileSentence(error) ?? `Unexpected failure: ${unexpected(error)}` };
 }
 
-/** Undefined for what is no refusal of a file by the system. */
+/** Undefined for an error that is not about a file. */
 function fileSentence(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return undefined;
   const fault = fileFaults[String(error.code)];
   return fault === undefined ? undefined : `${String(error.path)} cannot be used (${String(error.code)}): ${fault}.`;
 }
 
-/** One line; where the error came from is shown when PORTCULLIS_DEBUG is set. */
+/** One line, or the stack when PORTCULLIS_DEBUG is set. */
 function unexpected(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const where = process.env['PORTCULLIS_DEBUG'] === undefined ? undefined : error.stack;
-  return where ?? `${error.name}: ${error.message}`;
+  const stack = process.env['PORTCULLIS_DEBUG'] === undefined ? undefined : error.stack;
+  return stack ?? `${error.name}: ${error.message}`;
 }
 
 function kubeSentence({ code, message, details }: KubeError): string {
   switch (code) {
     case 'network':
-      return `The platform does not answer (${message}): look at its logs, or start it again.`;
+      return `The platform does not answer (${message}): check its logs, or restart it.`;
     case 'precondition_failed':
     case 'conflict':
-      return `Somebody changed the resource meanwhile: look at it, and repeat the command. (${message})`;
+      return `The resource was changed concurrently: read it again and repeat the command. (${message})`;
     case 'forbidden':
-      return `${message}. Ask for a role that may, such as portcullis-viewer or portcullis-editor.`;
+      return `${message}. Ask for a role with this right, such as portcullis-viewer or portcullis-editor.`;
     case 'unauthenticated':
-      return `The credentials are not taken: ${message}.`;
+      return `The server refused the credentials: ${message}.`;
     case 'not_found':
       if (details.absent !== undefined) return message;
       return 'The server has no such resources in this namespace: choose another one, or install the chart first.';

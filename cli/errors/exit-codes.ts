@@ -1,21 +1,26 @@
 /** Exit codes of the command line. They are stable: scripts may rely on them. */
 export const exitCodes = {
-  ok: { code: 0, meaning: 'The command did what it was asked for.' },
-  failed: { code: 1, meaning: 'Something failed that no other code names.' },
-  usage: { code: 2, meaning: 'The command line, a file or a document in it is wrong; nothing was done.' },
+  ok: { code: 0, meaning: 'The command succeeded.' },
+  failed: { code: 1, meaning: 'A failure without a code of its own.' },
+  usage: { code: 2, meaning: 'The command line, a file or a document in it is invalid; nothing was changed.' },
   not_found: { code: 3, meaning: 'The resource or file does not exist.' },
-  not_running: { code: 4, meaning: 'No platform runs on the data directory, or the API server does not answer.' },
+  not_running: { code: 4, meaning: 'No platform runs on the data directory or in the namespace, or the API server does not answer.' },
   tests_failed: { code: 5, meaning: 'A test of a policy failed.' },
-  guardrail_blocked: { code: 6, meaning: 'The policy denied the text; an answer that was begun is incomplete.' },
-  guardrail_error: { code: 7, meaning: 'The check itself failed; an answer that was begun is incomplete.' },
-  upstream_error: { code: 8, meaning: 'The model failed or its answer broke off; it is incomplete.' },
-  refused: { code: 9, meaning: 'The bundle or the application was refused.' },
-  conflict: { code: 10, meaning: 'The resource changed meanwhile: read it again and repeat the command.' },
+  guardrail_blocked: { code: 6, meaning: 'The policy denied the text; an answer that was already printed in part is incomplete.' },
+  guardrail_error: { code: 7, meaning: 'The check itself failed; an answer that was already printed in part is incomplete.' },
+  upstream_error: { code: 8, meaning: 'The model failed or the connection broke; the answer is incomplete.' },
+  refused: { code: 9, meaning: 'The policy, the bundle or the application was refused.' },
+  conflict: { code: 10, meaning: 'The resource was changed concurrently: read it again and repeat the command.' },
   busy: {
     code: 11,
-    meaning: 'Another platform runs on the data directory, a port is in use, or what has to be at rest runs.',
+    meaning: 'Another platform uses the data directory, a port is in use, or a component that must be stopped is running.',
   },
-  timeout: { code: 12, meaning: 'What was waited for did not come in time.' },
+  timeout: { code: 12, meaning: 'A wait reached its timeout.' },
+  not_confirmed: {
+    code: 13,
+    meaning: 'A change that removes protection or cannot be undone was not confirmed; nothing was changed.',
+  },
+  unauthenticated: { code: 14, meaning: 'The server refused the credentials (401).' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 
 export type ExitName = keyof typeof exitCodes;

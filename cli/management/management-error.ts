@@ -22,20 +22,20 @@ export class ManagementApiError extends CliError {
   }
 }
 
-/** No answer came, within the time that was given. */
+/** No answer arrived before the timeout. */
 export class ManagementUnreachableError extends CliError {
   constructor(origin: string, cause: unknown) {
-    super('not_running', `The management API at ${origin} does not answer: look at its log, or at the address.`, {
+    super('not_running', `The management API at ${origin} does not answer: check the address and the log of the service.`, {
       cause,
     });
     this.name = 'ManagementUnreachableError';
   }
 }
 
-/** An answer that the contract does not know; nothing is concluded from it. */
+/** An answer outside the contract; it has no effect. */
 export class ManagementAnswerError extends CliError {
   constructor(origin: string, what: string) {
-    super('failed', `${origin} answered what the management API never does (${what}): check the address and versions.`);
+    super('failed', `The answer of ${origin} is not one of the management API (${what}): check the address and the version.`);
     this.name = 'ManagementAnswerError';
   }
 }
@@ -54,6 +54,7 @@ const exits: Readonly<Partial<Record<ManagementErrorCode, ExitName>>> = {
 function exitOf(status: number, code: ManagementErrorCode): ExitName {
   const named = exits[code];
   if (named !== undefined) return named;
+  if (status === 401) return 'unauthenticated';
   if (status === 404) return 'not_found';
   if (status === 409 || status === 412) return 'conflict';
   if (status === 400 || status === 413 || status === 422) return 'usage';

@@ -1,4 +1,5 @@
 import type { BindingRead, OperationResource, PolicyDetail, PolicySummary } from '#contracts/management';
+import { unguarded } from '../output/resource-table.ts';
 import { tableOf, yamlOf } from '../output/write.ts';
 
 /** Policies or revisions as a table. */
@@ -47,7 +48,8 @@ export function bindingText(binding: BindingRead): string {
 }
 
 function policyOf(applied: BindingRead['binding']): string {
-  if (applied === null || applied.policyRevision === null) return 'no policy';
+  if (applied === null) return 'nothing';
+  if (applied.policyRevision === null) return unguarded;
   return `policy ${applied.policyId ?? '(not found)'} revision ${applied.policyRevision}`;
 }
 

@@ -15,10 +15,13 @@ type Column<R extends Resource> = {
   readonly cell: (resource: Stored<R>) => string | number | undefined;
 };
 
+/** Shown in capitals: nothing that clients send to this model is checked. */
+export const unguarded = 'UNGUARDED';
+
 const policyColumns: readonly Column<GuardrailPolicy>[] = [
   { header: 'REVISION', cell: ({ status }) => status?.latestRevision?.number },
   { header: 'ACCEPTED', cell: ({ status }) => conditionStatus(status?.conditions, 'Accepted') },
-  { header: 'LIFECYCLE', cell: ({ spec }) => spec.lifecycle },
+  { header: 'LIFECYCLE', cell: ({ metadata, spec }) => (isDeleting(metadata) ? 'Deleting' : spec.lifecycle) },
   { header: 'TESTS', cell: ({ spec }) => spec.tests?.length ?? 0 },
   { header: 'DISPLAY NAME', wide: true, cell: ({ spec }) => spec.displayName },
 ];
@@ -33,14 +36,17 @@ const revisionColumns: readonly Column<PolicyRevision>[] = [
 
 const bindingColumns: readonly Column<ModelBinding>[] = [
   { header: 'ALIAS', cell: ({ spec }) => spec.model.alias },
-  { header: 'POLICY', cell: ({ spec }) => (spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : 'None') },
+  { header: 'POLICY', cell: ({ spec }) => (spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : unguarded) },
   {
     header: 'REVISION',
     cell: ({ spec }) => (spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.revision : undefined),
   },
-  { header: 'APPLIED', cell: ({ status }) => conditionStatus(status?.conditions, 'Applied') },
+  { header: 'SERVES', cell: ({ status }) => status?.pinned && (status.pinned.policyRevision ?? unguarded) },
+  {
+    header: 'APPLIED',
+    cell: ({ metadata, status }) => (isDeleting(metadata) ? 'Deleting' : conditionStatus(status?.conditions, 'Applied')),
+  },
   { header: 'READY', cell: ({ status }) => conditionStatus(status?.conditions, 'Ready') },
-  { header: 'SERVES', wide: true, cell: ({ status }) => status?.pinned?.policyRevision },
   { header: 'DIGEST', wide: true, cell: ({ status }) => status?.pinned?.digest?.slice(0, 12) },
   { header: 'PROVIDER', wide: true, cell: ({ spec }) => spec.model.provider },
   {
@@ -94,6 +100,10 @@ export function resourceTable(kind: Kind, resources: readonly Stored<Resource>[]
     ageOf(resource.metadata.creationTimestamp, now),
   ]);
   return tableOf([header, ...rows]);
+}
+
+function isDeleting({ deletionTimestamp }: Stored<Resource>['metadata']): boolean {
+  return deletionTimestamp !== undefined;
 }
 
 function conditionStatus(conditions: readonly Condition[] | undefined, type: string): string | undefined {

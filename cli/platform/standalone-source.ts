@@ -24,7 +24,7 @@ export const standaloneSource: ResourceSource = {
   open: async (options) => openPlatform(runningPlatform(options.data), options),
 };
 
-/** The resources of a platform that is known to run. */
+/** The resources of a running platform. */
 export function openPlatform({ data, status }: RunningPlatform, options: SourceOptions): OpenedResources {
   const { namespace = defaultNamespace, requestTimeout } = options;
   const tokenFile = openTokenFile(data.apiToken);
@@ -46,14 +46,20 @@ function surroundingsOf({ processes }: PlatformStatus): Surroundings {
   const acts = replicas.find(({ ready }) => ready);
   const operator =
     acts === undefined
-      ? ({ state: 'absent', message: 'The operator does not serve.', replicas } as const)
-      : ({ state: 'acts', message: `${acts.name} acts.`, holder: acts.name, replicas } as const);
+      ? ({ state: 'absent', message: 'it is not ready.', replicas } as const)
+      : ({ state: 'leading', message: `${acts.name} is ready.`, holder: acts.name, replicas } as const);
   return { operator, gateways: ofKind('gateway') };
 }
 
 function viewOf({ name, ready, restarts }: ProcessStatus): ProcessView {
   if (ready) return { name, ready };
-  return { name, ready, problem: restarts === 0 ? 'it does not serve yet' : `it was started again ${restarts} times` };
+  return { name, ready, problem: restarts === 0 ? 'it is not ready yet' : `it is not ready: ${restartsText(restarts)}` };
+}
+
+/** Empty for a process that never ended. */
+export function restartsText(restarts: number): string {
+  if (restarts < 2) return restarts === 0 ? '' : 'restarted once';
+  return `restarted ${restarts} times`;
 }
 
 function existing(path: string): string | undefined {

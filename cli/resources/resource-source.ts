@@ -3,13 +3,13 @@ import type { BundleLimits } from '#contracts/bundle';
 import type { ApprovedProvider } from '#contracts/providers';
 import type { KubeClient } from '#kube/client/client';
 
-/** What a command line may be told about where the resources are; each source knows some of it. */
+/** Options that name the place of the resources; each source takes some of them. */
 export type SourceOptions = {
   readonly data?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
-  /** Seconds that one request may take. */
+  /** Timeout of one request in seconds. */
   readonly requestTimeout: number;
 };
 
@@ -17,31 +17,32 @@ export type SourceOptions = {
 export type ProcessView = {
   readonly name: string;
   readonly ready: boolean;
-  /** Why it is not ready, as far as whoever runs it says so. */
+  /** Why it is not ready, where that is known. */
   readonly problem?: string;
 };
 
-/** Who acts upon the resources. */
+/** The operator and its replicas. */
 export type OperatorView = {
-  /** `unknown` where that could not be looked at. */
-  readonly state: 'acts' | 'absent' | 'unknown';
-  /** The state as a sentence. */
+  /** `unknown` when the caller is not allowed to look. */
+  readonly state: 'leading' | 'absent' | 'unknown';
+  /** The state in words, without a capital: it follows a colon. */
   readonly message: string;
   readonly holder?: string;
+  /** Absent when the Lease does not exist. */
   readonly lease?: string;
   readonly replicas: readonly ProcessView[];
 };
 
-/** What runs beside the resources; `gateways` is absent where that could not be looked at. */
+/** The processes beside the resources; `gateways` is absent when the caller is not allowed to look. */
 export type Surroundings = {
   readonly operator: OperatorView;
   readonly gateways?: readonly ProcessView[];
 };
 
-/** What bundles are built with. */
+/** The settings of an installation that bundles depend on. */
 export type JudgedEnvironment = { readonly approved: readonly ApprovedProvider[]; readonly limits: BundleLimits };
 
-/** The resources of one namespace and what is around them; disposing ends every request. */
+/** The resources of one namespace and the processes beside them; disposing ends every request. */
 export type OpenedResources = AsyncDisposable & {
   readonly client: KubeClient;
   surroundings(): Promise<Surroundings>;
@@ -49,11 +50,11 @@ export type OpenedResources = AsyncDisposable & {
   environment(): Promise<JudgedEnvironment>;
 };
 
-/** Where the resources are: the one thing in which two command lines with the same commands differ. */
+/** Where the resources are: the only difference between portcullis and kubectl portcullis. */
 export type ResourceSource = {
-  /** The words with which the command line is called, for sentences that say what to do. */
+  /** How the command line is called, for messages that name a command to run. */
   readonly program: string;
-  /** Adds the options that say where; what they give are SourceOptions. */
+  /** Adds the options that choose the place; their values are SourceOptions. */
   addOptions(command: Command): Command;
   /** @throws CliError, KubeconfigError */
   open(options: SourceOptions): Promise<OpenedResources>;

@@ -1,24 +1,29 @@
 import { listAll } from '#kube/client/list-all';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { OpenedResources, Surroundings } from '../resources/resource-source.ts';
 
-/** How an installation stands, as it was read. */
+/** The resources of an installation and the processes beside them, as they were read. */
 export type InstallationStatus = {
   readonly namespace: string;
   readonly surroundings: Surroundings;
+  readonly policies: readonly Stored<GuardrailPolicy>[];
   readonly bindings: readonly Stored<ModelBinding>[];
   readonly routes: readonly Stored<GatewayRoute>[];
   readonly generations: readonly Stored<RuntimeWorkload>[];
   readonly reports: readonly Stored<GatewayReport>[];
 };
 
-/** Reports are read last: they are then at least as new as the routes that they speak of. */
+/** Reads reports last, so that they are at least as new as the routes that they are about. */
 export async function readStatus({ client, surroundings }: OpenedResources): Promise<InstallationStatus> {
+  const { items: policies } = await listAll<GuardrailPolicy>(client, kinds.guardrailPolicy, {
+    transform: withoutDefinition,
+  });
   const { items: bindings } = await listAll<ModelBinding>(client, kinds.modelBinding);
   const { items: routes } = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
   const { items: generations } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload, {
@@ -28,11 +33,20 @@ export async function readStatus({ client, surroundings }: OpenedResources): Pro
   return {
     namespace: client.namespace,
     surroundings: await surroundings(),
+    policies,
     bindings,
     routes,
     generations,
     reports,
   };
+}
+
+const noRules = { deadlineMs: 1, baseline: [], additional: [] };
+
+/** A definition can be large, and an installation has many. */
+function withoutDefinition(policy: Stored<GuardrailPolicy>): Stored<GuardrailPolicy> {
+  const definition = { request: noRules, response: noRules, providers: [] };
+  return { ...policy, spec: { ...policy.spec, definition, tests: [] } };
 }
 
 function withoutManifest(generation: Stored<RuntimeWorkload>): Stored<RuntimeWorkload> {

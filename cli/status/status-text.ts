@@ -1,5 +1,6 @@
+import { unguarded } from '../output/resource-table.ts';
 import { tableOf } from '../output/write.ts';
-import type { BindingRow, ReplicaRow, StatusView, WorkloadRow } from './status-view.ts';
+import type { BindingRow, PolicyRow, ReplicaRow, StatusView, WorkloadRow } from './status-view.ts';
 
 /** How many hexadecimal digits of a digest are shown. */
 const shortDigest = 12;
@@ -18,13 +19,19 @@ const replicaColumns: readonly Column<ReplicaRow>[] = [
   { header: 'WHY', cell: whyOfReplica },
 ];
 
+/** Capitals mark what needs a second look. */
+const stateWords: Readonly<Partial<Record<BindingRow['state'], string>>> = {
+  unguarded,
+  deleting: 'Deleting',
+};
+
 const bindingColumns: readonly Column<BindingRow>[] = [
   { header: 'BINDING', cell: ({ name }) => name },
   { header: 'ALIAS', cell: ({ alias }) => alias },
   { header: 'POLICY', cell: ({ policy }) => policy },
   { header: 'REVISION', cell: ({ revision }) => revision?.toString() },
-  { header: 'STATE', cell: ({ state }) => state },
-  { header: 'SERVES', cell: ({ serves }) => serves },
+  { header: 'STATE', cell: ({ state }) => stateWords[state] ?? state },
+  { header: 'SERVES', cell: ({ serves }) => (serves === 'none' ? unguarded : serves) },
   { header: 'GATEWAY', wide: true, cell: ({ gateway }) => gateway },
   { header: 'WORKLOAD', wide: true, cell: ({ workload }) => workload },
   { header: 'BUILD', wide: true, cell: ({ build }) => build },
@@ -42,15 +49,22 @@ const workloadColumns: readonly Column<WorkloadRow>[] = [
   { header: 'WHY', cell: ({ problem }) => problem },
 ];
 
-/** How an installation stands, for people. */
+const policyColumns: readonly Column<PolicyRow>[] = [
+  { header: 'POLICY', cell: ({ name }) => name },
+  { header: 'STATE', cell: () => 'Deleting' },
+  { header: 'WHY', cell: ({ why }) => why },
+];
+
+/** The status of an installation as text. */
 export function statusText(view: StatusView, isWide: boolean): string {
-  const { operator, gateways, bindings, workloads } = view;
+  const { operator, gateways, bindings, workloads, policies } = view;
   const standby = operator.replicas.filter(({ name }) => name !== operator.holder).map(processText);
   return [
     `Operator: ${operator.message}${standby.length === 0 ? '' : ` Besides: ${standby.join(', ')}.`}`,
     table(gateways, replicaColumns, isWide, 'No gateway replica reports.'),
     table(bindings, bindingColumns, isWide, 'There is no binding.'),
     table(workloads, workloadColumns, isWide, 'There is no workload.'),
+    ...(policies === undefined ? [] : [table(policies, policyColumns, isWide, '')]),
   ].join('\n\n');
 }
 

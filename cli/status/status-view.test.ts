@@ -19,7 +19,7 @@ const report = (name: string, spec: Loose): Loose => ({
 function viewOf(parts: { routes?: readonly Loose[]; reports?: readonly Loose[]; gateways?: readonly ProcessView[] }) {
   const { routes = [], reports = [], gateways } = parts;
   const operator = {
-    state: 'acts',
+    state: 'leading',
     message: 'one acts.',
     holder: 'one',
     replicas: [{ name: 'two', ready: true }],
@@ -28,6 +28,7 @@ function viewOf(parts: { routes?: readonly Loose[]; reports?: readonly Loose[]; 
   return viewOfStatus({
     namespace: 'team',
     surroundings,
+    policies: [],
     bindings: [],
     generations: [],
     routes,

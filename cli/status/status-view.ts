@@ -1,9 +1,11 @@
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { outcomeOf } from '../bindings/wait-applied.ts';
+import { deletionOf } from '../resources/policy-references.ts';
 import type { OperatorView, ProcessView } from '../resources/resource-source.ts';
 import type { InstallationStatus } from './read-status.ts';
 import { routeStateOf } from './route-state.ts';
@@ -41,6 +43,13 @@ export type BindingRow = {
   readonly why?: string;
 };
 
+export type PolicyRow = {
+  readonly name: string;
+  readonly state: 'deleting';
+  /** What keeps it. */
+  readonly why: string;
+};
+
 export type WorkloadRow = {
   readonly name: string;
   readonly state: string;
@@ -53,18 +62,21 @@ export type WorkloadRow = {
   readonly problem?: string;
 };
 
-/** How an installation stands, for programs and for tables. */
+/** The status of an installation, as JSON shows it and tables print it. */
 export type StatusView = {
   readonly namespace: string;
   readonly operator: OperatorView;
   readonly gateways: readonly ReplicaRow[];
   readonly bindings: readonly BindingRow[];
   readonly workloads: readonly WorkloadRow[];
+  /** Policies that are being deleted; absent when there is none. */
+  readonly policies?: readonly PolicyRow[];
 };
 
 export function viewOfStatus(installation: InstallationStatus): StatusView {
-  const { namespace, surroundings, bindings, routes, generations } = installation;
+  const { namespace, surroundings, policies, bindings, routes, generations } = installation;
   const byName = new Map(routes.map((route) => [route.metadata.name, route]));
+  const deleting = policies.flatMap(deletingRow);
   const builds = new Map(generations.map(({ metadata, spec }) => [metadata.name, spec.build]));
   return {
     namespace,
@@ -72,7 +84,13 @@ export function viewOfStatus(installation: InstallationStatus): StatusView {
     gateways: replicaRows(installation),
     bindings: bindings.map((binding) => bindingRow(binding, byName.get(binding.metadata.name), builds)),
     workloads: generations.map((generation) => workloadRow(generation, routes)),
+    ...(deleting.length === 0 ? {} : { policies: deleting }),
   };
+}
+
+function deletingRow(policy: Stored<GuardrailPolicy>): readonly PolicyRow[] {
+  const why = deletionOf(policy);
+  return why === undefined ? [] : [{ name: policy.metadata.name, state: 'deleting', why }];
 }
 
 function replicaRows({ reports, routes, surroundings }: InstallationStatus): readonly ReplicaRow[] {

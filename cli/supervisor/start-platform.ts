@@ -112,7 +112,8 @@ async function refusePortsInUse(options: PlatformOptions, at: FixedPorts): Promi
   const wanted = options.port === 0 ? [] : Array.from({ length: options.gateways }, (_, at) => options.port + at);
   for (const port of wanted) {
     if (await waitForPort(port, portPatienceMs)) continue;
-    throw new CliError('busy', `Port ${port} is used by another program: choose another one with --port.`);
+    const option = process.env['npm_lifecycle_event'] === 'start' ? 'npm start -- --port 8090' : '--port';
+    throw new CliError('busy', `Port ${port} is used by another program: choose another one with ${option}.`);
   }
   const { providers, issuers } = options.data;
   const named = [

@@ -11,11 +11,15 @@ export type CliEnd = { readonly code: number | null; readonly stdout: string; re
 /** Runs the command line in a process of its own. */
 export async function runCli(
   args: readonly string[],
-  options: { input?: string; data?: string } = {},
+  options: { input?: string; data?: string; environment?: Readonly<Record<string, string>> } = {},
 ): Promise<CliEnd> {
   const child = spawn(process.execPath, [join(checkout, 'cli/main.ts'), ...args], {
     cwd: checkout,
-    env: { ...process.env, PORTCULLIS_DATA_DIR: options.data ?? join(tmpdir(), 'no-such-data-directory') },
+    env: {
+      ...process.env,
+      PORTCULLIS_DATA_DIR: options.data ?? join(tmpdir(), 'no-such-data-directory'),
+      ...options.environment,
+    },
     stdio: 'pipe',
   });
   child.stdin.on('error', () => undefined).end(options.input ?? '');

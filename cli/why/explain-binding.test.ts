@@ -29,13 +29,13 @@ function factsOf(change: {
   readonly conditions?: readonly Loose[];
   readonly route?: Loose | undefined;
   readonly reports?: readonly Loose[];
-  readonly operator?: 'acts' | 'absent' | 'unknown';
+  readonly operator?: 'leading' | 'absent' | 'unknown';
   readonly status?: Loose;
   readonly metadata?: Loose;
   readonly workloads?: readonly Loose[];
   readonly gateways?: readonly Loose[];
 }): BindingFacts {
-  const { conditions = allWell, reports = [report('gateway-1')], operator = 'acts' } = change;
+  const { conditions = allWell, reports = [report('gateway-1')], operator = 'leading' } = change;
   const spec = {
     model: { alias: 'chat' },
     gateway: 'default',
@@ -78,7 +78,7 @@ const instead = (...changed: readonly Loose[]) =>
 
 describe('why a binding is not applied', () => {
   test('is nothing where it is, also while nobody acts', () => {
-    for (const operator of ['acts', 'absent', 'unknown'] as const) {
+    for (const operator of ['leading', 'absent', 'unknown'] as const) {
       const { state, cause, summary } = explain({ operator });
       expect({ state, cause }).toEqual({ state: 'applied', cause: undefined });
       expect(summary).toContain('every ready replica of default serves it with revision 1 of guard');

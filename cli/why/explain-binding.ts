@@ -13,6 +13,8 @@ import {
   workloadLinks,
 } from './links.ts';
 
+const unguardedText = 'UNGUARDED: requests and answers are not checked';
+
 export type Explanation = {
   readonly binding: string;
   readonly state: ReturnType<typeof stateOf>['state'];
@@ -29,7 +31,7 @@ export type Explanation = {
 
 /** Why a binding is not applied, or that it is. Pure: the same facts give the same explanation. */
 export function explainBinding(facts: BindingFacts, program: string): Explanation {
-  const { binding, route, policy } = facts;
+  const { binding, route } = facts;
   const { name } = binding.metadata;
   const { state } = stateOf(binding, route);
   const chain = chainOf(facts);
@@ -41,9 +43,14 @@ export function explainBinding(facts: BindingFacts, program: string): Explanatio
     state,
     summary: summaryOf(facts, state, cause),
     ...(cause === undefined ? {} : { cause, whatToDo: adviceFor(cause.reason ?? '', names) }),
-    serves: route === undefined ? 'nothing: the alias has no route' : pinnedText(route, policy),
+    serves: servedText(facts),
     chain,
   };
+}
+
+function servedText({ route, policy }: BindingFacts): string {
+  if (route === undefined) return 'nothing: the alias has no route';
+  return route.spec.guardrail.mode === 'None' ? unguardedText : pinnedText(route, policy);
 }
 
 function chainOf(facts: BindingFacts): readonly Link[] {
@@ -85,13 +92,15 @@ function summaryOf({ binding }: BindingFacts, state: Explanation['state'], cause
   const what = `ModelBinding ${metadata.name}`;
   const because = cause === undefined ? '' : `: ${cause.part === 'Applied' ? '' : `${cause.part}: `}${cause.message}`;
   switch (state) {
-    case 'applied':
     case 'unguarded':
+      if (cause === undefined) return `${what} is UNGUARDED, as its spec declares. The application is confirmed.`;
+      return `${what} is UNGUARDED, as its spec declares, but not on every replica${because}`;
+    case 'applied':
     case 'disabled': {
       const { guardrail, gateway } = spec;
       const served =
         guardrail.mode === 'None'
-          ? 'without a guardrail'
+          ? 'UNGUARDED'
           : `with revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name}`;
       const off = state === 'disabled' ? ' The model or its provider is switched off.' : '';
       if (cause === undefined)

@@ -18,8 +18,8 @@ export type Link = {
 
 export function operatorLink({ surroundings: { operator } }: BindingFacts): Link {
   const { state, message } = operator;
-  if (state === 'absent') return { part: 'Operator', state: 'fault', reason: 'NoOperator', message };
-  return { part: 'Operator', state: state === 'acts' ? 'well' : 'aside', message };
+  if (state === 'absent') return { part: 'Operator', state: 'fault', reason: 'NoOperator', message: sentence(message) };
+  return { part: 'Operator', state: state === 'leading' ? 'well' : 'aside', message: sentence(message) };
 }
 
 /** What the operator says under a condition about the binding as it is now. */

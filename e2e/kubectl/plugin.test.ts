@@ -117,7 +117,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
   test('says how everything stands: who acts, what replicas hold, bindings and workloads', async () => {
     await apply(policyObject('standing'), withRevision('stands', 'standing'));
     const status = await place.json<Record<string, Row & readonly Row[]>>('status');
-    expect(status['operator']).toMatchObject({ state: 'acts', holder: 'operator-0', lease: 'portcullis-operator' });
+    expect(status['operator']).toMatchObject({ state: 'leading', holder: 'operator-0', lease: 'portcullis-operator' });
     expect(status['gateways']).toContainEqual(
       expect.objectContaining({ replica: 'gateway-1', ready: true, pending: [], rejected: [] }),
     );

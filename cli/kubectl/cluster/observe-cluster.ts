@@ -10,20 +10,20 @@ const partOf = 'app.kubernetes.io/part-of=portcullis';
 const componentLabel = 'app.kubernetes.io/component';
 const leaseVariable = 'PORTCULLIS_LEASE_NAME';
 const defaultLease = 'portcullis-operator';
-/** How much clocks may differ before a lease that is renewed seems to have expired. */
+/** Clock skew that is tolerated before a lease counts as expired. */
 const clockToleranceMs = 15_000;
 
-/** What runs in the namespace besides the resources; whoever may not look is told so, and sees the rest. */
+/** The processes of the namespace. What the caller is not allowed to read is reported as unknown. */
 export async function observeCluster(client: KubeClient, now: Date): Promise<Surroundings> {
   const pods = await allowed(() => ourPods(client));
   const lease = await allowed(() => operatorLease(client));
   const gateways = pods?.filter((pod) => componentOf(pod) === 'gateway').map(viewOfPod);
   const replicas = (pods ?? []).filter((pod) => componentOf(pod) === 'operator').map(viewOfPod);
-  const operator = { ...operatorView(lease, now), replicas };
+  const operator = { ...operatorView(lease, client.namespace, now), replicas };
   return gateways === undefined ? { operator } : { operator, gateways };
 }
 
-/** Pods of operators, gateways and whatever else of ours runs, but for those that have ended. */
+/** The pods of the installation, without those that have ended. */
 export async function ourPods(client: KubeClient): Promise<readonly Stored<Pod>[]> {
   const { items } = await listAll<Pod>(client, builtinKinds.pod, { labelSelector: partOf });
   return items.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
@@ -39,7 +39,7 @@ export function componentOf({ metadata }: Pick<Stored<Pod>, 'metadata'>): string
 
 export type FoundLease = { readonly name: string; readonly lease: Stored<Lease> | undefined };
 
-/** The lease by which operators agree on who acts, under the name that their Deployment gives it. */
+/** The Lease of the leader election, under the name that the Deployment of the operator sets. */
 export async function operatorLease(client: KubeClient): Promise<FoundLease> {
   const deployments = (await allowed(() => ourDeployments(client))) ?? [];
   const operators = deployments.filter((deployment) => componentOf(deployment) === 'operator');
@@ -56,25 +56,25 @@ function leaseNameOf({ spec }: Stored<Deployment>): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function operatorView(found: FoundLease | undefined, now: Date): Omit<OperatorView, 'replicas'> {
+function operatorView(found: FoundLease | undefined, namespace: string, now: Date): Omit<OperatorView, 'replicas'> {
   if (found === undefined)
-    return { state: 'unknown', message: 'You may not look at leases, so who acts is not known.' };
+    return { state: 'unknown', message: 'unknown, because you are not allowed to read leases.' };
   const { name, lease } = found;
   if (lease === undefined)
-    return { state: 'absent', lease: name, message: `No operator has ever acted: there is no lease ${name}.` };
+    return { state: 'absent', message: `no operator has run in the namespace ${namespace}: there is no lease ${name}.` };
   const { holderIdentity = '', renewTime, leaseDurationSeconds = 15 } = lease.spec;
   if (holderIdentity === '')
-    return { state: 'absent', lease: name, message: `No operator acts: nobody holds the lease ${name}.` };
+    return { state: 'absent', lease: name, message: `no operator is the leader: the lease ${name} has no holder.` };
   const holder = holderOf(holderIdentity);
   const since = now.getTime() - Date.parse(renewTime ?? '');
   if (!(since <= leaseDurationSeconds * 1_000 + clockToleranceMs)) {
-    const message = `No operator acts: ${holder} has not renewed the lease ${name} since ${renewTime ?? 'ever'}.`;
+    const message = `no operator is the leader: ${holder} has not renewed the lease ${name} since ${renewTime ?? 'its creation'}.`;
     return { state: 'absent', lease: name, holder, message };
   }
-  return { state: 'acts', lease: name, holder, message: `${holder} holds the lease ${name} and acts.` };
+  return { state: 'leading', lease: name, holder, message: `${holder} is the leader and holds the lease ${name}.` };
 }
 
-/** A holder is the name of its pod and, behind the last underscore, what tells its processes apart. */
+/** The name of the pod: an identity has a suffix for the process after its last underscore. */
 function holderOf(identity: string): string {
   return identity.replace(/_[^_]*$/, '');
 }
@@ -83,7 +83,7 @@ function viewOfPod({ metadata, status }: Stored<Pod>): ProcessView {
   const { name } = metadata;
   const containers = status?.containerStatuses ?? [];
   const ready = containers.length > 0 && containers.every((container) => container.ready);
-  if (metadata.deletionTimestamp !== undefined) return { name, ready: false, problem: 'it is ending' };
+  if (metadata.deletionTimestamp !== undefined) return { name, ready: false, problem: 'it is terminating' };
   if (ready) return { name, ready };
   const waiting = containers.map(({ state }) => state?.waiting).find((found) => found?.reason !== undefined);
   const unscheduled = status?.conditions?.find((one) => one.type === 'PodScheduled' && one.status === 'False');
@@ -92,7 +92,7 @@ function viewOfPod({ metadata, status }: Stored<Pod>): ProcessView {
   return { name, ready, problem: text === undefined ? reason : `${reason}: ${text}` };
 }
 
-/** Undefined where the caller may not look; a place without such kinds has none of them to look at. */
+/** Undefined when the caller is not allowed to read. */
 export async function allowed<T>(look: () => Promise<T>): Promise<T | undefined> {
   try {
     return await look();

@@ -1,22 +1,40 @@
 import type { Command } from 'commander';
+import { CliError } from '../../errors/cli-error.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../../output/format.ts';
 import type { ResourceSource } from '../../resources/resource-source.ts';
 import { readStatus } from '../../status/read-status.ts';
 import { statusText } from '../../status/status-text.ts';
-import { viewOfStatus } from '../../status/status-view.ts';
+import { type StatusView, viewOfStatus } from '../../status/status-view.ts';
 
 type StatusOptions = ResourceCommandOptions & OutputOptions;
 
 export function addStatus(program: Command, source: ResourceSource): void {
   const command = program
     .command('status')
-    .description('say who acts, what each gateway replica holds, how bindings stand and which workloads run');
+    .description('show the leader, the gateway replicas, the bindings and the workloads');
   withOutput(withResourceOptions(command, source)).action((options: StatusOptions) => status(source, options));
 }
 
 async function status(source: ResourceSource, options: StatusOptions): Promise<void> {
   await using resources = await source.open(options);
   const view = viewOfStatus(await readStatus(resources));
+  if (isEmpty(view)) {
+    throw new CliError('not_found', `Portcullis is not installed in the namespace ${view.namespace}. ${hint}`);
+  }
   writeResult(formatOf(options), view, (isWide) => statusText(view, isWide));
+  if (!hasRun(view)) throw new CliError('not_running', `Operator: ${view.operator.message} ${hint}`);
+}
+
+const hint = 'Choose the namespace of the installation with -n NAMESPACE.';
+
+/** False when the namespace has no Lease, so that no operator was ever elected there. */
+function hasRun({ operator }: StatusView): boolean {
+  return operator.state !== 'absent' || operator.lease !== undefined;
+}
+
+/** Neither a process nor a resource of an installation is there, as in a wrong namespace. */
+function isEmpty(view: StatusView): boolean {
+  const { operator, gateways, bindings, workloads } = view;
+  return !hasRun(view) && [operator.replicas, gateways, bindings, workloads].every((found) => found.length === 0);
 }
