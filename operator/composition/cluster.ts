@@ -20,7 +20,7 @@ import type { Leadership } from './leadership.ts';
 import type { ClusterConfig } from './operator-config.ts';
 import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '..', '..');
 
 /**
  * A namespace of a cluster: its resources, Deployments for workloads, pods for gateways. Several operators may be

@@ -17,7 +17,7 @@ import { soleLeader } from './leadership.ts';
 import type { StandaloneConfig } from './operator-config.ts';
 import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '..', '..');
 
 /**
  * One machine without a cluster: the resources of a folder, served on loopback, and local processes.
