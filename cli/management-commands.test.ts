@@ -207,7 +207,9 @@ test('a revision is applied, rolled back and taken off, and the operation says h
   expect((await json('binding', 'get', 'guarded-echo')).state).toBe('applied');
   expect((await run(['binding', 'unbind', 'guarded-echo', '--yes', '--wait'])).code).toBe(0);
   expect((await json('binding', 'get', 'guarded-echo')).state).toBe('unbound');
-  expect((await run(['binding', 'get', 'guarded-echo'])).stdout).toMatch(/State: +unbound\nWants: +UNGUARDED\nServes: +UNGUARDED\n/);
+  expect((await run(['binding', 'get', 'guarded-echo'])).stdout).toMatch(
+    /State: +unbound\nWants: +UNGUARDED\nServes: +UNGUARDED\n/,
+  );
   expect((await run(['get', 'mb', 'guarded-echo'])).stdout).toMatch(/ guarded-echo +UNGUARDED +- +UNGUARDED +True /);
   expect((await run(['status'])).stdout).toMatch(/\nguarded-echo +guarded-echo +- +- +UNGUARDED +UNGUARDED /);
   const why = (await run(['why', 'guarded-echo'])).stdout;

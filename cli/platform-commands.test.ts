@@ -120,7 +120,9 @@ describe('chat', () => {
 describe('get and describe', () => {
   test('show resources as a table, wide, as YAML and as JSON, by any name of the kind', async () => {
     const table = await run(['get', 'ModelBinding']);
-    expect(table.stdout).toMatch(/^NAME +ALIAS +POLICY +REVISION +SERVES +APPLIED +READY +AGE\nguarded-echo +guarded-echo /);
+    expect(table.stdout).toMatch(
+      /^NAME +ALIAS +POLICY +REVISION +SERVES +APPLIED +READY +AGE\nguarded-echo +guarded-echo /,
+    );
     expect((await run(['get', 'mb', '-o', 'wide'])).stdout).toMatch(/READY +DIGEST/);
     const one = await json('get', 'modelbindings', 'guarded-echo');
     expect(one).toMatchObject({ kind: 'ModelBinding', metadata: { name: 'guarded-echo' } });

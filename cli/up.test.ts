@@ -153,7 +153,9 @@ describe('a start', () => {
     });
     const output = outputOf(child);
     expect(await endOf(child)).toBe(2);
-    expect(output()).toContain('npm did not pass --port on. Write two dashes before the options: npm start -- --port 8090');
+    expect(output()).toContain(
+      'npm did not pass --port on. Write two dashes before the options: npm start -- --port 8090',
+    );
     expect(existsSync(join(folder.path, 'data'))).toBe(false);
   });
 

@@ -8,17 +8,14 @@ import { waitApplied } from '../bindings/wait-applied.ts';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
 import { readSources } from '../manifests/read-sources.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';
 import { writeJson, writeText, writeYaml } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 
-type ApplyOptions = ResourceCommandOptions &
-  OutputOptions &
-  WaitOption &
-  ConfirmOption & { readonly filename: string };
+type ApplyOptions = ResourceCommandOptions & OutputOptions & WaitOption & ConfirmOption & { readonly filename: string };
 
 export function addApply(program: Command, source: ResourceSource): void {
   const command = program
@@ -77,7 +74,10 @@ async function lostGuardrails(client: KubeClient, manifests: readonly ReadManife
 }
 
 function unguardedEffect({ metadata, spec: { guardrail } }: Stored<ModelBinding>): string {
-  const now = guardrail.mode === 'Policy' ? ` Now revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name} guards it.` : '';
+  const now =
+    guardrail.mode === 'Policy'
+      ? ` Now revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name} guards it.`
+      : '';
   return `ModelBinding ${metadata.name} would become UNGUARDED: its requests and answers would not be checked.${now}`;
 }
 

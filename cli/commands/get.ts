@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { listAll } from '#kube/client/list-all';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { resourceTable } from '../output/resource-table.ts';
 import { deletionOf } from '../resources/policy-references.ts';

@@ -13,7 +13,9 @@ const defaultSeconds = 60;
 const which = 'the id that a command has printed';
 
 export function addOperation(program: Command): void {
-  const operation = program.command('operation').description('show the state of commands that the management API has accepted');
+  const operation = program
+    .command('operation')
+    .description('show the state of commands that the management API has accepted');
   withOutput(withManagementOptions(operation.command('get')))
     .description('show the state of an operation')
     .argument('<operation-id>', which)
@@ -40,7 +42,10 @@ async function wait(operationId: string, options: WaitOptions): Promise<void> {
 
 function checkId(word: string): string {
   if (isId(word)) return word;
-  throw new CliError('usage', `${JSON.stringify(word)} is not the id of an operation: copy it from the output of the command.`);
+  throw new CliError(
+    'usage',
+    `${JSON.stringify(word)} is not the id of an operation: copy it from the output of the command.`,
+  );
 }
 
 function readSeconds(text: string): number {

@@ -4,16 +4,26 @@ export const exitCodes = {
   failed: { code: 1, meaning: 'A failure without a code of its own.' },
   usage: { code: 2, meaning: 'The command line, a file or a document in it is invalid; nothing was changed.' },
   not_found: { code: 3, meaning: 'The resource or file does not exist.' },
-  not_running: { code: 4, meaning: 'No platform runs on the data directory or in the namespace, or the API server does not answer.' },
+  not_running: {
+    code: 4,
+    meaning: 'No platform runs on the data directory or in the namespace, or the API server does not answer.',
+  },
   tests_failed: { code: 5, meaning: 'A test of a policy failed.' },
-  guardrail_blocked: { code: 6, meaning: 'The policy denied the text; an answer that was already printed in part is incomplete.' },
-  guardrail_error: { code: 7, meaning: 'The check itself failed; an answer that was already printed in part is incomplete.' },
+  guardrail_blocked: {
+    code: 6,
+    meaning: 'The policy denied the text; an answer that was already printed in part is incomplete.',
+  },
+  guardrail_error: {
+    code: 7,
+    meaning: 'The check itself failed; an answer that was already printed in part is incomplete.',
+  },
   upstream_error: { code: 8, meaning: 'The model failed or the connection broke; the answer is incomplete.' },
   refused: { code: 9, meaning: 'The policy, the bundle or the application was refused.' },
   conflict: { code: 10, meaning: 'The resource was changed concurrently: read it again and repeat the command.' },
   busy: {
     code: 11,
-    meaning: 'Another platform uses the data directory, a port is in use, or a component that must be stopped is running.',
+    meaning:
+      'Another platform uses the data directory, a port is in use, or a component that must be stopped is running.',
   },
   timeout: { code: 12, meaning: 'A wait reached its timeout.' },
   not_confirmed: {

@@ -25,9 +25,13 @@ export class ManagementApiError extends CliError {
 /** No answer arrived before the timeout. */
 export class ManagementUnreachableError extends CliError {
   constructor(origin: string, cause: unknown) {
-    super('not_running', `The management API at ${origin} does not answer: check the address and the log of the service.`, {
-      cause,
-    });
+    super(
+      'not_running',
+      `The management API at ${origin} does not answer: check the address and the log of the service.`,
+      {
+        cause,
+      },
+    );
     this.name = 'ManagementUnreachableError';
   }
 }
@@ -35,7 +39,10 @@ export class ManagementUnreachableError extends CliError {
 /** An answer outside the contract; it has no effect. */
 export class ManagementAnswerError extends CliError {
   constructor(origin: string, what: string) {
-    super('failed', `The answer of ${origin} is not one of the management API (${what}): check the address and the version.`);
+    super(
+      'failed',
+      `The answer of ${origin} is not one of the management API (${what}): check the address and the version.`,
+    );
     this.name = 'ManagementAnswerError';
   }
 }

@@ -36,7 +36,10 @@ const revisionColumns: readonly Column<PolicyRevision>[] = [
 
 const bindingColumns: readonly Column<ModelBinding>[] = [
   { header: 'ALIAS', cell: ({ spec }) => spec.model.alias },
-  { header: 'POLICY', cell: ({ spec }) => (spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : unguarded) },
+  {
+    header: 'POLICY',
+    cell: ({ spec }) => (spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : unguarded),
+  },
   {
     header: 'REVISION',
     cell: ({ spec }) => (spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.revision : undefined),
@@ -44,7 +47,8 @@ const bindingColumns: readonly Column<ModelBinding>[] = [
   { header: 'SERVES', cell: ({ status }) => status?.pinned && (status.pinned.policyRevision ?? unguarded) },
   {
     header: 'APPLIED',
-    cell: ({ metadata, status }) => (isDeleting(metadata) ? 'Deleting' : conditionStatus(status?.conditions, 'Applied')),
+    cell: ({ metadata, status }) =>
+      isDeleting(metadata) ? 'Deleting' : conditionStatus(status?.conditions, 'Applied'),
   },
   { header: 'READY', cell: ({ status }) => conditionStatus(status?.conditions, 'Ready') },
   { header: 'DIGEST', wide: true, cell: ({ status }) => status?.pinned?.digest?.slice(0, 12) },

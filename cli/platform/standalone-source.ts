@@ -53,7 +53,11 @@ function surroundingsOf({ processes }: PlatformStatus): Surroundings {
 
 function viewOf({ name, ready, restarts }: ProcessStatus): ProcessView {
   if (ready) return { name, ready };
-  return { name, ready, problem: restarts === 0 ? 'it is not ready yet' : `it is not ready: ${restartsText(restarts)}` };
+  return {
+    name,
+    ready,
+    problem: restarts === 0 ? 'it is not ready yet' : `it is not ready: ${restartsText(restarts)}`,
+  };
 }
 
 /** Empty for a process that never ended. */

@@ -57,11 +57,13 @@ function leaseNameOf({ spec }: Stored<Deployment>): string | undefined {
 }
 
 function operatorView(found: FoundLease | undefined, namespace: string, now: Date): Omit<OperatorView, 'replicas'> {
-  if (found === undefined)
-    return { state: 'unknown', message: 'unknown, because you are not allowed to read leases.' };
+  if (found === undefined) return { state: 'unknown', message: 'unknown, because you are not allowed to read leases.' };
   const { name, lease } = found;
   if (lease === undefined)
-    return { state: 'absent', message: `no operator has run in the namespace ${namespace}: there is no lease ${name}.` };
+    return {
+      state: 'absent',
+      message: `no operator has run in the namespace ${namespace}: there is no lease ${name}.`,
+    };
   const { holderIdentity = '', renewTime, leaseDurationSeconds = 15 } = lease.spec;
   if (holderIdentity === '')
     return { state: 'absent', lease: name, message: `no operator is the leader: the lease ${name} has no holder.` };
