@@ -1,13 +1,14 @@
 import type { Bundle, BundlePolicy } from '#contracts/bundle';
 import { limits } from '#contracts/limits';
 import { isEnforced, rulesInOrder } from '#contracts/policy';
+import { decidingBytes } from '../rules/pattern/minimal-match.ts';
 import { parsePattern } from '../rules/pattern/parse-pattern.ts';
 import { shapeOf } from '../rules/pattern/pattern-shape.ts';
 import { foldOrbit } from '../rules/pattern/unicode/case-fold.ts';
 import type { BundleWarning } from './bundle-error.ts';
 import { isLocal, type LocalRule } from './compile-local-rule.ts';
 
-/** A masked or denied window must fit into a body with its JSON around it and every byte escaped (DESIGN section 8). */
+/** The smallest maxBodyBytes that fits a window of 1,280 bytes with every byte escaped and its JSON around it. */
 export const streamingBodyBytes = 8_192;
 
 /** Whether the response section of a policy can be judged in windows, and the first rule that forbids it. */
@@ -17,13 +18,12 @@ export type StreamingJudgement = {
   readonly rule?: string;
 };
 
-/** What matches of a rule are like, in bytes of UTF-8. */
-type Reach = { readonly minBytes: number; readonly maxBytes: number; readonly anchored: boolean };
-
 /**
- * Judges each policy for windows of 1,024 bytes with 256 before them (document 1, section 4.7; DESIGN section 8): an
- * enforced rule of the response section whose shortest match exceeds 256 bytes, or that is anchored, can only be judged
- * on the whole text. Rules that merely may be missed in a window are warnings.
+ * Judges each policy for windows of 1,024 bytes with 256 before them (`gateway:stream:window-1024`,
+ * `gateway:stream:overlap-256`). A match that contains no shorter one and is decided within 256 bytes lies whole in some
+ * window, and none of its bytes leaves before that window passed. An enforced response rule that can have a longer one,
+ * or that is anchored, can only be judged on the whole text: streams of its policy are refused
+ * (`gateway:stream:whole-document-needs-stream-false`). An observe rule of that kind is a warning.
  */
 export function judgeStreaming(bundle: Bundle): {
   readonly streaming: readonly StreamingJudgement[];
@@ -37,21 +37,13 @@ export function judgeStreaming(bundle: Bundle): {
 function judgePolicy(policy: BundlePolicy, maxBodyBytes: number, warnings: BundleWarning[]): StreamingJudgement {
   let forbidding: string | undefined;
   for (const rule of rulesInOrder(policy.response)) {
-    if (!isLocal(rule)) continue;
-    const reach = reachOf(rule);
-    const reason = forbids(reach);
-    const warn = (message: string): void => {
-      const place = { policyId: policy.id, stage: 'response', rule: rule.id } as const;
-      warnings.push({ ...place, message });
-    };
-    if (reason !== undefined && isEnforced(rule)) {
-      forbidding ??= rule.id;
-      warn(`${reason}, so streamed answers cannot be checked and are refused`);
-    } else if (reason !== undefined) {
-      warn(`${reason}, so it may judge a streamed answer otherwise than a whole one`);
-    } else if (reach.maxBytes > limits.overlapBytes) {
-      warn(`it can match more than ${limits.overlapBytes} bytes, and such a match may be missed in a streamed answer`);
-    }
+    const reason = isLocal(rule) ? needsWholeText(rule) : undefined;
+    if (reason === undefined) continue;
+    if (isEnforced(rule)) forbidding ??= rule.id;
+    const effect = isEnforced(rule)
+      ? 'streamed answers cannot be checked and are refused'
+      : 'it may judge a streamed answer differently from a whole one';
+    warnings.push({ policyId: policy.id, stage: 'response', rule: rule.id, message: `${reason}, so ${effect}` });
   }
   if (maxBodyBytes < streamingBodyBytes) {
     const message = `maxBodyBytes ${maxBodyBytes} is below ${streamingBodyBytes}, so streamed answers are refused`;
@@ -61,42 +53,27 @@ function judgePolicy(policy: BundlePolicy, maxBodyBytes: number, warnings: Bundl
   return { policyId: policy.id, allowed: maxBodyBytes >= streamingBodyBytes };
 }
 
-/** Why windows cannot show what the rule looks for, if so. */
-function forbids(reach: Reach): string | undefined {
-  if (reach.anchored) return 'it is anchored to the begin or end of the text';
-  if (reach.minBytes > limits.overlapBytes) return `it matches nothing shorter than ${limits.overlapBytes + 1} bytes`;
-  return undefined;
-}
-
-function reachOf(rule: LocalRule): Reach {
-  if (rule.kind === 'regex') {
-    const tree = parsePattern(rule.regex);
-    if ('reason' in tree) return { minBytes: 0, maxBytes: 0, anchored: false };
-    return shapeOf(tree.node);
+/** Why windows cannot always show what the rule looks for, if so. */
+function needsWholeText(rule: LocalRule): string | undefined {
+  if (rule.kind === 'stop_list') {
+    const { terms, caseSensitive } = rule.stopList;
+    const longest = Math.max(...terms.map((term) => termBytes(term, caseSensitive)));
+    return longest > limits.overlapBytes ? `it has a term of more than ${limits.overlapBytes} bytes` : undefined;
   }
-  const { terms, caseSensitive } = rule.stopList;
-  let minBytes = Number.POSITIVE_INFINITY;
-  let maxBytes = 0;
-  for (const term of terms) {
-    const reach = termReach(term, caseSensitive);
-    minBytes = Math.min(minBytes, reach.minBytes);
-    maxBytes = Math.max(maxBytes, reach.maxBytes);
-  }
-  return { minBytes, maxBytes, anchored: false };
+  const tree = parsePattern(rule.regex);
+  if ('reason' in tree) return undefined;
+  if (shapeOf(tree.node).anchored) return 'it is anchored to the begin or end of the text';
+  const bytes = decidingBytes(tree.node);
+  if (bytes <= limits.overlapBytes) return undefined;
+  const most = Number.isFinite(bytes) ? `${bytes} bytes` : 'any number of bytes';
+  return `it may need ${most} of text to find a match, more than the ${limits.overlapBytes} that windows share`;
 }
 
 /** Case folding can change the length of a character: `k` is one byte, the Kelvin sign that equals it is three. */
-function termReach(term: string, caseSensitive: boolean): { readonly minBytes: number; readonly maxBytes: number } {
+function termBytes(term: string, caseSensitive: boolean): number {
   const bytes = Buffer.byteLength(term, 'utf8');
-  if (caseSensitive || bytes * 3 <= limits.overlapBytes) return { minBytes: bytes, maxBytes: bytes };
-  let minBytes = 0;
-  let maxBytes = 0;
-  for (const character of term) {
-    const lengths = foldOrbit(character.codePointAt(0) ?? 0).map((rune) =>
-      Buffer.byteLength(String.fromCodePoint(rune), 'utf8'),
-    );
-    minBytes += Math.min(...lengths);
-    maxBytes += Math.max(...lengths);
-  }
-  return { minBytes, maxBytes };
+  if (caseSensitive || bytes * 3 <= limits.overlapBytes) return bytes;
+  const longest = (character: string): number =>
+    Math.max(...foldOrbit(character.codePointAt(0) ?? 0).map((rune) => Buffer.byteLength(String.fromCodePoint(rune))));
+  return Array.from(term).reduce((sum, character) => sum + longest(character), 0);
 }

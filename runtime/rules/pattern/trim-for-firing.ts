@@ -2,33 +2,38 @@ import { concat, either, type PatternNode } from './pattern-tree.ts';
 
 /**
  * A pattern that matches somewhere in a text exactly when the given one does, and needs less to find out: repeats at
- * its begin and end are cut to their smallest count, because a longer match has a shorter one in it. `sk-\w{20,}`
- * becomes `sk-\w{20}`, and `[a-z]{1,64}@` becomes `[a-z]@`. Where its matches are is another question, for which the
- * pattern stays as it is.
+ * its begin and end are cut to their smallest count, because a longer match contains a shorter one. `sk-\w{20,}`
+ * becomes `sk-\w{20}`, and `[a-z]{1,64}@` becomes `[a-z]@`. An assertion ends the cutting: the word of `\b\w+@` has
+ * one begin only. The pattern itself is still needed to say where its matches are.
  *
  * Repeats of repeats at the begin stay: where `(.{1,100}){1,9}Z` is too slow to mask with, it is refused as a denial
  * too, and not found out when the action of the rule is changed.
  */
 export function trimForFiring(node: PatternNode): PatternNode {
-  return trimAt(trimAt(node, -1), 0);
+  return trimAt(trimAt(node, -1, false), 0, true);
+}
+
+/** The same with repeats of repeats cut on both sides: every match contains a match of this pattern. */
+export function trimEnds(node: PatternNode): PatternNode {
+  return trimAt(trimAt(node, -1, false), 0, false);
 }
 
 /** Trims the first (0) or the last (-1) part of a sequence. */
-function trimAt(node: PatternNode, place: 0 | -1): PatternNode {
+function trimAt(node: PatternNode, place: 0 | -1, keepNested: boolean): PatternNode {
   switch (node.kind) {
     case 'repeat':
-      if (place === 0 && hasRepeat(node.item)) return node;
+      if (keepNested && hasRepeat(node.item)) return node;
       if (node.min === 0) return { kind: 'empty' };
-      if (node.min === 1) return trimAt(node.item, place);
+      if (node.min === 1) return trimAt(node.item, place, keepNested);
       return node.max === node.min ? node : { ...node, max: node.min };
     case 'either':
-      return either(node.items.map((item) => trimAt(item, place)));
+      return either(node.items.map((item) => trimAt(item, place, keepNested)));
     case 'concat': {
       const item = node.items.at(place);
       if (item === undefined) return node;
-      const trimmed = trimAt(item, place);
+      const trimmed = trimAt(item, place, keepNested);
       if (trimmed.kind !== 'empty') return concat(node.items.with(place, trimmed));
-      return trimAt(concat(place === 0 ? node.items.slice(1) : node.items.slice(0, -1)), place);
+      return trimAt(concat(place === 0 ? node.items.slice(1) : node.items.slice(0, -1)), place, keepNested);
     }
     default:
       return node;
