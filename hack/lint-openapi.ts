@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { sha256Hex } from '#contracts/canonical';
-import { commonDocument, managementDocument } from '../operator/management/openapi/document.ts';
+import { commonDocument, managementDocument } from '../operator/management/http/openapi-documents.ts';
 
 const own = join(import.meta.dirname, 'openapi-lint');
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portcullis/openapi-lint');

@@ -7,7 +7,7 @@ import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-me
 import { createPostgresMetrics } from '../../dataplane/postgres/metrics.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import { createBindingCounts } from '../../operator/composition/binding-counts.ts';
-import { createManagementMetrics } from '../../operator/management/metrics.ts';
+import { createManagementMetrics } from '../../operator/management/monitoring/metrics.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { createRuntimeMeters } from '../../runtime/metrics.ts';
 import { chartFolder, missingHelm, skipWithout } from './helm.ts';

@@ -9,7 +9,6 @@ import { systemClock } from '#kit/time/clock';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { openAccess } from '../../operator/management/access/open-access.ts';
 import { readConfig } from '../../operator/management/config.ts';
-import { createManagementMetrics } from '../../operator/management/metrics.ts';
 import { missingOpenFga, onOpenFga, startOpenFga } from './openfga-server.ts';
 
 const issuer = 'http://issuer.portcullis.localhost';
@@ -49,23 +48,23 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('the management API with OpenFGA
       PORTCULLIS_ENVIRONMENT_DIR: folder,
     });
     await using parts = new AsyncDisposableStack();
-    // OpenFGA holds the rights; the database says which store of it.
+    // OpenFGA stores the relations; the database stores the id of its store.
     const { database } = parts.use(await openTestDatabase());
     const access = await openAccess(config, parts, {
       database,
       clock: systemClock,
       logger: createLogger({ service: 'test', level: 'error' }),
-      metrics: createManagementMetrics(),
+      onKeysUnavailable: () => undefined,
       openFgaTokenFile: secrets.openFgaTokenFile,
     });
-    const admit = async (subject: string) => {
+    const authorize = async (subject: string) => {
       const token = await mintToken({ keyFile, issuer, subject, audience, ttlSeconds: 60 });
-      return access.admit(['Authorization', `Bearer ${token}`]);
+      return access.authorize(['Authorization', `Bearer ${token}`]);
     };
-    expect(await admit('ann')).toMatchObject({ ok: true });
-    expect(await admit('bob')).toEqual({ ok: false, code: 'permission_denied' });
-    expect(await access.admit([])).toEqual({ ok: false, code: 'unauthenticated' });
+    expect(await authorize('ann')).toMatchObject({ kind: 'caller' });
+    expect(await authorize('bob')).toEqual({ kind: 'error', code: 'permission_denied' });
+    expect(await access.authorize([])).toEqual({ kind: 'error', code: 'unauthenticated' });
     await server.end();
-    expect(await admit('ann')).toEqual({ ok: false, code: 'authorization_unavailable' });
+    expect(await authorize('ann')).toEqual({ kind: 'error', code: 'authorization_unavailable' });
   });
 });

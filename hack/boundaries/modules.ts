@@ -13,6 +13,7 @@ const checks = 'libraries/checks';
 const sql = 'libraries/sql';
 const identity = 'libraries/identity';
 const relations = 'libraries/relations';
+const api = 'libraries/api';
 
 /**
  * Every module and what it may know. Libraries are named for one concept; services meet over HTTP only, so no module
@@ -27,12 +28,17 @@ export const modules: readonly Module[] = [
   { folder: sql, kind: 'library', uses: [kit] },
   { folder: identity, kind: 'library', uses: [kit, contracts] },
   { folder: relations, kind: 'library', uses: [kit, contracts, sql] },
+  { folder: api, kind: 'library', uses: [kit, contracts] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, resources, kube, checks] },
   { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/postgres', kind: 'service', uses: [kit, sql] },
   { folder: 'dataplane/issuer', kind: 'service', uses: [kit, contracts, identity] },
-  { folder: 'operator', kind: 'service', uses: [kit, contracts, resources, kube, checks, sql, identity, relations] },
+  {
+    folder: 'operator',
+    kind: 'service',
+    uses: [kit, contracts, resources, kube, checks, sql, identity, relations, api],
+  },
   { folder: 'cli', kind: 'service', uses: [kit, contracts, resources, kube, checks, identity] },
 ];
 

@@ -52,6 +52,7 @@ const aliases: Readonly<Record<string, string>> = {
   '#sql/': 'libraries/sql/',
   '#identity/': 'libraries/identity/',
   '#relations/': 'libraries/relations/',
+  '#api/': 'libraries/api/',
 };
 
 export type Target =

@@ -3,7 +3,7 @@ import { createElectionMeter } from '#kube/election/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/metrics.ts';
 import { createBindingCounts } from '../../operator/composition/binding-counts.ts';
-import { createManagementMetrics } from '../../operator/management/metrics.ts';
+import { createManagementMetrics } from '../../operator/management/monitoring/metrics.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { createRuntimeMeters } from '../../runtime/metrics.ts';
 import { code, page, table } from '../reference/markdown.ts';

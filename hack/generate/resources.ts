@@ -24,6 +24,7 @@ const patternWords: readonly (readonly [string, string])[] = [
   ['^([0-9a-fA-F]{8}-', 'a UUID'],
   ['^[0-9a-f]{64}$', 'hexadecimal digits'],
   ['^[A-Za-z0-9]([A-Za-z0-9._-]*', 'letters, digits, ".", "_" and "-" between letters or digits'],
+  ['^[A-Za-z0-9][A-Za-z0-9._-]*', 'letters, digits, ".", "_" and "-" after a letter or digit'],
   ['^[A-Za-z0-9][A-Za-z0-9._:/-]*', 'letters, digits, ".", "_", ":", "/" and "-" after a letter or digit'],
   ['^[A-Za-z]([A-Za-z0-9_,:]*', 'one word'],
 ];

@@ -1,6 +1,5 @@
 /**
- * Every error of the policy management API: code, HTTP status and meaning (document 3, sections 4.A and 7; readings of
- * document 3, 1, 3, 4, 6, 8 and 19). The meaning is the message of the answer; it repeats nothing of a request.
+ * Every error of the policy management API. The meaning is the message of the answer and repeats nothing of a request.
  */
 export const managementErrors = {
   invalid_json: {
@@ -96,7 +95,7 @@ export const managementErrors = {
 export type ManagementErrorCode = keyof typeof managementErrors;
 
 /**
- * Why an operation failed (DESIGN section 10). Those of an application are the reasons with which the operator ends it.
+ * Why an operation failed. The codes of an application are the failure reasons of the operator.
  */
 export const operationFailures = {
   superseded: 'A later change replaced this one before its outcome was observed.',

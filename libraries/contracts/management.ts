@@ -3,10 +3,10 @@ import { codePoints } from './code-points.ts';
 import { managementErrors, operationFailures } from './management-errors.ts';
 import { classifierProfile, definitionSchema, detectorContract } from './policy.ts';
 
-/** The contract of the policy management API (document 3, section 9). */
+/** The contract of the policy management API (management:version:contract). */
 export const managementContract = 'platform.control-plane.guardrail-management/v1';
 
-/** The numbers of the contract (document 3, section 8; readings of document 3, 7 and 19). */
+/** The numbers of the contract (management:limit:page-size, management:limit:idempotency-key). */
 export const managementLimits = {
   /** Entries of one page of policies or revisions. */
   pageSize: { min: 1, max: 50, default: 20 },
@@ -18,10 +18,10 @@ export const managementLimits = {
   bodyBytes: 1_048_576,
 } as const;
 
-/** The largest number of a revision. */
-const maxRevision = 2_147_483_647;
+/** The largest number that a revision can have. */
+export const maxRevision = 2_147_483_647;
 
-/** An id of the control plane: policy, model, operation (document 3, section 2.2). */
+/** An id of the control plane: policy, model, operation (management:resource-id:uuidv7). */
 export const resourceIdSchema = z.uuidv7();
 const revisionNumber = z.int().min(1).max(maxRevision);
 const digest = z
@@ -32,11 +32,14 @@ const instant = z.iso.datetime();
 
 const policyStatus = z.enum(['draft', 'archived']).describe('Whether the policy may be newly applied; never active.');
 
+/** The form of a policy name, of the API and of the resource alike (management:policy-name:charset). */
+export const policyNameForm = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
 const policyName = z
   .string()
   .min(managementLimits.policyName.min)
   .max(managementLimits.policyName.max)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
+  .regex(policyNameForm)
   .describe('Begins with a Latin letter or digit; then Latin letters, digits, dots, hyphens and underscores.');
 
 const policyDescription = codePoints(
@@ -44,7 +47,7 @@ const policyDescription = codePoints(
   managementLimits.policyDescription.max,
 ).default('');
 
-/** Body of POST /api/v1/guardrail-policies (document 3, section 2.1; readings of document 3, 1). */
+/** Body of POST /api/v1/guardrail-policies (management:policy-create:body). */
 export const policyCreateSchema = z
   .strictObject({
     name: policyName,
@@ -73,17 +76,17 @@ const contentProfile = z
 export const bindingApplySchema = z
   .strictObject({
     policyId: z.uuid().describe('The policy.'),
-    policyRevision: revisionNumber.describe('The revision of the policy.'),
+    policyRevision: z.int().min(1).describe('The revision of the policy.'),
     contentProfile,
   })
   .describe('Applies one revision of a policy to the model.');
 
-/** Unbinds a model; both nulls are needed (readings of document 3, 3). */
+/** Unbinds a model; both nulls are required (management:binding-write:both-nulls). */
 export const bindingUnbindSchema = z
   .strictObject({ policyId: z.null(), policyRevision: z.null(), contentProfile })
   .describe('Unbinds the model.');
 
-/** Body of PUT /api/v1/models/{modelId}/guardrail-binding (document 3, section 2.2). */
+/** Body of PUT /api/v1/models/{modelId}/guardrail-binding (management:binding-write:fields). */
 export const bindingWriteSchema = z.union([bindingApplySchema, bindingUnbindSchema]);
 
 const policyFields = {
@@ -158,7 +161,7 @@ const appliedPolicy = {
   bundleDigest: digest.nullable(),
 };
 
-/** GET /api/v1/models/{modelId}/guardrail-binding (document 3, section 2.2; DESIGN section 5). */
+/** GET /api/v1/models/{modelId}/guardrail-binding (management:binding-get:selected-policy). */
 export const bindingReadSchema = z
   .strictObject({
     modelId: resourceIdSchema,
@@ -197,7 +200,7 @@ const failureCodes = Object.keys(operationFailures) as [keyof typeof operationFa
 const policyResult = z.strictObject({ policyId: resourceIdSchema, revision: revisionNumber });
 const bindingResult = z.strictObject({ modelId: resourceIdSchema, ...appliedPolicy });
 
-/** GET /api/v1/operations/{operationId}, and the body of every 202 (DESIGN section 10). */
+/** GET /api/v1/operations/{operationId}, and the body of every 202 (management:command:operation-representation). */
 export const operationSchema = z
   .strictObject({
     operationId: resourceIdSchema,

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
+import { managementLimits, policyNameForm } from '#contracts/management';
 import { definitionSchema } from '#contracts/policy';
 import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema } from './metadata.ts';
+
+const { policyName, policyDescription } = managementLimits;
 
 /** A test that a policy carries with it: it gates the application of the policy. */
 export const policyTestSchema = z.strictObject({
@@ -21,8 +24,13 @@ export const policyTestSchema = z.strictObject({
 });
 
 export const guardrailPolicySpecSchema = z.strictObject({
-  displayName: codePoints(1, 128).describe('displayName is the name that people see.'),
-  description: codePoints(0, 4_096).describe('description says what the policy is for; it may be empty.'),
+  // The same rules as in the management API, so that it can save every policy that it shows.
+  displayName: codePoints(policyName.min, policyName.max)
+    .regex(policyNameForm)
+    .describe('displayName is the name that people see: letters, digits, dots, hyphens and underscores.'),
+  description: codePoints(policyDescription.min, policyDescription.max).describe(
+    'description says what the policy is for; it may be empty.',
+  ),
   lifecycle: z
     .enum(['Draft', 'Archived'])
     .describe('lifecycle Archived forbids new applications; existing ones go on.'),

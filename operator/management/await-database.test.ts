@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
 import { until } from '../../e2e/support/until.ts';
 import { awaitDatabase } from './await-database.ts';
 
-/** A port where nobody listens, for as long as nobody takes it. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -17,44 +17,44 @@ async function freePort(): Promise<number> {
 
 const open = (port: number, password = (): string => 'none') =>
   connectSql({ url: `postgres://portcullis@127.0.0.1:${port}/portcullis`, applicationName: 'test', password });
-const patience = { everyMs: 20, onAway: () => undefined };
+const wait = { everyMs: 20, onUnavailable: () => undefined };
 
-describe('a database that nobody serves', () => {
-  test('is waited for until the patience is over, and then told', async () => {
+describe('waiting for a database without a server', () => {
+  test('fails at the timeout with the reason of the last attempt', async () => {
     await using database = open(await freePort());
     const reasons: string[] = [];
-    // Longer than the first look takes on a busy machine.
-    const waited = awaitDatabase(database, { ...patience, patienceMs: 1_000, onAway: (one) => reasons.push(one) });
+    // Longer than the first attempt takes on a busy machine.
+    const waited = awaitDatabase(database, { ...wait, timeoutMs: 1_000, onUnavailable: (one) => reasons.push(one) });
     await expect(waited).rejects.toMatchObject({ code: 'sql_unavailable', reason: 'ECONNREFUSED' });
     expect(reasons).toEqual(['ECONNREFUSED']);
   });
 
-  test('keeps nobody who is told to end', async () => {
+  test('ends when the signal aborts', async () => {
     await using database = open(await freePort());
     const stop = new AbortController();
-    const onAway = (): void => stop.abort();
-    const waited = awaitDatabase(database, { ...patience, patienceMs: 60_000, onAway, signal: stop.signal });
+    const onUnavailable = (): void => stop.abort();
+    const waited = awaitDatabase(database, { ...wait, timeoutMs: 60_000, onUnavailable, signal: stop.signal });
     await expect(waited).rejects.toMatchObject({ name: 'AbortError' });
   });
 });
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('a database'), () => {
-  test('that comes later is waited for', async () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('waiting for a database'), () => {
+  test('ends when a database that starts later answers', async () => {
     using folder = temporaryFolder();
     const port = await freePort();
     const password = (): string => passwordFrom(`${folder.path}/password`)();
     await using database = open(port, password);
     const reasons: string[] = [];
-    const waited = awaitDatabase(database, { ...patience, patienceMs: 60_000, onAway: (one) => reasons.push(one) });
-    await until('it was asked in vain', () => reasons.length > 0);
+    const waited = awaitDatabase(database, { ...wait, timeoutMs: 60_000, onUnavailable: (one) => reasons.push(one) });
+    await until('an attempt failed', () => reasons.length > 0);
     await using _server = await startTestServer({ folder: folder.path, listen: `127.0.0.1:${port}` });
     await waited;
   });
 
-  test('that is there is not waited for', async () => {
+  test('does not wait for a database that answers', async () => {
     const server = await testServer();
     const password = passwordFrom(server.passwordFile);
     await using database = connectSql({ url: server.process.url, applicationName: 'test', password });
-    await awaitDatabase(database, { ...patience, patienceMs: 0, onAway: () => expect.unreachable() });
+    await awaitDatabase(database, { ...wait, timeoutMs: 0, onUnavailable: () => expect.unreachable() });
   });
 });

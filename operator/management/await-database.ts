@@ -1,25 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, SqlUnavailableError } from '#sql/connect';
 
-export type DatabasePatience = {
-  /** How long a database that does not answer is waited for, milliseconds. */
-  readonly patienceMs: number;
+export type DatabaseWait = {
+  /** Longest wait, milliseconds. */
+  readonly timeoutMs: number;
   readonly everyMs: number;
-  /** Told once for each reason in a row. */
-  readonly onAway: (reason: string) => void;
+  /** Called when the reason changes. */
+  readonly onUnavailable: (reason: string) => void;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Waits for a database that does not answer yet: in a cluster it starts at the same time.
- * @throws SqlUnavailableError where it does not answer in time, and the reason of the signal
+ * Waits until the database answers: in a cluster it may start at the same time.
+ * @throws SqlUnavailableError on timeout, and the reason of the signal when that aborts
  */
 export async function awaitDatabase(
   { sql }: Pick<Database, 'sql'>,
-  { patienceMs, everyMs, onAway, signal }: DatabasePatience,
+  { timeoutMs, everyMs, onUnavailable, signal }: DatabaseWait,
 ): Promise<void> {
-  let told: string | undefined;
-  for (const deadline = performance.now() + patienceMs; ; ) {
+  let reported: string | undefined;
+  for (const deadline = performance.now() + timeoutMs; ; ) {
     signal?.throwIfAborted();
     const error = await sql`select 1`.then(
       () => undefined,
@@ -27,8 +27,8 @@ export async function awaitDatabase(
     );
     if (error === undefined) return;
     if (!(error instanceof SqlUnavailableError) || performance.now() >= deadline) throw error;
-    if (error.reason !== told) onAway(error.reason);
-    told = error.reason;
+    if (error.reason !== reported) onUnavailable(error.reason);
+    reported = error.reason;
     await pause(everyMs, undefined, { signal });
   }
 }

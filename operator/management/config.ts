@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+import type { RelationsChoice } from './access/open-access.ts';
 
 export const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of the API', default: '127.0.0.1:0' }),
@@ -8,45 +9,49 @@ export const settings = {
     help: 'address of /livez, /readyz and /metrics',
     default: '127.0.0.1:0',
   }),
-  PORTCULLIS_API_URL: setting.url({ help: 'the server that holds the resources' }),
-  PORTCULLIS_API_TOKEN_FILE: setting.file({ help: 'token for that server' }),
+  PORTCULLIS_API_URL: setting.url({ help: 'URL of the resource server' }),
+  PORTCULLIS_API_TOKEN_FILE: setting.file({ help: 'token for the resource server' }),
   PORTCULLIS_API_CA_FILE: setting.optional(
-    setting.file({ help: 'authorities of that server, PEM; those of the system when absent' }),
+    setting.file({ help: 'certificate authorities of the resource server, PEM; those of the system when absent' }),
   ),
   PORTCULLIS_NAMESPACE: setting.string({ help: 'namespace of the resources', default: 'default' }),
   PORTCULLIS_DATABASE_URL: setting.string({
     help: 'postgres://user@host:port/database without a password: idempotency keys, operations and relations',
   }),
-  PORTCULLIS_DATABASE_PASSWORD_FILE: setting.file({ help: 'the password of that user, read anew at every connection' }),
+  PORTCULLIS_DATABASE_PASSWORD_FILE: setting.file({
+    help: 'password of the database user, read again for every connection',
+  }),
   PORTCULLIS_ISSUERS_FILE: setting.file({
-    help: 'YAML: the issuers whose platform tokens are taken, each with issuer, audience and jwksUrl or jwksFile',
+    help: 'YAML list of trusted issuers of platform tokens, each with issuer, audience and jwksUrl or jwksFile',
   }),
   PORTCULLIS_RELATIONS: setting.choice({
-    help: 'where permissions are: in the same database, or in an OpenFGA server',
+    help: 'where permissions are stored: in the same database, or in an OpenFGA server',
     choices: ['postgres', 'openfga'],
     default: 'postgres',
   }),
   PORTCULLIS_OPENFGA_URL: setting.optional(
-    setting.url({ help: 'the OpenFGA server; needed where PORTCULLIS_RELATIONS is openfga' }),
+    setting.url({ help: 'URL of the OpenFGA server; required if PORTCULLIS_RELATIONS is openfga' }),
   ),
   PORTCULLIS_OPENFGA_STORE: setting.string({
-    help: 'store of this installation in OpenFGA, made where there is none; two installations that share one share rights',
+    help: 'OpenFGA store of this installation, created if absent; installations that share a store share permissions',
     default: 'portcullis',
   }),
   PORTCULLIS_OPENFGA_TOKEN_FILE: setting.optional(
-    setting.file({ help: 'the token that the OpenFGA server asks for, read again on change' }),
+    setting.file({ help: 'token for the OpenFGA server, read again on change' }),
   ),
   PORTCULLIS_ADMINISTRATORS: setting.optional(
-    setting.list({ help: 'the first administrators, each as issuer|subject; they are granted the right at the start' }),
+    setting.list({
+      help: 'first administrators, each as issuer|subject; they are granted the permission at every start',
+    }),
   ),
-  PORTCULLIS_ENVIRONMENT_DIR: setting.path({ help: 'the folder of providers.yaml, as the operator has it' }),
+  PORTCULLIS_ENVIRONMENT_DIR: setting.path({ help: 'folder of providers.yaml, the same as that of the operator' }),
   PORTCULLIS_RUN_DIR: setting.optional(
     setting.path({
-      help: 'standalone: the folder of the notes of running processes; where absent, gateway replicas are pods',
+      help: 'standalone: folder with one file per running process; when absent, gateway replicas are pods',
     }),
   ),
   PORTCULLIS_LOG_LEVEL: setting.choice({
-    help: 'least important lines of the log',
+    help: 'minimum level of log lines',
     choices: LOG_LEVELS,
     default: 'info',
   }),
@@ -65,16 +70,14 @@ export type ManagementConfig = {
   };
   readonly databaseUrl: string;
   readonly issuersFile: string;
-  readonly relations:
-    | { readonly kind: 'postgres' }
-    | { readonly kind: 'openfga'; readonly url: URL; readonly storeName: string };
+  readonly relations: RelationsChoice;
   readonly administrators: readonly string[];
   readonly environment: { readonly providers: string; readonly limits: string };
   readonly runDirectory: string | undefined;
   readonly logLevel: LogLevel;
 };
 
-/** Where secrets are; they are read by those who need them. */
+/** Paths of secrets; each part reads its own. */
 export type ManagementSecrets = {
   readonly databasePasswordFile: string;
   readonly openFgaTokenFile: string | undefined;
@@ -111,12 +114,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   return { config, secrets };
 }
 
-function relationsOf(
-  kind: 'postgres' | 'openfga',
-  url: URL | undefined,
-  storeName: string,
-): ManagementConfig['relations'] {
+function relationsOf(kind: 'postgres' | 'openfga', url: URL | undefined, storeName: string): RelationsChoice {
   if (kind === 'postgres') return { kind };
   if (url !== undefined) return { kind, url, storeName };
-  throw new ConfigError(['PORTCULLIS_OPENFGA_URL is missing: it must be set where PORTCULLIS_RELATIONS is openfga']);
+  throw new ConfigError(['PORTCULLIS_OPENFGA_URL is missing: it must be set if PORTCULLIS_RELATIONS is openfga']);
 }

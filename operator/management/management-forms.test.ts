@@ -1,66 +1,70 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readIfMatch } from '#api/if-match';
 import { ConfigError } from '#kit/env/config-error';
+import { PolicyOrder } from './caches/policy-order.ts';
 import { readConfig } from './config.ts';
-import { etagOf, readIfMatch } from './etag.ts';
-import { readCursor, writeCursor } from './http/cursor.ts';
-import { readLimit } from './http/page-query.ts';
-import { readPathId, readRevisionNumber } from './http/path-ids.ts';
+import { etagOf } from './http/etag.ts';
+import { managementTable, operationNames } from './http/management-table.ts';
 import { changeToken, operationOfToken } from './policies/make-policy.ts';
-import { PolicyOrder } from './policies/policy-order.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';
 
-describe('entity tags', () => {
-  test('of a policy and of a model with the same id, UID and generation differ, and move with the generation', () => {
-    const one = { id, uid: 'uid', generation: 1 };
-    const tags = [
-      etagOf({ type: 'policy', ...one }),
-      etagOf({ type: 'model', ...one }),
-      etagOf({ type: 'policy', ...one, generation: 2 }),
-      etagOf({ type: 'policy', ...one, uid: 'other' }),
-    ];
-    expect(new Set(tags).size).toBe(4);
-    for (const tag of tags) expect(readIfMatch([tag])).toEqual({ kind: 'tag', tag });
-  });
-
-  test('are read once, strong, and nothing else', () => {
-    expect(readIfMatch([])).toEqual({ kind: 'missing' });
-    for (const never of ['*', 'W/"a"', '"a", "b"', '"a","b"']) expect(readIfMatch([never]).kind).toBe('never');
-    expect(readIfMatch(['"a"', '"b"']).kind).toBe('never');
-    for (const invalid of ['', 'a', '"a', 'a"', 'w/"a"', '"a" "b"', '"a",', ',', '**']) {
-      expect([invalid, readIfMatch([invalid]).kind]).toEqual([invalid, 'invalid']);
-    }
-  });
+test('the ETags of a policy and a model differ, and change with UID and generation', () => {
+  const one = { id, uid: 'uid', generation: 1 };
+  const tags = [
+    etagOf({ type: 'policy', ...one }),
+    etagOf({ type: 'model', ...one }),
+    etagOf({ type: 'policy', ...one, generation: 2 }),
+    etagOf({ type: 'policy', ...one, uid: 'other' }),
+  ];
+  expect(new Set(tags).size).toBe(4);
+  for (const tag of tags) expect(readIfMatch([tag])).toEqual({ kind: 'tag', tag });
 });
 
-describe('what stands in paths and queries', () => {
-  test('ids are UUIDs of version 7, in lower case afterwards', () => {
-    expect(readPathId(id.toUpperCase())).toBe(id);
-    for (const wrong of [undefined, '', 'x', `${id}0`, id.replace('-7', '-4')])
-      expect(readPathId(wrong)).toBeUndefined();
-  });
+describe('parameters of the table', () => {
+  const read = (operation: string, name: string, text: string) =>
+    managementTable.operations
+      .find((one) => one.name === operation)
+      ?.parameters.find((parameter) => parameter.name === name)
+      ?.read?.(text);
 
-  test('revisions are positive integers that fit', () => {
-    expect([readRevisionNumber('1'), readRevisionNumber('2147483647')]).toEqual([1, 2_147_483_647]);
-    for (const wrong of [undefined, '', '0', '01', '-1', '1.0', '1e1', '2147483648', 'x']) {
-      expect(readRevisionNumber(wrong)).toBeUndefined();
+  test('ids are UUIDs of version 7 and become lower case', () => {
+    expect(read('getPolicy', 'policyId', id.toUpperCase())).toBe(id);
+    for (const wrong of ['', 'x', `${id}0`, id.replace('-7', '-4')]) {
+      expect([wrong, read('getPolicy', 'policyId', wrong)]).toEqual([wrong, undefined]);
     }
   });
 
-  test('a page has 1 to 50 entries, 20 when nothing is said', () => {
-    expect([readLimit(undefined), readLimit('1'), readLimit('50')]).toEqual([20, 1, 50]);
-    for (const wrong of ['', '0', '51', '100', '-1', '1.5', ' 1']) expect(readLimit(wrong)).toBeUndefined();
+  test('revisions are positive integers without an upper bound', () => {
+    for (const right of ['1', '2147483647', '2147483648', '9'.repeat(30)]) {
+      expect(read('getRevision', 'revision', right)).toBe(right);
+      expect(read('listRevisions', 'beforeRevision', right)).toBe(right);
+    }
+    for (const wrong of ['', '0', '01', '-1', '1.0', '1e1', 'x']) {
+      expect([wrong, read('getRevision', 'revision', wrong)]).toEqual([wrong, undefined]);
+    }
   });
 
-  test('a cursor is read as it was written, and anything else is none', () => {
-    expect(readCursor(writeCursor(id))).toBe(id);
-    fc.assert(fc.property(fc.string({ maxLength: 300 }), (text) => readCursor(text) === undefined));
-    expect(readCursor(`${writeCursor(id)}=`)).toBeUndefined();
+  test('every row lists the errors of its gates', () => {
+    const { operations, everyError } = managementTable;
+    for (const { name, gates, errors, parameters } of operations) {
+      const all = [...errors, ...everyError];
+      const wanted = [
+        ...(gates.includes('body') ? ['unsupported_media_type', 'body_too_large', 'request_timeout'] : []),
+        ...(gates.includes('idempotency_key') ? ['idempotency_key_missing', 'idempotency_key_invalid'] : []),
+        ...(parameters.some((parameter) => parameter.in === 'path') ? ['invalid_path_id'] : []),
+        ...parameters.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
+        'invalid_query',
+        'unauthenticated',
+      ];
+      expect([name, wanted.filter((code) => !all.some((listed) => listed === code))]).toEqual([name, []]);
+    }
+    expect(operations.map(({ name }) => name)).toEqual([...operationNames]);
   });
 });
 
-test('the token of a write names its operation and generation', () => {
+test('the change token of a write names its operation and generation', () => {
   expect(operationOfToken(changeToken(id, 7))).toEqual({ operationId: id, generation: 7 });
   for (const other of ['', id, `${id}/0`, `${id}/07`, `x/${id}/7`, 'kubectl'])
     expect(operationOfToken(other)).toBeUndefined();
@@ -69,7 +73,7 @@ test('the token of a write names its operation and generation', () => {
 describe('the order of policies', () => {
   const hex = fc.integer({ min: 0, max: 400 }).map((number) => number.toString(16).padStart(8, '0'));
 
-  test('a walk visits what stays exactly once, whatever comes and goes meanwhile', () => {
+  test('a walk through the policies visits each remaining one once while others are added and removed', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(hex, { maxLength: 60 }),
@@ -81,18 +85,18 @@ describe('the order of policies', () => {
           const touched = new Set(changes.map((change) => change.id));
           const seen: string[] = [];
           let after: string | undefined;
-          for (let turn = 0; ; turn++) {
+          for (let step = 0; ; step++) {
             const { ids, more } = order.page(after, limit);
             seen.push(...ids);
             after = ids.at(-1) ?? after;
-            const change = changes[turn];
+            const change = changes[step];
             if (change?.add === true) order.add(change.id);
             else if (change !== undefined) order.remove(change.id);
             if (!more) break;
           }
-          const staying = start.filter((one) => !touched.has(one));
+          const remaining = start.filter((one) => !touched.has(one));
           expect(new Set(seen).size).toBe(seen.length);
-          expect(staying.filter((one) => !seen.includes(one))).toEqual([]);
+          expect(remaining.filter((one) => !seen.includes(one))).toEqual([]);
         },
       ),
     );

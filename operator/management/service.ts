@@ -1,37 +1,47 @@
 import { v7 as uuid } from 'uuid';
-import { type Listening, listen } from '#kit/http/listen';
+import { type Api, createApi } from '#api/create-api';
+import type { ManagementErrorCode } from '#contracts/management-errors';
+import { listen } from '#kit/http/listen';
+import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
+import { KubeError } from '#kube/client/kube-error';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { readEnvironmentFiles } from '../environment/read-environment-files.ts';
 import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
 import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
 import type { GatewayReplicas } from '../gateways/ports.ts';
+import type { AdministratorAuthorizer } from './access/authorize-administrators.ts';
 import { openAccess } from './access/open-access.ts';
 import { awaitDatabase } from './await-database.ts';
-import { startManagementCaches } from './caches.ts';
+import { startManagementCaches } from './caches/management-caches.ts';
 import type { ManagementConfig, ManagementSecrets } from './config.ts';
-import type { Access } from './http/access.ts';
-import { createAdmin } from './http/admin.ts';
-import { clientFault, createApp } from './http/app.ts';
-import type { Management } from './http/exchange.ts';
-import { createManagementMetrics } from './metrics.ts';
+import type { Management } from './http/management.ts';
+import { managementTable } from './http/management-table.ts';
+import {
+  commonDocument,
+  commonDocumentPath,
+  managementDocument,
+  managementDocumentPath,
+} from './http/openapi-documents.ts';
 import { createModelReader } from './models/read-model.ts';
-import { commonDocument, commonDocumentPath, managementDocument, managementDocumentPath } from './openapi/document.ts';
+import { createAdmin } from './monitoring/admin.ts';
+import { createManagementMetrics, type ManagementMetrics } from './monitoring/metrics.ts';
+import { createReadiness } from './monitoring/readiness.ts';
 import { createOperationStore } from './operations/adapters/postgres/operation-store.ts';
 import { createAdvancePolicy } from './operations/advance-policy.ts';
+import { RecordsUnavailableError } from './operations/ports.ts';
+import { createGenerationRecorder } from './operations/record-generation.ts';
 import { startRecovery } from './operations/recovery-loop.ts';
 import { startSettling } from './operations/settle-loop.ts';
-import { createGenerationRecorder } from './policies/record-generation.ts';
-import { providerList } from './provider-list.ts';
-import { createReadiness } from './readiness.ts';
+import { providerList } from './policies/provider-list.ts';
 
-/** Times that a test cannot wait for, and who is let in where a test has nobody to ask. */
+/** What tests replace: authorization, times, and the client. */
 export type ManagementOverrides = {
-  readonly access?: Access;
+  readonly authorizer?: AdministratorAuthorizer;
   readonly logger?: Logger;
   readonly leaseMs?: number;
   readonly recoverEveryMs?: number;
@@ -39,7 +49,7 @@ export type ManagementOverrides = {
   readonly duplicateWaitMs?: number;
   readonly clock?: Clock;
   readonly wrapClient?: (client: KubeClient) => KubeClient;
-  /** Ends the wait for a database that does not answer yet. */
+  /** Ends the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
 };
 
@@ -50,15 +60,14 @@ export type ManagementService = AsyncDisposable & {
   readonly adminUrl: string;
 };
 
-/** How long nobody else carries a command on that a process has begun; longer than a command takes. */
+/** Lease of a new command; longer than the retries of a command take. */
 const leaseMs = 20_000;
 const recoverEveryMs = 3_000;
 const sweepMs = 15_000;
-/** DESIGN section 9. */
 const duplicateWaitMs = 10_000;
 const requestTimeoutMs = 5_000;
-/** For a database that starts at the same time; shorter than a startup probe waits. */
-const databasePatience = { patienceMs: 90_000, everyMs: 250 } as const;
+/** For a database that starts at the same time; shorter than the startup probe allows. */
+const databaseWait = { timeoutMs: 90_000, everyMs: 250 } as const;
 const drainMs = 15_000;
 const idleMs = 2_000;
 const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 32_768 } as const;
@@ -77,14 +86,16 @@ export async function createManagementService(
   const { approved } = await readEnvironmentFiles(config.environment);
   const database = parts.use(openDatabase(config, secrets));
   await awaitDatabase(database, {
-    ...databasePatience,
+    ...databaseWait,
     signal: overrides.signal,
-    onAway: (reason) => logger.warn('database_away', { reason }),
+    onUnavailable: (reason) => logger.warn('database_away', { reason }),
   });
   await migrate(database, { schema: 'management', folder: migrations });
   const { openFgaTokenFile } = secrets;
-  const access =
-    overrides.access ?? (await openAccess(config, parts, { database, clock, logger, metrics, openFgaTokenFile }));
+  const onKeysUnavailable = (issuer: string): void => metrics.keysUnavailable(issuer);
+  const authorizer =
+    overrides.authorizer ??
+    (await openAccess(config, parts, { database, clock, logger, onKeysUnavailable, openFgaTokenFile }));
   const client = openClient(parts, config, overrides);
   const caches = parts.use(startManagementCaches({ client, logger, clock }));
   const gateways = parts.use(openGateways(config, { client, clock, logger }));
@@ -97,15 +108,12 @@ export async function createManagementService(
   parts.use(startRecovery(commands, { everyMs: overrides.recoverEveryMs ?? recoverEveryMs }));
   const readiness = createReadiness({ caches, database, metrics, onEmptied: () => endForNewStart(logger) });
   const management: Management = {
-    access,
     client,
     caches,
     commands,
     recorder,
     models,
     providers: providerList(approved),
-    metrics,
-    logger,
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,
   };
@@ -113,7 +121,9 @@ export async function createManagementService(
   const admin = parts.use(
     await listen({ ...server, ...config.adminListen, fetch: createAdmin(metrics, readiness).fetch }),
   );
-  const clients = await serve(config, management);
+  const api = createManagementApi(management, { authorizer, metrics, logger });
+  const onHandlerError = (): void => logger.error('handler_failed', {});
+  const clients = await listen({ ...server, ...config.listen, ...api, onHandlerError });
   parts.defer(async () => {
     readiness.withdraw();
     await clients.drain({ graceMs: drainMs, idleMs });
@@ -123,10 +133,7 @@ export async function createManagementService(
   return { url: clients.url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/**
- * Ends the process: a database that was lost with its pod or its disk has neither tables nor rights, and the next start
- * makes both anew.
- */
+/** Ends the process: a database that lost its data has neither tables nor permissions, and the next start creates both. */
 function endForNewStart(logger: Logger): void {
   logger.error('database_emptied');
   queueMicrotask(() => {
@@ -134,18 +141,36 @@ function endForNewStart(logger: Logger): void {
   });
 }
 
-function serve(config: ManagementConfig, management: Management): Promise<Listening> {
-  const documents = {
-    [managementDocumentPath]: Buffer.from(JSON.stringify(managementDocument())),
-    [commonDocumentPath]: Buffer.from(JSON.stringify(commonDocument())),
-  };
-  return listen({
-    ...server,
-    ...config.listen,
-    fetch: createApp(management, documents).fetch,
-    clientError: clientFault,
-    onHandlerError: () => management.logger.error('handler_failed', {}),
+function createManagementApi(
+  service: Management,
+  tools: {
+    readonly authorizer: AdministratorAuthorizer;
+    readonly metrics: ManagementMetrics;
+    readonly logger: Logger;
+  },
+): Api {
+  const { authorizer, metrics, logger } = tools;
+  return createApi({
+    table: managementTable,
+    service,
+    authorizer,
+    errorOf: unavailableCode,
+    onEnded({ operation, code, seconds, traceId }) {
+      metrics.ended(operation, code, seconds);
+      logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) });
+    },
+    onInternalError: (operation, error) =>
+      logger.error('operation_failed', { operation, failure: describeFailure(error) }),
+    documents: {
+      [managementDocumentPath]: Buffer.from(JSON.stringify(managementDocument())),
+      [commonDocumentPath]: Buffer.from(JSON.stringify(commonDocument())),
+    },
   });
+}
+
+function unavailableCode(error: unknown): ManagementErrorCode | undefined {
+  if (error instanceof KubeError) return 'resources_unavailable';
+  return error instanceof RecordsUnavailableError ? 'records_unavailable' : undefined;
 }
 
 function openDatabase(config: ManagementConfig, secrets: ManagementSecrets): Database {

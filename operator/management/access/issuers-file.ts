@@ -4,11 +4,11 @@ import type { TrustedIssuer } from '#identity/create-verifier';
 import { ConfigError } from '#kit/env/config-error';
 import { readYamlFile } from '../../environment/read-yaml-file.ts';
 
-/** Installations trust few issuers; each may have a series of metrics. */
+/** Most issuers of one installation; each has its own series of a metric. */
 export const maxIssuers = 32;
 const shared = { issuer: z.string().min(1).max(255), audience: z.string().min(1).max(255) };
 
-/** The issuers whose platform tokens are taken; where their keys are: at a URL, or in a file beside this one. */
+/** The trusted issuers. The keys of each are at a URL, or in a file whose path is relative to this file. */
 export const issuersFileSchema = z.strictObject({
   issuers: z
     .array(
@@ -21,7 +21,7 @@ export const issuersFileSchema = z.strictObject({
 });
 
 /**
- * An empty list trusts nobody: then no token is taken.
+ * An empty list trusts no issuer: every token is refused.
  * @throws ConfigError with a sentence for every problem
  */
 export async function readIssuersFile(path: string): Promise<readonly TrustedIssuer[]> {

@@ -8,55 +8,64 @@ import { openPostgresRelations } from '#relations/adapters/postgres/postgres-rel
 import { grantAdministrators, readAdministrators } from '#relations/administrators';
 import type { Relations } from '#relations/ports';
 import type { Database } from '#sql/connect';
-import type { ManagementConfig } from '../config.ts';
-import type { Access } from '../http/access.ts';
-import type { ManagementMetrics } from '../metrics.ts';
-import { createAccess } from './admit-administrators.ts';
+import { type AdministratorAuthorizer, createAdministratorAuthorizer } from './authorize-administrators.ts';
 import { readIssuersFile } from './issuers-file.ts';
 
+/** Where permissions are stored. */
+export type RelationsChoice =
+  | { readonly kind: 'postgres' }
+  | { readonly kind: 'openfga'; readonly url: URL; readonly storeName: string };
+
+export type AccessSettings = {
+  readonly issuersFile: string;
+  /** The first administrators, each as `issuer|subject`. */
+  readonly administrators: readonly string[];
+  readonly relations: RelationsChoice;
+};
+
 /**
- * Who may call: tokens of the issuers of the file, and the right to administer as the relations say it.
+ * Opens what authorization needs: the issuers of the file, and the store of permissions, which is disposed with `parts`.
  * @throws ConfigError, RelationsUnavailableError, MigrationError
  */
 export async function openAccess(
-  config: ManagementConfig,
+  settings: AccessSettings,
   parts: AsyncDisposableStack,
   tools: {
     readonly database: Database;
     readonly clock: Clock;
     readonly logger: Logger;
-    readonly metrics: Pick<ManagementMetrics, 'keysUnavailable'>;
+    readonly onKeysUnavailable: (issuer: string) => void;
     readonly openFgaTokenFile: string | undefined;
   },
-): Promise<Access> {
-  const { logger, metrics, clock, database } = tools;
-  const administrators = readAdministrators(config.administrators);
-  const issuers = await readIssuersFile(config.issuersFile);
-  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: config.issuersFile });
+): Promise<AdministratorAuthorizer> {
+  const { logger, onKeysUnavailable, clock, database } = tools;
+  const administrators = readAdministrators(settings.administrators);
+  const issuers = await readIssuersFile(settings.issuersFile);
+  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: settings.issuersFile });
   const verifier = createVerifier({
     issuers,
     clock,
     onUnavailable: (issuer) => {
       logger.warn('keys_unavailable', { issuer });
-      metrics.keysUnavailable(issuer);
+      onKeysUnavailable(issuer);
     },
   });
-  const relations = parts.use(await openRelations(config, database, tools.openFgaTokenFile));
+  const relations = parts.use(await openRelations(settings.relations, database, tools.openFgaTokenFile));
   await grantAdministrators(relations, administrators);
-  return createAccess({ verifier, relations });
+  return createAdministratorAuthorizer({ verifier, relations });
 }
 
 async function openRelations(
-  { relations }: ManagementConfig,
+  choice: RelationsChoice,
   database: Database,
   tokenFile: string | undefined,
 ): Promise<Relations> {
-  switch (relations.kind) {
+  switch (choice.kind) {
     case 'postgres':
       return openPostgresRelations(database);
     case 'openfga':
       return openOpenFgaRelations({
-        ...relations,
+        ...choice,
         stores: await openStoreRegistry(database),
         ...(tokenFile === undefined ? {} : { tokenFile: openTokenFile(tokenFile) }),
       });

@@ -1,16 +1,14 @@
-import { etagOf } from '../etag.ts';
+import { failure, success } from '#api/operation';
 import { bindingRead } from '../models/binding-state.ts';
-import type { Exchange } from './exchange.ts';
-import { readPathId } from './path-ids.ts';
-import { ok, type Reply, refuse } from './reply.ts';
+import { etagOf } from './etag.ts';
+import type { ManagementRequest, ManagementResponse } from './management.ts';
 
-/** GET /api/v1/models/{modelId}/guardrail-binding: what is wanted and what is observed, with the ETag of the model. */
-export async function getBinding({ management, path }: Exchange): Promise<Reply> {
-  const modelId = readPathId(path['modelId']);
-  if (modelId === undefined) return refuse('invalid_path_id');
-  const binding = await management.models.find(modelId);
-  if (binding === undefined) return refuse('model_not_found');
+/** Desired and observed state of the binding of a model, with the ETag of the model. */
+export async function getBinding({ service, path }: ManagementRequest): Promise<ManagementResponse> {
+  const modelId = path('modelId');
+  const binding = await service.models.find(modelId);
+  if (binding === undefined) return failure('model_not_found');
   const { uid, generation } = binding.metadata;
-  const body = bindingRead(await management.models.snapshot(modelId, binding));
-  return ok(body, { etag: etagOf({ type: 'model', id: modelId, uid, generation }) });
+  const body = bindingRead(await service.models.snapshot(modelId, binding));
+  return success(body, { etag: etagOf({ type: 'model', id: modelId, uid, generation }) });
 }

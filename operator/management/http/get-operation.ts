@@ -1,28 +1,26 @@
-import { operationResource } from '../operations/operation.ts';
+import { failure, success } from '#api/operation';
+import { operationResource } from '../operations/command-record.ts';
 import { settleOnModel } from '../operations/settle-models.ts';
-import type { Exchange } from './exchange.ts';
-import { readPathId } from './path-ids.ts';
-import { ok, type Reply, refuse } from './reply.ts';
+import type { ManagementRequest, ManagementResponse } from './management.ts';
 
-/** Whoever is told that a revision was recorded finds it in the lists of this process after so long, milliseconds. */
-const seenWithinMs = 1_000;
+/** How long the answer waits for a recorded revision to appear in the lists of this process, milliseconds. */
+const revisionSeenMs = 1_000;
 
-/** GET /api/v1/operations/{operationId}: how far a command got. */
-export async function getOperation({ management, path }: Exchange): Promise<Reply> {
-  const operationId = readPathId(path['operationId']);
-  if (operationId === undefined) return refuse('invalid_path_id');
-  const { commands, models, caches } = management;
+/** The state of a command. An open one is brought up to date first, so that the client need not wait for a loop. */
+export async function getOperation({ service, path }: ManagementRequest): Promise<ManagementResponse> {
+  const operationId = path('operationId');
+  const { commands, models, caches } = service;
   const { store, advance } = commands;
   const open = await store.getOpen(operationId);
   if (open?.accepted === true && open.target.type === 'model') await settleOnModel(store, models, open);
   if (open?.accepted === true && open.target.type === 'policy' && open.written !== undefined) {
     await advance(open, open.written);
   }
-  const operation = await store.get(operationId);
-  if (operation === undefined) return refuse('operation_not_found');
-  const { result } = operation;
+  const record = await store.get(operationId);
+  if (record === undefined) return failure('operation_not_found');
+  const { result } = record;
   if (result !== undefined && 'revision' in result) {
-    await caches.sawRevision(result.policyId, result.revision, seenWithinMs);
+    await caches.sawRevision(result.policyId, result.revision, revisionSeenMs);
   }
-  return ok(operationResource(operation));
+  return success(operationResource(record));
 }

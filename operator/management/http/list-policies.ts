@@ -1,27 +1,27 @@
-import { isShown } from '../caches.ts';
-import { madeAt, policySummary } from '../policies/policy-view.ts';
-import { readCursor, writeCursor } from './cursor.ts';
-import type { Exchange } from './exchange.ts';
-import { readLimit } from './page-query.ts';
-import { ok, type Reply, refuse } from './reply.ts';
+import { success } from '#api/operation';
+import { createCursors, readLimit } from '#api/pages';
+import { managementLimits } from '#contracts/management';
+import { createdAt } from '../caches/known-revision.ts';
+import { isShown } from '../caches/management-caches.ts';
+import { policySummary } from '../policies/policy-view.ts';
+import type { ManagementRequest, ManagementResponse } from './management.ts';
+
+export const policyCursors = createCursors('guardrail-policies/v1');
 
 /**
- * GET /api/v1/guardrail-policies: what the watch has told, the newest policy first. A walk visits each policy that was
- * there at its beginning once, whatever is made meanwhile.
+ * A page of policies from the cache, the newest first. A walk visits each policy that existed at its start once, also
+ * while policies are created.
  */
-export function listPolicies({ management, query }: Exchange): Reply {
-  const limit = readLimit(query.get('limit') ?? undefined);
-  if (limit === undefined) return refuse('invalid_query');
-  const cursor = query.get('cursor');
-  const after = cursor === null ? undefined : readCursor(cursor);
-  if (cursor !== null && after === undefined) return refuse('cursor_invalid');
-  const { caches } = management;
-  const { ids, more } = caches.order.page(after, limit);
+export function listPolicies({ service, query }: ManagementRequest): ManagementResponse {
+  const { caches } = service;
+  const { limit, cursor } = query;
+  const after = cursor === undefined ? undefined : policyCursors.read(cursor);
+  const { ids, more } = caches.order.page(after, readLimit(limit, managementLimits.pageSize) ?? 0);
   const items = ids.flatMap((id) => {
     const policy = caches.policies.by('id', id).find(isShown);
     const newest = caches.revisions(id)[0];
-    return policy === undefined || newest === undefined ? [] : [policySummary(newest, madeAt(policy.metadata))];
+    return policy === undefined || newest === undefined ? [] : [policySummary(newest, createdAt(policy.metadata))];
   });
   const last = ids.at(-1);
-  return ok({ items, nextCursor: more && last !== undefined ? writeCursor(last) : null });
+  return success({ items, nextCursor: more && last !== undefined ? policyCursors.write(last) : null });
 }

@@ -1,29 +1,23 @@
+import { failure, success } from '#api/operation';
+import { readLimit } from '#api/pages';
+import { managementLimits } from '#contracts/management';
 import { findPolicy } from '../policies/find-policy.ts';
 import { revisionSummary } from '../policies/policy-view.ts';
-import type { Exchange } from './exchange.ts';
-import { readLimit } from './page-query.ts';
-import { readPathId, readRevisionNumber } from './path-ids.ts';
-import { ok, type Reply, refuse } from './reply.ts';
+import type { ManagementRequest, ManagementResponse } from './management.ts';
 
-/**
- * GET /api/v1/guardrail-policies/{policyId}/revisions: newest first, beforeRevision excluded. The history of a policy
- * that was deleted can be read too.
- */
-export async function listRevisions({ management, path, query }: Exchange): Promise<Reply> {
-  const policyId = readPathId(path['policyId']);
-  if (policyId === undefined) return refuse('invalid_path_id');
-  const limit = readLimit(query.get('limit') ?? undefined);
-  const given = query.get('beforeRevision');
-  const before = given === null ? Number.POSITIVE_INFINITY : readRevisionNumber(given);
-  if (limit === undefined || before === undefined) return refuse('invalid_query');
-  const { client, caches } = management;
+/** A page of revisions, the newest first, without `beforeRevision` itself; also of a policy that was deleted. */
+export async function listRevisions({ service, path, query }: ManagementRequest): Promise<ManagementResponse> {
+  const policyId = path('policyId');
+  const { client, caches } = service;
+  const limit = readLimit(query['limit'], managementLimits.pageSize) ?? 0;
+  const before = Number(query['beforeRevision'] ?? Number.POSITIVE_INFINITY);
   const revisions = caches.revisions(policyId);
   if (revisions.length === 0 && (await findPolicy(client, caches, policyId)) === undefined) {
-    return refuse('policy_not_found');
+    return failure('policy_not_found');
   }
   const start = revisions.findIndex((revision) => revision.number < before);
   const page = start < 0 ? [] : revisions.slice(start, start + limit);
   const last = page.at(-1);
   const more = last !== undefined && revisions.length > start + limit;
-  return ok({ items: page.map(revisionSummary), nextBeforeRevision: more ? last.number : null });
+  return success({ items: page.map(revisionSummary), nextBeforeRevision: more ? last.number : null });
 }

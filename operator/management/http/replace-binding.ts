@@ -1,45 +1,45 @@
-import { type BindingWrite, bindingApplySchema, bindingUnbindSchema } from '#contracts/management';
+import { describeIssues } from '#api/describe-issues';
+import { failure } from '#api/operation';
+import { type BindingWrite, bindingApplySchema, bindingUnbindSchema, maxRevision } from '#contracts/management';
 import type { JsonValue } from '#kit/json/parse-strict';
 import { kinds } from '#resources/kinds';
 import type { ModelBindingSpec } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { findPolicy } from '../policies/find-policy.ts';
-import { describeIssues } from './describe-issues.ts';
-import type { Exchange, Management } from './exchange.ts';
-import { matchEtag, requireIfMatch } from './match-etag.ts';
-import { readPathId } from './path-ids.ts';
-import { type Refusal, type Reply, refuse } from './reply.ts';
-import { type Planned, runCommand } from './run-command.ts';
+import { requireIfMatch } from './etag.ts';
+import type { Management, ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
+import { type PlannedCommand, runCommand } from './run-command.ts';
 
-/** PUT /api/v1/models/{modelId}/guardrail-binding: applies a version of a policy, or unbinds. */
-export function replaceBinding(exchange: Exchange): Promise<Reply> {
-  const modelId = readPathId(exchange.path['modelId']);
-  return runCommand(exchange, {
-    route: modelId === undefined ? refuse('invalid_path_id') : `PUT /api/v1/models/${modelId}/guardrail-binding`,
+/** Applies a revision of a policy to a model, or unbinds the model. */
+export function replaceBinding(request: ManagementRequest): Promise<ManagementResponse> {
+  const modelId = request.path('modelId');
+  return runCommand(request, {
+    method: 'PUT',
+    path: `/api/v1/models/${modelId}/guardrail-binding`,
     gone: 'model_not_found',
-    plan: (json) => plan(exchange, modelId ?? '', json),
+    plan: (json) => plan(request, modelId, json),
   });
 }
 
 async function plan(
-  { management, incoming }: Exchange,
+  { service, incoming }: ManagementRequest,
   modelId: string,
   json: JsonValue | undefined,
-): Promise<Planned> {
-  const match = requireIfMatch(incoming);
-  if (match.kind === 'refusal') return match;
-  const binding = await management.models.find(modelId);
-  if (binding === undefined) return refuse('model_not_found');
+): Promise<PlannedCommand> {
+  const checkEtag = requireIfMatch(incoming);
+  if (typeof checkEtag !== 'function') return checkEtag;
+  const binding = await service.models.find(modelId);
+  if (binding === undefined) return failure('model_not_found');
   const { name, uid, generation, deletionTimestamp } = binding.metadata;
-  const mismatch = matchEtag(match, { type: 'model', id: modelId, uid, generation });
+  const mismatch = checkEtag({ type: 'model', id: modelId, uid, generation });
   if (mismatch !== undefined) return mismatch;
-  if (json === undefined) return refuse('invalid_json');
+  if (json === undefined) return failure('invalid_json');
   const body = parseBody(json);
-  if (body.kind === 'refusal') return body;
-  if (deletionTimestamp !== undefined) return refuse('model_deleting');
-  const wanted = await guardrailOf(management, body.value);
-  if (wanted.kind === 'refusal') return wanted;
-  const { guardrail, policyId } = wanted;
+  if (body.kind === 'error') return body;
+  if (deletionTimestamp !== undefined) return failure('model_deleting');
+  const desired = await desiredGuardrail(service, body.value);
+  if (desired.kind === 'error') return desired;
+  const { guardrail, policyId } = desired;
   const { contentProfile } = body.value;
   return {
     kind: 'planned',
@@ -51,41 +51,41 @@ async function plan(
   };
 }
 
-/** Both nulls unbind; one of them is an apply that lacks the other member. */
-function parseBody(json: JsonValue): { readonly kind: 'body'; readonly value: BindingWrite } | Refusal {
+/** Two nulls unbind; one null is an application that lacks the other member. */
+function parseBody(json: JsonValue): { readonly kind: 'body'; readonly value: BindingWrite } | ManagementError {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const isUnbind = isObject && json['policyId'] === null && json['policyRevision'] === null;
   const parsed = isUnbind ? bindingUnbindSchema.safeParse(json) : bindingApplySchema.safeParse(json);
   if (parsed.success) return { kind: 'body', value: parsed.data };
-  return refuse('invalid_body', describeIssues(parsed.error));
+  return failure('invalid_body', describeIssues(parsed.error));
 }
 
-type Wanted = {
-  readonly kind: 'wanted';
+type DesiredGuardrail = {
+  readonly kind: 'desired';
   readonly guardrail: ModelBindingSpec['guardrail'];
   readonly policyId: string | null;
 };
 
-/** The policy is there, is not archived by its latest version, and has the revision (readings of document 3, 4 and 19). */
-async function guardrailOf(management: Management, body: BindingWrite): Promise<Wanted | Refusal> {
-  if (body.policyId === null) return { kind: 'wanted', guardrail: { mode: 'None' }, policyId: null };
-  const { client, caches, recorder } = management;
+/** The policy exists, has the revision, and its latest version is not archived (management:archive:new-application-refused). */
+async function desiredGuardrail(service: Management, body: BindingWrite): Promise<DesiredGuardrail | ManagementError> {
+  if (body.policyId === null) return { kind: 'desired', guardrail: { mode: 'None' }, policyId: null };
+  const { client, caches, recorder } = service;
   const policyId = body.policyId.toLowerCase();
   const policy = await findPolicy(client, caches, policyId);
-  if (policy === undefined) return refuse('policy_revision_unknown');
-  if (policy.metadata.deletionTimestamp !== undefined) return refuse('policy_deleting');
-  // The latest version decides: what was written and is not recorded yet is one, where it is accepted.
+  if (policy === undefined) return failure('policy_revision_unknown');
+  if (policy.metadata.deletionTimestamp !== undefined) return failure('policy_deleting');
+  // An accepted generation that is not recorded yet is the latest version.
   const latest = await recorder.record(policyId, policy);
-  if (latest.kind === 'pending') return refuse('revision_pending');
+  if (latest.kind === 'pending') return failure('revision_pending');
   const lifecycle = latest.kind === 'recorded' ? latest.revision.lifecycle : caches.revisions(policyId)[0]?.lifecycle;
-  const isThere = await hasRevision(management, policyId, body.policyRevision);
-  if (!isThere) return refuse('policy_revision_unknown');
-  if (lifecycle === 'Archived' || policy.spec.lifecycle === 'Archived') return refuse('policy_archived');
+  if (!(await hasRevision(service, policyId, body.policyRevision))) return failure('policy_revision_unknown');
+  if (lifecycle === 'Archived' || policy.spec.lifecycle === 'Archived') return failure('policy_archived');
   const policyRef = { name: policy.metadata.name, revision: body.policyRevision };
-  return { kind: 'wanted', guardrail: { mode: 'Policy', policyRef }, policyId };
+  return { kind: 'desired', guardrail: { mode: 'Policy', policyRef }, policyId };
 }
 
 async function hasRevision({ client, caches }: Management, policyId: string, number: number): Promise<boolean> {
+  if (number > maxRevision) return false;
   if (caches.revisions(policyId).some((revision) => revision.number === number)) return true;
   return (await client.get<PolicyRevision>(kinds.policyRevision, `${policyId}-${number}`)) !== undefined;
 }

@@ -1,3 +1,5 @@
+import { describeIssues } from '#api/describe-issues';
+import { failure } from '#api/operation';
 import { policyReplaceSchema } from '#contracts/management';
 import type { JsonValue } from '#kit/json/parse-strict';
 import { type GuardrailPolicy, guardrailPolicySpecSchema, type PolicyTest } from '#resources/guardrail-policy';
@@ -7,46 +9,44 @@ import type { PolicyRevision } from '#resources/policy-revision';
 import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { changeToken, nextPolicySpec } from '../policies/make-policy.ts';
-import { describeIssues } from './describe-issues.ts';
-import type { Exchange, Management } from './exchange.ts';
-import { matchEtag, requireIfMatch } from './match-etag.ts';
-import { readPathId } from './path-ids.ts';
-import { type Reply, refuse } from './reply.ts';
-import { type Planned, runCommand } from './run-command.ts';
+import { requireIfMatch } from './etag.ts';
+import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import { type PlannedCommand, runCommand } from './run-command.ts';
 
-/** PUT /api/v1/guardrail-policies/{policyId}: a new complete version. */
-export function replacePolicy(exchange: Exchange): Promise<Reply> {
-  const policyId = readPathId(exchange.path['policyId']);
-  return runCommand(exchange, {
-    route: policyId === undefined ? refuse('invalid_path_id') : `PUT /api/v1/guardrail-policies/${policyId}`,
+/** Saves a new complete version of a policy. */
+export function replacePolicy(request: ManagementRequest): Promise<ManagementResponse> {
+  const policyId = request.path('policyId');
+  return runCommand(request, {
+    method: 'PUT',
+    path: `/api/v1/guardrail-policies/${policyId}`,
     gone: 'policy_not_found',
-    plan: (json, operationId) => plan(exchange, policyId ?? '', json, operationId),
+    plan: (json, operationId) => plan(request, policyId, json, operationId),
   });
 }
 
 async function plan(
-  { management, incoming }: Exchange,
+  { service, incoming }: ManagementRequest,
   policyId: string,
   json: JsonValue | undefined,
   operationId: string,
-): Promise<Planned> {
-  const match = requireIfMatch(incoming);
-  if (match.kind === 'refusal') return match;
-  const policy = await findPolicy(management.client, management.caches, policyId);
-  if (policy === undefined) return refuse('policy_not_found');
+): Promise<PlannedCommand> {
+  const checkEtag = requireIfMatch(incoming);
+  if (typeof checkEtag !== 'function') return checkEtag;
+  const policy = await findPolicy(service.client, service.caches, policyId);
+  if (policy === undefined) return failure('policy_not_found');
   const { name, uid, generation, deletionTimestamp } = policy.metadata;
-  const mismatch = matchEtag(match, { type: 'policy', id: policyId, uid, generation });
+  const mismatch = checkEtag({ type: 'policy', id: policyId, uid, generation });
   if (mismatch !== undefined) return mismatch;
-  if (json === undefined) return refuse('invalid_json');
+  if (json === undefined) return failure('invalid_json');
   const body = policyReplaceSchema.safeParse(json);
-  if (!body.success) return refuse('invalid_body', describeIssues(body.error));
-  if (!fitsIntoRevision(body.data.definition)) return refuse('definition_too_large');
-  if (deletionTimestamp !== undefined) return refuse('policy_deleting');
-  // What is there now becomes a revision before it is replaced.
-  const record = await management.recorder.record(policyId, policy);
-  if (record.kind === 'pending') return refuse('revision_pending');
-  const tests = await testsOf(management, policyId, policy);
-  if (!fitsIntoRevision(body.data.definition, tests)) return refuse('definition_too_large');
+  if (!body.success) return failure('invalid_body', describeIssues(body.error));
+  if (!fitsIntoRevision(body.data.definition)) return failure('definition_too_large');
+  if (deletionTimestamp !== undefined) return failure('policy_deleting');
+  // The live generation becomes a revision before it is replaced, so that no version is lost.
+  const record = await service.recorder.record(policyId, policy);
+  if (record.kind === 'pending') return failure('revision_pending');
+  const tests = await testsOf(service, policyId, policy);
+  if (!fitsIntoRevision(body.data.definition, tests)) return failure('definition_too_large');
   const spec = nextPolicySpec(body.data, tests, changeToken(operationId, generation + 1));
   return {
     kind: 'planned',
@@ -58,7 +58,7 @@ async function plan(
   };
 }
 
-/** The tests as they stand; those of the newest revision where what stands is not accepted. */
+/** The live tests; those of the newest revision where the live ones are invalid. */
 async function testsOf(
   { client, caches }: Management,
   policyId: string,

@@ -2,11 +2,11 @@ import type { KubeClient } from '#kube/client/client';
 import { idLabel, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { ManagementCaches } from '../caches.ts';
+import type { ManagementCaches } from '../caches/management-caches.ts';
 
 /**
- * The binding of a model, as it is now. The cache only tells which name to ask for; that there is none is believed only
- * when the server says so. Of two objects with one id the API shows the one that has no conflict.
+ * The live binding of a model. The cache only provides the object name; absence is confirmed by the server. Of two objects
+ * with the same id the API shows the one without a conflict.
  */
 export async function findModel(
   client: Pick<KubeClient, 'get' | 'list'>,

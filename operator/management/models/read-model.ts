@@ -10,8 +10,7 @@ import { replicasOf, waitingReplicas } from '../../controllers/model-binding/gat
 import type { ReplicaView } from '../../controllers/model-binding/snapshot.ts';
 import { findUpstream } from '../../environment/approved-providers.ts';
 import type { GatewayReplicas } from '../../gateways/ports.ts';
-import type { ManagementCaches } from '../caches.ts';
-import { isShown } from '../caches.ts';
+import { isShown, type ManagementCaches } from '../caches/management-caches.ts';
 import type { BindingFacts } from '../operations/decide-binding-end.ts';
 import type { OperationStore } from '../operations/ports.ts';
 import { bindingFacts } from '../operations/settle-models.ts';
@@ -19,11 +18,11 @@ import { findModel } from './find-model.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 
 export type ModelReader = {
-  /** The binding of a model from live reads; undefined where there is none. */
+  /** A live read of the binding of a model; undefined if there is none. */
   find(modelId: string): Promise<Stored<ModelBinding> | undefined>;
-  /** What decides its state: the route live, the reports as the watch tells, the processes of the gateway. */
+  /** The input of its state: a live read of the route, cached reports, and the running gateway replicas. */
   snapshot(modelId: string, binding: Stored<ModelBinding>): Promise<ModelSnapshot>;
-  /** What ends operations on it. */
+  /** The input that decides how operations on it end. */
   read(modelId: string): Promise<BindingFacts | undefined>;
 };
 
@@ -104,8 +103,8 @@ export function createModelReader(options: {
 }
 
 /**
- * When the last of what is observed changed, by the times that are stored with it, so that every process of the API says
- * the same: when route and reports were made, when the operator saw a condition change, and when it decided an outcome.
+ * The latest of the stored times of what is observed, so that every replica answers the same: creation of route and
+ * reports, transitions of conditions, and outcomes of applications.
  */
 function lastObserved(
   { status }: Stored<ModelBinding>,

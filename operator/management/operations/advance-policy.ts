@@ -3,20 +3,20 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
 import { recordRevision } from '../../revisions/record-revision.ts';
 import { listRevisionHeads } from '../../revisions/revision-heads.ts';
-import type { ManagementCaches } from '../caches.ts';
+import type { ManagementCaches } from '../caches/management-caches.ts';
+import type { OpenCommandRecord, OperationEnd, WrittenGeneration } from './command-record.ts';
 import { decidePolicyEnd } from './decide-policy-end.ts';
-import type { OpenOperation, OperationEnd, Written } from './operation.ts';
 import type { OperationStore } from './ports.ts';
 
 /**
- * Records what an operation on a policy wrote, from its row, and ends the operation; safe to repeat, by any process.
- * @param live the object as it is, where the caller has just read or written it
- * @returns the end, undefined where it cannot be said now
+ * Records the revision of an operation on a policy, from its row, and ends the operation. Any process may repeat it.
+ * @param live the current generation, if the caller has just read or written the object
+ * @returns the end; undefined while it is not known
  */
 export type AdvancePolicy = (
-  operation: OpenOperation,
-  written: Written,
-  live?: Written,
+  operation: OpenCommandRecord,
+  written: WrittenGeneration,
+  live?: WrittenGeneration,
 ) => Promise<OperationEnd | undefined>;
 
 export function createAdvancePolicy(options: {
@@ -26,13 +26,17 @@ export function createAdvancePolicy(options: {
 }): AdvancePolicy {
   const { client, caches, store } = options;
 
-  async function readLive(policyId: string, name: string): Promise<Written | undefined> {
+  async function readLive(policyId: string, name: string): Promise<WrittenGeneration | undefined> {
     const found = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
     if (found?.metadata.labels?.[idLabel] !== policyId) return undefined;
     return { uid: found.metadata.uid, generation: found.metadata.generation };
   }
 
-  async function decide(operation: OpenOperation, written: Written, given: Written | undefined) {
+  async function decide(
+    operation: OpenCommandRecord,
+    written: WrittenGeneration,
+    given: WrittenGeneration | undefined,
+  ) {
     const { write, target } = operation;
     if (write.type === 'write_binding') throw new TypeError('a binding has no revision');
     const { objectName, spec } = write;

@@ -1,37 +1,37 @@
 import type { ApplicationRecord } from '#resources/model-binding';
-import { failedWith, type OpenOperation, type OperationEnd } from './operation.ts';
+import { failedWith, type OpenCommandRecord, type OperationEnd } from './command-record.ts';
 
-/** The binding of a model as one read showed it. */
+/** The binding of a model, from one read. */
 export type BindingFacts = {
   readonly uid: string;
   readonly generation: number;
-  /** The token that the binding wants to be applied. */
+  /** spec.apply: the token of the desired application. */
   readonly token: string;
-  /** Policy id and revision; nulls where the model is to be without a guardrail. The id may be unknown. */
-  readonly wanted: { readonly policyId: string | null | undefined; readonly policyRevision: number | null };
+  /** Policy id and revision; nulls for a model without a guardrail. The id is undefined if the policy was not found. */
+  readonly desired: { readonly policyId: string | null | undefined; readonly policyRevision: number | null };
   readonly contentProfile: string;
-  readonly ring: readonly ApplicationRecord[];
-  /** What the route pins, with the digest of its bundle. */
+  readonly history: readonly ApplicationRecord[];
+  /** The pinned application of the route, with the digest of its bundle. */
   readonly pinned: { readonly generationId: string; readonly digest: string | null } | undefined;
 };
 
-type BindingOperation = OpenOperation & { readonly write: { readonly type: 'write_binding' } };
+type BindingOperation = OpenCommandRecord & { readonly write: { readonly type: 'write_binding' } };
 
 /**
- * How an operation on a binding ended; undefined while it goes on. Only the operator decides an outcome: a record of its
- * ring answers an operation by its id and content. Where no record does and the binding wants something else by now,
- * the operation is superseded (DESIGN section 5).
+ * How an operation on a binding ended; undefined while it is in progress. Only the operator decides an outcome: an entry
+ * of its application history with the id and content of the operation. Without such an entry, an operation that the
+ * binding no longer desires is superseded.
  */
 export function decideBindingEnd(
   operation: BindingOperation,
   written: { readonly uid: string; readonly generation: number },
   facts: BindingFacts | undefined,
 ): OperationEnd | undefined {
-  if (facts === undefined) return failedWith('superseded', 'The model is gone.');
-  const record = facts.ring.find((entry) => answersOperation(entry, operation));
+  if (facts === undefined) return failedWith('superseded', 'The model does not exist any more.');
+  const record = facts.history.find((entry) => answersOperation(entry, operation));
   if (record !== undefined) return endOf(operation, record, facts);
-  // A model that was restored with what the command wrote is applied again: the operator ends it.
-  if (wantsStill(operation, facts)) return undefined;
+  // A restored model that still contains the write is applied again, and the operator decides that outcome.
+  if (isStillDesired(operation, facts)) return undefined;
   if (facts.uid !== written.uid) return failedWith('lost_in_restore');
   if (facts.generation > written.generation) return failedWith('superseded', 'Its outcome was not observed.');
   return failedWith('lost_in_restore');
@@ -40,7 +40,7 @@ export function decideBindingEnd(
 function answersOperation(record: ApplicationRecord, { operationId, write }: BindingOperation): boolean {
   if (record.operationId !== operationId || record.contentProfile !== write.contentProfile) return false;
   if (write.guardrail.mode === 'None') return record.policyId === undefined && record.policyRevision === undefined;
-  // The id is absent in a record that was made while the policy could not be found.
+  // An entry has no policy id if the policy did not exist when the operator wrote it.
   const samePolicy = record.policyId === undefined || record.policyId === write.policyId;
   return samePolicy && record.policyRevision === String(write.guardrail.policyRef.revision);
 }
@@ -58,9 +58,9 @@ function endOf(operation: BindingOperation, record: ApplicationRecord, facts: Bi
   };
 }
 
-function wantsStill({ operationId, write }: BindingOperation, facts: BindingFacts): boolean {
+function isStillDesired({ operationId, write }: BindingOperation, facts: BindingFacts): boolean {
   if (facts.token !== operationId || facts.contentProfile !== write.contentProfile) return false;
-  const { policyId, policyRevision } = facts.wanted;
+  const { policyId, policyRevision } = facts.desired;
   if (write.guardrail.mode === 'None') return policyRevision === null;
   const samePolicy = policyId === undefined || policyId === write.policyId;
   return samePolicy && policyRevision === write.guardrail.policyRef.revision;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ApplicationRecord } from '#resources/model-binding';
+import type { CommandWrite, OpenCommandRecord } from './command-record.ts';
 import { type BindingFacts, decideBindingEnd } from './decide-binding-end.ts';
 import { decidePolicyEnd } from './decide-policy-end.ts';
-import type { CommandWrite, OpenOperation } from './operation.ts';
 
 const operationId = '01900000-0000-7000-8000-000000000001';
 const policyId = '01900000-0000-7000-8000-000000000002';
@@ -10,7 +10,7 @@ const modelId = '01900000-0000-7000-8000-000000000003';
 
 type BindingWrite = CommandWrite & { readonly type: 'write_binding' };
 
-function operation(change: Partial<BindingWrite> = {}): OpenOperation & { readonly write: BindingWrite } {
+function operation(change: Partial<BindingWrite> = {}): OpenCommandRecord & { readonly write: BindingWrite } {
   return {
     operationId,
     kind: 'binding.apply',
@@ -41,9 +41,9 @@ function facts(change: Partial<BindingFacts> = {}): BindingFacts {
     uid: 'uid',
     generation: 5,
     token: operationId,
-    wanted: { policyId, policyRevision: 2 },
+    desired: { policyId, policyRevision: 2 },
     contentProfile: 'profile',
-    ring: [],
+    history: [],
     pinned: undefined,
     ...change,
   };
@@ -66,52 +66,52 @@ const end = (change: Partial<BindingFacts> | undefined, write: Partial<BindingWr
   decideBindingEnd(operation(write), { uid: 'uid', generation: 5 }, change === undefined ? undefined : facts(change));
 
 describe('an operation on a binding', () => {
-  test('goes on while the binding wants it and the ring says nothing', () => {
+  test('an operation is in progress while the binding desires it and the history has no entry of it', () => {
     expect(end({})).toBeUndefined();
     expect(end({ generation: 9 })).toBeUndefined();
-    expect(end({ ring: [record({ operationId: 'another' })] })).toBeUndefined();
-    expect(end({ wanted: { policyId: undefined, policyRevision: 2 } })).toBeUndefined();
+    expect(end({ history: [record({ operationId: 'another' })] })).toBeUndefined();
+    expect(end({ desired: { policyId: undefined, policyRevision: 2 } })).toBeUndefined();
   });
 
-  test('succeeds by a record of the ring, with the digest of what is pinned', () => {
+  test('an operation succeeds by its entry in the history, with the digest of the pinned bundle', () => {
     const pinned = { generationId: 'generation', digest: 'd' };
-    expect(end({ ring: [record()], pinned })).toEqual({
+    expect(end({ history: [record()], pinned })).toEqual({
       kind: 'succeeded',
       result: { modelId, policyId, policyRevision: 2, generationId: 'generation', bundleDigest: 'd' },
     });
-    expect(end({ ring: [record()], token: 'later', generation: 7 })).toMatchObject({ kind: 'succeeded' });
+    expect(end({ history: [record()], token: 'later', generation: 7 })).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('is not answered by a record of other content', () => {
+  test('an entry with other content does not end an operation', () => {
     for (const change of [{ policyRevision: '3' }, { policyId: 'other' }, { contentProfile: 'other' }]) {
-      expect(end({ ring: [record(change)] })).toBeUndefined();
+      expect(end({ history: [record(change)] })).toBeUndefined();
     }
     const unbind = { guardrail: { mode: 'None' } as const, policyId: null };
-    expect(end({ ring: [record()], wanted: { policyId: null, policyRevision: null } }, unbind)).toBeUndefined();
+    expect(end({ history: [record()], desired: { policyId: null, policyRevision: null } }, unbind)).toBeUndefined();
     const { policyId: _id, policyRevision: _revision, ...bare } = record();
-    expect(end({ ring: [bare], wanted: { policyId: null, policyRevision: null } }, unbind)).toMatchObject({
+    expect(end({ history: [bare], desired: { policyId: null, policyRevision: null } }, unbind)).toMatchObject({
       kind: 'succeeded',
       result: { policyId: null, policyRevision: null },
     });
   });
 
-  test('fails with the reason of the operator', () => {
-    const ring = [record({ outcome: 'Failed', reason: 'provider_unavailable' })];
-    expect(end({ ring })).toMatchObject({ kind: 'failed', code: 'provider_unavailable' });
+  test('an operation fails with the reason of its entry', () => {
+    const history = [record({ outcome: 'Failed', reason: 'provider_unavailable' })];
+    expect(end({ history })).toMatchObject({ kind: 'failed', code: 'provider_unavailable' });
   });
 
-  test('is superseded when a later generation wants something else, or the model is gone', () => {
+  test('an operation is superseded when a later generation desires other content or the model is deleted', () => {
     expect(end({ token: 'later', generation: 6 })).toMatchObject({ kind: 'failed', code: 'superseded' });
-    expect(end({ wanted: { policyId, policyRevision: 3 }, generation: 6 })).toMatchObject({ code: 'superseded' });
+    expect(end({ desired: { policyId, policyRevision: 3 }, generation: 6 })).toMatchObject({ code: 'superseded' });
     expect(end(undefined)).toMatchObject({ kind: 'failed', code: 'superseded' });
   });
 
-  test('goes on where the object was restored with what was written', () => {
+  test('an operation on a restored model that contains its write stays in progress', () => {
     expect(end({ uid: 'another', generation: 1 })).toBeUndefined();
     expect(end({ generation: 4 })).toBeUndefined();
   });
 
-  test('is lost where the object is another one, or older than the write', () => {
+  test('an operation is lost_in_restore when the model is another object or older than its write', () => {
     expect(end({ uid: 'another', token: 'earlier' })).toMatchObject({ kind: 'failed', code: 'lost_in_restore' });
     expect(end({ uid: 'another', token: 'earlier', generation: 9 })).toMatchObject({ code: 'lost_in_restore' });
     expect(end({ token: 'earlier', generation: 4 })).toMatchObject({ kind: 'failed', code: 'lost_in_restore' });
@@ -131,19 +131,19 @@ describe('an operation on a policy', () => {
     policy: { name: 'p', uid: change.uid ?? 'uid', generation },
   });
 
-  test('succeeds by the revision of its token, UID and generation, and by no other', () => {
+  test('an operation on a policy succeeds only by the revision of its token, UID and generation', () => {
     expect(decide([recorded(7, 5)])).toEqual({ kind: 'succeeded', result: { policyId, revision: 7 } });
     expect(decide([recorded(7, 4)])).toBeUndefined();
     expect(decide([recorded(7, 5, { uid: 'another' })])).toBeUndefined();
     expect(decide([])).toBeUndefined();
   });
 
-  test('has lost its revision when a later generation was recorded first', () => {
+  test('an operation on a policy is revision_lost when a later generation was recorded first', () => {
     expect(decide([recorded(7, 6, { token: '' })])).toMatchObject({ kind: 'failed', code: 'revision_lost' });
     expect(decide([recorded(7, 5, { token: 'other' })])).toMatchObject({ code: 'revision_lost' });
   });
 
-  test('is lost where the object is another one, or older than the write; a deleted one may still be recorded', () => {
+  test('an operation on a policy is lost_in_restore for another or older object, and open for a deleted one', () => {
     expect(decide([], { uid: 'another', generation: 9 })).toMatchObject({ code: 'lost_in_restore' });
     expect(decide([], { uid: 'uid', generation: 4 })).toMatchObject({ code: 'lost_in_restore' });
     expect(decidePolicyEnd({ policyId, token, written }, [], undefined)).toBeUndefined();

@@ -1,13 +1,13 @@
-import type { KnownRevision } from '../policies/policy-view.ts';
-import { failedWith, type OperationEnd, type Written } from './operation.ts';
+import type { KnownRevision } from '../caches/known-revision.ts';
+import { failedWith, type OperationEnd, type WrittenGeneration } from './command-record.ts';
 
 /**
- * How an operation on a policy ended, from every recorded revision of its policy; undefined while its generation can
- * still be recorded. A revision is its result only by token, UID and generation (DESIGN section 5).
- * @param live the object as it is; undefined where it is gone
+ * How an operation on a policy ended, from all recorded revisions of the policy; undefined while its generation can
+ * still be recorded. Its result is the revision with its token, UID and generation.
+ * @param live the current object; undefined if it was deleted
  */
 export function decidePolicyEnd(
-  operation: { readonly policyId: string; readonly token: string; readonly written: Written },
+  operation: { readonly policyId: string; readonly token: string; readonly written: WrittenGeneration },
   revisions: readonly Pick<KnownRevision, 'number' | 'token' | 'policy'>[],
   live: { readonly uid: string; readonly generation: number } | undefined,
 ): OperationEnd | undefined {

@@ -5,18 +5,18 @@ import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import { KubeError } from '#kube/client/kube-error';
 import type { AdvancePolicy } from './advance-policy.ts';
-import type { OpenOperation, Operation, Written } from './operation.ts';
+import type { CommandRecord, OpenCommandRecord, WrittenGeneration } from './command-record.ts';
 import { type NewCommand, type OperationStore, RecordsUnavailableError } from './ports.ts';
-import { type Sent, sendWrite } from './send-write.ts';
+import { sendWrite, type WriteResult } from './send-write.ts';
 
-/** What became of a command. */
-export type Executed =
-  | { readonly kind: 'accepted'; readonly operation: Operation }
-  /** Another request holds the key: its command is the one that counts. */
+/** The result of one attempt to carry out a command. */
+export type ExecutionResult =
+  | { readonly kind: 'accepted'; readonly record: CommandRecord }
+  /** Another request holds the key. */
   | { readonly kind: 'taken' }
   /** Nothing was written, and the key is free again. */
   | { readonly kind: 'refused'; readonly why: 'changed' | 'gone' | 'invalid' | 'denied' }
-  /** Nobody knows yet: recovery finds out, and a repetition with the same key learns of it. */
+  /** The write may or may not have succeeded. Recovery finds out; a repetition with the same key gets the result. */
   | { readonly kind: 'unknown' };
 
 export type CommandPorts = {
@@ -25,37 +25,41 @@ export type CommandPorts = {
   readonly advance: AdvancePolicy;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long nobody else carries a command on that this process has begun, milliseconds. */
+  /** How long a new command is leased to this process, milliseconds. */
   readonly leaseMs: number;
 };
 
-/** How long a command is tried again and again while the server or the database does not answer, milliseconds. */
-const patienceMs = 6_000;
-const againMs = 200;
+/** How long a command is retried while the resource server or the database does not answer, milliseconds. */
+const retryForMs = 6_000;
+const retryDelayMs = 200;
 
-/** Stores a command, makes its write and notes that it was made (DESIGN section 9). */
-export async function executeCommand(ports: CommandPorts, command: NewCommand): Promise<Executed> {
+/** Stores a command, sends its write and records that the write succeeded. @see docs/design/commands.md */
+export async function executeCommand(ports: CommandPorts, command: NewCommand): Promise<ExecutionResult> {
   const { store, clock, leaseMs } = ports;
-  const giveUpAt = clock.now() + patienceMs;
+  const retryUntil = clock.now() + retryForMs;
   const begun = await store.begin(command, leaseMs);
   if (begun === undefined) return { kind: 'taken' };
-  const sent = await sendPatiently(ports, command, giveUpAt);
+  const sent = await sendWithRetries(ports, command, retryUntil);
   if (sent === undefined) return { kind: 'unknown' };
   if (sent.kind !== 'written') {
     const why = sent.kind === 'denied' ? 'denied' : sent.why;
     if (await store.withdraw(command.operationId)) return { kind: 'refused', why };
-    // Recovery knew better, or took the row away.
+    // Recovery found the write, or deleted the row.
     const found = await store.get(command.operationId);
-    return found?.accepted === true ? { kind: 'accepted', operation: found } : { kind: 'refused', why };
+    return found?.accepted === true ? { kind: 'accepted', record: found } : { kind: 'refused', why };
   }
-  const operation = await acceptPatiently(ports, command.operationId, sent.written, giveUpAt);
-  if (operation === undefined) return { kind: 'unknown' };
-  await finishAtOnce(ports, { ...operation, write: command.write }, sent.written);
-  return { kind: 'accepted', operation };
+  const record = await acceptWithRetries(ports, command.operationId, sent.written, retryUntil);
+  if (record === undefined) return { kind: 'unknown' };
+  await recordRevisionNow(ports, { ...record, write: command.write }, sent.written);
+  return { kind: 'accepted', record };
 }
 
-/** @returns undefined where nobody knows whether it was written */
-async function sendPatiently(ports: CommandPorts, command: NewCommand, giveUpAt: number): Promise<Sent | undefined> {
+/** @returns undefined if it is not known whether the write succeeded */
+async function sendWithRetries(
+  ports: CommandPorts,
+  command: NewCommand,
+  retryUntil: number,
+): Promise<WriteResult | undefined> {
   const { client, clock, logger } = ports;
   for (;;) {
     try {
@@ -63,35 +67,39 @@ async function sendPatiently(ports: CommandPorts, command: NewCommand, giveUpAt:
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       logger.warn('write_unanswered', { operation: command.operationId, code: error.code });
-      if (clock.now() >= giveUpAt) return undefined;
-      await pause(Math.min(error.details.retryAfterMs ?? againMs, giveUpAt - clock.now() + 1));
+      if (clock.now() >= retryUntil) return undefined;
+      await pause(Math.min(error.details.retryAfterMs ?? retryDelayMs, retryUntil - clock.now() + 1));
     }
   }
 }
 
 /**
- * What was written is noted as soon as the database answers again: nobody else may do so for the time of the lease.
+ * Records that the write succeeded as soon as the database answers: the lease keeps other replicas from doing so.
  * @throws RecordsUnavailableError
  */
-async function acceptPatiently(
+async function acceptWithRetries(
   { store, clock, logger }: CommandPorts,
   operationId: string,
-  written: Written,
-  giveUpAt: number,
-): Promise<Operation | undefined> {
+  written: WrittenGeneration,
+  retryUntil: number,
+): Promise<CommandRecord | undefined> {
   for (;;) {
     try {
       return await store.accept(operationId, written);
     } catch (error) {
-      if (!(error instanceof RecordsUnavailableError) || clock.now() >= giveUpAt) throw error;
+      if (!(error instanceof RecordsUnavailableError) || clock.now() >= retryUntil) throw error;
       logger.warn('acceptance_not_noted', { operation: operationId });
-      await pause(againMs);
+      await pause(retryDelayMs);
     }
   }
 }
 
-/** What a policy became is recorded before the answer, so that its reader finds it; if that fails, recovery does it. */
-async function finishAtOnce(ports: CommandPorts, operation: OpenOperation, written: Written): Promise<void> {
+/** Records the revision before the answer, so that the client can read it at once. On a failure recovery does it. */
+async function recordRevisionNow(
+  ports: CommandPorts,
+  operation: OpenCommandRecord,
+  written: WrittenGeneration,
+): Promise<void> {
   if (operation.target.type !== 'policy') return;
   try {
     await ports.advance(operation, written, written);

@@ -4,16 +4,16 @@ import { idLabel, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { listRevisionHeads } from '../../revisions/revision-heads.ts';
 import { changeToken } from '../policies/make-policy.ts';
-import type { CommandWrite, Operation, Written } from './operation.ts';
+import type { CommandRecord, CommandWrite, WrittenGeneration } from './command-record.ts';
 
 /**
- * What the write of a command made, if the command is found anywhere: in the spec, in the revisions, or in the ring.
- * Undefined says nothing about whether it was written; a later change may have taken its place.
+ * The generation that the write of a command created, if its operation id is found: in the spec, in the revisions, or in
+ * the application history. Undefined does not prove that nothing was written: a later change may have replaced it.
  */
 export function findWritten(
   client: Pick<KubeClient, 'get' | 'list'>,
-  command: Pick<Operation, 'operationId' | 'target'> & { readonly write: CommandWrite },
-): Promise<Written | undefined> {
+  command: Pick<CommandRecord, 'operationId' | 'target'> & { readonly write: CommandWrite },
+): Promise<WrittenGeneration | undefined> {
   const { operationId, target, write } = command;
   switch (write.type) {
     case 'create_policy':
@@ -30,7 +30,7 @@ async function findPolicyWrite(
   policyId: string,
   objectName: string,
   { operationId, generation }: { readonly operationId: string; readonly generation: number },
-): Promise<Written | undefined> {
+): Promise<WrittenGeneration | undefined> {
   const token = changeToken(operationId, generation);
   const live = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, objectName);
   if (live?.metadata.labels?.[idLabel] === policyId && live.spec.change === token) {
@@ -45,10 +45,10 @@ async function findBindingWrite(
   client: Pick<KubeClient, 'get'>,
   write: CommandWrite & { readonly type: 'write_binding' },
   operationId: string,
-): Promise<Written | undefined> {
+): Promise<WrittenGeneration | undefined> {
   const live = await client.get<ModelBinding>(kinds.modelBinding, write.objectName);
   if (live?.metadata.uid !== write.uid) return undefined;
   const isInSpec = live.spec.apply === operationId;
-  const isInRing = live.status?.applications?.some((record) => record.operationId === operationId) ?? false;
-  return isInSpec || isInRing ? { uid: write.uid, generation: write.generation + 1 } : undefined;
+  const isInHistory = live.status?.applications?.some((record) => record.operationId === operationId) ?? false;
+  return isInSpec || isInHistory ? { uid: write.uid, generation: write.generation + 1 } : undefined;
 }

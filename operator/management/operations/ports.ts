@@ -1,54 +1,60 @@
 import type { OperationKind } from '#contracts/management';
-import type { CommandWrite, OpenOperation, Operation, OperationEnd, Target, Written } from './operation.ts';
+import type {
+  CommandRecord,
+  CommandTarget,
+  CommandWrite,
+  OpenCommandRecord,
+  OperationEnd,
+  WrittenGeneration,
+} from './command-record.ts';
 
-/** A command that is about to write. */
+/** A command before its write. */
 export type NewCommand = {
   readonly operationId: string;
   readonly kind: OperationKind;
-  readonly target: Target;
+  readonly target: CommandTarget;
   readonly traceId: string;
   readonly write: CommandWrite;
-  /** Who gave the key. */
+  /** The owner of the key. */
   readonly subject: string;
   readonly key: string;
   /** SHA-256 of method, path and canonical body. */
   readonly fingerprint: string;
 };
 
-export type KeyHolder = { readonly fingerprint: string; readonly operation: Operation };
+export type KeyHolder = { readonly fingerprint: string; readonly record: CommandRecord };
 
 /**
- * Idempotency keys and operations. Every method throws RecordsUnavailableError where the store does not answer; a write
- * may have happened then.
+ * Idempotency keys and operations. Every method throws RecordsUnavailableError when the store does not answer; a write
+ * may have taken effect nevertheless.
  */
 export type OperationStore = {
-  /** The command that holds a key of a subject; undefined where the key is free. */
+  /** The command that holds a key of a subject; undefined if the key is free. */
   findKey(subject: string, key: string): Promise<KeyHolder | undefined>;
   /**
-   * Stores a command that is pending, with its key, whole or not at all; undefined where somebody else holds the key.
-   * For `leaseMs` nobody else is to carry it on.
+   * Stores a pending command with its key atomically, leased to the caller for `leaseMs`; undefined if the key is held.
    */
-  begin(command: NewCommand, leaseMs: number): Promise<Operation | undefined>;
+  begin(command: NewCommand, leaseMs: number): Promise<CommandRecord | undefined>;
   /**
-   * Notes that the write was made: the key is used up, the operation runs. Also where recovery had given up on it. An
-   * operation that ended otherwise stays as it is. Undefined where the row is gone.
+   * Records that the write succeeded: the key is used up and the operation runs, also if recovery ended it as
+   * not_executed before. An operation with any other end is unchanged. Undefined if the row no longer exists.
    */
-  accept(operationId: string, written: Written): Promise<Operation | undefined>;
-  /** Takes a command back that was not accepted, with its key; false where it was accepted or is gone. */
+  accept(operationId: string, written: WrittenGeneration): Promise<CommandRecord | undefined>;
+  /** Deletes a command that was not accepted, with its key; false if it was accepted or no longer exists. */
   withdraw(operationId: string): Promise<boolean>;
-  /** Ends an operation; false where it had ended before. The key of one that was never accepted becomes free. */
+  /** Ends an operation; false if it had ended before. The key of a command that was not accepted becomes free. */
   finish(operationId: string, end: OperationEnd): Promise<boolean>;
-  get(operationId: string): Promise<Operation | undefined>;
-  /** With what it writes; undefined where it has ended. */
-  getOpen(operationId: string): Promise<OpenOperation | undefined>;
+  get(operationId: string): Promise<CommandRecord | undefined>;
+  /** With its write; undefined if the operation has ended. */
+  getOpen(operationId: string): Promise<OpenCommandRecord | undefined>;
   /**
-   * Open commands that nobody carries on, the oldest first, at most `limit`: those whose write is not known to be made,
-   * and those on policies. Each is leased to the caller, and to no other one at the same time.
+   * Open commands whose lease has expired, the oldest first, at most `limit`: those whose write is not known to have
+   * succeeded, and those on policies. Each is leased to one caller at a time.
    */
-  claim(limit: number, leaseMs: number): Promise<readonly OpenOperation[]>;
-  /** Accepted operations on bindings that have not ended; of these models only, or of all, the oldest first. */
-  openOnModels(modelIds: readonly string[] | 'all', limit: number): Promise<readonly OpenOperation[]>;
-  /** Removes keys and ended operations that are older than they are kept. */
+  claim(limit: number, leaseMs: number): Promise<readonly OpenCommandRecord[]>;
+  /** Accepted operations on bindings that have not ended, of these models or of all, the oldest first. */
+  openOnModels(modelIds: readonly string[] | 'all', limit: number): Promise<readonly OpenCommandRecord[]>;
+  /** Deletes keys and ended operations whose retention period is over. */
   prune(): Promise<void>;
 };
 

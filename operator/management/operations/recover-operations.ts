@@ -1,17 +1,17 @@
 import { describeFailure } from '#kit/log/describe-failure';
+import { failedWith, type OpenCommandRecord, type WrittenGeneration } from './command-record.ts';
 import type { CommandPorts } from './execute-command.ts';
 import { findWritten } from './find-written.ts';
-import { failedWith, type OpenOperation, type Written } from './operation.ts';
 import { sendWrite } from './send-write.ts';
 
-/** A command that is older is not sent again (DESIGN section 9). */
+/** Age after which the write of a command is not sent again, milliseconds. */
 export const sendAgainMs = 15 * 60_000;
 const batch = 20;
 
 /**
- * Carries on what other processes, or this one, began and did not end. Every replica does it; each command is leased to
- * one of them at a time, and doing it twice does no harm.
- * @returns how many commands were looked at
+ * Continues commands that a process started and did not finish. Every replica does so; a lease gives each command to one
+ * of them at a time, and a repetition has no further effect.
+ * @returns the number of commands that were claimed
  */
 export async function recoverOperations(ports: CommandPorts): Promise<number> {
   const claimed = await ports.store.claim(batch, ports.leaseMs);
@@ -26,14 +26,14 @@ export async function recoverOperations(ports: CommandPorts): Promise<number> {
   return claimed.length;
 }
 
-async function recover(ports: CommandPorts, operation: OpenOperation): Promise<void> {
+async function recover(ports: CommandPorts, operation: OpenCommandRecord): Promise<void> {
   const written = operation.accepted ? operation.written : await settleWrite(ports, operation);
   if (written === undefined || operation.target.type !== 'policy') return;
   await ports.advance(operation, written);
 }
 
-/** Finds out whether the write of a command was made, or makes it. */
-async function settleWrite(ports: CommandPorts, operation: OpenOperation): Promise<Written | undefined> {
+/** Finds the generation that the write of a command created, or sends the write again. */
+async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): Promise<WrittenGeneration | undefined> {
   const { client, store, clock, logger } = ports;
   const { operationId, createdAt } = operation;
   const written = (await findWritten(client, operation)) ?? (await sendAgain());
@@ -42,7 +42,7 @@ async function settleWrite(ports: CommandPorts, operation: OpenOperation): Promi
   await store.accept(operationId, written);
   return written;
 
-  async function sendAgain(): Promise<Written | undefined> {
+  async function sendAgain(): Promise<WrittenGeneration | undefined> {
     const isOld = clock.date().getTime() - createdAt.getTime() > sendAgainMs;
     const sent = isOld ? undefined : await sendWrite(client, operation);
     if (sent?.kind === 'written') return sent.written;

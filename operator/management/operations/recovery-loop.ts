@@ -2,14 +2,14 @@ import { describeFailure } from '#kit/log/describe-failure';
 import type { CommandPorts } from './execute-command.ts';
 import { recoverOperations } from './recover-operations.ts';
 
-/** How often what is older than it is kept is removed. */
+/** How often expired keys and operations are deleted, milliseconds. */
 const pruneMs = 3_600_000;
 
-/** Carries on commands that nobody carries on, at a steady pace, on every replica. */
+/** Recovers abandoned commands at a fixed interval; a full batch is followed by the next one at once. */
 export function startRecovery(ports: CommandPorts, options: { readonly everyMs: number }): AsyncDisposable {
   const { logger, store, clock } = ports;
   let stopped = false;
-  let wake: () => void = () => undefined;
+  let endPause: () => void = () => undefined;
   let prunedAt = Number.NEGATIVE_INFINITY;
 
   async function round(): Promise<number> {
@@ -28,7 +28,7 @@ export function startRecovery(ports: CommandPorts, options: { readonly everyMs: 
   function pause(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, options.everyMs);
-      wake = () => {
+      endPause = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -37,8 +37,8 @@ export function startRecovery(ports: CommandPorts, options: { readonly everyMs: 
 
   async function run(): Promise<void> {
     while (!stopped) {
-      const looked = await round();
-      if (!stopped && looked === 0) await pause();
+      const claimed = await round();
+      if (!stopped && claimed === 0) await pause();
     }
   }
 
@@ -46,7 +46,7 @@ export function startRecovery(ports: CommandPorts, options: { readonly everyMs: 
   return {
     async [Symbol.asyncDispose]() {
       stopped = true;
-      wake();
+      endPause();
       await running;
     },
   };

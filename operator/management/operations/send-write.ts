@@ -5,32 +5,32 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { newPolicyObject } from '../policies/make-policy.ts';
+import type { CommandRecord, CommandWrite, WrittenGeneration } from './command-record.ts';
 import { findWritten } from './find-written.ts';
-import type { CommandWrite, Operation, Written } from './operation.ts';
 
-/** What became of the write of a command. */
-export type Sent =
-  | { readonly kind: 'written'; readonly written: Written }
-  /** Nothing was written, and this write cannot be made any more. */
+/** The result of sending a write. */
+export type WriteResult =
+  | { readonly kind: 'written'; readonly written: WrittenGeneration }
+  /** Nothing was written, and the precondition of the write cannot become true again. */
   | { readonly kind: 'refused'; readonly why: 'changed' | 'gone' | 'invalid' }
-  /** Nothing was written; the server does not let this process write. */
+  /** Nothing was written: the server refuses writes of this process. */
   | { readonly kind: 'denied' };
 
-type Command = Pick<Operation, 'operationId' | 'target'> & { readonly write: CommandWrite };
+type Command = Pick<CommandRecord, 'operationId' | 'target'> & { readonly write: CommandWrite };
 
-/** No conflict is one of them: a server that is too busy with one object to decide a patch has decided nothing. */
+/** `conflict` is not among them: a server that is too busy with an object to decide a patch has decided nothing. */
 const lostRaces: readonly KubeErrorCode[] = ['already_exists', 'precondition_failed', 'not_found'];
 const denials: readonly KubeErrorCode[] = ['unauthenticated', 'forbidden', 'storage_full'];
 
 /**
- * Sends the conditional write of a command. It may be sent any number of times, by any process: exactly one passes, and
- * who does not finds out by the operation's id whether another one did (DESIGN section 9).
- * @throws KubeError where nobody knows whether it was written
+ * Sends the conditional write of a command. Any process may send it any number of times: exactly one succeeds, and the
+ * others find out by the operation id whether one did.
+ * @throws KubeError if it is not known whether the write succeeded
  */
 export async function sendWrite(
   client: Pick<KubeClient, 'get' | 'list' | 'create' | 'patch'>,
   command: Command,
-): Promise<Sent> {
+): Promise<WriteResult> {
   try {
     const { uid, generation } = (await write(client, command)).metadata;
     return { kind: 'written', written: { uid, generation } };

@@ -1,18 +1,18 @@
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
-import type { ManagementCaches } from '../caches.ts';
+import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { OperationStore } from './ports.ts';
 import { type ModelFactsReader, settleOnModel } from './settle-models.ts';
 
-/** Changes of bindings are gathered for so long before their operations are looked for, milliseconds. */
-const gatherMs = 50;
-/** Models that are asked about at once; a change of every binding must not become one statement. */
+/** Debounce of binding changes, milliseconds. */
+const debounceMs = 50;
+/** Models of one statement: a change of every binding must not become one large statement. */
 const batch = 200;
 const openLimit = 500;
 
 /**
- * Ends operations on bindings soon after the operator did: whenever a binding changes, and over all of them at a
- * steady pace, so that a change that no watch told is found too.
+ * Ends operations on bindings after the operator recorded their outcome: when a binding changes, and for all bindings at
+ * a fixed interval, so that a change that no watch reported is found too.
  */
 export function startSettling(options: {
   readonly caches: Pick<ManagementCaches, 'onModelChange'>;
@@ -38,7 +38,7 @@ export function startSettling(options: {
     }
   }
 
-  function wake(): void {
+  function schedule(): void {
     if (stopped || timer !== undefined) return;
     timer = setTimeout(() => {
       timer = undefined;
@@ -46,14 +46,14 @@ export function startSettling(options: {
         const ids = [...changed].slice(0, batch);
         for (const id of ids) changed.delete(id);
         await settle(ids);
-        if (changed.size > 0) wake();
+        if (changed.size > 0) schedule();
       });
-    }, gatherMs);
+    }, debounceMs);
   }
 
   caches.onModelChange((modelId) => {
     changed.add(modelId);
-    wake();
+    schedule();
   });
   const sweep = setInterval(() => {
     running = running.then(() => settle('all'));

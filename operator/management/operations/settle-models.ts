@@ -1,23 +1,22 @@
-import { idLabel } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import type { OpenCommandRecord, OperationEnd } from './command-record.ts';
 import { type BindingFacts, decideBindingEnd } from './decide-binding-end.ts';
-import type { OpenOperation, OperationEnd } from './operation.ts';
 import type { OperationStore } from './ports.ts';
 
 export type ModelFactsReader = {
-  /** The binding of a model as a live read shows it, with the policy that it names; undefined where there is none. */
+  /** A live read of the binding of a model and its policy; undefined if there is no binding. */
   read(modelId: string): Promise<BindingFacts | undefined>;
 };
 
 /**
- * Ends an accepted operation on a binding if the operator's ring, or a later change, has ended it.
- * @returns the end; undefined while it goes on
+ * Ends an accepted operation on a binding if the operator recorded its outcome, or a later change superseded it.
+ * @returns the end; undefined while it is in progress
  */
 export async function settleOnModel(
   store: Pick<OperationStore, 'finish'>,
   reader: ModelFactsReader,
-  operation: OpenOperation,
+  operation: OpenCommandRecord,
 ): Promise<OperationEnd | undefined> {
   const { write, written, target } = operation;
   if (write.type !== 'write_binding' || written === undefined) return undefined;
@@ -26,7 +25,7 @@ export async function settleOnModel(
   return end;
 }
 
-/** The facts of a binding; the id of the policy that it names comes from who knows policies. */
+/** @param policyId the id of the policy that the binding names; undefined if it does not exist */
 export function bindingFacts(
   binding: Stored<ModelBinding>,
   policyId: string | undefined,
@@ -39,17 +38,12 @@ export function bindingFacts(
     uid: metadata.uid,
     generation: metadata.generation,
     token: spec.apply ?? '',
-    wanted: {
+    desired: {
       policyId: isGuarded ? policyId : null,
       policyRevision: isGuarded ? guardrail.policyRef.revision : null,
     },
     contentProfile: spec.contentProfile,
-    ring: status?.applications ?? [],
+    history: status?.applications ?? [],
     pinned,
   };
-}
-
-/** The id in the management API of an object. */
-export function idOf({ metadata }: { readonly metadata: Stored<ModelBinding>['metadata'] }): string | undefined {
-  return metadata.labels?.[idLabel];
 }

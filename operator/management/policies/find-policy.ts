@@ -2,12 +2,12 @@ import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import { isShown, type ManagementCaches } from '../caches.ts';
+import { isShown, type ManagementCaches } from '../caches/management-caches.ts';
 import { policyObjectName } from './make-policy.ts';
 
 /**
- * The policy of an id, as it is now. The cache only tells which name to ask for; that there is none is believed only
- * when the server says so. Of two objects with one id the one that owns its revisions is meant.
+ * The live policy of an id. The cache only provides the object name; absence is confirmed by the server. Of two objects
+ * with the same id the owner of the recorded revisions is chosen.
  */
 export async function findPolicy(
   client: Pick<KubeClient, 'get' | 'list'>,

@@ -2,12 +2,12 @@ import type { PolicyCreate, PolicyReplace } from '#contracts/management';
 import type { GuardrailPolicy, GuardrailPolicySpec, PolicyTest } from '#resources/guardrail-policy';
 import { apiVersion, idLabel, kinds } from '#resources/kinds';
 
-/** The token of a write of this API (DESIGN section 5): the operation and the generation that its write makes. */
+/** The value of spec.change of a write of this API: its operation and the generation that the write creates. */
 export function changeToken(operationId: string, generation: number): string {
   return `${operationId}/${generation}`;
 }
 
-/** The operation that a token names; undefined where the token is not of this API. */
+/** The operation in a token; undefined if another client wrote the token. */
 export function operationOfToken(
   token: string,
 ): { readonly operationId: string; readonly generation: number } | undefined {
@@ -16,7 +16,7 @@ export function operationOfToken(
   return { operationId: found[1] as string, generation: Number(found[2]) };
 }
 
-/** The name of the object of a policy that this API makes. */
+/** The object name of a policy that this API creates. */
 export function policyObjectName(id: string): string {
   return `p-${id}`;
 }
@@ -26,7 +26,7 @@ export function newPolicySpec(body: PolicyCreate, operationId: string): Guardrai
   return { displayName: name, description, lifecycle: 'Draft', definition, change: changeToken(operationId, 1) };
 }
 
-/** The next version: everything is replaced but the tests, which the API does not know. */
+/** The next version. The tests are kept, because this API does not carry them. */
 export function nextPolicySpec(
   body: PolicyReplace,
   tests: readonly PolicyTest[] | undefined,

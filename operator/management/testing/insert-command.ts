@@ -1,10 +1,11 @@
 import { v7 as uuid } from 'uuid';
+import { commandFingerprint } from '#api/run-idempotent';
 import { canonicalBytes, sha256Hex } from '#contracts/canonical';
 import type { Database } from '#sql/connect';
 import { definitionOf } from '../../testing/objects.ts';
 import { newPolicySpec, policyObjectName } from '../policies/make-policy.ts';
 
-/** A POST of a policy, whose row a test writes as a process leaves it that was killed. */
+/** A POST of a policy whose row looks as if its process was killed. */
 export type LeftCommand = {
   readonly operationId: string;
   readonly policyId: string;
@@ -15,7 +16,7 @@ export type LeftCommand = {
 export type RowOptions = {
   readonly subject: string;
   readonly createdAt: Date;
-  /** Until then nobody else carries it on; in the past when absent. */
+  /** End of the lease; in the past when absent. */
   readonly leasedUntil?: Date;
   readonly state?: 'pending' | 'succeeded';
   readonly updatedAt?: Date;
@@ -33,7 +34,7 @@ export async function insertCommand({ sql }: Database, command: LeftCommand, opt
   const hasEnded = state === 'succeeded';
   const spec = newPolicySpec({ description: '', ...body }, operationId);
   const write = JSON.stringify({ type: 'create_policy', objectName: policyObjectName(policyId), spec });
-  const fingerprint = sha256Hex(`POST /api/v1/guardrail-policies\n${sha256Hex(canonicalBytes(body))}`);
+  const fingerprint = commandFingerprint('POST', '/api/v1/guardrail-policies', sha256Hex(canonicalBytes(body)));
   await sql`
     insert into management.operations
       (operation_id, kind, state, target_type, target_id, trace_id, write, accepted, result,

@@ -7,7 +7,7 @@ import { makeDataDirectory, openFolder, silent } from '../../folder-api/testing/
 import { readConfig } from '../config.ts';
 import { createManagementService, type ManagementOverrides, type ManagementService } from '../service.ts';
 
-/** A clock that stands until a test moves it, and counts how often it is asked. */
+/** A clock that a test advances; it counts its reads. */
 export type ManualClock = Clock & {
   advance(ms: number): void;
   asked(): number;
@@ -29,18 +29,18 @@ export function createManualClock(start = new Date()): ManualClock {
   };
 }
 
-/** One replica in this process over the operator's folder and PostgreSQL, without an operator. Everybody is let in. */
+/** One replica in this process over the operator's folder and PostgreSQL, without an operator. Every request is authorized. */
 export type OpenService = AsyncDisposable & {
   readonly client: KubeClient;
   readonly database: TestDatabase;
   readonly service: ManagementService;
   readonly clock: ManualClock;
-  /** One more replica over the same. */
+  /** Starts another replica over the same folder and database. */
   startAnother(): Promise<ManagementService>;
 };
 
 /** The subject of every request. */
-export const subject = 'user:test|somebody';
+export const subject = 'user:test|administrator';
 
 export async function openService(overrides: ManagementOverrides = {}): Promise<OpenService> {
   await using parts = new AsyncDisposableStack();
@@ -59,8 +59,8 @@ export async function openService(overrides: ManagementOverrides = {}): Promise<
     PORTCULLIS_RUN_DIR: data.path,
   });
   const clock = createManualClock();
-  const access = { admit: () => Promise.resolve({ ok: true, subject } as const) };
-  const start = () => createManagementService(config, secrets, { access, clock, logger: silent, ...overrides });
+  const authorizer = { authorize: () => Promise.resolve({ kind: 'caller', caller: subject } as const) };
+  const start = () => createManagementService(config, secrets, { authorizer, clock, logger: silent, ...overrides });
   const service = parts.use(await start());
   const owned = parts.move();
   return {

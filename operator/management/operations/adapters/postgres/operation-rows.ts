@@ -1,8 +1,8 @@
 import type { OperationKind, OperationResult, OperationState } from '#contracts/management';
 import type { OperationFailureCode } from '#contracts/management-errors';
-import type { CommandWrite, OpenOperation, Operation } from '../../operation.ts';
+import type { CommandRecord, CommandWrite, OpenCommandRecord } from '../../command-record.ts';
 
-/** A row of management.operations without what it writes. */
+/** A row of management.operations without its write. */
 export type OperationRow = {
   readonly operation_id: string;
   readonly kind: OperationKind;
@@ -12,7 +12,7 @@ export type OperationRow = {
   readonly trace_id: string;
   readonly accepted: boolean;
   readonly written_uid: string | null;
-  /** bigint comes as text. */
+  /** The driver returns bigint as text. */
   readonly written_generation: string | null;
   readonly result: string | null;
   readonly failure_code: OperationFailureCode | null;
@@ -22,7 +22,7 @@ export type OperationRow = {
 };
 export type OpenOperationRow = OperationRow & { readonly write: string };
 
-export function operationOfRow(row: OperationRow): Operation {
+export function operationOfRow(row: OperationRow): CommandRecord {
   const { written_uid: uid, written_generation: generation, failure_code: code } = row;
   return {
     operationId: row.operation_id,
@@ -39,6 +39,6 @@ export function operationOfRow(row: OperationRow): Operation {
   };
 }
 
-export function openOperationOfRow(row: OpenOperationRow): OpenOperation {
+export function openOperationOfRow(row: OpenOperationRow): OpenCommandRecord {
   return { ...operationOfRow(row), write: JSON.parse(row.write) as CommandWrite };
 }

@@ -2,7 +2,7 @@ import { type Database, SqlStatementError, SqlUnavailableError } from '#sql/conn
 import { type OperationStore, RecordsUnavailableError } from '../../ports.ts';
 import { type OpenOperationRow, type OperationRow, openOperationOfRow, operationOfRow } from './operation-rows.ts';
 
-/** How long a key stays with its command, and an operation can be read after its end (DESIGN section 9). */
+/** Retention of an idempotency key, and of an ended operation. */
 const keyDays = 7;
 const operationDays = 30;
 
@@ -12,7 +12,7 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>): OperationS
     written_generation, result, failure_code, failure_message, created_at, updated_at`;
   const qualified = sql`o.operation_id, o.kind, o.state, o.target_type, o.target_id, o.trace_id, o.accepted,
     o.written_uid, o.written_generation, o.result, o.failure_code, o.failure_message, o.created_at, o.updated_at`;
-  /** Whole milliseconds, as answers show them. */
+  /** In whole milliseconds, the precision of answers. */
   const now = sql`date_trunc('milliseconds', clock_timestamp())`;
 
   return wrapped({
@@ -21,7 +21,7 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>): OperationS
         select k.fingerprint, ${qualified}
         from management.idempotency_keys k join management.operations o using (operation_id)
         where k.subject = ${subject} and k.key = ${key}`;
-      return row === undefined ? undefined : { fingerprint: row.fingerprint, operation: operationOfRow(row) };
+      return row === undefined ? undefined : { fingerprint: row.fingerprint, record: operationOfRow(row) };
     },
 
     async begin(command, leaseMs) {
@@ -128,7 +128,7 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>): OperationS
   });
 }
 
-/** A statement that the database refuses is as if it did not answer: nobody is told anything about it. */
+/** A refused statement is reported as an unavailable database: its error may describe data. */
 function wrapped(store: OperationStore): OperationStore {
   const translate = <A extends readonly unknown[], T>(method: (...args: A) => Promise<T>) => {
     return async (...args: A): Promise<T> => {

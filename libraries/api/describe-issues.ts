@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { ErrorDetail } from './reply.ts';
+import type { ErrorDetail } from './operation.ts';
 
-/** So many details are shown; who mends these is told of the next. */
+/** The rest appears once these are corrected. */
 const maxDetails = 20;
 
-/** What is wrong with a body, member by member. Values never appear, and of unknown members their names at most. */
+/** One detail for each invalid member. Values never appear; of unknown members at most the names. */
 export function describeIssues(error: z.ZodError): readonly ErrorDetail[] {
   return error.issues.slice(0, maxDetails).map((issue) => ({
     path: pointerOf(issue.path),

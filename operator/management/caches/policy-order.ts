@@ -1,6 +1,6 @@
 /**
- * Ids in the order of the list: the newest first. UUIDs of version 7 begin with their time, so what is made while
- * somebody walks through the pages comes before the place where the walk is.
+ * Ids in the order of the list, the newest first. UUIDs of version 7 begin with their time, so that a policy that is
+ * created during a walk through the pages sorts before the position of the walk.
  */
 export class PolicyOrder {
   /** Descending. */
@@ -11,24 +11,24 @@ export class PolicyOrder {
   }
 
   add(id: string): void {
-    const place = this.#placeOf(id);
-    if (this.#ids[place] !== id) this.#ids.splice(place, 0, id);
+    const position = this.#positionOf(id);
+    if (this.#ids[position] !== id) this.#ids.splice(position, 0, id);
   }
 
   remove(id: string): void {
-    const place = this.#placeOf(id);
-    if (this.#ids[place] === id) this.#ids.splice(place, 1);
+    const position = this.#positionOf(id);
+    if (this.#ids[position] === id) this.#ids.splice(position, 1);
   }
 
-  /** At most `limit` ids behind `after`, from the beginning where it is absent, and whether more follow. */
+  /** At most `limit` ids after `after`, or from the start if that is absent, and whether more follow. */
   page(after: string | undefined, limit: number): { readonly ids: readonly string[]; readonly more: boolean } {
-    const found = after === undefined ? 0 : this.#placeOf(after);
+    const found = after === undefined ? 0 : this.#positionOf(after);
     const start = after !== undefined && this.#ids[found] === after ? found + 1 : found;
     return { ids: this.#ids.slice(start, start + limit), more: this.#ids.length > start + limit };
   }
 
-  /** The first place whose id is not above this one. */
-  #placeOf(id: string): number {
+  /** The first position whose id is not greater than this one. */
+  #positionOf(id: string): number {
     let low = 0;
     let high = this.#ids.length;
     while (low < high) {

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
-import type { ManagementMetrics } from '../metrics.ts';
-import type { Readiness } from '../readiness.ts';
+import type { ManagementMetrics } from './metrics.ts';
+import type { Readiness } from './readiness.ts';
 
-/** What tells an operator of the process how it is; served on an address of its own. */
+/** Liveness, readiness and metrics, on an address apart from that of the API. */
 export function createAdmin({ registry }: ManagementMetrics, readiness: Readiness): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));

@@ -2,7 +2,7 @@ import type { ProviderList } from '#contracts/management';
 import { classifierProfile, detectorContract } from '#contracts/policy';
 import type { ApprovedProvider } from '#contracts/providers';
 
-/** The approved external checks as the API shows them: no address, no secret, and no provider of models. */
+/** The approved external checks as the API shows them: without addresses and secrets, and without model providers. */
 export function providerList(approved: readonly ApprovedProvider[]): ProviderList {
   return { items: approved.flatMap(externalCheck).toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
 }

@@ -1,15 +1,15 @@
+import { openApiPaths } from '#api/openapi';
 import { managementContract } from '#contracts/management';
-import { type ManagementErrorCode, managementErrors } from '#contracts/management-errors';
-import { everyError, type OperationText, operationTexts } from './operations.ts';
-import { componentSchemas } from './schemas.ts';
+import { bodySchemas } from './body-schemas.ts';
+import { managementTable } from './management-table.ts';
 
-/** Where the document of the ten routes is served, and where that of everything else. */
+/** The management routes have a document of their own (management:schema:routes-excluded). */
 export const managementDocumentPath = '/api/v1/guardrail-management/openapi.json';
 export const commonDocumentPath = '/openapi.json';
 
 const licence = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
 
-/** The OpenAPI document of the contract platform.control-plane.guardrail-management/v1 (document 3, section 9). */
+/** The OpenAPI document of the contract platform.control-plane.guardrail-management/v1 (management:version:contract). */
 export function managementDocument(): unknown {
   return {
     openapi: '3.1.1',
@@ -30,7 +30,7 @@ export function managementDocument(): unknown {
       { name: 'Providers', description: 'Approved external checks.' },
     ],
     security: [{ platformToken: [] }],
-    paths: pathsOf(Object.entries(operationTexts)),
+    paths: openApiPaths(managementTable),
     components: {
       securitySchemes: {
         platformToken: {
@@ -48,12 +48,12 @@ export function managementDocument(): unknown {
         },
         Location: { description: 'The address of the operation.', schema: { type: 'string', format: 'uri-reference' } },
       },
-      schemas: componentSchemas(),
+      schemas: bodySchemas(),
     },
   };
 }
 
-/** The document of what the control plane serves besides; the routes of the contract above are no part of it. */
+/** The document of the other routes of the control plane. */
 export function commonDocument(): unknown {
   const document = (path: string, summary: string, operationId: string) => ({
     get: {
@@ -91,64 +91,4 @@ export function commonDocument(): unknown {
       ),
     },
   };
-}
-
-function pathsOf(operations: readonly (readonly [string, OperationText])[]): Record<string, Record<string, unknown>> {
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const [name, text] of operations) {
-    paths[text.path] = { ...paths[text.path], [text.method]: operationOf(name, text) };
-  }
-  return paths;
-}
-
-function operationOf(operationId: string, text: OperationText) {
-  const { tag, summary, description, parameters, body, answer, errors } = text;
-  const headers = {
-    traceparent: { $ref: '#/components/headers/traceparent' },
-    ...(answer.etag ? { ETag: { $ref: '#/components/headers/ETag' } } : {}),
-    ...(answer.status === 202 ? { Location: { $ref: '#/components/headers/Location' } } : {}),
-  };
-  return {
-    operationId,
-    tags: [tag],
-    summary,
-    description,
-    parameters,
-    ...(body === undefined
-      ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: schemaRef(body) } } } }),
-    responses: {
-      [answer.status]: {
-        description: answer.status === 202 ? 'The command was accepted.' : 'What was asked for.',
-        headers,
-        content: { 'application/json': { schema: schemaRef(answer.schema) } },
-      },
-      ...errorResponses([...errors, ...everyError]),
-    },
-  };
-}
-
-/** One response for each status, which names its codes. */
-function errorResponses(codes: readonly ManagementErrorCode[]): Record<string, unknown> {
-  const byStatus = new Map<number, ManagementErrorCode[]>();
-  for (const code of new Set(codes)) {
-    const { status } = managementErrors[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return Object.fromEntries(
-    [...byStatus]
-      .toSorted(([a], [b]) => a - b)
-      .map(([status, list]) => [
-        String(status),
-        {
-          description: list.map((code) => `${code}: ${managementErrors[code].meaning}`).join('\n\n'),
-          headers: { traceparent: { $ref: '#/components/headers/traceparent' } },
-          content: { 'application/json': { schema: schemaRef('Error') } },
-        },
-      ]),
-  );
-}
-
-function schemaRef(name: string) {
-  return { $ref: `#/components/schemas/${name}` };
 }

@@ -7,26 +7,26 @@ import type { PolicyRevision } from '#resources/policy-revision';
 import { acceptanceProblems } from '../../revisions/acceptance-problems.ts';
 import { holdMs } from '../../revisions/decide-recording.ts';
 import { recordRevision } from '../../revisions/record-revision.ts';
-import type { ManagementCaches } from '../caches.ts';
-import type { AdvancePolicy } from '../operations/advance-policy.ts';
-import type { OperationStore } from '../operations/ports.ts';
-import { operationOfToken } from './make-policy.ts';
-import { type KnownRevision, knownRevision } from './policy-view.ts';
+import { type KnownRevision, knownRevision } from '../caches/known-revision.ts';
+import type { ManagementCaches } from '../caches/management-caches.ts';
+import { operationOfToken } from '../policies/make-policy.ts';
+import type { AdvancePolicy } from './advance-policy.ts';
+import type { OperationStore } from './ports.ts';
 
 export type GenerationRecord =
   | { readonly kind: 'recorded'; readonly revision: KnownRevision }
-  /** The generation is not accepted: it never becomes a revision. */
+  /** The generation is invalid and is never recorded. */
   | { readonly kind: 'not_accepted' }
-  /** An earlier write of this API has to be recorded first, and cannot be now. */
+  /** An earlier write of this API has to be recorded first, which failed. The client retries. */
   | { readonly kind: 'pending' };
 
 export type GenerationRecorder = {
-  /** Records the live generation of a policy, unless a revision stands for it already (DESIGN section 5). */
+  /** Records the live generation of a policy, unless it is recorded already. */
   record(policyId: string, policy: Stored<GuardrailPolicy>): Promise<GenerationRecord>;
 };
 
-/** How long a revision that was just made is waited for before it is read from the server, milliseconds. */
-const seenWithinMs = 250;
+/** How long a new revision is awaited in the cache before it is read from the server, milliseconds. */
+const cacheWaitMs = 250;
 
 export function createGenerationRecorder(options: {
   readonly client: Pick<KubeClient, 'list' | 'get' | 'create'>;
@@ -36,7 +36,7 @@ export function createGenerationRecorder(options: {
   readonly clock: Clock;
 }): GenerationRecorder {
   const { client, caches, store, advance, clock } = options;
-  /** By UID: the generation whose record is held, and since when. */
+  /** By UID: the generation whose recording waits for an earlier one, and since when. */
   const held = new Map<string, { readonly generation: number; readonly since: number }>();
 
   async function record(policyId: string, policy: Stored<GuardrailPolicy>): Promise<GenerationRecord> {
@@ -60,7 +60,7 @@ export function createGenerationRecorder(options: {
     return found?.generation === generation ? clock.now() - found.since : 0;
   }
 
-  /** The write that the token names, from its row; false where the row does not say it any more. */
+  /** Records the write that the token names, from its row; false if the row no longer holds the write. */
   async function recordEarlier({ metadata, spec }: Stored<GuardrailPolicy>): Promise<boolean> {
     const { uid, generation } = metadata;
     const since = held.get(uid)?.generation === generation ? held.get(uid)?.since : undefined;
@@ -73,7 +73,7 @@ export function createGenerationRecorder(options: {
   }
 
   async function readBack(policyId: string, number: number): Promise<GenerationRecord> {
-    await caches.sawRevision(policyId, number, seenWithinMs);
+    await caches.sawRevision(policyId, number, cacheWaitMs);
     const seen = caches.revisions(policyId).find((revision) => revision.number === number);
     if (seen !== undefined) return { kind: 'recorded', revision: seen };
     const read = await client.get<PolicyRevision>(kinds.policyRevision, `${policyId}-${number}`);

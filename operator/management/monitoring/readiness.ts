@@ -1,15 +1,16 @@
 import type { Database } from '#sql/connect';
-import type { ManagementCaches } from './caches.ts';
+import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { ManagementMetrics } from './metrics.ts';
 
-/** A server of resources that was not heard for so long tells nothing new, milliseconds. */
+/** Longest silence of a watch before its cache counts as stale, milliseconds. */
 const maxSilenceMs = 60_000;
 
 export type Readiness = {
-  /** What keeps this replica from answering on fresh facts; empty when it is ready. */
+  /** Why this replica is not ready, one sentence each; empty when it is ready. */
   problems(): Promise<readonly string[]>;
-  /** No more traffic is wanted. */
+  /** Makes the replica unready for the rest of its life: it shuts down. */
   withdraw(): void;
+  /** Sets the metrics that are computed on demand. */
   refresh(): void;
 };
 
@@ -17,7 +18,7 @@ export function createReadiness(options: {
   readonly caches: Pick<ManagementCaches, 'silenceMs'>;
   readonly database: Database;
   readonly metrics: ManagementMetrics;
-  /** The database answers and does not hold what this process found or made in it at its start. */
+  /** Called when the database answers but lacks the tables that existed at the start. */
   readonly onEmptied: () => void;
 }): Readiness {
   const { caches, database, metrics, onEmptied } = options;
@@ -25,8 +26,8 @@ export function createReadiness(options: {
 
   return {
     async problems() {
-      if (isWithdrawn) return ['this process is about to end'];
-      const watched = caches.silenceMs() <= maxSilenceMs ? [] : ['the server of the resources is silent'];
+      if (isWithdrawn) return ['this process is shutting down'];
+      const watched = caches.silenceMs() <= maxSilenceMs ? [] : ['the resource server does not respond'];
       const state = await stateOf(database);
       metrics.databaseAnswers(state !== 'away');
       if (state === 'emptied') onEmptied();

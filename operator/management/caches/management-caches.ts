@@ -10,26 +10,26 @@ import { idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
-import { type CachedPolicy, withoutDefinition } from '../caches/cached-policy.ts';
-import { PolicyOrder } from './policies/policy-order.ts';
-import { type KnownRevision, knownRevision } from './policies/policy-view.ts';
+import { type CachedPolicy, withoutDefinition } from '../../caches/cached-policy.ts';
+import { type KnownRevision, knownRevision } from './known-revision.ts';
+import { PolicyOrder } from './policy-order.ts';
 
-/** What the management API watches; definitions and tests are left out, for they may be large. */
+/** The resources that the management API watches, without definitions and tests, which may be large. */
 export type ManagementCaches = AsyncDisposable & {
   readonly policies: StoreView<CachedPolicy>;
   readonly bindings: StoreView<ModelBinding>;
   readonly routes: StoreView<GatewayRoute>;
   readonly reports: StoreView<GatewayReport>;
-  /** The revisions of a policy that were seen, newest first; without gaps, but the newest ones may not be there yet. */
+  /** The revisions of a policy that the watch reported, newest first; without gaps, but the newest may be missing. */
   revisions(policyId: string): readonly KnownRevision[];
-  /** Ids of the policies that the list shows. */
+  /** Ids of the listed policies. */
   readonly order: Pick<PolicyOrder, 'page' | 'size'>;
-  /** Called with the id of each model whose binding changed. */
+  /** Sets the listener for the id of each model whose binding changed. */
   onModelChange(listener: (modelId: string) => void): void;
   /** Waits, at most `ms` milliseconds, until a revision was seen; says whether it was. */
   sawRevision(policyId: string, number: number, ms: number): Promise<boolean>;
   readonly synced: Promise<void>;
-  /** The longest time, in milliseconds, for which a watch has not heard of its server. */
+  /** Time since the least recent contact of a watch with its server, milliseconds. */
   silenceMs(): number;
 };
 
@@ -42,7 +42,7 @@ const byId = ({ metadata }: { readonly metadata: Resource['metadata'] }): string
 
 const ignored = (): void => undefined;
 
-/** Whether the API shows a policy: it has an id, and no other object owns that id. */
+/** Whether the API shows a policy: it has an id that no other object owns. */
 export function isShown({ metadata, status }: Pick<Stored<CachedPolicy>, 'metadata' | 'status'>): boolean {
   const conflict = status?.conditions?.find((condition) => condition.type === 'IdConflict');
   return metadata.labels?.[idLabel] !== undefined && conflict?.status !== 'True';
@@ -55,12 +55,12 @@ export function startManagementCaches(options: {
   readonly clock: Clock;
 }): ManagementCaches {
   const { client, logger, clock } = options;
-  const revisions = new RevisionShelf();
+  const revisions = new RevisionIndex();
   const order = new PolicyOrder();
   let onModel: (modelId: string) => void = () => undefined;
 
   /** A policy is listed while it is shown and has a revision. */
-  function place(policyId: string): void {
+  function updateOrder(policyId: string): void {
     const shown = policies.store.by('id', policyId).some(isShown);
     if (shown && revisions.of(policyId).length > 0) order.add(policyId);
     else order.remove(policyId);
@@ -80,7 +80,7 @@ export function startManagementCaches(options: {
     { id: byId },
     (_name, current, previous) => {
       const objects = [current, previous].filter((object) => object !== undefined);
-      for (const id of objects.flatMap(byId)) place(id);
+      for (const id of objects.flatMap(byId)) updateOrder(id);
     },
     withoutDefinition,
   );
@@ -90,7 +90,7 @@ export function startManagementCaches(options: {
     (_name, current, previous) => {
       if (previous !== undefined) revisions.remove(previous.known);
       if (current !== undefined) revisions.add(current.known);
-      for (const object of [current, previous]) if (object !== undefined) place(object.known.policyId);
+      for (const object of [current, previous]) if (object !== undefined) updateOrder(object.known.policyId);
     },
     (object) => cachedRevision(object as unknown as Stored<PolicyRevision>),
   );
@@ -126,8 +126,8 @@ function cachedRevision(revision: Stored<PolicyRevision>): Stored<CachedRevision
   return { apiVersion, kind, metadata, known: knownRevision(revision) };
 }
 
-/** Revisions by policy, newest first, and who waits for one. */
-class RevisionShelf {
+/** Revisions by policy, newest first, and the callers that wait for one. */
+class RevisionIndex {
   readonly #byPolicy = new Map<string, KnownRevision[]>();
   readonly #waiting = new Map<string, Set<() => void>>();
 
@@ -140,7 +140,7 @@ class RevisionShelf {
     const at = list.findIndex((other) => other.number <= revision.number);
     list.splice(at < 0 ? list.length : at, 0, revision);
     this.#byPolicy.set(revision.policyId, list);
-    for (const wake of this.#waiting.get(revision.objectName) ?? []) wake();
+    for (const resolve of this.#waiting.get(revision.objectName) ?? []) resolve();
   }
 
   remove({ policyId, number }: KnownRevision): void {
@@ -150,17 +150,17 @@ class RevisionShelf {
   }
 
   async saw(policyId: string, number: number, ms: number): Promise<boolean> {
-    const isThere = (): boolean => this.of(policyId).some((revision) => revision.number === number);
-    if (isThere()) return true;
+    const isKnown = (): boolean => this.of(policyId).some((revision) => revision.number === number);
+    if (isKnown()) return true;
     const name = `${policyId}-${number}`;
-    const came = Promise.withResolvers<void>();
+    const arrival = Promise.withResolvers<void>();
     const waiting = this.#waiting.get(name) ?? new Set();
-    this.#waiting.set(name, waiting.add(came.resolve));
-    const timer = setTimeout(came.resolve, ms);
-    await came.promise;
+    this.#waiting.set(name, waiting.add(arrival.resolve));
+    const timer = setTimeout(arrival.resolve, ms);
+    await arrival.promise;
     clearTimeout(timer);
-    waiting.delete(came.resolve);
+    waiting.delete(arrival.resolve);
     if (waiting.size === 0) this.#waiting.delete(name);
-    return isThere();
+    return isKnown();
   }
 }

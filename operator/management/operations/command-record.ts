@@ -3,7 +3,7 @@ import { type OperationFailureCode, operationFailures } from '#contracts/managem
 import type { GuardrailPolicySpec } from '#resources/guardrail-policy';
 import type { ModelBindingSpec } from '#resources/model-binding';
 
-/** What a command writes: enough to send the identical conditional write once more. */
+/** The write of a command, complete enough to send the identical conditional write again. */
 export type CommandWrite =
   | { readonly type: 'create_policy'; readonly objectName: string; readonly spec: GuardrailPolicySpec }
   | {
@@ -25,48 +25,48 @@ export type CommandWrite =
       readonly policyId: string | null;
     };
 
-export type Target = { readonly type: 'policy' | 'model'; readonly id: string };
+export type CommandTarget = { readonly type: 'policy' | 'model'; readonly id: string };
 
-/** The object and generation that the write made. */
-export type Written = { readonly uid: string; readonly generation: number };
+/** The object and generation that a write created. */
+export type WrittenGeneration = { readonly uid: string; readonly generation: number };
 
 export type OperationFailure = {
   readonly code: OperationFailureCode;
   readonly message: string;
 };
 
-/** A command as its row says it. */
-export type Operation = {
+/** A command as stored in its row. */
+export type CommandRecord = {
   readonly operationId: string;
   readonly kind: OperationKind;
   readonly state: OperationState;
-  readonly target: Target;
+  readonly target: CommandTarget;
   readonly traceId: string;
-  /** Whether the write is known to have been made; a 202 was or will be answered. */
+  /** Whether the write is known to have succeeded: the answer was or will be 202. */
   readonly accepted: boolean;
-  readonly written: Written | undefined;
+  readonly written: WrittenGeneration | undefined;
   readonly result: OperationResult | undefined;
   readonly failure: OperationFailure | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
 
-/** An operation with what it writes; an ended one may have forgotten it. */
-export type OpenOperation = Operation & { readonly write: CommandWrite };
+/** A command with its write, which is dropped when the operation ends. */
+export type OpenCommandRecord = CommandRecord & { readonly write: CommandWrite };
 
 export type OperationEnd =
   | { readonly kind: 'succeeded'; readonly result: OperationResult }
   | ({ readonly kind: 'failed' } & OperationFailure);
 
-/** The end with a code of the table; the note is a fact of this operation, never a text of a user. */
+/** The note is a fact of this operation, never a text of a user. */
 export function failedWith(code: OperationFailureCode, note?: string): OperationEnd {
   const message = note === undefined ? operationFailures[code] : `${operationFailures[code]} ${note}`;
   return { kind: 'failed', code, message };
 }
 
-/** The representation of an operation (DESIGN section 10). */
-export function operationResource(operation: Operation): OperationResource {
-  const { operationId, kind, state, target, traceId, result, failure, createdAt, updatedAt } = operation;
+/** The representation of an operation (management:operation-get:status). */
+export function operationResource(record: CommandRecord): OperationResource {
+  const { operationId, kind, state, target, traceId, result, failure, createdAt, updatedAt } = record;
   return {
     operationId,
     kind,
@@ -81,12 +81,12 @@ export function operationResource(operation: Operation): OperationResource {
 
 /**
  * The body of every 202 of one command: the operation as it was accepted, so that each repetition gets the same bytes
- * whatever happened since.
+ * (management:idempotency-key:repeat-same).
  */
-export function acceptedResource(operation: Operation): OperationResource {
-  const { createdAt } = operation;
+export function acceptedResource(record: CommandRecord): OperationResource {
+  const { createdAt } = record;
   return operationResource({
-    ...operation,
+    ...record,
     state: 'pending',
     result: undefined,
     failure: undefined,

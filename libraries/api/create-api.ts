@@ -1,0 +1,180 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono } from 'hono';
+import { sendBytes, sendJson } from '#kit/http/json-answer';
+import type { ClientFault, FaultAnswer, FetchHandler } from '#kit/http/listen';
+import { drainRefused } from '#kit/http/read-body';
+import {
+  type ApiOperation,
+  type ApiRequest,
+  type ApiResponse,
+  type ApiTable,
+  type Authorizer,
+  type FaultCodes,
+  failure,
+} from './operation.ts';
+import { passGates } from './pass-gates.ts';
+import { openTrace, type TraceContext } from './trace-context.ts';
+
+type Env = { Bindings: HttpBindings };
+
+export type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
+  readonly table: ApiTable<Service, Caller, Code, Name>;
+  readonly service: Service;
+  readonly authorizer: Authorizer<Caller, Code>;
+  /** The code for an error that an operation throws, such as a dependency that is unavailable; undefined: `internal`. */
+  readonly errorOf: (error: unknown) => Code | undefined;
+  /** Called after the answer of each operation. `code` is `none` for a success. */
+  readonly onEnded: (ended: {
+    readonly operation: Name;
+    readonly code: Code | 'none';
+    readonly seconds: number;
+    readonly traceId: string;
+  }) => void;
+  /** Called with what an operation threw where the answer is `internal`. */
+  readonly onInternalError: (operation: Name, error: unknown) => void;
+  /** JSON documents by path, served to everybody, such as OpenAPI documents. */
+  readonly documents?: Readonly<Record<string, Buffer>>;
+};
+
+export type Api = {
+  readonly fetch: FetchHandler;
+  /** The answer to what Node refuses before a handler sees it, in the error body of the service. */
+  readonly clientError: (fault: ClientFault) => FaultAnswer;
+};
+
+/**
+ * Serves the operations of a table. Every operation answers with a traceparent and `cache-control: no-store`. HEAD is
+ * answered as GET without a body; every other method of a known path, OPTIONS included, is 405 with `allow`.
+ * @throws TypeError where an operation that is not public has no identity gate
+ */
+export function createApi<Service, Caller, Code extends string, Name extends string>(
+  options: ApiOptions<Service, Caller, Code, Name>,
+): Api {
+  const { table, documents = {} } = options;
+  const { operations, faults } = table;
+  const open = operations.find(({ gates, public: isPublic }) => isPublic !== true && !gates.includes('identity'));
+  if (open !== undefined) throw new TypeError(`the operation ${open.name} has no identity gate and is not public`);
+  const app = new Hono<Env>();
+  const refused = (code: Code, allow?: string) => (context: Context<Env>) => {
+    const { incoming, outgoing } = context.env;
+    if (allow !== undefined) outgoing.setHeader('allow', allow);
+    sendResponse(table, incoming, outgoing, openTrace(incoming.headers['traceparent']), failure(code));
+    return RESPONSE_ALREADY_SENT;
+  };
+
+  for (const [path, bytes] of Object.entries(documents)) {
+    app.get(path, (context) => {
+      sendBytes(context.env.outgoing, 200, 'application/json', bytes);
+      return RESPONSE_ALREADY_SENT;
+    });
+    app.all(path, refused(faults.methodNotAllowed, 'GET, HEAD'));
+  }
+  for (const [path, methods] of Map.groupBy(operations, (operation) => operation.path)) {
+    const route = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    for (const operation of methods) {
+      app.on(operation.method, route, async (context) => {
+        const { incoming, outgoing } = context.env;
+        await serveOperation(options, operation, incoming, outgoing, context.req.param());
+        return RESPONSE_ALREADY_SENT;
+      });
+    }
+    const allowed: string[] = methods.map(({ method }) => method);
+    if (allowed.includes('GET')) allowed.push('HEAD');
+    app.all(route, refused(faults.methodNotAllowed, allowed.join(', ')));
+  }
+  app.notFound(refused(faults.notFound));
+  return { fetch: app.fetch, clientError: (fault) => clientError(table, fault) };
+}
+
+async function serveOperation<Service, Caller, Code extends string, Name extends string>(
+  options: ApiOptions<Service, Caller, Code, Name>,
+  operation: ApiOperation<Service, Caller, Code, Name>,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  path: Readonly<Record<string, string>>,
+): Promise<void> {
+  const started = performance.now();
+  const trace = openTrace(incoming.headers['traceparent']);
+  const { traceId } = trace;
+  const response = await respond(options, operation, { incoming, traceId, path });
+  sendResponse(options.table, incoming, outgoing, trace, response);
+  const code = response.kind === 'error' ? response.code : 'none';
+  options.onEnded({ operation: operation.name, code, seconds: (performance.now() - started) / 1_000, traceId });
+}
+
+async function respond<Service, Caller, Code extends string, Name extends string>(
+  { table, service, authorizer, errorOf, onInternalError }: ApiOptions<Service, Caller, Code, Name>,
+  operation: ApiOperation<Service, Caller, Code, Name>,
+  arrival: Parameters<typeof passGates>[3],
+): Promise<ApiResponse<Code>> {
+  try {
+    const provided = await passGates(table, operation, authorizer, arrival);
+    if ('kind' in provided) return provided;
+    const { incoming, traceId } = arrival;
+    return await operation.run(guarded(operation.name, { service, incoming, traceId, ...provided }));
+  } catch (error) {
+    const code = errorOf(error);
+    if (code === undefined) onInternalError(operation.name, error);
+    return failure(code ?? table.faults.internal);
+  }
+}
+
+/** A request whose absent members throw: an operation never takes an absent caller for one that was authorized. */
+function guarded<Service, Caller>(
+  operation: string,
+  members: Partial<ApiRequest<Service, Caller>>,
+): ApiRequest<Service, Caller> {
+  return new Proxy(members, {
+    get(target, name): unknown {
+      if (name in target) return Reflect.get(target, name);
+      throw new TypeError(`the operation ${operation} has no gate that provides ${String(name)}`);
+    },
+  }) as ApiRequest<Service, Caller>;
+}
+
+function sendResponse<Service, Caller, Code extends string>(
+  table: ApiTable<Service, Caller, Code>,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { traceId, traceparent }: TraceContext,
+  response: ApiResponse<Code>,
+): void {
+  if (outgoing.headersSent || outgoing.destroyed) return;
+  if (!incoming.complete) drainRefused(incoming, outgoing);
+  const headers = { traceparent, 'cache-control': 'no-store' };
+  if (response.kind === 'success') {
+    sendJson(outgoing, response.status, response.body, { ...headers, ...response.headers });
+    return;
+  }
+  const { code, details = [] } = response;
+  const { status, meaning } = table.errors[code];
+  const body = table.errorBody({ code, message: meaning, traceId, details });
+  sendJson(outgoing, status, body, { ...headers, ...hintsOf(status, code === table.faults.idempotencyInProgress) });
+}
+
+/** Headers that tell a client how to proceed (RFC 9110, 10.2.3 and 11.6.1). */
+function hintsOf(status: number, isInProgress: boolean): Readonly<Record<string, string>> {
+  if (status === 401) return { 'www-authenticate': 'Bearer' };
+  if (status === 503 || status === 429 || isInProgress) return { 'retry-after': '1' };
+  return {};
+}
+
+const faultNames = {
+  headers_too_large: 'headersTooLarge',
+  bad_request: 'malformedRequest',
+  timeout: 'requestTimeout',
+  expectation: 'expectationFailed',
+} as const satisfies Record<ClientFault, keyof FaultCodes<string>>;
+
+function clientError<Service, Caller, Code extends string>(
+  { faults, errors, errorBody }: ApiTable<Service, Caller, Code>,
+  fault: ClientFault,
+): FaultAnswer {
+  const code = faults[faultNames[fault]];
+  const { status, meaning } = errors[code];
+  const { traceId } = openTrace(undefined);
+  const body = errorBody({ code, message: meaning, traceId, details: [] });
+  return { status, contentType: 'application/json', body: JSON.stringify(body) };
+}

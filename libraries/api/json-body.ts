@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import { canonicalBytes, sha256Hex } from '#contracts/canonical';
+import { headerValues } from '#kit/http/raw-headers';
+import { declaredLength, readBody } from '#kit/http/read-body';
+import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
+
+/** A body that arrived whole. */
+export type JsonBody = {
+  /** Undefined where the body is not strict JSON (no repeated keys, valid UTF-8). */
+  readonly json: JsonValue | undefined;
+  /** Equal for bodies whose canonical JSON (RFC 8785) is equal. */
+  readonly digest: string;
+};
+
+export type BodyFault = 'unsupportedMediaType' | 'bodyTooLarge' | 'requestTimeout';
+
+/** Reads a body after its media type and declared size passed. Only application/json in UTF-8 is accepted, uncoded. */
+export async function receiveJson(
+  incoming: IncomingMessage,
+  limits: { readonly bodyBytes: number; readonly bodyMs: number },
+): Promise<JsonBody | BodyFault> {
+  const { rawHeaders } = incoming;
+  if (!isJson(headerValues(rawHeaders, 'content-type'))) return 'unsupportedMediaType';
+  if (headerValues(rawHeaders, 'content-encoding').length > 0) return 'unsupportedMediaType';
+  const limit = limits.bodyBytes;
+  if ((declaredLength(rawHeaders) ?? 0) > limit) return 'bodyTooLarge';
+  const body = await readBody(incoming, { limit, ms: limits.bodyMs });
+  if (!body.ok) return body.fault === 'too_large' ? 'bodyTooLarge' : 'requestTimeout';
+  const json = parse(body.bytes);
+  // Such a body is never accepted: its digest only has to differ from that of every JSON value.
+  const digest = json === undefined ? `bytes ${sha256Hex(body.bytes)}` : sha256Hex(canonicalBytes(json));
+  return { json, digest };
+}
+
+function parse(bytes: Buffer): JsonValue | undefined {
+  try {
+    return parseStrict(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}
+
+function isJson(contentTypes: readonly string[]): boolean {
+  const [value, ...more] = contentTypes;
+  if (value === undefined || more.length > 0) return false;
+  return /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(value.trim());
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import type { ApiOperation, ApiTable, Parameter } from './operation.ts';
+
+/** The paths of an OpenAPI 3.1 document. Schemas, headers and the schema `Error` are references into its components. */
+export function openApiPaths<Service, Caller, Code extends string>(
+  table: ApiTable<Service, Caller, Code>,
+): Record<string, Record<string, unknown>> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const operation of table.operations) {
+    const { path, method } = operation;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(table, operation) };
+  }
+  return paths;
+}
+
+function describeOperation<Service, Caller, Code extends string>(
+  table: ApiTable<Service, Caller, Code>,
+  {
+    name,
+    tag,
+    summary,
+    description,
+    parameters,
+    body,
+    success,
+    errors,
+    public: isPublic,
+  }: ApiOperation<Service, Caller, Code>,
+) {
+  const headers = ['traceparent', ...success.headers];
+  return {
+    operationId: name,
+    tags: [tag],
+    summary,
+    description,
+    ...(isPublic === true ? { security: [] } : {}),
+    parameters: parameters.map(describeParameter),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
+    responses: {
+      [success.status]: {
+        description: success.description,
+        headers: Object.fromEntries(headers.map((header) => [header, reference('headers', header)])),
+        content: jsonContent(success.schema),
+      },
+      ...errorResponses(table, [...errors, ...table.everyError]),
+    },
+  };
+}
+
+function describeParameter<Code extends string>({ read: _read, fault: _fault, ...described }: Parameter<Code>) {
+  return described;
+}
+
+/** One response for each status; its description lists the codes. */
+function errorResponses<Service, Caller, Code extends string>(
+  { errors }: ApiTable<Service, Caller, Code>,
+  codes: readonly Code[],
+): Record<string, unknown> {
+  const byStatus = Map.groupBy(new Set(codes), (code) => errors[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, list]) => [
+      String(status),
+      {
+        description: list.map((code) => `${code}: ${errors[code].meaning}`).join('\n\n'),
+        headers: { traceparent: reference('headers', 'traceparent') },
+        content: jsonContent('Error'),
+      },
+    ]),
+  );
+}
+
+function jsonContent(schema: string) {
+  return { 'application/json': { schema: reference('schemas', schema) } };
+}
+
+function reference(kind: 'headers' | 'schemas', name: string) {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+/**
+ * JSON Schema 2020-12 of named bodies, sorted by name, with references among them. A schema that is both written and
+ * read is described as it is read.
+ */
+export function componentSchemas(bodies: {
+  readonly written: Readonly<Record<string, z.ZodType>>;
+  readonly read: Readonly<Record<string, z.ZodType>>;
+}): Readonly<Record<string, unknown>> {
+  const all = { ...generate(bodies.written, 'input'), ...generate(bodies.read, 'output') };
+  return Object.fromEntries(Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function generate(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output') {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
+  const { schemas: made } = z.toJSONSchema(registry, { io, uri: (id) => `#/components/schemas/${id}` });
+  return Object.fromEntries(Object.entries(made).map(([id, schema]) => [id, cleaned(schema)]));
+}
+
+/** Without the address of the schema itself, and without the long pattern of a date, which its format states. */
+function cleaned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (typeof value !== 'object' || value === null) return value;
+  const isDate = 'format' in value && value.format === 'date-time';
+  const entries = Object.entries(value).filter(([key, inner]) => {
+    // A property of that name is an object; the keyword is a string.
+    if (key === '$schema' || key === '$id' || key === 'id') return typeof inner === 'object';
+    return !(isDate && key === 'pattern');
+  });
+  return Object.fromEntries(entries.map(([key, inner]) => [key, cleaned(inner)]));
+}

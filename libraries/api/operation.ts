@@ -1,0 +1,159 @@
+import type { IncomingMessage } from 'node:http';
+import type { JsonBody } from './json-body.ts';
+
+/** Every error of a service by its code. The meaning is the message of the answer: it repeats nothing of a request. */
+export type ErrorTable<Code extends string> = Readonly<
+  Record<Code, { readonly status: number; readonly meaning: string }>
+>;
+
+/** One invalid member of a body. `path` is a JSON Pointer (RFC 6901); the message holds no value of the request. */
+export type ErrorDetail = { readonly path: string; readonly message: string };
+
+export type ApiError<Code extends string> = {
+  readonly kind: 'error';
+  readonly code: Code;
+  readonly details?: readonly ErrorDetail[];
+};
+
+export type ApiSuccess = {
+  readonly kind: 'success';
+  readonly status: number;
+  /** Sent as JSON. */
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type ApiResponse<Code extends string> = ApiSuccess | ApiError<Code>;
+
+export function success(body: unknown, headers: Readonly<Record<string, string>> = {}): ApiSuccess {
+  return { kind: 'success', status: 200, body, headers };
+}
+
+export function failure<Code extends string>(code: Code, details?: readonly ErrorDetail[]): ApiError<Code> {
+  return details === undefined ? { kind: 'error', code } : { kind: 'error', code, details };
+}
+
+/**
+ * One request that passed the gates of its operation. A member that a gate provides (`caller`, `query`, `path`, `body`,
+ * `idempotencyKey`) throws a TypeError where the operation does not list that gate.
+ */
+export type ApiRequest<Service, Caller> = {
+  /** What the operations of one process share. */
+  readonly service: Service;
+  readonly incoming: IncomingMessage;
+  /** 32 hexadecimal digits (W3C Trace Context). */
+  readonly traceId: string;
+  /** Who calls: identity and, where a service has tenants, the tenant. */
+  readonly caller: Caller;
+  /** A parameter of the path, decoded, as `read` of the parameter returns it. @throws TypeError for an unknown name */
+  readonly path: (name: string) => string;
+  /** Parameters of the query that were sent, by name, in the same form. */
+  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly body: JsonBody;
+  readonly idempotencyKey: string;
+};
+
+/**
+ * The standard gates; an operation lists those that it has, in the order in which they are asked.
+ * - `identity`: the authorizer of the service
+ * - `query`: no unknown and no repeated parameter, each value valid
+ * - `path`: each parameter of the path valid
+ * - `body`: media type, declared size, then the bytes within size and time; that it is JSON is left to the operation
+ * - `idempotency_key`: exactly one header of the right form
+ */
+export type Gate = 'identity' | 'query' | 'path' | 'body' | 'idempotency_key';
+
+/** A parameter as OpenAPI describes it, and how its value is read. */
+export type Parameter<Code extends string> = {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly description: string;
+  readonly required: boolean;
+  /** JSON Schema 2020-12. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** The value in its stored form; undefined where it is invalid. Headers are read by their gates. */
+  readonly read?: (text: string) => string | undefined;
+  /** The error for an invalid value, where it is not the fault `path` or `query`. */
+  readonly fault?: Code;
+};
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** One row of the table of a service: all that its route, its OpenAPI document and its reference page need. */
+export type ApiOperation<Service, Caller, Code extends string, Name extends string = string> = {
+  /** operationId of OpenAPI, and the label of metrics and logs. */
+  readonly name: Name;
+  readonly method: Method;
+  /** As OpenAPI writes it: `/things/{thingId}`. */
+  readonly path: `/${string}`;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  /** In the order in which they are asked. Only an operation with `public` may leave out `identity`. */
+  readonly gates: readonly Gate[];
+  readonly public?: true;
+  readonly parameters: readonly Parameter<Code>[];
+  /** Name of the schema of the body. */
+  readonly body?: string;
+  readonly success: {
+    readonly status: 200 | 201 | 202;
+    readonly description: string;
+    /** Name of the schema. */
+    readonly schema: string;
+    /** Names of headers beside traceparent, as the document of the service describes them. */
+    readonly headers: readonly string[];
+  };
+  /** Beside those that every operation of the service has. */
+  readonly errors: readonly Code[];
+  /** Ids of the obligations that the operation fulfils (e2e/requirements). */
+  readonly obligations: readonly string[];
+  readonly run: (request: ApiRequest<Service, Caller>) => Promise<ApiResponse<Code>> | ApiResponse<Code>;
+};
+
+/** The code with which a service answers each fault that this library finds. */
+export type FaultCodes<Code extends string> = {
+  readonly malformedRequest: Code;
+  readonly headersTooLarge: Code;
+  readonly expectationFailed: Code;
+  readonly notFound: Code;
+  readonly methodNotAllowed: Code;
+  readonly invalidQuery: Code;
+  readonly invalidPath: Code;
+  readonly unsupportedMediaType: Code;
+  readonly bodyTooLarge: Code;
+  readonly requestTimeout: Code;
+  readonly idempotencyKeyMissing: Code;
+  readonly idempotencyKeyInvalid: Code;
+  readonly idempotencyKeyReused: Code;
+  readonly idempotencyInProgress: Code;
+  readonly internal: Code;
+};
+
+/** The table of a service. */
+export type ApiTable<Service, Caller, Code extends string, Name extends string = string> = {
+  readonly operations: readonly ApiOperation<Service, Caller, Code, Name>[];
+  readonly errors: ErrorTable<Code>;
+  /** Errors of every operation. */
+  readonly everyError: readonly Code[];
+  readonly faults: FaultCodes<Code>;
+  /** The body of every error, as the document of the service prescribes it. */
+  readonly errorBody: (error: {
+    readonly code: Code;
+    readonly message: string;
+    readonly traceId: string;
+    readonly details: readonly ErrorDetail[];
+  }) => unknown;
+  readonly limits: {
+    /** Of a body in bytes, and the longest time that it may take in milliseconds. */
+    readonly bodyBytes: number;
+    readonly bodyMs: number;
+    readonly idempotencyKey: { readonly min: number; readonly max: number };
+  };
+};
+
+/** Who may call: answers for every request anew, and never throws for what a token or a network does. */
+export type Authorizer<Caller, Code extends string> = {
+  authorize(
+    rawHeaders: readonly string[],
+  ): Promise<{ readonly kind: 'caller'; readonly caller: Caller } | ApiError<Code>>;
+};

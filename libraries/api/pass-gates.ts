@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import { headerValues } from '#kit/http/raw-headers';
+import { receiveJson } from './json-body.ts';
+import {
+  type ApiError,
+  type ApiOperation,
+  type ApiRequest,
+  type ApiTable,
+  type Authorizer,
+  failure,
+  type Gate,
+  type Parameter,
+} from './operation.ts';
+
+/** The request as it arrived, with the raw parameters of its path. */
+export type Arrival = {
+  readonly incoming: IncomingMessage;
+  readonly traceId: string;
+  readonly path: Readonly<Record<string, string>>;
+};
+
+type Provided<Caller> = Partial<
+  Pick<ApiRequest<unknown, Caller>, 'caller' | 'path' | 'query' | 'body' | 'idempotencyKey'>
+>;
+
+/** Asks the gates of an operation in their order; the first error answers. */
+export async function passGates<Service, Caller, Code extends string>(
+  table: ApiTable<Service, Caller, Code>,
+  operation: ApiOperation<Service, Caller, Code>,
+  authorizer: Authorizer<Caller, Code>,
+  arrival: Arrival,
+): Promise<Provided<Caller> | ApiError<Code>> {
+  const { faults } = table;
+  const { incoming } = arrival;
+  const ask: Record<Gate, () => Promise<Provided<Caller> | ApiError<Code>> | Provided<Caller> | ApiError<Code>> = {
+    identity: async () => {
+      const found = await authorizer.authorize(incoming.rawHeaders);
+      return found.kind === 'error' ? found : { caller: found.caller };
+    },
+    query: () => {
+      const query = new URL(incoming.url ?? '/', 'http://service').searchParams;
+      const known = operation.parameters.filter((parameter) => parameter.in === 'query');
+      const names = [...query.keys()];
+      const isKnown = names.every((name) => known.some((parameter) => parameter.name === name));
+      if (!isKnown || new Set(names).size < names.length) return failure(faults.invalidQuery);
+      const read = readAll(known, (name) => query.get(name) ?? undefined, faults.invalidQuery);
+      return read.kind === 'error' ? read : { query: read.values };
+    },
+    path: () => {
+      const known = operation.parameters.filter((parameter) => parameter.in === 'path');
+      const read = readAll(known, (name) => arrival.path[name], faults.invalidPath);
+      if (read.kind === 'error') return read;
+      return { path: (name) => read.values[name] ?? missing(operation.name, name) };
+    },
+    body: async () => {
+      const body = await receiveJson(incoming, table.limits);
+      return typeof body === 'string' ? failure(faults[body]) : { body };
+    },
+    idempotency_key: () => {
+      const [key, ...more] = headerValues(incoming.rawHeaders, 'idempotency-key');
+      if (key === undefined) return failure(faults.idempotencyKeyMissing);
+      const { min, max } = table.limits.idempotencyKey;
+      const isValid = more.length === 0 && key.length >= min && key.length <= max && /^[A-Za-z0-9._~-]+$/.test(key);
+      return isValid ? { idempotencyKey: key } : failure(faults.idempotencyKeyInvalid);
+    },
+  };
+  const provided: Provided<Caller> = {};
+  for (const gate of operation.gates) {
+    const result = await ask[gate]();
+    if ('kind' in result) return result;
+    Object.assign(provided, result);
+  }
+  return provided;
+}
+
+/** The value of each parameter that was sent; the error of the first one that is invalid. */
+function readAll<Code extends string>(
+  parameters: readonly Parameter<Code>[],
+  textOf: (name: string) => string | undefined,
+  fault: Code,
+): { readonly kind: 'values'; readonly values: Readonly<Record<string, string>> } | ApiError<Code> {
+  const values: Record<string, string> = {};
+  for (const parameter of parameters) {
+    const text = textOf(parameter.name);
+    if (text === undefined && !parameter.required) continue;
+    const value = text === undefined ? undefined : parameter.read === undefined ? text : parameter.read(text);
+    if (value === undefined) return failure(parameter.fault ?? fault);
+    values[parameter.name] = value;
+  }
+  return { kind: 'values', values };
+}
+
+function missing(operation: string, name: string): never {
+  throw new TypeError(`the operation ${operation} has no path parameter ${name}`);
+}

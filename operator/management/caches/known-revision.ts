@@ -1,0 +1,22 @@
+import { createdAnnotation } from '#resources/kinds';
+import type { Metadata, Stored } from '#resources/metadata';
+import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
+
+/** A recorded revision without its definition and tests, which may be large. */
+export type KnownRevision = Omit<PolicyRevisionSpec, 'definition' | 'tests'> & {
+  readonly objectName: string;
+  /** RFC 3339. */
+  readonly recordedAt: string;
+};
+
+/** RFC 3339: when an object was created; a restored object carries its first creation in an annotation. */
+export function createdAt({ annotations, creationTimestamp }: Metadata): string {
+  const text = annotations?.[createdAnnotation] ?? creationTimestamp ?? '';
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? new Date(0).toISOString() : date.toISOString();
+}
+
+export function knownRevision({ metadata, spec }: Stored<PolicyRevision>): KnownRevision {
+  const { definition: _large, tests: _many, ...rest } = spec;
+  return { ...rest, objectName: metadata.name, recordedAt: createdAt(metadata) };
+}

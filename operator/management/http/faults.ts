@@ -1,0 +1,21 @@
+import type { FaultCodes } from '#api/operation';
+import type { ManagementErrorCode } from '#contracts/management-errors';
+
+/** The codes of this API for the faults that every API can meet. */
+export const faults: FaultCodes<ManagementErrorCode> = {
+  malformedRequest: 'invalid_json',
+  headersTooLarge: 'headers_too_large',
+  expectationFailed: 'expectation_failed',
+  notFound: 'not_found',
+  methodNotAllowed: 'method_not_allowed',
+  invalidQuery: 'invalid_query',
+  invalidPath: 'invalid_path_id',
+  unsupportedMediaType: 'unsupported_media_type',
+  bodyTooLarge: 'body_too_large',
+  requestTimeout: 'request_timeout',
+  idempotencyKeyMissing: 'idempotency_key_missing',
+  idempotencyKeyInvalid: 'idempotency_key_invalid',
+  idempotencyKeyReused: 'idempotency_key_reused',
+  idempotencyInProgress: 'idempotency_in_progress',
+  internal: 'internal',
+};
