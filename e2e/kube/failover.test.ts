@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { testFailover } from '#kube/testing/failover-suite';
+import { testFailover, testSuspendedLeader } from '#kube/testing/failover-suite';
 import { testLeaseClient } from '#kube/testing/lease-suite';
 import { type ApiServer, filesOf, missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
 
@@ -13,6 +13,9 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('leases'), () => {
     client: await server.client(),
     access: { url: server.access.url, ...filesOf(server.controlPlane) },
   });
-  describe('processes that compete for a lease', () => testFailover(open));
+  describe('processes that compete for a lease', () => {
+    testFailover(open);
+    testSuspendedLeader(open);
+  });
   describe('the client of an election', () => testLeaseClient(open));
 });

@@ -1,36 +1,36 @@
 import { type ElectionServer, openCounters, startElector } from '#kube/testing/start-elector';
 import { until } from '../support/until.ts';
 
-const patience = { deadlineMs: 60_000 };
+const slow = { deadlineMs: 60_000 };
 
-/** Seconds from the end of a leader to the first write of the next, with the usual times of a lease. */
-export async function measureFailover(place: ElectionServer, signal: 'SIGKILL' | 'SIGTERM'): Promise<number> {
-  await using _ledgers = await openCounters(place);
-  await using first = await startElector(place, 'first');
-  await until('the first leads', () => first.count('wrote') > 0, patience);
-  await using second = await startElector(place, 'second');
+/** Seconds from the end of a leader to the first write of its successor, with the standard durations. */
+export async function measureFailover(server: ElectionServer, signal: 'SIGKILL' | 'SIGTERM'): Promise<number> {
+  await using _counters = await openCounters(server);
+  await using first = await startElector(server, 'first');
+  await until('the first leads', () => first.count('wrote') > 0, slow);
+  await using second = await startElector(server, 'second');
   const before = first.count('wrote');
-  await until('both run', () => first.count('wrote') > before + 50, patience);
+  await until('both run', () => first.count('wrote') > before + 50, slow);
   const endedAt = Date.now();
   first.child.kill(signal);
-  const wrote = await until('the second writes', () => second.said('wrote'), patience);
+  const wrote = await until('the second writes', () => second.said('wrote'), slow);
   return (wrote.at - endedAt) / 1_000;
 }
 
-/** Writes of a leader that was frozen beyond its lease, past the fence, on what its successor has written. */
-export async function countLateWrites(place: ElectionServer): Promise<number> {
-  await using ledgers = await openCounters(place);
-  await using frozen = await startElector(place, 'frozen', { isReckless: true });
-  await until('it leads', () => frozen.count('wrote') > 10, patience);
-  await using other = await startElector(place, 'other');
-  frozen.child.kill('SIGSTOP');
-  await until('the other leads', () => other.count('wrote') > 10, patience);
-  const before = frozen.count('refused');
-  frozen.child.kill('SIGCONT');
-  await until('the frozen one tried to write', () => frozen.count('refused') > before + 100, patience);
-  const late = [...ledgers.writers.values()].map((sequence) => {
-    const takenAt = sequence.indexOf('other');
-    return sequence.slice(takenAt).filter((writer) => writer === 'frozen').length;
+/** Writes that an unfenced leader, suspended beyond its lease, made after its successor had written. */
+export async function countLateWrites(server: ElectionServer): Promise<number> {
+  await using counters = await openCounters(server);
+  await using suspended = await startElector(server, 'suspended', { isReckless: true });
+  await until('it leads', () => suspended.count('wrote') > 10, slow);
+  await using other = await startElector(server, 'other');
+  suspended.child.kill('SIGSTOP');
+  await until('the other leads', () => other.count('wrote') > 10, slow);
+  const before = suspended.count('refused');
+  suspended.child.kill('SIGCONT');
+  await until('the resumed process tried to write', () => suspended.count('refused') > before + 100, slow);
+  const late = [...counters.writers.values()].map((sequence) => {
+    const failoverAt = sequence.indexOf('other');
+    return sequence.slice(failoverAt).filter((writer) => writer === 'suspended').length;
   });
   return late.reduce((sum, one) => sum + one, 0);
 }

@@ -5,14 +5,14 @@ const first = new Date('2026-01-01T00:00:00.123Z');
 const later = new Date('2026-01-02T00:00:00.456Z');
 const ready = { type: 'Ready', status: 'True', reason: 'Done', message: 'It is.', observedGeneration: 1 } as const;
 
-test('adds a condition with the time in whole seconds', () => {
+test('a new condition has its time in whole seconds', () => {
   const list = setCondition(undefined, ready, first);
   expect(list).toEqual([{ ...ready, lastTransitionTime: '2026-01-01T00:00:00Z' }]);
   expect(findCondition(list, 'Ready')).toBe(list[0]);
   expect(findCondition(list, 'Other')).toBeUndefined();
 });
 
-test('returns the very same list when nothing changed', () => {
+test('setting an unchanged condition returns the same list', () => {
   const list = setCondition([], ready, first);
   expect(setCondition(list, ready, later)).toBe(list);
 });
@@ -25,7 +25,7 @@ test.each([{ reason: 'Again' }, { message: 'Still.' }, { observedGeneration: 2 }
   },
 );
 
-test('moves the time with the status, and keeps order and other conditions', () => {
+test('a condition changes its time with its status, and the list keeps its order', () => {
   const other = { ...ready, type: 'Accepted' } as const;
   const list = setCondition(
     setCondition(setCondition([], other, first), ready, first),

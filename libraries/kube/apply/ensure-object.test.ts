@@ -59,7 +59,7 @@ describe('an object with a controller', () => {
     expect(server.object('deployments', 'g-1')?.['spec']).toMatchObject({ replicas: 2, progressDeadlineSeconds: 600 });
   });
 
-  test('is not read where it is known, and not changed where it is not as known', async () => {
+  test('a known object is not read again, and is not changed when it is stale', async () => {
     const { server, client } = await open();
     const { object: current } = await ensureObject(client, kind, deployment(1));
     const before = server.seen.length;
@@ -72,13 +72,13 @@ describe('an object with a controller', () => {
     expect(server.object('deployments', 'g-1')?.['spec']).toMatchObject({ replicas: 1 });
   });
 
-  test('that appears between the look and the write is adopted', async () => {
+  test('an object that is created between the read and the write is adopted', async () => {
     const { client } = await open();
     await ensureObject(client, kind, deployment(1));
-    let looks = 0;
+    let reads = 0;
     const get = async (...args: Parameters<typeof client.get>) => {
-      looks += 1;
-      return looks === 1 ? undefined : client.get(...args);
+      reads += 1;
+      return reads === 1 ? undefined : client.get(...args);
     };
     const blind = { ...client, get: get as typeof client.get };
     expect((await ensureObject(blind, kind, deployment(2))).action).toBe('configured');
@@ -86,15 +86,15 @@ describe('an object with a controller', () => {
 
   test.each([
     [
-      'of another controller',
+      'another controller',
       (metadata: object) => Object.assign(metadata, { ownerReferences: [{ ...owner, uid: 'x', controller: true }] }),
     ],
     [
-      'of an owner that does not control it',
+      'an owner that is not its controller',
       (metadata: object) => Object.assign(metadata, { ownerReferences: [owner] }),
     ],
-    ['of nobody', (metadata: object) => Object.assign(metadata, { ownerReferences: undefined })],
-  ])('is left alone when it is one %s', async (_name, edit) => {
+    ['no owner', (metadata: object) => Object.assign(metadata, { ownerReferences: undefined })],
+  ])('an object with %s is not changed', async (_name, edit) => {
     const { server, client, writes } = await open();
     await ensureObject(client, kind, deployment(1));
     server.change('deployments', 'g-1', ({ metadata }) => void edit(metadata));
@@ -104,7 +104,7 @@ describe('an object with a controller', () => {
     expect(writes()).toHaveLength(1);
   });
 
-  test('is waited for while it is being deleted', async () => {
+  test('an object under deletion is not changed and the call fails with conflict', async () => {
     const { server, client, writes } = await open();
     await ensureObject(client, kind, deployment(1));
     server.change('deployments', 'g-1', ({ metadata }) => Object.assign(metadata, { deletionTimestamp: 'now' }));
@@ -112,7 +112,7 @@ describe('an object with a controller', () => {
     expect(writes()).toHaveLength(1);
   });
 
-  test('says which values are not kept', async () => {
+  test('the result lists the values that the server did not keep', async () => {
     const { client } = await open();
     await ensureObject(client, kind, deployment(1));
     const rewriting = {
@@ -131,7 +131,7 @@ describe('an object with a digest', () => {
   const ensure = (client: Parameters<typeof ensureObject>[0], object: ConfigMap) =>
     ensureObject(client, kind, object, { digestAnnotation });
 
-  test('is created once, and found again', async () => {
+  test('an object with a digest is created once and then found', async () => {
     const { client, writes } = await open();
     expect((await ensure(client, bundle('d1'))).action).toBe('created');
     expect((await ensure(client, bundle('d1'))).action).toBe('unchanged');
@@ -140,8 +140,8 @@ describe('an object with a digest', () => {
 
   test.each([
     ['another digest', bundle('d2')],
-    ['other content under the digest', bundle('d1', 'other')],
-  ])('is in conflict with %s', async (_name, other) => {
+    ['other content with the same digest', bundle('d1', 'other')],
+  ])('an object with a digest conflicts with one of %s', async (_name, other) => {
     const { client, writes } = await open();
     await ensure(client, bundle('d1'));
     await expect(ensure(client, other)).rejects.toMatchObject({ name: 'NameConflictError', code: 'other_content' });
@@ -149,7 +149,7 @@ describe('an object with a digest', () => {
   });
 });
 
-test('an object that could be anybody’s is a mistake of the caller', async () => {
+test('an object without a controller and without a digest annotation is refused', async () => {
   const { client, writes } = await open();
   await expect(ensureObject(client, builtinKinds.configMap, bundle('d1'))).rejects.toBeInstanceOf(TypeError);
   expect(writes()).toEqual([]);

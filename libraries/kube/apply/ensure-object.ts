@@ -6,29 +6,29 @@ import type { KubeObject } from '../client/kube-object.ts';
 import { preconditionTests } from './apply.ts';
 import { differenceOperations } from './object-difference.ts';
 
-/** An object of the name is there and is not the one that is wanted; it was left as it is. */
+/** An object of the name exists and is not the desired one; it was not changed. */
 export class NameConflictError extends Error {
   override readonly name = 'NameConflictError';
-  /** It has another controller, or it claims the same origin and holds something else. */
+  /** `foreign_owner`: another controller owns it. `other_content`: its digest or content differs. */
   readonly code: 'foreign_owner' | 'other_content';
 
   constructor(code: NameConflictError['code'], kind: Kind, objectName: string) {
-    super(`the ${kind.kind} ${objectName} ${sentences[code]}: remove it, or give it another name`);
+    super(`the ${kind.kind} ${objectName} ${sentences[code]}: remove or rename it`);
     this.code = code;
   }
 }
 
 const sentences = {
-  foreign_owner: 'exists and belongs to somebody else',
-  other_content: 'exists and holds something else',
+  foreign_owner: 'exists and has another owner',
+  other_content: 'exists and has other content',
 } as const satisfies Record<NameConflictError['code'], string>;
 
 export type EnsureOptions<R extends KubeObject> = {
-  /** The object as it was last seen, where that is known: saves the read. */
+  /** The object as it was last read, if known: saves a read. */
   readonly current?: Stored<R> | undefined;
   /**
-   * Annotation that holds a digest of the content. The object is then never changed: where its digest or anything but
-   * its metadata differs, the name is in conflict.
+   * Annotation with a digest of the content. The content of such an object is never changed: a different digest or
+   * content is a NameConflictError.
    */
   readonly digestAnnotation?: string;
 };
@@ -36,16 +36,16 @@ export type EnsureOptions<R extends KubeObject> = {
 export type Ensured<R extends KubeObject> = {
   readonly action: 'created' | 'configured' | 'unchanged';
   readonly object: Stored<R>;
-  /** Paths that hold another value although they were written: a webhook or the server changes them back. */
+  /** Paths whose value differs from the one that was written, because a webhook or the server changed it. */
   readonly notKept: readonly string[];
 };
 
 /**
- * Creates an object, or adopts the one of its name and changes it until it equals the desired one
- * (object-difference.ts); nothing is written where it does. An object is adopted only if the controller among its owners is the desired one,
- * or, with `digestAnnotation`, if its digest and content are.
- * @throws NameConflictError where the name belongs to another object, KubeError `conflict` while it is being deleted,
- *   `precondition_failed` where somebody wrote it meanwhile
+ * Creates an object, or adopts the one of its name and writes the difference to the desired one (object-difference.ts).
+ * Nothing is written when there is no difference. An object is adopted only if it has the desired controller or, with
+ * `digestAnnotation`, the desired digest and content.
+ * @throws NameConflictError when the name belongs to another object, KubeError `conflict` while it is being deleted,
+ *   `precondition_failed` when it was written since it was read
  */
 export async function ensureObject<R extends KubeObject>(
   client: Pick<KubeClient, 'get' | 'create' | 'patch'>,
@@ -55,12 +55,12 @@ export async function ensureObject<R extends KubeObject>(
 ): Promise<Ensured<R>> {
   const { digestAnnotation } = options;
   if (digestAnnotation === undefined && controllerOf(desired) === undefined) {
-    throw new TypeError(`a ${kind.kind} without a controller or a digest cannot be told from somebody else's`);
+    throw new TypeError(`the desired ${kind.kind} needs a controller or a digest annotation`);
   }
   const found = options.current ?? (await createOrRead(client, kind, desired));
   if ('created' in found)
     return { action: 'created', object: found.created, notKept: notKeptOf(found.created, desired) };
-  assertOurs(kind, found, desired, digestAnnotation);
+  assertAdoptable(kind, found, desired, digestAnnotation);
   const changes = differenceOperations(found, desired);
   if (changes.length === 0) return { action: 'unchanged', object: found, notKept: [] };
   if (digestAnnotation !== undefined && changes.some(({ path }) => !path.startsWith('/metadata/'))) {
@@ -74,7 +74,7 @@ export async function ensureObject<R extends KubeObject>(
 
 type Created<R extends KubeObject> = { readonly created: Stored<R> };
 
-/** A read first: in most passes the object is there. */
+/** Reads first, because the object exists in most passes. */
 async function createOrRead<R extends KubeObject>(
   client: Pick<KubeClient, 'get' | 'create'>,
   kind: Kind,
@@ -88,12 +88,12 @@ async function createOrRead<R extends KubeObject>(
   } catch (error) {
     if (!isKubeError(error, 'already_exists')) throw error;
     const object = await client.get<R>(kind, name);
-    if (object === undefined) throw new KubeError('conflict', `the ${kind.kind} ${name} came and went: try again`);
+    if (object === undefined) throw new KubeError('conflict', `the ${kind.kind} ${name} was removed during the call`);
     return object;
   }
 }
 
-function assertOurs<R extends KubeObject>(
+function assertAdoptable<R extends KubeObject>(
   kind: Kind,
   found: Stored<R>,
   desired: R,
@@ -110,7 +110,7 @@ function assertOurs<R extends KubeObject>(
     }
   }
   if (found.metadata.deletionTimestamp !== undefined) {
-    throw new KubeError('conflict', `the ${kind.kind} ${name} is being deleted: wait until it is gone`);
+    throw new KubeError('conflict', `the ${kind.kind} ${name} is being deleted: wait until it is removed`);
   }
 }
 

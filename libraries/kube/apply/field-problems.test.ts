@@ -14,7 +14,7 @@ function problems(input: unknown): readonly string[] {
   return fieldProblems(parsed.error, input).map(({ field, message }) => `${field}|${message}`);
 }
 
-test('lists every problem with its path', () => {
+test('every problem of an invalid object is listed with its path', () => {
   const found = problems({
     list: [{ name: 'ab' }, { name: 'a', more: 1 }],
     choice: { b: 1, c: 'x' },
@@ -32,11 +32,11 @@ test('lists every problem with its path', () => {
   expect(found).toContain('kind.type|is required');
 });
 
-test('says of a missing member that it is required', () => {
+test('the problem of a missing member says that it is required', () => {
   expect(problems({})).toEqual(['list|is required', 'choice|is required', 'kind|is required']);
 });
 
-test('writes paths as Kubernetes does', () => {
+test('paths have the notation of Kubernetes', () => {
   expect(fieldPath(['spec', 'rules', 0, 'id'])).toBe('spec.rules[0].id');
   expect(fieldPath(['metadata', 'labels', 'portcullis.dev/id'])).toBe('metadata.labels[portcullis.dev/id]');
   expect(fieldPath([])).toBe('');

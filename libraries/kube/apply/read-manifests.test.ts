@@ -7,7 +7,7 @@ const binding = JSON.stringify(sampleBinding('one'));
 const messages = (text: string | Uint8Array) =>
   readManifests(text).problems.map(({ field, message }) => `${field}|${message}`);
 
-test('reads every document of a text, JSON with tabs too, and hashes each on its own', () => {
+test('every document of a text is read with its own hash, including JSON with tabs', () => {
   const second = JSON.stringify(samplePolicy('two'));
   const { resources, problems } = readManifests(`# comment\n---\n${binding}\n---\n---\n${second}\n`);
   expect(problems).toEqual([]);
@@ -20,7 +20,7 @@ test('reads every document of a text, JSON with tabs too, and hashes each on its
   expect(readManifests('')).toEqual({ resources: [], problems: [] });
 });
 
-test('names every problem with document, line and field', () => {
+test('every problem has its document, line and field', () => {
   const text = `---\n${binding}\n---\nkind: ModelBinding\nmetadata:\n  name: Capital\nspec:\n  extra: 1\n  replicas: 0\n`;
   const { problems, resources } = readManifests(text);
   expect(resources).toHaveLength(1);
@@ -32,15 +32,15 @@ test('names every problem with document, line and field', () => {
 });
 
 test.each([
-  ['no YAML', 'a: [1', /./],
+  ['invalid YAML', 'a: [1', /./],
   ['a key twice', 'kind: a\nkind: b', /unique/],
   ['an unknown tag', 'a: !secret x', /tag/],
   ['another version of YAML', '%YAML 1.1\n---\nkind: x', /1\.2/],
-  ['aliases without end', bomb(), /aliases/],
-  ['nesting without end', '- '.repeat(20_000), /nested/],
+  ['exponential aliases', bomb(), /aliases/],
+  ['too deep a nesting', '- '.repeat(20_000), /nested/],
   ['a list', '- 1', /must be one of GuardrailPolicy, ModelBinding/],
   ['a scalar', 'text', /must be one of/],
-  ['no UTF-8', Buffer.from([0x61, 0xff]), /UTF-8/],
+  ['invalid UTF-8', Buffer.from([0x61, 0xff]), /UTF-8/],
   ['an internal kind', JSON.stringify(sampleRevision('r')), /written by Portcullis only/],
   ['a resource twice', `${binding}\n---\n${binding}`, /name of document 1/],
   ['a bad label', JSON.stringify(sampleBinding('x', { labels: { a: '-' } })), /63 letters/],
@@ -48,19 +48,19 @@ test.each([
   expect(messages(text).join('\n')).toMatch(wanted);
 });
 
-test('reads up to four mebibytes', () => {
+test('a text of four mebibytes is read and a longer one is refused', () => {
   const padded = (length: number) => binding + ' '.repeat(length - binding.length);
   expect(readManifests(padded(maxManifestBytes)).problems).toEqual([]);
   expect(messages(padded(maxManifestBytes + 1))).toEqual([`|the text exceeds ${maxManifestBytes} bytes`]);
 });
 
-test('lets a caller fill in what may be left out, and allow internal kinds', () => {
+test('a caller can fill in omitted members and accept internal kinds', () => {
   const complete = (value: unknown) => ({ ...(value as object), kind: 'ModelBinding' });
   expect(readManifests(binding.replace('ModelBinding', ''), { complete }).problems).toEqual([]);
   expect(readManifests(JSON.stringify(sampleRevision('r')), { internal: 'allow' }).problems).toEqual([]);
 });
 
-test('keeps a member named __proto__ a member', () => {
+test('a member named __proto__ stays an ordinary member', () => {
   const text = JSON.stringify(sampleBinding('x')).replace('"spec":{', '"spec":{"__proto__":{"a":1},');
   expect(messages(text)).toEqual(['spec.__proto__|unknown field']);
 });

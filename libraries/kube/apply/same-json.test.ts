@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sameJson } from './same-json.ts';
 
-test('agrees with deep equality of plain JSON', () => {
+test('sameJson agrees with deep equality of plain JSON', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {
       const [a, b]: unknown[] = [left, right].map((value) => JSON.parse(JSON.stringify(value)));
@@ -13,7 +13,7 @@ test('agrees with deep equality of plain JSON', () => {
   );
 });
 
-test('takes an undefined member for an absent one, and no list for an object', () => {
+test('sameJson treats an undefined member as absent and never equates a list with an object', () => {
   expect(sameJson({ a: 1, b: undefined }, { a: 1 })).toBe(true);
   expect(sameJson({ b: undefined }, { a: 1 })).toBe(false);
   expect(sameJson([], {})).toBe(false);

@@ -46,46 +46,46 @@ function status(code: number, reason: string, details: object = {}): object {
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: 'why', details };
 }
 
-const refusals: readonly [string, ScriptedAnswer, KubeErrorCode][] = [
+const failures: readonly [string, ScriptedAnswer, KubeErrorCode][] = [
   ['400', json(400, status(400, 'BadRequest')), 'invalid'],
   ['401', json(401, status(401, 'Unauthorized')), 'unauthenticated'],
   ['403', json(403, status(403, 'Forbidden')), 'forbidden'],
   ['404', json(404, status(404, 'NotFound', { name: 'one' })), 'not_found'],
-  ['404 of something else', json(404, 'page not found'), 'not_found'],
+  ['404 without a Status', json(404, 'page not found'), 'not_found'],
   ['409 AlreadyExists', json(409, status(409, 'AlreadyExists')), 'already_exists'],
   ['409 Conflict', json(409, status(409, 'Conflict')), 'conflict'],
   ['410', json(410, status(410, 'Expired')), 'gone'],
   ['413', json(413, status(413, 'RequestEntityTooLarge')), 'invalid'],
   ['422 with causes', json(422, status(422, 'Invalid', { causes: [{ field: 'spec', message: 'no' }] })), 'invalid'],
-  ['422 without', json(422, status(422, 'Invalid')), 'precondition_failed'],
+  ['422 without causes', json(422, status(422, 'Invalid')), 'precondition_failed'],
   ['429', json(429, status(429, 'TooManyRequests')), 'too_many_requests'],
   ['500', json(500, status(500, 'InternalError')), 'unavailable'],
   ['502 of a proxy', json(502, 'bad gateway'), 'unavailable'],
   ['503', json(503, status(503, 'ServiceUnavailable')), 'unavailable'],
   [
-    '504 too large',
+    '504 ResourceVersionTooLarge',
     json(504, status(504, 'Timeout', { causes: [{ reason: 'ResourceVersionTooLarge' }] })),
     'too_large_resource_version',
   ],
   ['507', json(507, status(507, 'StorageFull')), 'storage_full'],
-  ['500 full', json(500, status(500, 'InternalError', { causes: [{ reason: 'StorageFull' }] })), 'storage_full'],
+  ['500 StorageFull', json(500, status(500, 'InternalError', { causes: [{ reason: 'StorageFull' }] })), 'storage_full'],
   ['a redirect', json(302, {}, { location: 'http://127.0.0.1:1/' }), 'unavailable'],
-  ['no JSON', (outgoing) => void outgoing.writeHead(200).end('<html>'), 'unavailable'],
+  ['another media type', (outgoing) => void outgoing.writeHead(200).end('<html>'), 'unavailable'],
   ['another kind', json(200, { ...report, kind: 'GatewayRoute' }), 'unavailable'],
-  ['no version', json(200, sampleReport('one', { ...server, resourceVersion: undefined as never })), 'unavailable'],
+  ['an object without a version', json(200, sampleReport('one', { ...server, resourceVersion: undefined as never })), 'unavailable'],
   ['a reset', reset, 'network'],
-  ['silence', silence, 'network'],
-  ['half an answer', (outgoing) => void outgoing.writeHead(200, { 'content-length': 99 }).write('{"kind"'), 'network'],
+  ['nothing', silence, 'network'],
+  ['half a body', (outgoing) => void outgoing.writeHead(200, { 'content-length': 99 }).write('{"kind"'), 'network'],
 ];
 
-test.each(refusals)('%s is %s', async (_name, step, code) => {
+test.each(failures)('a failed call has the error code of its response: %s', async (_name, step, code) => {
   await using one = await withClient([step]);
   const error = await one.client.create(kind, sampleReport('one')).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(KubeError);
   expect((error as KubeError).code).toBe(code);
 });
 
-test('a refused connection is a network failure', async () => {
+test('a refused connection fails with the code network', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
@@ -109,7 +109,7 @@ test('an object is absent only when the server names it as absent', async () => 
   }
 });
 
-test('tells causes and how long to wait', async () => {
+test('an error has the causes and the Retry-After of the response', async () => {
   const causes = [{ reason: 'FieldValueInvalid', field: 'spec.gateway', message: 'is required' }];
   await using one = await withClient([
     json(422, status(422, 'Invalid', { causes })),
@@ -124,7 +124,7 @@ test('tells causes and how long to wait', async () => {
   expect(await next()).toEqual({ status: 503 });
 });
 
-test('sends what the Kubernetes API expects', async () => {
+test('writes have the method, path, media type, token and body that the Kubernetes API expects', async () => {
   const seen: { line: string; headers: Record<string, unknown>; body: unknown }[] = [];
   const note: ScriptedAnswer = async (outgoing, incoming) => {
     const chunks: Buffer[] = [];
@@ -162,7 +162,7 @@ test('sends what the Kubernetes API expects', async () => {
   expect(one.reports).toEqual(['POST 200', 'PATCH 200', 'PATCH 200', 'DELETE 200']);
 });
 
-test('reads the token anew for each request', async () => {
+test('the token is read for each request', async () => {
   const tokens = ['first', 'second'];
   const seen: unknown[] = [];
   const note: ScriptedAnswer = (outgoing, incoming) => {
@@ -175,7 +175,7 @@ test('reads the token anew for each request', async () => {
   expect(seen).toEqual(['Bearer first', 'Bearer second']);
 });
 
-test('sends nothing without a token', async () => {
+test('nothing is sent when the token cannot be read', async () => {
   await using one = await withClient([json(200, report)], () => {
     throw new TypeError('token file /x: holds no token');
   });
@@ -186,13 +186,13 @@ test('sends nothing without a token', async () => {
   expect(one.scripted.seen).toEqual([]);
 });
 
-/** How many sockets and, of these, watches a client may have. */
+/** Most connections of a client, and how many of them watches may use. */
 const pools = [
-  { who: 'a client', open: createClient, sockets: 48, watches: 32 },
-  { who: 'the client of an election', open: createElectionClient, sockets: 4, watches: 2 },
+  { name: 'a client', open: createClient, sockets: 48, watches: 32 },
+  { name: 'the client of an election', open: createElectionClient, sockets: 4, watches: 2 },
 ];
 
-test.each(pools)('$who keeps $sockets connections for many requests', async ({ open, sockets: most }) => {
+test.each(pools)('$name sends many requests over $sockets connections', async ({ open, sockets: most }) => {
   const sockets = new Set<unknown>();
   const note: ScriptedAnswer = (outgoing, incoming) => {
     sockets.add(incoming.socket);
@@ -208,7 +208,7 @@ test.each(pools)('$who keeps $sockets connections for many requests', async ({ o
 });
 
 test.each(pools)(
-  '$who has room for $watches watches and requests beside them, and refuses one watch more',
+  '$name runs $watches watches beside its requests and refuses another watch',
   async ({ open, watches }) => {
     await using one = await withClient([json(200, report)], undefined, open);
     const stop = new AbortController();
@@ -225,7 +225,7 @@ test.each(pools)(
   },
 );
 
-test('gives up every socket when one does not answer: the next request has a new one, and watches begin anew', async () => {
+test('a request that times out closes every connection, and the next request uses a new one', async () => {
   const used: (number | undefined)[] = [];
   const noted =
     (step: ScriptedAnswer): ScriptedAnswer =>
@@ -247,7 +247,7 @@ test('gives up every socket when one does not answer: the next request has a new
   expect(used.slice(0, 2)).not.toContain(used[2]);
 });
 
-test('speaks of a kind of another group or of the core group as it is', async () => {
+test('kinds of other groups and of the core group have their own paths and types', async () => {
   const metadata = { name: 'one', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
   const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
   const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { ...metadata, generation: 3 } };
@@ -270,7 +270,7 @@ test('speaks of a kind of another group or of the core group as it is', async ()
   expect(String(one.scripted.seen.at(-1)?.query)).toBe('labelSelector=a%3Db&fieldSelector=metadata.name%3Done');
 });
 
-test('puts the path of its address before every path', async () => {
+test('the path of the URL is a prefix of every request path', async () => {
   await using scripted = await startScriptedServer();
   scripted.script({ lists: [json(200, report)] });
   const url = `${scripted.url}/clusters/one/`;
@@ -279,7 +279,7 @@ test('puts the path of its address before every path', async () => {
   expect(scripted.seen[0]?.path).toMatch(/^\/clusters\/one\/apis\/portcullis\.dev\//);
 });
 
-test('never names the token in a failure', async () => {
+test('an error does not contain the token', async () => {
   await using one = await withClient([reset]);
   const error = await one.client.get(kind, 'one').catch((caught: unknown) => caught);
   expect(`${String(error)} ${JSON.stringify(error)} ${(error as Error).stack}`).not.toContain('secret');

@@ -49,26 +49,26 @@ async function authorizationBy(file: string, context?: string): Promise<string |
 }
 
 describe('a kubeconfig', () => {
-  test('gives the current context, or the one that is asked for', async () => {
+  test('a kubeconfig gives access to its current context, or to the one that is named', async () => {
     const { file, folder } = await open();
     expect(await loadKubeconfig({ file })).toMatchObject({ url: 'http://127.0.0.1:1', namespace: 'team' });
     const second = await loadKubeconfig({ file, context: 'second' });
     expect([second.url, second.namespace]).toEqual(['https://127.0.0.1:2/prefix', undefined]);
     const { caPem } = second;
     expect(caPem).toThrow(/ENOENT/);
-    await writeFile(join(folder, 'ca.pem'), 'authorities');
-    expect((caPem as () => string)()).toBe('authorities');
+    await writeFile(join(folder, 'ca.pem'), 'certificates');
+    expect((caPem as () => string)()).toBe('certificates');
   });
 
   test.each([
     ['a token', { token: 'secret' }, 'Bearer secret'],
     ['a name and a password', { username: 'me', password: 'pass' }, 'Basic bWU6cGFzcw=='],
-    ['the answer of a plugin', execUser('secret'), 'Bearer secret'],
-  ])('proves by %s', async (_name, user, authorization) => {
+    ['the output of a plugin', execUser('secret'), 'Bearer secret'],
+  ])('the authorization of a user comes from %s', async (_name, user, authorization) => {
     expect(await authorizationBy((await open({ user })).file)).toBe(authorization);
   });
 
-  test('proves by a client certificate', async () => {
+  test('a user with a client certificate has no authorization header', async () => {
     const encoded = (text: string): string => Buffer.from(text).toString('base64');
     const user = { 'client-certificate-data': encoded('certificate'), 'client-key-data': encoded('key') };
     const access = await loadKubeconfig({ file: (await open({ user })).file });
@@ -77,17 +77,17 @@ describe('a kubeconfig', () => {
   });
 
   test.each([
-    ['a context that is not there', {}, 'absent'],
+    ['a context that does not exist', {}, 'absent'],
     ['a context without a cluster', {}, 'nowhere'],
     ['a context without a user', {}, 'nobody'],
     ['a user without credentials', { user: { extra: 1 } }, 'first'],
     ['a certificate without its key', { user: { 'client-certificate-data': 'YQ==' } }, 'first'],
-    ['a server that nobody checks', { cluster: { 'insecure-skip-tls-verify': true } }, 'first'],
+    ['insecure-skip-tls-verify', { cluster: { 'insecure-skip-tls-verify': true } }, 'first'],
     ['a proxy', { cluster: { 'proxy-url': 'http://127.0.0.1:3' } }, 'first'],
-    ['a person to act as', { user: { token: 'secret', as: 'other' } }, 'first'],
+    ['impersonation', { user: { token: 'secret', as: 'other' } }, 'first'],
     ['a plugin that fails', { user: execUser('secret', 'process.stderr.write("a secret"); process.exit(1)') }, 'first'],
-    ['a plugin that is not there', { user: { exec: { ...execUser('').exec, command: 'no-such-program' } } }, 'first'],
-  ])('is refused with %s', async (_name, parts, context) => {
+    ['a plugin that does not exist', { user: { exec: { ...execUser('').exec, command: 'no-such-program' } } }, 'first'],
+  ])('a kubeconfig with %s is refused', async (_name, parts, context) => {
     const { file } = await open(parts);
     const error = await loadKubeconfig({ file, context }).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(KubeconfigError);
@@ -95,32 +95,32 @@ describe('a kubeconfig', () => {
   });
 
   test.each([
-    ['is not there', undefined],
-    ['is no YAML', 'a: [b'],
+    ['does not exist', undefined],
+    ['is not YAML', 'a: [b'],
     ['is empty', ''],
-    ['holds something else', '- 1'],
-  ])('that %s is refused', async (_name, text) => {
+    ['is not a mapping', '- 1'],
+  ])('a kubeconfig that %s is refused', async (_name, text) => {
     const { folder } = await open();
     const file = join(folder, 'other');
     if (text !== undefined) await writeFile(file, text);
     await expect(loadKubeconfig({ file })).rejects.toBeInstanceOf(KubeconfigError);
   });
 
-  test('is read again when the server refuses what it gave', async () => {
+  test('a kubeconfig is read again after the server answered 401', async () => {
     await using server = await startScriptedServer();
     const { file, folder } = await open({ cluster: { server: server.url }, user: execUser('old') });
     const seen: unknown[] = [];
     const metadata = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: 'now' };
-    const note =
+    const record =
       (status: number, body: unknown) => (outgoing: never, incoming: { headers: { authorization?: string } }) => {
         seen.push(incoming.headers.authorization);
         return json(status, body)(outgoing, incoming as never);
       };
     server.script({
       lists: [
-        note(200, sampleReport('one', metadata)),
-        note(401, {}),
-        note(200, sampleReport('one', metadata)),
+        record(200, sampleReport('one', metadata)),
+        record(401, {}),
+        record(200, sampleReport('one', metadata)),
       ] as never,
     });
     const access = await loadKubeconfig({ file });
@@ -128,7 +128,7 @@ describe('a kubeconfig', () => {
     const get = () => client.get<GatewayReport>(kinds.gatewayReport, 'one');
     await get();
     await writeKubeconfig(folder, { cluster: { server: server.url }, user: execUser('new') });
-    // What was just had is not asked for again at once.
+    // Credentials that were loaded less than a second ago are not loaded again.
     await new Promise((resolve) => setTimeout(resolve, 1_050));
     await expect(get()).rejects.toMatchObject({ code: 'unauthenticated' });
     expect((await get())?.metadata.name).toBe('one');
@@ -136,7 +136,7 @@ describe('a kubeconfig', () => {
   });
 });
 
-/** A user whose plugin is this Node, saying what the ExecCredential of Kubernetes says. */
+/** A user whose credential plugin is Node with a script that prints an ExecCredential. */
 function execUser(token: string, script?: string) {
   const answer = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token } };
   const code = script ?? `process.stdout.write(${JSON.stringify(JSON.stringify(answer))})`;

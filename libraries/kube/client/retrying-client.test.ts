@@ -12,13 +12,13 @@ const report = sampleReport('one', server);
 const metadata = { resourceVersion: '1', continue: '' };
 const list = json(200, { apiVersion: report.apiVersion, kind: 'GatewayReportList', metadata, items: [report] });
 
-async function withClient(steps: readonly ScriptedAnswer[], patienceMs: number) {
+async function withClient(steps: readonly ScriptedAnswer[], budgetMs: number) {
   const scripted = await startScriptedServer();
   scripted.script({ lists: steps });
   const client = createClient({ url: scripted.url, tokenFile: { first: () => 'secret' }, namespace: 'team' });
   return {
     scripted,
-    client: retrying(client, patienceMs),
+    client: retrying(client, budgetMs),
     async [Symbol.asyncDispose]() {
       await client[Symbol.asyncDispose]();
       await scripted[Symbol.asyncDispose]();
@@ -28,7 +28,7 @@ async function withClient(steps: readonly ScriptedAnswer[], patienceMs: number) 
 
 const later = (status: number, seconds = '0'): ScriptedAnswer => json(status, 'later', { 'retry-after': seconds });
 
-test('reads and writes come back when the server asks them to', async () => {
+test('reads and writes with 429 or 503 are repeated after Retry-After', async () => {
   await using one = await withClient([later(429), later(503), later(429, '1'), list], 5_000);
   expect((await one.client.list(kind)).items).toHaveLength(1);
   one.scripted.script({ lists: [later(503), json(201, report)] });
@@ -39,27 +39,27 @@ test('reads and writes come back when the server asks them to', async () => {
 });
 
 test.each([
-  ['a refusal that names no time', json(429, 'no')],
-  ['a failure after which it is not known what happened', later(500)],
-  ['a write that is held up by another one', later(409)],
-  ['a time beyond what the caller waits', later(429, '2')],
-])('%s is final', async (_what, step) => {
+  ['429 without Retry-After', json(429, 'no')],
+  ['500, after which a write may have happened,', later(500)],
+  ['409', later(409)],
+  ['429 with a Retry-After beyond the budget', later(429, '2')],
+])('%s is not repeated', async (_label, step) => {
   await using one = await withClient([step, list], 1_500);
   await expect(one.client.list(kind)).rejects.toMatchObject({ name: 'KubeError' });
   expect(one.scripted.seen).toHaveLength(1);
 });
 
-test('a server that always asks for more time is given up', async () => {
+test('a call fails with the last error when its retry budget is used up', async () => {
   await using one = await withClient([later(429, '1'), later(429, '1'), list], 1_500);
   await expect(one.client.list(kind)).rejects.toMatchObject({ code: 'too_many_requests' });
   expect(one.scripted.seen).toHaveLength(2);
 });
 
-test('a list that is abandoned while it waits ends at once', async () => {
+test('a list that is aborted while it waits for a retry ends at once', async () => {
   await using one = await withClient([later(429, '30'), list], 60_000);
-  const abandoned = new AbortController();
-  const listing = one.client.list(kind, { signal: abandoned.signal });
-  await until('it is asked', () => one.scripted.seen.length === 1);
-  abandoned.abort();
+  const controller = new AbortController();
+  const listing = one.client.list(kind, { signal: controller.signal });
+  await until('the first attempt', () => one.scripted.seen.length === 1);
+  controller.abort();
   await expect(listing).rejects.toMatchObject({ name: 'KubeError' });
 });

@@ -10,9 +10,9 @@ import { type FakeApiServer, startFakeApiServer } from '../testing/fake-api-serv
 import { fenced, NotLeaderError } from './fenced-client.ts';
 import { type LeaderElection, type LeaderElectionOptions, startLeaderElection } from './leader-election.ts';
 
-const quick = { leaseMs: 1_000, renewDeadlineMs: 600, retryMs: 100 } as const;
-/** A lease that no test waits for. */
-const long = { leaseMs: 600_000, renewDeadlineMs: 500_000, retryMs: 100 } as const;
+const short = { leaseMs: 1_000, renewDeadlineMs: 600, retryMs: 100 } as const;
+/** A lease that does not expire in a test. */
+const unexpiring = { leaseMs: 600_000, renewDeadlineMs: 500_000, retryMs: 100 } as const;
 
 async function openServer(): Promise<FakeApiServer> {
   const server = await startFakeApiServer();
@@ -39,7 +39,7 @@ function stand(server: FakeApiServer, identity: string, options: Partial<LeaderE
       counted.slowPaths += 1;
     },
   };
-  const election = startLeaderElection({ client, name: 'operator', identity, logger, meter, ...quick, ...options });
+  const election = startLeaderElection({ client, name: 'operator', identity, logger, meter, ...short, ...options });
   onTestFinished(async () => {
     await election[Symbol.asyncDispose]();
     await client[Symbol.asyncDispose]();
@@ -53,12 +53,12 @@ const from = (identity: string) => (incoming: IncomingMessage) =>
   incoming.headers.authorization === `Bearer ${identity}`;
 
 describe('an election', () => {
-  test('has one leader, who alone may write', async () => {
+  test('one of two candidates is the leader, and only the leader may write', async () => {
     const server = await openServer();
     const one = stand(server, 'one');
     await one.elected;
     const two = stand(server, 'two');
-    await until('the second looked', () => server.seen.filter((line) => line.startsWith('GET')).length >= 2);
+    await until('the second read the lease', () => server.seen.filter((line) => line.startsWith('GET')).length >= 2);
     expect(holderOf(server)).toBe(one.holder);
     expect(one.holder).toMatch(/^one_[0-9a-f-]{36}$/);
     expect([one.writesAllowed(), two.writesAllowed()]).toEqual([true, false]);
@@ -66,12 +66,12 @@ describe('an election', () => {
     expect(leaseSpec(server)['renewTime']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
-  test('is decided at once when the leader gives the lease back', async () => {
+  test('a standby becomes the leader at once when the leader releases the lease', async () => {
     const server = await openServer();
-    const one = stand(server, 'one', long);
+    const one = stand(server, 'one', unexpiring);
     await one.elected;
-    const two = stand(server, 'two', long);
-    await until('the second looked', () => server.seen.filter((line) => line.startsWith('GET')).length >= 2);
+    const two = stand(server, 'two', unexpiring);
+    await until('the second read the lease', () => server.seen.filter((line) => line.startsWith('GET')).length >= 2);
     await one[Symbol.asyncDispose]();
     expect(one.writesAllowed()).toBe(false);
     await two.elected;
@@ -79,31 +79,34 @@ describe('an election', () => {
     expect(leaseSpec(server)).toMatchObject({ leaseDurationSeconds: 600, leaseTransitions: 1 });
   });
 
-  test('gives the lease back with an empty holder', async () => {
+  test('a released lease has an empty holder', async () => {
     const server = await openServer();
-    const one = stand(server, 'one', long);
+    const one = stand(server, 'one', unexpiring);
     await one.elected;
     await one[Symbol.asyncDispose]();
     expect(leaseSpec(server)).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
   });
 
-  test.each([0, 3_600_000, -3_600_000])('survives a crash; clocks may differ by %i ms', async (skewMs) => {
-    const server = await openServer();
-    const one = stand(server, 'one');
-    await one.elected;
-    const clock: Clock = { now: systemClock.now, date: () => new Date(Date.now() + skewMs) };
-    const two = stand(server, 'two', { clock });
-    await until('the leader renewed', () => server.seen.filter((line) => line.startsWith('PATCH')).length >= 3);
-    server.fate = (incoming) => (from('one')(incoming) ? 'cut' : 'served');
-    const both = two.elected.then(() => one.writesAllowed());
-    expect(await one.lost).toBe('not_renewed');
-    expect(one.writesAllowed()).toBe(false);
-    expect(two.writesAllowed()).toBe(false);
-    expect(await both).toBe(false);
-    expect(holderOf(server)).toBe(two.holder);
-  });
+  test.each([0, 3_600_000, -3_600_000])(
+    'a standby with a clock skew of %i ms replaces an unreachable leader',
+    async (skewMs) => {
+      const server = await openServer();
+      const one = stand(server, 'one');
+      await one.elected;
+      const clock: Clock = { now: systemClock.now, date: () => new Date(Date.now() + skewMs) };
+      const two = stand(server, 'two', { clock });
+      await until('the leader renewed', () => server.seen.filter((line) => line.startsWith('PATCH')).length >= 3);
+      server.fate = (incoming) => (from('one')(incoming) ? 'cut' : 'served');
+      const overlap = two.elected.then(() => one.writesAllowed());
+      expect(await one.lost).toBe('not_renewed');
+      expect(one.writesAllowed()).toBe(false);
+      expect(two.writesAllowed()).toBe(false);
+      expect(await overlap).toBe(false);
+      expect(holderOf(server)).toBe(two.holder);
+    },
+  );
 
-  test('is not decided sooner than a lease after the last change that a standby saw', async () => {
+  test('a standby does not acquire a lease before the lease duration has passed since the last renewal', async () => {
     const server = await openServer();
     const one = stand(server, 'one');
     await one.elected;
@@ -116,10 +119,10 @@ describe('an election', () => {
     await until('the leader renewed', () => server.seen.filter((line) => line.startsWith('PATCH')).length >= 3);
     server.fate = (incoming) => (from('one')(incoming) ? 'cut' : 'served');
     await two.elected;
-    expect(performance.now() - renewedAt).toBeGreaterThanOrEqual(quick.leaseMs);
+    expect(performance.now() - renewedAt).toBeGreaterThanOrEqual(short.leaseMs);
   });
 
-  test('goes on when somebody edits the lease of the leader', async () => {
+  test('a leader whose lease was edited by a user renews it and keeps the edit', async () => {
     const server = await openServer();
     const one = stand(server, 'one');
     await one.elected;
@@ -134,7 +137,7 @@ describe('an election', () => {
     expect(server.object('leases', 'operator')?.metadata['labels']).toEqual({ edited: 'yes' });
   });
 
-  test('stays with the leader whose lease somebody deletes', async () => {
+  test('a leader whose lease was deleted creates it again and stays the leader', async () => {
     const server = await openServer();
     const one = stand(server, 'one');
     await one.elected;
@@ -146,7 +149,7 @@ describe('an election', () => {
     expect([one.writesAllowed(), two.leads()]).toEqual([true, false]);
   });
 
-  test('is over for a leader that sees another holder', async () => {
+  test('a leader loses the leadership when the lease names another holder', async () => {
     const server = await openServer();
     const one = stand(server, 'one');
     await one.elected;
@@ -157,20 +160,20 @@ describe('an election', () => {
     expect(holderOf(server)).toBe('thief');
   });
 
-  test('takes a lease that was won although the answer was lost', async () => {
+  test('a candidate becomes the leader although the response to its acquisition was lost', async () => {
     const server = await openServer();
-    const lose = { next: true };
+    let isLost = false;
     server.fate = (incoming) => {
-      const isFirst = incoming.method === 'POST' && lose.next;
-      if (isFirst) lose.next = false;
-      return isFirst ? 'unanswered' : 'served';
+      if (incoming.method !== 'POST' || isLost) return 'served';
+      isLost = true;
+      return 'unanswered';
     };
-    const one = stand(server, 'one', long);
+    const one = stand(server, 'one', unexpiring);
     await one.elected;
     expect(holderOf(server)).toBe(one.holder);
   });
 
-  test('does not hurry where the server refuses every try', async () => {
+  test('a candidate pauses between attempts that the server refuses', async () => {
     const server = await openServer();
     let tries = 0;
     const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
@@ -192,46 +195,49 @@ describe('an election', () => {
   test.each([
     { leaseMs: 10_000, renewDeadlineMs: 10_000, retryMs: 2_000 },
     { leaseMs: 15_000, renewDeadlineMs: 2_400, retryMs: 2_000 },
-  ])('refuses times without a margin: %o', async (times) => {
+  ])('durations without a margin are refused: %o', async (times) => {
     const server = await openServer();
     expect(() => stand(server, 'one', times)).toThrow(RangeError);
   });
 });
 
-describe('a leader that slept', () => {
+describe('a leader on a machine that was suspended', () => {
   const jump = { monotonic: 0, date: 0 };
   const clock: Clock = {
     now: () => performance.now() + jump.monotonic,
     date: () => new Date(Date.now() + jump.date),
   };
 
-  test.each(['monotonic', 'date'] as const)('writes nothing when its %s clock says so', async (which) => {
-    Object.assign(jump, { monotonic: 0, date: 0 });
-    const server = await openServer();
-    const times = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 5_000 };
-    const one = stand(server, 'one', { ...times, clock });
-    await one.elected;
-    jump[which] = 9_000;
-    expect(one.writesAllowed()).toBe(true);
-    jump[which] = 10_001;
-    expect(one.writesAllowed()).toBe(false);
-    const client = fenced(one.client, one.writesAllowed.bind(one));
-    const before = server.seen.length;
-    const refused = [
-      client.create(builtinKinds.configMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }),
-      client.patch(builtinKinds.configMap, 'a', []),
-      client.patchStatus(builtinKinds.configMap, 'a', []),
-      client.delete(builtinKinds.configMap, 'a', { uid: 'u' }),
-    ];
-    for (const write of refused) await expect(write).rejects.toBeInstanceOf(NotLeaderError);
-    expect(server.seen.length).toBe(before);
-    expect(await client.get(builtinKinds.configMap, 'a')).toBeUndefined();
-  });
+  test.each(['monotonic', 'date'] as const)(
+    'the fence refuses every write when the %s clock is past the renew deadline',
+    async (which) => {
+      Object.assign(jump, { monotonic: 0, date: 0 });
+      const server = await openServer();
+      const times = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 5_000 };
+      const one = stand(server, 'one', { ...times, clock });
+      await one.elected;
+      jump[which] = 9_000;
+      expect(one.writesAllowed()).toBe(true);
+      jump[which] = 10_001;
+      expect(one.writesAllowed()).toBe(false);
+      const client = fenced(one.client, one.writesAllowed.bind(one));
+      const before = server.seen.length;
+      const refused = [
+        client.create(builtinKinds.configMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }),
+        client.patch(builtinKinds.configMap, 'a', []),
+        client.patchStatus(builtinKinds.configMap, 'a', []),
+        client.delete(builtinKinds.configMap, 'a', { uid: 'u' }),
+      ];
+      for (const write of refused) await expect(write).rejects.toBeInstanceOf(NotLeaderError);
+      expect(server.seen.length).toBe(before);
+      expect(await client.get(builtinKinds.configMap, 'a')).toBeUndefined();
+    },
+  );
 
-  test('has lost when it wakes up beyond its deadline', async () => {
+  test('a leader that runs again after its renew deadline has lost the leadership', async () => {
     Object.assign(jump, { monotonic: 0, date: 0 });
     const server = await openServer();
-    const one = stand(server, 'one', { ...quick, clock });
+    const one = stand(server, 'one', { ...short, clock });
     await one.elected;
     jump.monotonic = 10_000;
     expect(await one.lost).toBe('not_renewed');
@@ -239,7 +245,7 @@ describe('a leader that slept', () => {
   });
 });
 
-test('a fence lets the writes of a leader through', async () => {
+test('the fence lets the writes of a leader pass', async () => {
   const server = await openServer();
   const one = stand(server, 'one');
   await one.elected;
@@ -255,7 +261,7 @@ test('a fence lets the writes of a leader through', async () => {
   expect(made.metadata.generation).toBe(0);
 });
 
-test('a loop that runs is not silent for long, in a leader and in a standby', async () => {
+test('the silence of a running leader and of a running standby stays below the restart threshold', async () => {
   const server = await openServer();
   const one = stand(server, 'one');
   await one.elected;

@@ -43,7 +43,7 @@ const fact = (name = 'chat', note = 'the workload g-1 does not start'): EventFac
   note,
 });
 
-test('an event says what, of which object, and who says it', async () => {
+test('an event has its reason, its object and its reporter', async () => {
   const { recorder, written, events } = await open();
   recorder.record(fact());
   await written(1);
@@ -71,7 +71,7 @@ test('an event says what, of which object, and who says it', async () => {
   expect(event).not.toHaveProperty('series');
 });
 
-test('repetitions are one series, written now and then', async () => {
+test('repeated events are one series, whose count is written at intervals', async () => {
   const { server, clock, recorder, written, events } = await open();
   recorder.record(fact());
   await written(1);
@@ -87,7 +87,7 @@ test('repetitions are one series, written now and then', async () => {
   expect(server.seen).toHaveLength(3);
 });
 
-test('a repetition after ten minutes, another note and another object are events of their own', async () => {
+test('a repetition after ten minutes, another note and another object each make a new event', async () => {
   const { clock, recorder, written, events } = await open();
   recorder.record(fact());
   recorder.record(fact('chat', 'another note'));
@@ -103,7 +103,7 @@ test('a repetition after ten minutes, another note and another object are events
   expect(events()).toHaveLength(4);
 });
 
-test('one object has a bounded number of new events, others are not touched by it', async () => {
+test('new events are rate-limited for each object', async () => {
   const { clock, recorder, written, events } = await open();
   for (let at = 0; at < 26; at += 1) recorder.record(fact('noisy', `note ${at}`));
   recorder.record(fact('quiet'));
@@ -117,18 +117,18 @@ test('one object has a bounded number of new events, others are not touched by i
   expect(events()).toHaveLength(27);
 });
 
-test('what waits is bounded', async () => {
+test('the queue of events is bounded', async () => {
   const { server, recorder } = await open();
   const gate = Promise.withResolvers<void>();
   server.fate = () => gate.promise.then(() => 'served');
   for (let at = 0; at < 600; at += 1) recorder.record(fact(`object-${at}`));
-  // One is on its way, five hundred wait.
+  // One is in flight, five hundred are queued.
   expect(recorder.counts().limited).toBe(99);
   gate.resolve();
   await until('all are written', () => recorder.counts().written === 501);
 });
 
-test('a thousand series are remembered, and the one that was seen longest ago is begun anew', async () => {
+test('the least recently used of a thousand series is forgotten', async () => {
   const { recorder, written, events } = await open();
   for (let at = 0; at < 1_001; at += 1) {
     recorder.record(fact(`object-${at}`));
@@ -142,7 +142,7 @@ test('a thousand series are remembered, and the one that was seen longest ago is
   expect(events()).toHaveLength(1_002);
 });
 
-test('a note is cut at 1,024 bytes, between characters', async () => {
+test('a note is cut at 1,024 bytes, between two characters', async () => {
   const { recorder, written, events } = await open();
   recorder.record(fact('a', 'x'.repeat(1_024)));
   recorder.record(fact('b', `${'x'.repeat(1_023)}ä`));
@@ -150,14 +150,14 @@ test('a note is cut at 1,024 bytes, between characters', async () => {
   expect(events().map((event) => (event['note'] as string).length)).toEqual([1_024, 1_023]);
 });
 
-test('a long name leaves room for what makes it unique', async () => {
+test('a long object name is cut so that the event name has room for a unique suffix', async () => {
   const { recorder, written, events } = await open();
   recorder.record(fact(`${'a'.repeat(235)}.${'b'.repeat(17)}`));
   await written(1);
   expect(events()[0]?.metadata.name).toMatch(/^a{235}\.[0-9a-f]{16}$/);
 });
 
-test('an event that expired begins a new one with the count of the series', async () => {
+test('a series whose Event expired continues in a new Event with its count', async () => {
   const { server, recorder, written, events } = await open();
   recorder.record(fact());
   await written(1);
@@ -167,7 +167,7 @@ test('an event that expired begins a new one with the count of the series', asyn
   expect(events()).toMatchObject([{ series: { count: 2 } }]);
 });
 
-test('an error is tried again, and given up without a word of the event', async () => {
+test('an event is dropped after three failed attempts, and the log does not contain its text', async () => {
   const { server, recorder, lines, written } = await open();
   let cuts = 2;
   server.fate = () => {
@@ -178,11 +178,11 @@ test('an error is tried again, and given up without a word of the event', async 
   await written(1);
   cuts = 3;
   recorder.record(fact('other', 'a secret'));
-  await until('it is given up', () => recorder.counts().failed === 1);
+  await until('it is dropped', () => recorder.counts().failed === 1);
   expect(lines).toEqual(['{"code":"network"}']);
 });
 
-test('disposing writes what waits, and takes nothing more', async () => {
+test('disposing writes the queued events and accepts no more', async () => {
   const { recorder, events } = await open();
   for (let at = 0; at < 20; at += 1) recorder.record(fact(`object-${at}`));
   await recorder[Symbol.asyncDispose]();
@@ -190,7 +190,7 @@ test('disposing writes what waits, and takes nothing more', async () => {
   expect(events()).toHaveLength(20);
 });
 
-test('disposing does not wait for a server that says nothing', async () => {
+test('disposing does not wait for a server that does not answer', async () => {
   const { server, recorder } = await open();
   server.fate = () => new Promise(() => {});
   recorder.record(fact());

@@ -1,4 +1,4 @@
-// Usage: node elector-process.ts OPTIONS, with ElectorOptions as JSON: a candidate that writes as long as it may.
+// Usage: node elector-process.ts OPTIONS, with ElectorOptions as JSON: a candidate that writes while it is the leader.
 
 import { wait } from '#kit/time/wait';
 import type { Stored } from '#resources/metadata';
@@ -17,19 +17,19 @@ export type ElectorOptions = {
   readonly namespace: string;
   readonly identity: string;
   readonly times: { readonly leaseMs?: number; readonly renewDeadlineMs?: number; readonly retryMs?: number };
-  /** ConfigMaps that the leader writes in turn, again and again. */
-  readonly ledgers: readonly string[];
-  /** Whether writes pass by the fence, so that only their preconditions stop them, and lost leadership is ignored. */
+  /** Names of the ConfigMaps that the leader increments in a loop. */
+  readonly counters: readonly string[];
+  /** Without a fence: only preconditions stop late writes, and the loss of leadership is ignored. */
   readonly isReckless: boolean;
 };
 
 /** A line of the output of the process. `at` is the time of day in milliseconds. */
 export type ElectorLine =
   | { readonly event: 'ready' | 'elected' | 'lost' | 'released'; readonly at: number }
-  | { readonly event: 'wrote' | 'refused'; readonly at: number; readonly ledger: string; readonly code?: string };
+  | { readonly event: 'wrote' | 'refused'; readonly at: number; readonly counter: string; readonly code?: string };
 
 const options = JSON.parse(process.argv[2] ?? '{}') as ElectorOptions;
-const { identity, ledgers, isReckless, times } = options;
+const { identity, counters, isReckless, times } = options;
 const kind = builtinKinds.configMap;
 const stop = new AbortController();
 
@@ -37,22 +37,22 @@ function say(event: ElectorLine['event'], more: object = {}): void {
   process.stdout.write(`${JSON.stringify({ event, at: Date.now(), ...more })}\n`);
 }
 
-/** One write of a ledger upon what this process last knew of it, as a controller does from its cache. */
-async function write(client: KubeClient, known: Map<string, Stored<ConfigMap>>, ledger: string): Promise<void> {
-  const held = known.get(ledger) ?? (await client.get<ConfigMap>(kind, ledger));
-  if (held === undefined) throw new TypeError(`there is no ${ledger}`);
+/** One write of a counter, based on the cached object as in a controller. */
+async function write(client: KubeClient, known: Map<string, Stored<ConfigMap>>, counter: string): Promise<void> {
+  const held = known.get(counter) ?? (await client.get<ConfigMap>(kind, counter));
+  if (held === undefined) throw new TypeError(`the counter ${counter} does not exist`);
   const count = Number(held.data?.['count'] ?? '0') + 1;
   try {
-    const written = await client.patch<ConfigMap>(kind, ledger, [
+    const written = await client.patch<ConfigMap>(kind, counter, [
       ...preconditionTests(held, 'resourceVersion'),
       { op: 'add', path: '/data', value: { writer: identity, count: String(count) } },
     ]);
-    known.set(ledger, written);
-    say('wrote', { ledger });
+    known.set(counter, written);
+    say('wrote', { counter });
   } catch (error) {
-    // A controller reads again what it could not write.
-    if (!isReckless) known.delete(ledger);
-    say('refused', { ledger, code: (error as { code?: string }).code ?? 'unexpected' });
+    // A controller reads the object again after a failed write.
+    if (!isReckless) known.delete(counter);
+    say('refused', { counter, code: (error as { code?: string }).code ?? 'unexpected' });
     await wait(20, stop.signal);
   }
 }
@@ -73,7 +73,7 @@ await Promise.race([election.elected, stopped]);
 if (!stop.signal.aborted) say('elected');
 const known = new Map<string, Stored<ConfigMap>>();
 while (!stop.signal.aborted) {
-  for (const ledger of ledgers) if (!stop.signal.aborted) await write(writer, known, ledger);
+  for (const counter of counters) if (!stop.signal.aborted) await write(writer, known, counter);
   await wait(5, stop.signal);
 }
 await election[Symbol.asyncDispose]();

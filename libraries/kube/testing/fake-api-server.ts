@@ -9,27 +9,27 @@ type Metadata = { name: string; uid: string; resourceVersion: string; [member: s
 type Held = Json & { apiVersion: string; kind: string; metadata: Metadata };
 type Watcher = { readonly collection: string; readonly name: string | null; readonly outgoing: ServerResponse };
 
-/** `cut` breaks the connection before anything happens, `unanswered` when it has happened. */
-export type Fate = 'served' | 'cut' | 'unanswered';
+/** `cut` closes the connection before the request is carried out, `unanswered` after it. */
+type Fate = 'served' | 'cut' | 'unanswered';
 
 export type FakeApiServer = AsyncDisposable & {
   readonly url: string;
-  /** `METHOD path` of every request but watches. */
+  /** `METHOD path` of every request except watches. */
   readonly seen: readonly string[];
-  /** The object at a path of a collection, as it is held. */
+  /** The stored object of a plural and name, in any namespace. */
   object(plural: string, name: string): Held | undefined;
   objects(plural: string): readonly Held[];
-  /** Changes an object from outside, as a person with kubectl would. */
+  /** Edits an object like a user with kubectl. */
   change(plural: string, name: string, edit: (object: Held) => void): void;
   remove(plural: string, name: string): void;
-  /** Decides what happens to each request but watches. */
+  /** Chooses the fate of each request except watches. */
   fate: (incoming: IncomingMessage) => Fate | Promise<Fate>;
 };
 
 /**
- * A real HTTP server that holds objects of any kind of the Kubernetes API in memory: create, get, list, watch by name,
- * JSON Patch with tests, delete. For tests of what the operator's folder does not serve; the real API server judges
- * the same code in e2e/kube.
+ * An HTTP server with in-memory objects of any Kubernetes kind: create, get, list, watch by name, JSON Patch with tests,
+ * delete. For tests of built-in kinds, which the standalone operator does not serve; e2e/kube runs the same code against
+ * a real API server.
  */
 export async function startFakeApiServer(port = 0): Promise<FakeApiServer> {
   const objects = new Map<string, Held>();
@@ -38,7 +38,7 @@ export async function startFakeApiServer(port = 0): Promise<FakeApiServer> {
   let version = 0;
   const state: Pick<FakeApiServer, 'fate'> = { fate: () => 'served' };
 
-  function tell(type: string, key: string, object: Held): void {
+  function notify(type: string, key: string, object: Held): void {
     const [collection, name] = [key.slice(0, key.lastIndexOf('/')), object.metadata.name];
     for (const watcher of watchers) {
       if (watcher.collection !== collection || (watcher.name !== null && watcher.name !== name)) continue;
@@ -50,7 +50,7 @@ export async function startFakeApiServer(port = 0): Promise<FakeApiServer> {
     version += 1;
     object.metadata.resourceVersion = String(version);
     objects.set(key, object);
-    tell(type, key, object);
+    notify(type, key, object);
     return object;
   }
 
@@ -60,7 +60,7 @@ export async function startFakeApiServer(port = 0): Promise<FakeApiServer> {
     version += 1;
     objects.delete(key);
     object.metadata.resourceVersion = String(version);
-    tell('DELETED', key, object);
+    notify('DELETED', key, object);
   }
 
   function keyOf(plural: string, name: string): string {
@@ -144,7 +144,7 @@ export async function startFakeApiServer(port = 0): Promise<FakeApiServer> {
     change(plural: string, name: string, edit: (object: Held) => void) {
       const key = keyOf(plural, name);
       const object = structuredClone(objects.get(key));
-      if (object === undefined) throw new TypeError(`there is no ${key}`);
+      if (object === undefined) throw new TypeError(`${key} does not exist`);
       edit(object);
       put(key, object, 'MODIFIED');
     },
@@ -157,7 +157,7 @@ export async function startFakeApiServer(port = 0): Promise<FakeApiServer> {
   });
 }
 
-/** Names of list kinds by plural, as far as tests list. */
+/** Kinds by plural. */
 const kinds = new Map([
   ['leases', 'Lease'],
   ['events', 'Event'],
@@ -200,7 +200,7 @@ function refuse(outgoing: ServerResponse, code: number, reason: string, key: str
   });
 }
 
-/** RFC 6902 as far as our writers use it; undefined where an operation does not apply. */
+/** The operations of RFC 6902 that the client sends; undefined when one does not apply. */
 function applyPatch(object: Held, operations: readonly JsonPatchOperation[]): Held | undefined {
   const copy = structuredClone(object);
   for (const operation of operations) {

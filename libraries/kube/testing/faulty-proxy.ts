@@ -5,26 +5,26 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { ElectorOptions } from './elector-process.ts';
 
 /**
- * What happens to a request: it is passed on, answered with a status without being passed on, carried out and answered
- * with a status, carried out and never answered, or neither. The connection stays open in all cases.
+ * How a request is handled: forwarded; answered with a status without being forwarded; forwarded and answered with another
+ * status; forwarded and never answered; or neither. The connection stays open in all cases.
  */
-export type ProxyFate =
+type ProxyFate =
   | 'served'
   | { readonly refused: number }
   | { readonly doneBut: number }
   | 'done_unanswered'
   | 'unanswered';
 
-/** An HTTP proxy before a server of resources, over TLS where the server asks for it. */
+/** An HTTP proxy in front of a resource server, with TLS to the server if its URL says so. */
 export type FaultyProxy = AsyncDisposable & {
   readonly url: string;
-  /** Decides about each request. */
+  /** Chooses the fate of each request. */
   fate: (incoming: IncomingMessage) => ProxyFate;
-  /** Connections that are open now take what is sent and answer nothing more, and nobody says that they are dead. */
+  /** Open connections accept bytes but never answer again, and are not closed. */
   silence(): void;
-  /** Connections so far. */
+  /** Number of connections so far. */
   readonly connections: () => number;
-  /** `METHOD status` of every request that was passed on and answered. */
+  /** `METHOD status` of every request that was forwarded and answered. */
   readonly passed: readonly string[];
 };
 
@@ -49,7 +49,7 @@ export async function startFaultyProxy(target: Pick<ElectorOptions, 'url' | 'caP
         });
         outgoing.flushHeaders();
         answer.on('error', () => outgoing.destroy());
-        // What a silent connection would still hear of a watch is lost.
+        // A silenced connection delivers no further watch events.
         answer.on('data', (chunk: Buffer) => silent.has(incoming.socket) || outgoing.write(chunk));
         answer.on('end', () => silent.has(incoming.socket) || outgoing.end());
         return;

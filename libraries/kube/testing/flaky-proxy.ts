@@ -3,22 +3,22 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 
 /**
- * What happens to one request: `cut` lets some bytes of the answer through and resets, `end` does so and ends as if
- * that were all, `freeze` lets some through and then says nothing more, `shred` sends every byte on its own.
+ * How one request fails: `cut` resets the connection after some bytes of the response, `end` ends the response early,
+ * `freeze` stops sending, `shred` sends every byte in its own chunk.
  */
 export type Mishap = 'none' | 'busy' | 'error' | 'gone' | 'reset' | 'cut' | 'end' | 'freeze' | 'shred';
 
 export type FlakyProxy = AsyncDisposable & {
   readonly url: string;
-  /** Where requests go; it may change at any time. */
+  /** URL of the server; may change at any time. */
   target: string;
-  /** Chooses what happens to the next request. */
+  /** Chooses the mishap of the next request. */
   choose: (incoming: IncomingMessage) => Mishap;
-  /** How often each mishap happened. */
+  /** Number of requests by mishap. */
   readonly counts: ReadonlyMap<Mishap, number>;
 };
 
-/** A real HTTP proxy in front of a server, which does to the traffic what networks do. */
+/** An HTTP proxy that simulates network faults. */
 export async function startFlakyProxy(target: string): Promise<FlakyProxy> {
   const counts = new Map<Mishap, number>();
   const proxy: { target: string; choose: FlakyProxy['choose'] } = { target, choose: () => 'none' };

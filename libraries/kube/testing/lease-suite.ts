@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { until } from '../../../e2e/support/until.ts';
 import { builtinKinds } from '../client/builtin-kinds.ts';
@@ -9,33 +9,66 @@ import { type LeaderElection, type LeaderElectionOptions, startLeaderElection } 
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
 import type { ElectionServer } from './start-elector.ts';
 
-/** As an operator has them, divided by five. */
-const quick = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 400 } as const;
-const quickTimeoutMs = electionTimeoutMs / 5;
-/** A lease that no test waits for. */
-const long = { leaseMs: 600_000, renewDeadlineMs: 500_000, retryMs: 100 } as const;
+type Durations = { readonly leaseMs: number; readonly renewDeadlineMs: number; readonly retryMs: number };
+type CandidateOptions = Partial<LeaderElectionOptions> & { readonly requestTimeoutMs?: number };
+
+/** The durations of an operator. */
+const standard: Durations & { readonly requestTimeoutMs: number } = {
+  leaseMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryMs: 2_000,
+  requestTimeoutMs: electionTimeoutMs,
+};
+/** For tests in which a lease expires: the standard durations divided by five. */
+const short: Durations = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 400 };
+/** For tests in which no lease expires, however slow the machine is. */
+export const unexpiring: Durations = { leaseMs: 600_000, renewDeadlineMs: 500_000, retryMs: 100 };
+const requestTimeoutMs = electionTimeoutMs / 5;
 const name = 'operator';
 
 type Candidate = LeaderElection & {
   readonly proxy: FaultyProxy;
-  readonly said: readonly string[];
+  readonly logged: readonly string[];
   readonly slowPaths: () => number;
-  /** Resolves when it has renewed its lease so many times more. */
+  /** Resolves after so many further renewals. */
   renews(times: number): Promise<unknown>;
 };
 
-async function stand(
+type Election = AsyncDisposable & {
+  readonly client: ElectionServer['client'];
+  stand(identity: string, options?: CandidateOptions): Promise<Candidate>;
+  lease(): Promise<Lease['spec'] | undefined>;
+  holder(): Promise<string | undefined>;
+};
+
+async function openElection(open: () => Promise<ElectionServer>): Promise<Election> {
+  const server = await open();
+  const { client } = server;
+  const stack = new AsyncDisposableStack();
+  const lease = async () => (await client.get<Lease>(builtinKinds.lease, name))?.spec;
+  return {
+    client,
+    stand: (identity, options = {}) => startCandidate(server, stack, identity, options),
+    lease,
+    holder: async () => (await lease())?.holderIdentity,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+async function startCandidate(
   { access, client: { namespace } }: ElectionServer,
+  stack: AsyncDisposableStack,
   identity: string,
-  options: Partial<LeaderElectionOptions> & { readonly requestTimeoutMs?: number } = {},
+  options: CandidateOptions,
 ): Promise<Candidate> {
-  const proxy = await startFaultyProxy(access);
-  const { requestTimeoutMs = quickTimeoutMs } = options;
+  const proxy = stack.use(await startFaultyProxy(access));
   const credentials = { authorization: () => undefined };
-  const client = createElectionClient({ url: proxy.url, namespace, credentials, requestTimeoutMs });
-  const said: string[] = [];
+  const client = stack.use(
+    createElectionClient({ requestTimeoutMs, ...options, url: proxy.url, namespace, credentials }),
+  );
+  const logged: string[] = [];
   let slowPaths = 0;
-  const log = (event: string, fields: object = {}): void => void said.push(`${event} ${JSON.stringify(fields)}`);
+  const log = (event: string, fields: object = {}): void => void logged.push(`${event} ${JSON.stringify(fields)}`);
   const logger = { info: log, warn: log } as unknown as LeaderElectionOptions['logger'];
   const meter = {
     leading() {},
@@ -43,21 +76,18 @@ async function stand(
       slowPaths += 1;
     },
   };
-  const election = startLeaderElection({ client, name, identity, logger, meter, ...quick, ...options });
-  onTestFinished(async () => {
+  const election = stack.use(startLeaderElection({ client, name, identity, logger, meter, ...short, ...options }));
+  stack.defer(() => {
     proxy.fate = () => 'served';
-    await election[Symbol.asyncDispose]();
-    await client[Symbol.asyncDispose]();
-    await proxy[Symbol.asyncDispose]();
   });
   const renewals = (): number => proxy.passed.filter((line) => line === 'PATCH 200').length;
   return Object.assign(election, {
     proxy,
-    said,
+    logged,
     slowPaths: () => slowPaths,
     renews(times: number) {
-      const wanted = renewals() + times;
-      return until(`${identity} renews ${times} times`, () => renewals() >= wanted);
+      const expected = renewals() + times;
+      return until(`${identity} renews ${times} times`, () => renewals() >= expected);
     },
   });
 }
@@ -65,159 +95,151 @@ async function stand(
 const isPatch = (incoming: IncomingMessage): boolean => incoming.method === 'PATCH';
 const isWatch = (incoming: IncomingMessage): boolean => incoming.url?.includes('watch=') === true;
 
-/** How candidates get on with a server and a network that misbehave, wherever leases are kept. */
-export function testLeaseClient(open: () => Promise<ElectionServer>): void {
-  const leaseOf = async ({ client }: ElectionServer): Promise<Lease['spec'] | undefined> =>
-    (await client.get<Lease>(builtinKinds.lease, name))?.spec;
-  const holderOf = async (place: ElectionServer): Promise<string | undefined> => (await leaseOf(place))?.holderIdentity;
+/** Lets the next `times` patches of a proxy suffer a fate. @returns how many are left */
+function failPatches(proxy: FaultyProxy, fate: ReturnType<FaultyProxy['fate']>, times: number): () => number {
+  let left = times;
+  proxy.fate = (incoming) => {
+    if (!isPatch(incoming) || left === 0) return 'served';
+    left -= 1;
+    return fate;
+  };
+  return () => left;
+}
 
-  test('a leader whose connections died without a word renews over new ones, with the times of an operator', {
-    timeout: 60_000,
-  }, async () => {
-    const place = await open();
-    const times = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
-    const one = await stand(place, 'one', { ...times, requestTimeoutMs: electionTimeoutMs });
+/**
+ * The behaviour of an election behind a faulty server and network, on any server of leases. The tests run concurrently:
+ * `open` returns a namespace of its own for each. `deadConnections` are the durations of the test about dead connections.
+ */
+export function testLeaseClient(
+  open: () => Promise<ElectionServer>,
+  { deadConnections = standard }: { readonly deadConnections?: CandidateOptions } = {},
+): void {
+  const concurrent = (title: string, run: (election: Election) => Promise<void>): void => {
+    test.concurrent(title, { timeout: 120_000 }, async () => {
+      await using election = await openElection(open);
+      await run(election);
+    });
+  };
+
+  concurrent('a leader whose connections died without a reset renews over new ones in time', async (election) => {
+    const one = await election.stand('one', deadConnections);
     await one.elected;
-    const two = await stand(place, 'two', { ...times, requestTimeoutMs: electionTimeoutMs });
+    const two = await election.stand('two', deadConnections);
     await one.renews(1);
     const before = one.proxy.connections();
     one.proxy.silence();
     await one.renews(2);
     expect(one.proxy.connections()).toBeGreaterThan(before);
     expect([one.writesAllowed(), two.writesAllowed()]).toEqual([true, false]);
-    expect(await holderOf(place)).toBe(one.holder);
-    expect(await leaseOf(place)).toMatchObject({ leaseTransitions: 0 });
+    expect(await election.lease()).toMatchObject({ holderIdentity: one.holder, leaseTransitions: 0 });
   });
 
-  test('a standby whose watch died without a word takes the lease when nobody renews it', {
-    timeout: 60_000,
-  }, async () => {
-    const place = await open();
-    const one = await stand(place, 'one');
+  concurrent('a standby whose watch connection died acquires the lease when it expires', async (election) => {
+    const one = await election.stand('one');
     await one.elected;
-    const two = await stand(place, 'two');
+    const two = await election.stand('two');
     await one.renews(2);
     two.proxy.silence();
     await one.renews(1);
     one.proxy.fate = () => 'unanswered';
-    const led = two.elected.then(() => one.writesAllowed());
+    const overlap = two.elected.then(() => one.writesAllowed());
     expect(await one.lost).toBe('not_renewed');
-    expect(await led).toBe(false);
-    expect(await holderOf(place)).toBe(two.holder);
+    expect(await overlap).toBe(false);
+    expect(await election.lease()).toMatchObject({ holderIdentity: two.holder, leaseTransitions: 1 });
   });
 
-  test.each([
-    ['500', { refused: 500 }, 2],
-    ['nothing', 'unanswered', 1],
-  ] as const)(
-    'a leader that is answered %s once or twice goes on, and one that is answered so for ever loses',
-    async (_what, fate, times) => {
-      const place = await open();
-      const one = await stand(place, 'one');
+  for (const [label, fate, times] of [
+    ['with 500 twice', { refused: 500 }, 2],
+    ['not at all once', 'unanswered', 1],
+  ] as const) {
+    concurrent(`a leader whose renewal is answered ${label} keeps the lease`, async (election) => {
+      const one = await election.stand('one', unexpiring);
       await one.elected;
-      const two = await stand(place, 'two');
-      let left: number = times;
-      one.proxy.fate = (incoming) => {
-        if (!isPatch(incoming) || left === 0) return 'served';
-        left -= 1;
-        return fate;
-      };
+      const left = failPatches(one.proxy, fate, times);
       await one.renews(2);
-      expect(left).toBe(0);
-      expect([one.writesAllowed(), await holderOf(place)]).toEqual([true, one.holder]);
-      one.proxy.fate = (incoming) => (isPatch(incoming) ? fate : 'served');
-      const led = two.elected.then(() => one.writesAllowed());
-      expect(await one.lost).toBe('not_renewed');
-      expect(await led).toBe(false);
-      expect(await holderOf(place)).toBe(two.holder);
-      expect(await leaseOf(place)).toMatchObject({ leaseTransitions: 1 });
-    },
-  );
+      expect(left()).toBe(0);
+      expect([one.writesAllowed(), await election.holder()]).toEqual([true, one.holder]);
+    });
+  }
 
-  test.each([
-    ['nothing', 'done_unanswered'],
-    ['500', { doneBut: 500 }],
-    ['409', { doneBut: 409 }],
-  ] as const)(
-    'a renewal that happened and was answered with %s costs a look at the lease, not the lease',
-    async (_what, fate) => {
-      const place = await open();
-      const one = await stand(place, 'one');
-      await one.elected;
-      await one.renews(1);
-      const before = one.slowPaths();
-      let left = 1;
-      one.proxy.fate = (incoming) => {
-        if (!isPatch(incoming) || left === 0) return 'served';
-        left -= 1;
-        return fate;
-      };
-      await until('it looked at the lease', () => one.slowPaths() > before);
-      await one.renews(2);
-      expect([one.writesAllowed(), await holderOf(place)]).toEqual([true, one.holder]);
-      expect(await leaseOf(place)).toMatchObject({ leaseTransitions: 0 });
-    },
-  );
+  for (const [label, fate] of [
+    ['was lost', 'done_unanswered'],
+    ['was 500', { doneBut: 500 }],
+    ['was 409', { doneBut: 409 }],
+  ] as const) {
+    concurrent(
+      `a leader keeps the lease after a renewal that succeeded but whose response ${label}`,
+      async (election) => {
+        const one = await election.stand('one', unexpiring);
+        await one.elected;
+        await one.renews(1);
+        const before = one.slowPaths();
+        failPatches(one.proxy, fate, 1);
+        await until('it read the lease', () => one.slowPaths() > before);
+        await one.renews(2);
+        expect(one.writesAllowed()).toBe(true);
+        expect(await election.lease()).toMatchObject({ holderIdentity: one.holder, leaseTransitions: 0 });
+      },
+    );
+  }
 
-  test('a leader that meets a conflict and another holder behind it leads no more', async () => {
-    const place = await open();
-    const one = await stand(place, 'one', long);
+  concurrent('a leader whose renewal conflicts with another holder loses the leadership', async (election) => {
+    const one = await election.stand('one', unexpiring);
     await one.elected;
-    await place.client.patch<Lease>(builtinKinds.lease, name, [
+    await election.client.patch<Lease>(builtinKinds.lease, name, [
       { op: 'add', path: '/spec/holderIdentity', value: 'thief' },
     ]);
     expect(await one.lost).toBe('taken');
-    expect([one.writesAllowed(), await holderOf(place)]).toEqual([false, 'thief']);
+    expect([one.writesAllowed(), await election.holder()]).toEqual([false, 'thief']);
   });
 
-  test('of many that try for a lease that was given back at one time one gets it, the others meet conflicts', async () => {
-    const place = await open();
-    const first = await stand(place, 'first', long);
+  concurrent('one of five standbys acquires a released lease, and the others conflict', async (election) => {
+    const first = await election.stand('first', unexpiring);
     await first.elected;
-    const others = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((identity) => stand(place, identity, long)));
+    const others = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((one) => election.stand(one, unexpiring)));
     await until('all of them watch', () =>
       others.every(({ proxy }) => proxy.passed.some((line) => line === 'GET 200')),
     );
     await first[Symbol.asyncDispose]();
     const winner = await Promise.race(others.map((one) => one.elected.then(() => one)));
-    const tries = () => others.flatMap(({ proxy }) => proxy.passed.filter((line) => line.startsWith('PATCH')));
-    await until('the winner renews', () => winner.proxy.passed.filter((line) => line === 'PATCH 200').length > 2);
+    await winner.renews(2);
     expect(others.filter((one) => one.writesAllowed())).toEqual([winner]);
-    expect(await leaseOf(place)).toMatchObject({ holderIdentity: winner.holder, leaseTransitions: 1 });
-    const wins = others.filter(({ proxy }) => proxy.passed.includes('PATCH 200'));
-    expect(wins).toEqual([winner]);
-    expect(tries().length).toBeLessThan(100);
+    expect(await election.lease()).toMatchObject({ holderIdentity: winner.holder, leaseTransitions: 1 });
+    expect(others.filter(({ proxy }) => proxy.passed.includes('PATCH 200'))).toEqual([winner]);
+    const attempts = others.flatMap(({ proxy }) => proxy.passed.filter((line) => line.startsWith('PATCH')));
+    expect(attempts.length).toBeLessThan(100);
   });
 
-  test.each([-86_400_000, 86_400_000])(
-    'a clock that differs by %i ms neither takes a lease that is held nor leaves one that is not',
-    async (skewMs) => {
-      const place = await open();
-      const one = await stand(place, 'one');
+  for (const skewMs of [-86_400_000, 86_400_000]) {
+    const title = `a standby with a clock skew of ${skewMs} ms acquires the lease when it has expired, and not before`;
+    concurrent(title, async (election) => {
+      const one = await election.stand('one');
       await one.elected;
       const clock: Clock = { now: systemClock.now, date: () => new Date(Date.now() + skewMs) };
-      const two = await stand(place, 'two', { clock });
-      // For longer than a lease.
+      const two = await election.stand('two', { clock });
+      // Nine retry periods of 400 ms are longer than the lease of 3 s.
       await one.renews(9);
-      expect([one.writesAllowed(), two.writesAllowed(), await holderOf(place)]).toEqual([true, false, one.holder]);
+      expect([one.writesAllowed(), two.writesAllowed(), await election.holder()]).toEqual([true, false, one.holder]);
       expect(two.proxy.passed.filter((line) => line.startsWith('PATCH'))).toEqual([]);
       one.proxy.fate = () => ({ refused: 500 });
-      const led = two.elected.then(() => one.writesAllowed());
-      expect(await led).toBe(false);
-      expect(await holderOf(place)).toBe(two.holder);
+      const overlap = two.elected.then(() => one.writesAllowed());
+      expect(await overlap).toBe(false);
+      expect(await election.holder()).toBe(two.holder);
       await two.renews(2);
       expect(two.writesAllowed()).toBe(true);
+    });
+  }
+
+  concurrent(
+    'a candidate becomes the leader when the server is back, and its log names no server',
+    async (election) => {
+      const one = await election.stand('one');
+      one.proxy.fate = (incoming) => (isWatch(incoming) ? 'unanswered' : { refused: 500 });
+      await until('a request failed', () => one.proxy.connections() > 0);
+      one.proxy.fate = () => 'served';
+      await one.elected;
+      expect(await election.holder()).toBe(one.holder);
+      expect(one.logged.join('\n')).not.toMatch(/127\.0\.0\.1|http/);
     },
   );
-
-  test('a server that is gone and comes back has a leader again, and what is logged names no server', async () => {
-    const place = await open();
-    const one = await stand(place, 'one');
-    one.proxy.fate = (incoming) => (isWatch(incoming) ? 'unanswered' : { refused: 500 });
-    await until('it asked in vain', () => one.proxy.connections() > 0);
-    one.proxy.fate = () => 'served';
-    await one.elected;
-    expect(await holderOf(place)).toBe(one.holder);
-    expect(one.said.join('\n')).not.toMatch(/127\.0\.0\.1|http/);
-  });
 }

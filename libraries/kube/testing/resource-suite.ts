@@ -5,12 +5,12 @@ import { testCreate, testPatch, testStatus } from './suite/create-and-patch.ts';
 import { testDelete, testOwners } from './suite/delete-and-owners.ts';
 import { testList, testWatch } from './suite/list-and-watch.ts';
 
-/** A server to judge. Names of other tests may be in it; each test uses names of its own. */
-export type ResourceServer = AsyncDisposable & { readonly client: KubeClient };
+/** The server under test. Each test uses its own names, so that the server may hold other objects. */
+type ResourceServer = AsyncDisposable & { readonly client: KubeClient };
 
 /**
- * What every server of the resources port promises: the operator's folder and the Kubernetes API alike.
- * Pruning, CEL, admission and rights are not part of it.
+ * The behaviour that every resource server must have, the standalone operator and the Kubernetes API. Pruning, CEL,
+ * admission and authorization are not part of it.
  */
 export function testResourceServer(name: string, open: () => Promise<ResourceServer>): void {
   describe(name, () => {

@@ -7,7 +7,7 @@ import type { PolicyRevision } from '#resources/policy-revision';
 
 type MetadataChange = Partial<GuardrailPolicy['metadata']>;
 
-/** A policy with one rule per stage; `displayName` is its easiest change. */
+/** A policy with one rule per stage; tests edit its `displayName`. */
 export function samplePolicy(name: string, metadata: MetadataChange = {}): GuardrailPolicy {
   const section = {
     deadlineMs: 250,
@@ -51,7 +51,7 @@ export function sampleBinding(name: string, metadata: MetadataChange = {}): Mode
   };
 }
 
-/** A revision of a policy that need not exist. */
+/** A revision of a policy that does not have to exist. */
 export function sampleRevision(name: string): PolicyRevision {
   return {
     apiVersion,

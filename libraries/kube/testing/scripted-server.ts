@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** How one request is answered. */
+/** Answers one request. */
 export type ScriptedAnswer = (outgoing: ServerResponse, incoming: IncomingMessage) => void | Promise<void>;
 
-export type SeenRequest = { readonly method: string; readonly path: string; readonly query: URLSearchParams };
+type SeenRequest = { readonly method: string; readonly path: string; readonly query: URLSearchParams };
 
 /**
- * A real HTTP server that answers the n-th list and the n-th watch as it is told; after the last it stays silent. A
- * list of one object, which only confirms a version, is answered from a script of its own, and empty after its end.
+ * An HTTP server that answers the n-th list and the n-th watch from a script; after the last answer it does not answer. A
+ * list with limit 1, which confirms a version, has its own script; after its end the list is empty.
  */
 export type ScriptedServer = AsyncDisposable & {
   readonly url: string;
@@ -32,7 +32,7 @@ export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
   const server = createServer((incoming, outgoing) => {
     const url = new URL(incoming.url ?? '/', 'http://localhost');
     seen.push({ method: incoming.method ?? '', path: url.pathname, query: url.searchParams });
-    const step = steps[scriptOf(url.searchParams)].shift() ?? (isConfirmation(url.searchParams) ? nothing : undefined);
+    const step = steps[scriptOf(url.searchParams)].shift() ?? (isConfirmation(url.searchParams) ? emptyList : undefined);
     Promise.resolve(step?.(outgoing, incoming)).catch(() => outgoing.destroy());
   });
   await listenOn(server, port);
@@ -66,7 +66,7 @@ function scriptOf(query: URLSearchParams): 'lists' | 'watches' | 'confirmations'
   return isConfirmation(query) ? 'confirmations' : 'lists';
 }
 
-const nothing: ScriptedAnswer = (outgoing, incoming) => {
+const emptyList: ScriptedAnswer = (outgoing, incoming) => {
   const resourceVersion = new URL(incoming.url ?? '/', 'http://localhost').searchParams.get('resourceVersion');
   const metadata = { resourceVersion, continue: '' };
   const list = { apiVersion: 'portcullis.dev/v1alpha1', kind: 'GatewayReportList', metadata, items: [] };
@@ -78,7 +78,7 @@ async function listenOn(server: Server, port: number): Promise<void> {
   await once(server, 'listening');
 }
 
-/** An answer with a JSON body. */
+/** A response with a JSON body. */
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): ScriptedAnswer {
   return (outgoing) => {
     outgoing.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -86,7 +86,7 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   };
 }
 
-/** A watch that sends these texts as chunks of their own, and then ends, breaks or stays open. */
+/** A watch that sends each text as a chunk, and then ends, resets the connection or stays open. */
 export function stream(chunks: readonly (string | Buffer)[], then: 'end' | 'reset' | 'open' = 'open'): ScriptedAnswer {
   return async (outgoing) => {
     outgoing.writeHead(200, { 'content-type': 'application/json' });
@@ -100,7 +100,7 @@ export function stream(chunks: readonly (string | Buffer)[], then: 'end' | 'rese
   };
 }
 
-/** Breaks the connection without an answer. */
+/** Resets the connection without a response. */
 export const reset: ScriptedAnswer = (outgoing) => {
   outgoing.socket?.resetAndDestroy();
 };

@@ -9,7 +9,7 @@ import type { KubeClient } from '../client/client.ts';
 import { startReflector } from '../watch/reflector.ts';
 import type { ElectorLine, ElectorOptions } from './elector-process.ts';
 
-/** Where candidates compete, as each of their processes reaches it. */
+/** A server of leases, and how a candidate process reaches it. */
 export type ElectionServer = {
   readonly client: KubeClient;
   readonly access: Pick<ElectorOptions, 'url' | 'caPem' | 'clientCertificate'>;
@@ -24,16 +24,16 @@ export type Elector = AsyncDisposable & {
   count(event: ElectorLine['event']): number;
 };
 
-const ledgers = ['ledger-1', 'ledger-2', 'ledger-3'];
+const counters = ['counter-1', 'counter-2', 'counter-3'];
 
-/** Starts a candidate as a process of its own, with the usual times where none are given. */
+/** Starts a candidate as a process; with the standard durations unless `times` are given. */
 export async function startElector(
   { client, access }: ElectionServer,
   identity: string,
   options: Partial<ElectorOptions> = {},
 ): Promise<Elector> {
   const { namespace } = client;
-  const all: ElectorOptions = { ...access, namespace, identity, ledgers, times: {}, isReckless: false, ...options };
+  const all: ElectorOptions = { ...access, namespace, identity, counters, times: {}, isReckless: false, ...options };
   const file = fileURLToPath(new URL('./elector-process.ts', import.meta.url));
   const child = spawn(process.execPath, [file, JSON.stringify(all)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const lines: ElectorLine[] = [];
@@ -58,26 +58,26 @@ async function endElector(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Who wrote each ledger, one after the other. */
-export type Ledgers = AsyncDisposable & { readonly writers: ReadonlyMap<string, readonly string[]> };
+/** The identities that wrote each counter, in order. */
+type CounterHistory = AsyncDisposable & { readonly writers: ReadonlyMap<string, readonly string[]> };
 
-/** Makes the ledgers and follows them. */
-export async function openCounters({ client }: ElectionServer): Promise<Ledgers> {
-  const writers = new Map<string, string[]>(ledgers.map((name) => [name, []]));
-  for (const name of ledgers) {
-    const metadata = { name, labels: { ledger: 'yes' } };
+/** Creates the counters and watches them. */
+export async function openCounters({ client }: ElectionServer): Promise<CounterHistory> {
+  const writers = new Map<string, string[]>(counters.map((name) => [name, []]));
+  for (const name of counters) {
+    const metadata = { name, labels: { counter: 'yes' } };
     await client.create<ConfigMap>(builtinKinds.configMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {} });
   }
-  const follower = startReflector<ConfigMap>({
+  const reflector = startReflector<ConfigMap>({
     client,
     kind: builtinKinds.configMap,
-    labelSelector: 'ledger=yes',
+    labelSelector: 'counter=yes',
     logger: { info() {}, warn() {} },
     onChange(name, current) {
       const writer = current?.data?.['writer'];
       if (writer !== undefined) writers.get(name)?.push(writer);
     },
   });
-  await follower.synced;
-  return { writers, [Symbol.asyncDispose]: () => follower[Symbol.asyncDispose]() };
+  await reflector.synced;
+  return { writers, [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose]() };
 }

@@ -10,7 +10,7 @@ function report(name: string, gateways: string): Stored<GatewayReport> {
 
 const names = (reports: readonly Stored<GatewayReport>[]) => reports.map((one) => one.metadata.name).sort();
 
-test('finds objects under every key of an index, through every change', () => {
+test('an index lists an object under each of its keys after every change', () => {
   const store = createObjectStore<GatewayReport>({
     gateway: (one) => (one.metadata.labels?.['gateways'] ?? '').split('.'),
   });
@@ -29,6 +29,6 @@ test('finds objects under every key of an index, through every change', () => {
   expect(store.get('b')).toBeUndefined();
 });
 
-test('knows no index that was not declared', () => {
+test('an index that was not declared is an error', () => {
   expect(() => createObjectStore({}).by('gateway', 'x')).toThrow(TypeError);
 });

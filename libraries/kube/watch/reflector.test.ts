@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Backoff } from '#kit/time/backoff';
+import { createFakeClock } from '#kit/testing/fake-clock';
 import type { Clock } from '#kit/time/clock';
 import type { GatewayReport } from '#resources/gateway-report';
 import { kinds } from '#resources/kinds';
@@ -52,9 +53,9 @@ type Setup = AsyncDisposable & {
   readonly changes: string[];
   readonly waits: number[];
   readonly logged: string[];
-  /** What was waited after each failure, milliseconds. */
+  /** Delays after failures, milliseconds. */
   readonly delays: number[];
-  /** How often the waits began anew. */
+  /** How often the backoff was reset. */
   readonly resets: () => number;
 };
 
@@ -125,7 +126,7 @@ function bounded(client: KubeClient, timeoutSeconds: number | undefined): Pick<K
   return { list: client.list, watch: (one, watch) => client.watch(one, { ...watch, timeoutSeconds }) };
 }
 
-test('reads a consistent list page by page and publishes it in one step', async () => {
+test('the pages of a list appear in the store in one step', async () => {
   const { promise: release, resolve } = Promise.withResolvers<void>();
   const second: ScriptedAnswer = async (outgoing, incoming) => {
     await release;
@@ -147,7 +148,7 @@ test('reads a consistent list page by page and publishes it in one step', async 
   expect(Object.fromEntries(next?.query ?? [])).toEqual({ limit: '500', continue: 'more' });
 });
 
-test('asks for bookmarks, a bounded time and the version of the list', async () => {
+test('a watch starts at the version of the list, with bookmarks and a timeout', async () => {
   await using one = await setUp({ lists: [list([], 7)], watches: [stream([])] });
   const [watch] = await until('a watch', () => (one.server.watches().length > 0 ? one.server.watches() : false));
   expect(watch?.query.get('resourceVersion')).toBe('7');
@@ -156,7 +157,7 @@ test('asks for bookmarks, a bounded time and the version of the list', async () 
   expect(Number(watch?.query.get('timeoutSeconds'))).toBeLessThanOrEqual(25);
 });
 
-test('begins anew when the token of a page is too old, and asks for everything at once when it is again', async () => {
+test('a list whose page token expired starts again, and after the second time it is requested in one response', async () => {
   const gone = json(410, status(410, 'Expired'));
   const [first, second] = [list([stored('a', 1)], 5, 'old'), list([stored('b', 6)], 8, 'older')];
   await using one = await setUp({
@@ -170,7 +171,7 @@ test('begins anew when the token of a page is too old, and asks for everything a
   expect(one.reflector.throughVersion()).toBe('9');
 });
 
-test('asks for small pages of objects that may be large', async () => {
+test('kinds with large objects are listed in small pages', async () => {
   await using server = await startScriptedServer();
   const empty = {
     apiVersion: 'portcullis.dev/v1alpha1',
@@ -183,8 +184,8 @@ test('asks for small pages of objects that may be large', async () => {
   expect(server.lists()[0]?.query.get('limit')).toBe('20');
 });
 
-test('keeps and tells of an object what it is told to keep', async () => {
-  const told: (Stored<GatewayReport> | undefined)[] = [];
+test('the store and the change handler see the transformed object', async () => {
+  const seen: (Stored<GatewayReport> | undefined)[] = [];
   await using server = await startScriptedServer();
   server.script({
     lists: [list([stored('a', 1)], 10)],
@@ -197,14 +198,14 @@ test('keeps and tells of an object what it is told to keep', async () => {
     logger: { info() {}, warn() {} },
     transform: (report) => ({ ...report, spec: { ...report.spec, gateway: 'left out' } }),
     indexes: { gateway: (report) => [report.spec.gateway] },
-    onChange: (_name, current, previous) => void told.push(current ?? previous),
+    onChange: (_name, current, previous) => void seen.push(current ?? previous),
   });
   await until('the events', () => reflector.throughVersion() === '12');
-  expect(told.map((report) => report?.spec.gateway)).toEqual(['left out', 'left out', 'left out']);
+  expect(seen.map((report) => report?.spec.gateway)).toEqual(['left out', 'left out', 'left out']);
   expect(reflector.store.by('gateway', 'left out').map(({ metadata }) => metadata.name)).toEqual(['b']);
 });
 
-test('takes events however the bytes are cut', async () => {
+test('events are decoded independently of chunk boundaries', async () => {
   const text = event('ADDED', stored('ü', 11)) + event('MODIFIED', stored('ü', 12)) + event('ADDED', stored('b', 13));
   const bytes = Buffer.from(text + event('DELETED', stored('b', 14)));
   const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, at) => bytes.subarray(at * 7, at * 7 + 7));
@@ -217,7 +218,7 @@ test('takes events however the bytes are cut', async () => {
   }
 });
 
-test('counts bookmarks as delivered and as contact, and resumes from them', async () => {
+test('a bookmark advances the version, counts as contact, and is where the next watch starts', async () => {
   await using one = await setUp({
     lists: [list([stored('a', 1)], 10)],
     watches: [stream([bookmark(20), bookmark(30)], 'reset'), stream([])],
@@ -229,7 +230,7 @@ test('counts bookmarks as delivered and as contact, and resumes from them', asyn
   expect(performance.now() - one.reflector.lastContact()).toBeLessThan(10_000);
 });
 
-test('lists anew when its version is gone, and delivers what happened meanwhile once', async () => {
+test('a watch whose version is gone leads to a new list, and each missed change is delivered once', async () => {
   const again = list([stored('kept', 2), stored('changed', 31), stored('new', 32)], 40);
   const gone = [
     stream([event('ERROR', status(410, 'Expired'))], 'end'),
@@ -247,7 +248,7 @@ test('lists anew when its version is gone, and delivers what happened meanwhile 
   }
 });
 
-test('goes on from its last event after a broken watch, without a list', async () => {
+test('a broken watch resumes after its last event without a list', async () => {
   const half = event('ADDED', stored('b', 12)).slice(0, 40);
   const breaks: ScriptedAnswer[] = [
     stream([event('ADDED', stored('a', 11)), half], 'end'),
@@ -269,7 +270,7 @@ test('goes on from its last event after a broken watch, without a list', async (
   }
 });
 
-test('waits as long as the server asks, for lists and watches', async () => {
+test('lists and watches are not retried before the Retry-After of the server', async () => {
   const busy = json(429, status(429, 'TooManyRequests'), { 'retry-after': '1' });
   await using one = await setUp({ lists: [busy, list([], 10)], watches: [busy, stream([bookmark(11)])] });
   await until('the second watch', () => one.reflector.throughVersion() === '11');
@@ -278,7 +279,7 @@ test('waits as long as the server asks, for lists and watches', async () => {
   expect(one.logged).toEqual(['too_many_requests', 'too_many_requests']);
 });
 
-test('asks a server that was away whether it is as new as before, and lists anew where it is not', async () => {
+test('a server that was unreachable must confirm the last version, and an older server leads to a new list', async () => {
   const tooLarge = json(504, status(504, 'Timeout', 'ResourceVersionTooLarge'));
   await using one = await setUp({
     lists: [list([stored('a', 9)], 10), list([stored('b', 3)], 4)],
@@ -293,30 +294,38 @@ test('asks a server that was away whether it is as new as before, and lists anew
   expect(one.server.watches().map(({ query }) => query.get('resourceVersion'))).toEqual(['10', '10', '4']);
 });
 
-test('asks nothing of a server whose watch ended at its time', async () => {
-  const full: ScriptedAnswer = async (outgoing, incoming) => {
-    await stream([bookmark(11)])(outgoing, incoming);
+test('a server whose watch ended at its timeout is not asked to confirm a version', async () => {
+  const clock = createFakeClock();
+  const full: ScriptedAnswer = (outgoing, incoming) => {
     const seconds = Number(new URL(incoming.url ?? '', 'http://localhost').searchParams.get('timeoutSeconds'));
     expect(seconds).toBeGreaterThanOrEqual(20);
     expect(seconds).toBeLessThanOrEqual(25);
-    setTimeout(() => outgoing.end(), seconds * 1_000);
+    clock.advance(seconds * 1_000);
+    return stream([bookmark(11)], 'end')(outgoing, incoming);
   };
-  await using one = await setUp({ lists: [list([], 10)], watches: [full, stream([bookmark(12)])] });
-  await until('the second watch', () => one.reflector.throughVersion() === '12', { deadlineMs: 40_000 });
+  await using one = await setUp({ lists: [list([], 10)], watches: [full, stream([bookmark(12)])], clock });
+  await until('the second watch', () => one.reflector.throughVersion() === '12');
   expect(one.server.confirmations()).toEqual([]);
 });
 
-test('counts a watch that ends at once as a failure, and one that ends at its time not', async () => {
-  const later: ScriptedAnswer = async (outgoing, incoming) => {
-    await stream([])(outgoing, incoming);
-    setTimeout(() => outgoing.end(), 1_100);
-  };
-  await using one = await setUp({ lists: [list([], 10)], watches: [stream([], 'end'), later, stream([bookmark(11)])] });
+test('a watch without changes that ends within a second is retried with backoff, and a longer one without', async () => {
+  const clock = createFakeClock();
+  const endAfter =
+    (ms: number): ScriptedAnswer =>
+    (outgoing, incoming) => {
+      clock.advance(ms);
+      return stream([], 'end')(outgoing, incoming);
+    };
+  await using one = await setUp({
+    lists: [list([], 10)],
+    watches: [endAfter(999), endAfter(1_000), stream([bookmark(11)])],
+    clock,
+  });
   await until('the third watch', () => one.reflector.throughVersion() === '11');
   expect(one.waits).toHaveLength(1);
 });
 
-test('gives a watch up whose server is silent beyond its time', async () => {
+test('a watch that the server does not end is aborted after its timeout and retried', async () => {
   await using one = await setUp({
     lists: [list([], 10)],
     watches: [stream([event('ADDED', stored('a', 11))]), stream([bookmark(12)])],
@@ -327,7 +336,7 @@ test('gives a watch up whose server is silent beyond its time', async () => {
   expect(one.server.lists()).toHaveLength(1);
 });
 
-test('comes back after the server was away', async () => {
+test('a reflector resumes its watch after the server was restarted', async () => {
   const server = await startScriptedServer();
   server.script({ lists: [list([stored('a', 1)], 10)], watches: [stream([])] });
   await using client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'default' });
@@ -343,7 +352,7 @@ test('comes back after the server was away', async () => {
   expect(second.lists()).toEqual([]);
 });
 
-test('delivers a change again that was not taken, and holds its version until it is', async () => {
+test('a change whose handler failed is delivered again, and the version does not advance before', async () => {
   let refuse = true;
   await using one = await setUp({
     lists: [list([], 10), list([stored('a', 11)], 20), list([stored('a', 11)], 20)],
@@ -361,7 +370,7 @@ test('delivers a change again that was not taken, and holds its version until it
   expect(one.logged).toContain('TypeError');
 });
 
-test('is not synced before everything of the first list was taken', async () => {
+test('a reflector is synced after every object of the first list was delivered', async () => {
   let refusals = 1;
   await using one = await setUp({
     lists: [list([stored('a', 1)], 10), list([stored('a', 1)], 12)],
@@ -375,7 +384,7 @@ test('is not synced before everything of the first list was taken', async () => 
   expect(one.reflector.throughVersion()).toBe('12');
 });
 
-test('keeps no managedFields', async () => {
+test('managedFields are removed from objects of lists and watches', async () => {
   const managedFields = [{ manager: 'kubectl' }];
   await using one = await setUp({
     lists: [list([stored('a', 1, { managedFields })], 10)],
@@ -385,21 +394,21 @@ test('keeps no managedFields', async () => {
   for (const item of one.reflector.store.list()) expect(item.metadata).not.toHaveProperty('managedFields');
 });
 
-test('makes no request at rest but its one watch', async () => {
+test('a reflector at rest sends no request but its one watch', async () => {
   await using one = await setUp({ lists: [list([stored('a', 1)], 10)], watches: [stream([bookmark(11)])] });
   await until('the bookmark', () => one.reflector.throughVersion() === '11');
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(one.server.seen).toHaveLength(2);
 });
 
-test('says that it was stopped before it was in step', async () => {
+test('synced rejects when the reflector is stopped before the first list', async () => {
   const one = await setUp({ lists: [], watches: [] });
   const synced = expect(one.reflector.synced).rejects.toMatchObject({ code: 'network' });
   await one[Symbol.asyncDispose]();
   await synced;
 });
 
-test('waits no longer than at first after a watch that lasted: who waited does not ask too often', async () => {
+test('a watch that lasted ten seconds resets the backoff, and a shorter one does not', async () => {
   let passedMs = 0;
   const clock: Clock = { now: () => passedMs, date: () => new Date(0) };
   const broken =

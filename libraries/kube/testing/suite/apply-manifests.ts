@@ -11,7 +11,7 @@ export function testApply(client: Client): void {
   const apply = (resource: GuardrailPolicy, options?: ApplyOptions) =>
     applyManifest(client(), { kind: policies, resource }, options);
 
-  test('creates, changes and then leaves alone', async () => {
+  test('applying a manifest creates, then leaves unchanged, then configures the resource', async () => {
     const wanted = samplePolicy('apply-thrice', { labels: { team: 'a' } });
     const first = await apply(wanted, { token: 'when_changed' });
     expect(first.action).toBe('created');
@@ -24,7 +24,7 @@ export function testApply(client: Client): void {
     expect(third.object.metadata.generation).toBe(2);
   });
 
-  test('gives a fresh token each time unless told otherwise, and keeps one that is given', async () => {
+  test('applying a manifest sets a fresh token by default and keeps a token in the manifest', async () => {
     const first = await apply(samplePolicy('apply-fresh'));
     const second = await apply(samplePolicy('apply-fresh'));
     expect(second.action).toBe('configured');
@@ -34,7 +34,7 @@ export function testApply(client: Client): void {
     expect((await apply(given)).action).toBe('unchanged');
   });
 
-  test('replaces the spec whole and merges labels and annotations', async () => {
+  test('applying a manifest replaces the spec and merges labels and annotations', async () => {
     const full = samplePolicy('apply-merge', { labels: { a: '1', b: '1' }, annotations: { note: 'x' } });
     await apply({ ...full, spec: { ...full.spec, tests: [] } });
     const { object } = await apply(samplePolicy('apply-merge', { labels: { b: '2', c: '2' } }));
@@ -43,7 +43,7 @@ export function testApply(client: Client): void {
     expect(object.spec).not.toHaveProperty('tests');
   });
 
-  test('keeps the hash of its source with the object and leaves one that has it alone', async () => {
+  test('a manifest with the same source hash as the resource is not written', async () => {
     const first = await apply(samplePolicy('apply-hash'), { sourceHash: 'one' });
     expect(first.object.metadata.annotations).toEqual({ [appliedHashAnnotation]: 'one' });
     expect((await apply(samplePolicy('apply-hash'), { sourceHash: 'one' })).action).toBe('unchanged');
@@ -51,7 +51,7 @@ export function testApply(client: Client): void {
     expect(second.object.metadata.annotations).toEqual({ [appliedHashAnnotation]: 'two' });
   });
 
-  test('gives way to other writers and then wins', async () => {
+  test('concurrent applies of one resource all succeed after retries', async () => {
     await apply(samplePolicy('apply-race'));
     const names = ['A', 'B', 'C', 'D'];
     const spec = (displayName: string) => ({ ...samplePolicy('apply-race').spec, displayName });
@@ -59,7 +59,7 @@ export function testApply(client: Client): void {
     expect(new Set(results.map(({ object }) => object.metadata.generation)).size).toBe(4);
   });
 
-  test('touches neither another namespace nor an object that is being deleted', async () => {
+  test('applying to another namespace or to an object under deletion is refused', async () => {
     await refused('invalid', apply(samplePolicy('apply-elsewhere', { namespace: 'elsewhere' })));
     const finalizers = [operatorFinalizer];
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('apply-deleting', { finalizers }));

@@ -7,7 +7,7 @@ import { samplePolicy, sampleRevision } from '../sample-resources.ts';
 import { type Client, policies, refused, rename, writeStatus } from './resource-calls.ts';
 
 export function testCreate(client: Client): void {
-  test('sets what belongs to the server and returns what was sent', async () => {
+  test('create sets the server-side metadata and returns the spec that was sent', async () => {
     const sent = samplePolicy('create-sets', { labels: { team: 'a' }, annotations: { note: 'x' } });
     const stored = await client().create<GuardrailPolicy>(policies, sent);
     expect(stored.metadata).toMatchObject({ name: 'create-sets', namespace: client().namespace, generation: 1 });
@@ -18,20 +18,20 @@ export function testCreate(client: Client): void {
     expect(await client().get(policies, 'create-sets')).toEqual(stored);
   });
 
-  test('refuses a second object of the name and keeps the first', async () => {
+  test('create refuses a name that is taken and keeps the first object', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('create-twice'));
     await refused('already_exists', client().create(policies, samplePolicy('create-twice')));
     expect(await client().get(policies, 'create-twice')).toEqual(first);
   });
 
-  test('gives one of two racing creates the name', async () => {
+  test('one of several concurrent creates of a name succeeds', async () => {
     const results = await Promise.allSettled(
       [1, 2, 3, 4].map(() => client().create(policies, samplePolicy('create-race'))),
     );
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
   });
 
-  test('gives a re-created object a new UID, a higher version and generation 1', async () => {
+  test('a re-created object has a new UID, a higher version and generation 1', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('create-again'));
     await client().delete(policies, 'create-again', { uid: first.metadata.uid });
     const second = await client().create<GuardrailPolicy>(policies, samplePolicy('create-again'));
@@ -40,19 +40,19 @@ export function testCreate(client: Client): void {
     expect(second.metadata.generation).toBe(1);
   });
 
-  test('ignores a status', async () => {
+  test('create ignores a status', async () => {
     const sent: GuardrailPolicy = { ...samplePolicy('create-status'), status: { observedGeneration: 7 } };
     expect((await client().create<GuardrailPolicy>(policies, sent)).status).toBeUndefined();
   });
 
-  test('refuses unknown fields and wrong types', async () => {
+  test('create refuses unknown fields and wrong types', async () => {
     const wrong = samplePolicy('create-wrong') as unknown as { spec: Record<string, unknown> };
     await refused('invalid', client().create(policies, { ...wrong, spec: { ...wrong.spec, extra: 1 } } as never));
     await refused('invalid', client().create(policies, { ...wrong, spec: { ...wrong.spec, displayName: 1 } } as never));
     expect(await client().get(policies, 'create-wrong')).toBeUndefined();
   });
 
-  test('refuses a name that is no DNS name', async () => {
+  test('create refuses a name that is not a DNS name', async () => {
     await refused('invalid', client().create(policies, samplePolicy('Capital')));
     await refused('invalid', client().create(policies, samplePolicy('under_score')));
     await refused('invalid', client().create(policies, samplePolicy('a'.repeat(254))));
@@ -61,7 +61,7 @@ export function testCreate(client: Client): void {
 }
 
 export function testPatch(client: Client): void {
-  test('counts a generation for a change of the spec only', async () => {
+  test('a patch increments the generation only when it changes the spec', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('patch-generation'));
     const labelled = await applyDesired(client(), policies, first, { labels: { team: 'b' } });
     expect(labelled.metadata.generation).toBe(1);
@@ -72,7 +72,7 @@ export function testPatch(client: Client): void {
     expect(renamed.metadata.labels).toEqual({ team: 'b' });
   });
 
-  test('writes nothing when nothing changes', async () => {
+  test('a patch without a change keeps the resource version', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('patch-nothing'));
     const same = await client().patch<GuardrailPolicy>(policies, 'patch-nothing', [
       { op: 'replace', path: '/spec/displayName', value: first.spec.displayName },
@@ -80,26 +80,26 @@ export function testPatch(client: Client): void {
     expect(same.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
   });
 
-  test('does nothing at all when a test fails', async () => {
+  test('a patch whose test fails changes nothing', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('patch-test'));
     await refused(
       'precondition_failed',
       client().patch(policies, 'patch-test', [
         { op: 'replace', path: '/spec/displayName', value: 'Half' },
-        { op: 'test', path: '/metadata/uid', value: 'somebody-else' },
+        { op: 'test', path: '/metadata/uid', value: 'other-uid' },
       ]),
     );
     expect(await client().get(policies, 'patch-test')).toEqual(first);
   });
 
-  test('tests the resource version', async () => {
+  test('a patch that tests a stale resource version fails', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('patch-version'));
     const second = await rename(client(), first, 'Second');
     await refused('precondition_failed', rename(client(), first, 'Third'));
     expect((await rename(client(), second, 'Third')).spec.displayName).toBe('Third');
   });
 
-  test('tests the generation, which a status does not move', async () => {
+  test('a patch that tests the generation succeeds after a status write and fails after a spec write', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('patch-by-generation'));
     await writeStatus(client(), first, { observedGeneration: 1 });
     const spec = { ...first.spec, displayName: 'Second' };
@@ -108,13 +108,13 @@ export function testPatch(client: Client): void {
     await refused('precondition_failed', client().patch(policies, 'patch-by-generation', operations));
   });
 
-  test('lets one of racing writers through', async () => {
+  test('one of several concurrent patches of a version succeeds', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('patch-race'));
     const results = await Promise.allSettled(['A', 'B', 'C', 'D'].map((one) => rename(client(), first, one)));
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
   });
 
-  test('refuses what the schema forbids and what is not there', async () => {
+  test('a patch that violates the schema, removes a missing member or names a missing object fails', async () => {
     await client().create<GuardrailPolicy>(policies, samplePolicy('patch-invalid'));
     await refused('invalid', client().patch(policies, 'patch-invalid', [{ op: 'add', path: '/spec/extra', value: 1 }]));
     await refused(
@@ -124,7 +124,7 @@ export function testPatch(client: Client): void {
     await refused('not_found', client().patch(policies, 'patch-absent', [{ op: 'remove', path: '/spec' }]));
   });
 
-  test('never changes the spec of a policy revision or an id that is set', async () => {
+  test('a patch cannot change the spec of a policy revision or an id that is set', async () => {
     const revision = await client().create(kinds.policyRevision, sampleRevision('patch-revision'));
     await refused(
       'invalid',
@@ -143,7 +143,7 @@ export function testPatch(client: Client): void {
 }
 
 export function testStatus(client: Client): void {
-  test('is written apart from the rest, both ways', async () => {
+  test('a status patch changes the status only, and a patch changes everything else', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('status-apart'));
     const written = await client().patchStatus<GuardrailPolicy>(policies, 'status-apart', [
       ...statusOperations(first, { observedGeneration: 1 }),
@@ -160,7 +160,7 @@ export function testStatus(client: Client): void {
     expect(patched.spec.displayName).toBe('New');
   });
 
-  test('is held to its schema and its preconditions', async () => {
+  test('a status patch fails when it violates the schema or its preconditions', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('status-schema'));
     await refused('invalid', writeStatus(client(), first, { extra: 1 } as never));
     await writeStatus(client(), first, { observedGeneration: 1 });

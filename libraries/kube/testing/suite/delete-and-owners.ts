@@ -9,7 +9,7 @@ import { sampleBinding, samplePolicy, sampleReport } from '../sample-resources.t
 import { type Client, eventually, policies, present, refused, rename } from './resource-calls.ts';
 
 export function testDelete(client: Client): void {
-  test('hits only the object of the UID and version', async () => {
+  test('delete removes only the object with the UID and version', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('delete-uid'));
     const { uid, resourceVersion } = first.metadata;
     await refused('conflict', client().delete(policies, 'delete-uid', { uid: '00000000-0000-4000-8000-000000000000' }));
@@ -21,7 +21,7 @@ export function testDelete(client: Client): void {
     await refused('not_found', client().delete(policies, 'delete-uid', { uid }));
   });
 
-  test('waits for the last finalizer and accepts no new one meanwhile', async () => {
+  test('an object under deletion is removed with its last finalizer and accepts no new finalizer', async () => {
     const finalizers = [operatorFinalizer, 'portcullis.dev/second'];
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('delete-finalizers', { finalizers }));
     await client().delete(policies, 'delete-finalizers', { uid: first.metadata.uid });
@@ -40,7 +40,7 @@ export function testDelete(client: Client): void {
     expect(await client().get(policies, 'delete-finalizers')).toBeUndefined();
   });
 
-  test('keeps a deletion once it is asked for', async () => {
+  test('a patch cannot cancel a deletion', async () => {
     const finalizers = [operatorFinalizer];
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('delete-stays', { finalizers }));
     await client().delete(policies, 'delete-stays', { uid: first.metadata.uid });
@@ -55,7 +55,7 @@ export function testDelete(client: Client): void {
 }
 
 export function testOwners(client: Client): void {
-  test('takes the dependents of an owner that is gone along, by UID', async () => {
+  test('a dependent is removed when its last owner is deleted', async () => {
     const owner = await client().create<ModelBinding>(kinds.modelBinding, sampleBinding('owner'));
     const other = await client().create<ModelBinding>(kinds.modelBinding, sampleBinding('owner-other'));
     const reference = (of: Stored<ModelBinding>) => ({

@@ -10,7 +10,7 @@ import { type Client, changes, collect, policies, present, refused, rename } fro
 export function testList(client: Client): void {
   const selector = { labelSelector: 'suite=list' };
 
-  test('pages through one point in time, ordered by name', async () => {
+  test('the pages of a list show one point in time, ordered by name', async () => {
     const names = Array.from({ length: 7 }, (_, index) => `list-${index}`);
     for (const name of names) await client().create(policies, samplePolicy(name, { labels: { suite: 'list' } }));
     const first = await client().list(policies, { ...selector, limit: 3 });
@@ -30,7 +30,7 @@ export function testList(client: Client): void {
     expect(events).toEqual(['ADDED list-9', 'DELETED list-5']);
   });
 
-  test('selects by label and shows each object whole', async () => {
+  test('a label selector returns the matching objects in full', async () => {
     await client().create(policies, samplePolicy('select-a', { labels: { pick: 'a' } }));
     await client().create(policies, samplePolicy('select-b', { labels: { pick: 'b' } }));
     const chosen = await client().list<GuardrailPolicy>(policies, { labelSelector: 'pick=a' });
@@ -41,13 +41,13 @@ export function testList(client: Client): void {
     expect(either.items).toHaveLength(2);
   });
 
-  test('refuses a token that it does not know', async () => {
+  test('a list with an unknown continue token fails', async () => {
     await expect(client().list(policies, { limit: 3, continue: 'bm9ib2R5' })).rejects.toBeInstanceOf(KubeError);
   });
 }
 
 export function testWatch(client: Client): void {
-  test('delivers every change after a version, in order, with rising versions', async () => {
+  test('a watch delivers every change after a version, in order of versions', async () => {
     const { resourceVersion } = await listAll(client(), policies);
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('watch-one'));
     const second = await rename(client(), first, 'Second');
@@ -65,7 +65,7 @@ export function testWatch(client: Client): void {
     expect(new Set(versions).size).toBe(3);
   });
 
-  test('resumes after any event without a gap', async () => {
+  test('a watch that resumes after any event misses no change', async () => {
     const { resourceVersion } = await listAll(client(), policies);
     for (const name of ['resume-1', 'resume-2', 'resume-3']) await client().create(policies, samplePolicy(name));
     let version = resourceVersion;
@@ -80,14 +80,14 @@ export function testWatch(client: Client): void {
     expect(seen).toEqual(['resume-1', 'resume-2', 'resume-3']);
   });
 
-  test('delivers a change that comes later', async () => {
+  test('a watch delivers a change that happens after its start', async () => {
     const { resourceVersion } = await listAll(client(), policies);
     const events = collect(client(), resourceVersion, 1);
     await client().create(policies, samplePolicy('watch-later'));
     expect(await events).toEqual(['ADDED watch-later']);
   });
 
-  test('ends at its time', async () => {
+  test('the server ends a watch at its timeout', async () => {
     const { resourceVersion } = await listAll(client(), policies);
     const started = performance.now();
     for await (const event of client().watch(policies, { resourceVersion, timeoutSeconds: 1 })) {
@@ -96,7 +96,7 @@ export function testWatch(client: Client): void {
     expect(performance.now() - started).toBeGreaterThan(900);
   });
 
-  test('says of a version that is too old that it is gone', async () => {
+  test('a watch from an expired version fails with the code gone', async () => {
     await refused(
       'gone',
       (async () => {

@@ -8,7 +8,7 @@ import type { KubeErrorCode } from '../../client/kube-error.ts';
 
 /** The kind that most tests use. */
 export const policies = kinds.guardrailPolicy;
-/** The client of the server that is judged; it is there when a test runs. */
+/** Returns the client of the server under test, once a test runs. */
 export type Client = () => KubeClient;
 
 export async function refused(code: KubeErrorCode, call: Promise<unknown>): Promise<void> {
@@ -25,11 +25,11 @@ export function writeStatus(client: KubeClient, current: Stored<GuardrailPolicy>
 
 export async function present(client: KubeClient, name: string): Promise<Stored<GuardrailPolicy>> {
   const object = await client.get<GuardrailPolicy>(policies, name);
-  if (object === undefined) throw new Error(`${name} is not there`);
+  if (object === undefined) throw new Error(`${name} does not exist`);
   return object;
 }
 
-/** A watch that must not outlive a test. */
+/** A watch that ends after 20 seconds at the latest. */
 export function changes(client: KubeClient, resourceVersion: string) {
   return client.watch<GuardrailPolicy>(policies, { resourceVersion, signal: AbortSignal.timeout(20_000) });
 }
@@ -43,7 +43,7 @@ export async function collect(client: KubeClient, resourceVersion: string, count
   return seen;
 }
 
-/** Polls until a check passes, with a deadline. */
+/** Repeats a check until it passes; fails with its last error after 20 seconds. */
 export async function eventually(check: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + 20_000;
   while (true) {
