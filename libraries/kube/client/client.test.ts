@@ -72,7 +72,11 @@ const failures: readonly [string, ScriptedAnswer, KubeErrorCode][] = [
   ['a redirect', json(302, {}, { location: 'http://127.0.0.1:1/' }), 'unavailable'],
   ['another media type', (outgoing) => void outgoing.writeHead(200).end('<html>'), 'unavailable'],
   ['another kind', json(200, { ...report, kind: 'GatewayRoute' }), 'unavailable'],
-  ['an object without a version', json(200, sampleReport('one', { ...server, resourceVersion: undefined as never })), 'unavailable'],
+  [
+    'an object without a version',
+    json(200, sampleReport('one', { ...server, resourceVersion: undefined as never })),
+    'unavailable',
+  ],
   ['a reset', reset, 'network'],
   ['nothing', silence, 'network'],
   ['half a body', (outgoing) => void outgoing.writeHead(200, { 'content-length': 99 }).write('{"kind"'), 'network'],

@@ -32,7 +32,8 @@ export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
   const server = createServer((incoming, outgoing) => {
     const url = new URL(incoming.url ?? '/', 'http://localhost');
     seen.push({ method: incoming.method ?? '', path: url.pathname, query: url.searchParams });
-    const step = steps[scriptOf(url.searchParams)].shift() ?? (isConfirmation(url.searchParams) ? emptyList : undefined);
+    const step =
+      steps[scriptOf(url.searchParams)].shift() ?? (isConfirmation(url.searchParams) ? emptyList : undefined);
     Promise.resolve(step?.(outgoing, incoming)).catch(() => outgoing.destroy());
   });
   await listenOn(server, port);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Backoff } from '#kit/time/backoff';
 import { createFakeClock } from '#kit/testing/fake-clock';
+import type { Backoff } from '#kit/time/backoff';
 import type { Clock } from '#kit/time/clock';
 import type { GatewayReport } from '#resources/gateway-report';
 import { kinds } from '#resources/kinds';
