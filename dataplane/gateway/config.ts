@@ -47,6 +47,12 @@ export const settings = {
     max: 4_096,
     default: limits.maxConcurrency.default,
   }),
+  PORTCULLIS_MAX_HELD_ANSWER_MIB: setting.integer({
+    help: 'memory for whole answers of providers, of all requests together, in MiB; further answers are refused with overloaded',
+    min: 20,
+    max: 65_536,
+    default: 128,
+  }),
   PORTCULLIS_LOG_LEVEL: setting.choice({
     help: 'least important lines of the log',
     choices: LOG_LEVELS,
@@ -73,6 +79,8 @@ export type GatewayConfig = {
   readonly streamIdleMs: number;
   /** Calls at the same time to one origin of a route, behind which there may be several processes. */
   readonly maxChecksPerAddress: number;
+  /** Bytes of whole answers that all requests hold together; one answer has at most 20 MiB. */
+  readonly maxHeldAnswerBytes: number;
   readonly logLevel: LogLevel;
 };
 
@@ -101,6 +109,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     maxRequestMs: read.PORTCULLIS_MAX_STREAM_SECONDS * 1_000,
     streamIdleMs: read.PORTCULLIS_STREAM_IDLE_SECONDS * 1_000,
     maxChecksPerAddress: read.PORTCULLIS_MAX_CHECKS_PER_ADDRESS,
+    maxHeldAnswerBytes: read.PORTCULLIS_MAX_HELD_ANSWER_MIB * 1_048_576,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   return {

@@ -35,6 +35,7 @@ export type GatewayOverrides = {
   readonly maxRequestMs?: number;
   readonly maxBodyMs?: number;
   readonly clientIdleMs?: number;
+  readonly maxHeldAnswerBytes?: number;
   /** How long requests in flight may go on after the gateway was told to end. */
   readonly drainMs?: number;
   /** How long idle connections are kept then, so that their clients are told. */
@@ -116,12 +117,16 @@ function composeAccess(
   config: GatewayConfig,
   secrets: GatewaySecrets,
   overrides: GatewayOverrides,
-): Pick<Gateway, 'keys' | 'upstream' | 'bodies' | 'maxRequestMs' | 'maxBodyMs' | 'clientIdleMs' | 'streamIdleMs'> {
+): Pick<
+  Gateway,
+  'keys' | 'upstream' | 'bodies' | 'answers' | 'maxRequestMs' | 'maxBodyMs' | 'clientIdleMs' | 'streamIdleMs'
+> {
   const openCredential = (name: string) => openTokenFile(join(secrets.credentialsDirectory, name));
   return {
     keys: config.clients.auth === 'open' ? openToAll : openClientKeys(config.clients.keysFile),
     upstream: parts.use(createUpstreamClient({ openCredential })),
     bodies: createByteBudget(bodyBudgetBytes),
+    answers: createByteBudget(overrides.maxHeldAnswerBytes ?? config.maxHeldAnswerBytes),
     maxRequestMs: overrides.maxRequestMs ?? config.maxRequestMs,
     maxBodyMs: overrides.maxBodyMs ?? maxBodyMs,
     clientIdleMs: overrides.clientIdleMs ?? clientIdleMs,

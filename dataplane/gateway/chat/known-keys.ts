@@ -2,7 +2,11 @@ import type { JsonNode } from '#kit/json/parse-tree';
 import { isDisguised } from './fold-key.ts';
 import { placeOf, type RequestRefusal } from './parse-result.ts';
 
-/** Members of a chat request that may reach a provider through a guarded route (the OpenAI chat completions API). */
+/**
+ * Members of a guarded chat request: those of `ChatCompletionCreateParams` of the pinned `openai` package
+ * (`known-keys.test.ts` compares them). A member in this list is not necessarily allowed: `readChatRequest` refuses
+ * values that ask for an answer which no check sees.
+ */
 export const chatKeys: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -16,6 +20,7 @@ export const chatKeys: ReadonlySet<string> = new Set([
   'max_tokens',
   'metadata',
   'modalities',
+  'moderation',
   'n',
   'parallel_tool_calls',
   'prediction',
@@ -42,7 +47,11 @@ export const chatKeys: ReadonlySet<string> = new Set([
   'web_search_options',
 ]);
 
-/** Members of a message of any role. */
+/**
+ * Members of a message of any role: those of the message parameters of the `openai` package, and those of the answers
+ * that clients append to the conversation as they are. Only `content` and `refusal` are judged
+ * (`gateway:extract:text-parts`, `gateway:extract:reasoning-not-analyzed`).
+ */
 export const messageKeys: ReadonlySet<string> = new Set([
   'role',
   'content',
@@ -52,12 +61,23 @@ export const messageKeys: ReadonlySet<string> = new Set([
   'tool_call_id',
   'function_call',
   'audio',
+  'annotations',
+  // The parsing helper of the official client adds it to a message.
+  'parsed',
+  // What providers with the same API call the reasoning of an answer.
+  'reasoning',
+  'reasoning_content',
 ]);
 
-/** Members of a part of a message's content. */
-export const partKeys: ReadonlySet<string> = new Set(['type', 'text', 'refusal', 'image_url', 'input_audio', 'file']);
+/** Members of a part of a message's content that hold the content; a part has the one that its `type` names. */
+export const partContentKeys: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'input_audio', 'file']);
 
-/** Members of an embeddings request. */
+/** Members that any part may have: what it is, and how a provider caches it. */
+const partServiceKeys = ['type', 'cache_control', 'prompt_cache_breakpoint'] as const;
+
+export const partKeys: ReadonlySet<string> = new Set([...partContentKeys, ...partServiceKeys]);
+
+/** Members of an embeddings request: those of `EmbeddingCreateParams` of the `openai` package. */
 export const embeddingKeys: ReadonlySet<string> = new Set(['model', 'input', 'dimensions', 'encoding_format', 'user']);
 
 /**

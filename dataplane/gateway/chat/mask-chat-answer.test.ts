@@ -3,10 +3,10 @@ import { maskChatAnswer } from './mask-chat-answer.ts';
 import { readChatAnswer } from './read-chat-answer.ts';
 
 const answer = `{"id":"i","object":"chat.completion","created":1,"model":"up","service_tier":"x","system_fingerprint":"f",
- "usage":{"total_tokens":12345678901234567890},"provider_note":"the secret",
- "choices":[{"index":0,"finish_reason":"stop","logprobs":{"content":[{"token":"secret"}]},
+ "usage":{"total_tokens":12345678901234567890},"provider_note":"the secret","provider_flag":true,"digits":4111,"moderation":null,
+ "choices":[{"index":0,"finish_reason":"stop","logprobs":{"content":[{"token":"secret"}]},"stop_reason":null,
  "message":{"role":"assistant","content":"the secret","refusal":null,"annotations":[{"text":"secret"}],
- "reasoning_content":"about the secret","audio":null,"tool_calls":[{"id":"c","function":{"arguments":"{ }"}}]}}]}`;
+ "reasoning_content":"about the secret","audio":null,"parsed":{},"images":[{"type":"image_url"}],"tool_calls":[{"id":"c","function":{"arguments":"{ }"}}]}}]}`;
 
 function mask(body: string, content: string, structured = false): string | undefined {
   const bytes = Buffer.from(body);
@@ -16,16 +16,23 @@ function mask(body: string, content: string, structured = false): string | undef
 }
 
 describe('a masked answer', () => {
-  test('keeps what cannot repeat the text, byte for byte, and nothing else', () => {
+  test('a masked answer keeps every member that cannot repeat the text, byte for byte, and drops the others', () => {
     expect(mask(answer, 'the ***')).toBe(
       '{"id":"i","object":"chat.completion","created":1,"model":"up","service_tier":"x","system_fingerprint":"f",' +
-        '"usage":{"total_tokens":12345678901234567890},' +
-        '"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant",' +
-        '"tool_calls":[{"id":"c","function":{"arguments":"{ }"}}],"content":"the ***","refusal":null}}]}',
+        '"usage":{"total_tokens":12345678901234567890},"provider_flag":true,"moderation":null,' +
+        '"choices":[{"index":0,"finish_reason":"stop","stop_reason":null,"message":{"role":"assistant",' +
+        '"content":"the ***","refusal":null,"audio":null,"parsed":{},"images":[{"type":"image_url"}],' +
+        '"tool_calls":[{"id":"c","function":{"arguments":"{ }"}}]}}]}',
     );
   });
 
-  test('that was to be JSON and no longer is, is a failure; one that still is, or never was, is not', () => {
+  test('a masked answer keeps the members of an answer without text in them', () => {
+    const replayed =
+      '{"choices":[{"index":0,"logprobs":null,"message":{"role":"assistant","content":"secret","annotations":[]}}]}';
+    expect(mask(replayed, '***')).toBe(replayed.replace('secret', '***'));
+  });
+
+  test('a mask that breaks the JSON of a structured answer is a failure, and one that keeps it is not', () => {
     const structured = (content: string): string =>
       JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content } }] });
     expect(mask(structured('{"a":"secret"}'), '{"a":***', true)).toBeUndefined();
@@ -35,10 +42,10 @@ describe('a masked answer', () => {
   });
 });
 
-describe('an answer that cannot be checked', () => {
+describe('an answer of a provider', () => {
   const choice = '{"index":0,"message":{"role":"assistant","content":"a"}}';
   test.each([
-    ['no JSON', 'hello'],
+    ['something other than JSON', 'hello'],
     ['a repeated key', `{"choices":[${choice}],"choices":[${choice}]}`],
     ['no choice', '{"choices":[]}'],
     ['two choices', `{"choices":[${choice},${choice}]}`],
@@ -49,11 +56,11 @@ describe('an answer that cannot be checked', () => {
     ['content in parts', '{"choices":[{"index":0,"message":{"content":[{"type":"text","text":"b"}]}}]}'],
     ['audio', '{"choices":[{"index":0,"message":{"content":null,"audio":{"transcript":"b"}}}]}'],
     ['a delta', '{"choices":[{"index":0,"message":{"content":null},"delta":{"content":"b"}}]}'],
-  ])('%s', (_, body) => {
+  ])('an answer with %s cannot be checked', (_, body) => {
     expect(readChatAnswer(Buffer.from(body))).toBeUndefined();
   });
 
-  test('and one that can be', () => {
+  test('an answer with one choice and no error can be checked', () => {
     expect(readChatAnswer(Buffer.from(`{"choices":[${choice}],"error":null}`))).toMatchObject({ content: 'a' });
   });
 });

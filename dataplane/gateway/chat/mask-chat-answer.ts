@@ -1,46 +1,77 @@
 import type { JsonNode } from '#kit/json/parse-tree';
 import type { ChatAnswer } from './read-chat-answer.ts';
 
-/** Members that cannot repeat a masked text; whatever else an answer holds is left out of a masked one. */
-const keptOfRoot = ['id', 'object', 'created', 'model', 'usage', 'system_fingerprint', 'service_tier'] as const;
-const keptOfChoice = ['index', 'finish_reason'] as const;
-const keptOfMessage = ['role', 'tool_calls', 'function_call'] as const;
+type ObjectNode = JsonNode & { readonly kind: 'object' };
+
+/**
+ * Members that a masked answer keeps whatever they hold: service fields, tool calls and attachments
+ * (`gateway:extract:service-fields-preserved`, `gateway:extract:attachments-preserved`). Every other member is kept only
+ * when its value is null, a boolean or empty. So these are dropped, because they can repeat the masked text: logprobs,
+ * annotations, reasoning, and members that the API does not document (docs/connect-a-provider.md, "Masked answers").
+ */
+const keptOfRoot: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'usage',
+  'system_fingerprint',
+  'service_tier',
+  'metadata',
+  'moderation',
+]);
+const keptOfChoice: ReadonlySet<string> = new Set(['index', 'finish_reason']);
+const keptOfMessage: ReadonlySet<string> = new Set(['role', 'tool_calls', 'function_call', 'images']);
 
 /** The texts of an answer after a mask; undefined where the answer had none. */
 export type CleanedTexts = { readonly content: string | undefined; readonly refusal: string | undefined };
 
 /**
- * The answer with its texts cleaned (DESIGN section 8, "Output"). What is kept is copied byte for byte.
- * @returns undefined when a structured answer that could be read no longer can
+ * The answer with its texts cleaned (`gateway:output:mask-non-stream`). Members that are kept are copied byte for byte.
+ * @returns undefined when the answer was to be JSON, was JSON, and its cleaned text is not
  */
 export function maskChatAnswer(
   body: Uint8Array,
-  answer: ChatAnswer,
+  { root, choice, message, content }: ChatAnswer,
   cleaned: CleanedTexts,
   structured: boolean,
 ): Buffer | undefined {
-  if (structured && isJson(answer.content) && !isJson(cleaned.content)) return undefined;
+  if (structured && isJson(content) && !isJson(cleaned.content)) return undefined;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const message = [
-    ...keep(bytes, answer.message, keptOfMessage),
-    ...text(answer.message, 'content', cleaned.content),
-    ...text(answer.message, 'refusal', cleaned.refusal),
-  ];
-  const choice = [...keep(bytes, answer.choice, keptOfChoice), `"message":{${message.join(',')}}`];
-  const root = [...keep(bytes, answer.root, keptOfRoot), `"choices":[{${choice.join(',')}}]`];
-  return Buffer.from(`{${root.join(',')}}`, 'utf8');
+  const texts = { content: JSON.stringify(cleaned.content ?? null), refusal: JSON.stringify(cleaned.refusal ?? null) };
+  const newMessage = rewrite(bytes, message, keptOfMessage, texts);
+  const newChoice = rewrite(bytes, choice, keptOfChoice, { message: newMessage });
+  return Buffer.from(rewrite(bytes, root, keptOfRoot, { choices: `[${newChoice}]` }), 'utf8');
 }
 
-function keep(bytes: Buffer, node: JsonNode, keys: readonly string[]): string[] {
-  if (node.kind !== 'object') return [];
-  return node.members
-    .filter(({ key }) => keys.includes(key))
-    .map(({ key, value }) => `${JSON.stringify(key)}:${bytes.toString('utf8', value.start, value.end)}`);
+function rewrite(
+  bytes: Buffer,
+  node: ObjectNode,
+  kept: ReadonlySet<string>,
+  replaced: Readonly<Record<string, string>>,
+): string {
+  const members = node.members.flatMap(({ key, value }) => {
+    const replacement = Object.hasOwn(replaced, key) ? replaced[key] : undefined;
+    if (replacement === undefined && !kept.has(key) && !isEmpty(value)) return [];
+    return [`${JSON.stringify(key)}:${replacement ?? bytes.toString('utf8', value.start, value.end)}`];
+  });
+  return `{${members.join(',')}}`;
 }
 
-function text(message: JsonNode, key: 'content' | 'refusal', cleaned: string | undefined): string[] {
-  const there = message.kind === 'object' && message.members.some((one) => one.key === key);
-  return there ? [`"${key}":${JSON.stringify(cleaned ?? null)}`] : [];
+/** Whether a value has no room for text; a number can repeat one of digits. */
+function isEmpty(node: JsonNode): boolean {
+  switch (node.kind) {
+    case 'null':
+    case 'boolean':
+      return true;
+    case 'number':
+    case 'string':
+      return false;
+    case 'array':
+      return node.items.length === 0;
+    case 'object':
+      return node.members.length === 0;
+  }
 }
 
 function isJson(content: string | undefined): boolean {

@@ -260,6 +260,39 @@ describe('a request is refused', () => {
   });
 });
 
+test('an assistant message that a client appends as it came is accepted, and its content and refusal are judged', () => {
+  const answer = {
+    role: 'assistant',
+    content: 'a',
+    refusal: null,
+    annotations: [],
+    audio: null,
+    function_call: null,
+    tool_calls: null,
+    reasoning_content: 'not judged',
+    reasoning: 'not judged',
+    parsed: { a: 1 },
+  };
+  expect(unitsOf([...user, answer])).toEqual([
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: 'a' },
+  ]);
+  expect(refusalOf({ model: 'm', messages: [...user, { ...answer, content_parts: [] }] })).toEqual({
+    code: 'unknown_key',
+    param: 'messages[1].content_parts',
+  });
+});
+
+test('parts keep their cache markers, and a marker of another name is refused', () => {
+  const marked = { type: 'text', text: 'a', cache_control: { type: 'ephemeral' } };
+  const other = { ...image('x'), prompt_cache_breakpoint: { mode: 'explicit' } };
+  expect(unitsOf([{ role: 'user', content: [marked, other] }])).toEqual([{ role: 'user', content: 'a' }]);
+  expect(refusalOf({ model: 'm', messages: [{ role: 'user', content: [{ ...marked, cache: 1 }] }] })).toEqual({
+    code: 'unknown_key',
+    param: 'messages[0].content[0].cache',
+  });
+});
+
 test('a binding can let further keys through, but none that folds to a known one', () => {
   const rules = { ...open, extraKeys: new Set(['top_k', 'Messages']) };
   expect(refusalOf({ model: 'm', messages: user, top_k: 1 }, rules)).toBeUndefined();

@@ -1,6 +1,6 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { ByteRange, CheckUnit, TextPlace } from './check-unit.ts';
-import { findForeignKey, messageKeys, partKeys } from './known-keys.ts';
+import { findForeignKey, messageKeys, partContentKeys, partKeys } from './known-keys.ts';
 import { accept, type ParseResult, refuse } from './parse-result.ts';
 
 /** What a profile and a binding allow inside of messages. */
@@ -69,8 +69,8 @@ function readPart(node: JsonNode, index: number, place: string, rules: MessageRu
   const textual = type.value === 'text' || type.value === 'refusal';
   if (!textual && !attachmentTypes.has(type.value)) return refuse('unsupported_value', `${place}.type`);
   if (!textual && rules.textOnly) return refuse('unsupported_for_profile', place);
-  const strange = node.members.find(({ key }) => partKeys.has(key) && key !== 'type' && key !== type.value);
-  if (strange !== undefined) return refuse('invalid_request', `${place}.${strange.key}`);
+  const second = node.members.find(({ key }) => partContentKeys.has(key) && key !== type.value);
+  if (second !== undefined) return refuse('invalid_request', `${place}.${second.key}`);
   if (!textual) return accept(undefined);
   const text = member(node, type.value);
   if (text?.kind !== 'string') return refuse('invalid_request', `${place}.${type.value}`);

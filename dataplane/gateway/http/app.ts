@@ -1,9 +1,9 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import type { FaultAnswer } from '#kit/http/listen';
+import type { ClientFault, FaultAnswer } from '#kit/http/listen';
 import { drainRefused } from '#kit/http/read-body';
-import { plainError } from '../relay/client-error.ts';
+import { type ClientErrorCode, plainError } from '../relay/client-error.ts';
 import { completeChat } from './complete-chat.ts';
 import { createEmbedding } from './create-embedding.ts';
 import { errorAnswer } from './errors.ts';
@@ -17,19 +17,26 @@ const chat: GatewayOperation = { name: 'chat', run: completeChat };
 const embeddings: GatewayOperation = { name: 'embeddings', run: createEmbedding };
 const models: GatewayOperation = { name: 'models', run: listModels };
 
-/** The routes that clients of models see. Answers are written to Node's own response, which alone can hold back. */
+/** Bytes of path and query; a longer one is answered with 414. */
+export const maxPathBytes = 8_192;
+
+/** The routes for clients of models. Answers go to Node's own response, because only that one reports back-pressure. */
 export function createApp(gateway: Gateway): Hono<Env> {
   const app = new Hono<Env>();
   const serve = (operation: GatewayOperation) => async (context: Context<Env>) => {
     await runOperation(gateway, operation, context.env.incoming, context.env.outgoing);
     return RESPONSE_ALREADY_SENT;
   };
-  const refuse = (code: 'not_found' | 'method_not_allowed') => (context: Context<Env>) => {
+  const refuse = (code: 'not_found' | 'method_not_allowed' | 'path_too_long') => (context: Context<Env>) => {
     const { incoming, outgoing } = context.env;
     drainRefused(incoming, outgoing);
     sendError(outgoing, plainError(code));
     return RESPONSE_ALREADY_SENT;
   };
+  app.use(async (context, next) => {
+    if ((context.env.incoming.url ?? '').length > maxPathBytes) return refuse('path_too_long')(context);
+    return next();
+  });
   app.post('/v1/chat/completions', serve(chat)).all(refuse('method_not_allowed'));
   app.post('/v1/embeddings', serve(embeddings)).all(refuse('method_not_allowed'));
   app.get('/v1/models', serve(models)).all(refuse('method_not_allowed'));
@@ -37,8 +44,15 @@ export function createApp(gateway: Gateway): Hono<Env> {
   return app;
 }
 
-/** What Node refuses by itself, in the shape of the API. */
-export function clientFault(): FaultAnswer {
-  const { status, body } = errorAnswer(plainError('invalid_json'));
+const faultCodes = {
+  headers_too_large: 'headers_too_large',
+  timeout: 'request_timeout',
+  bad_request: 'invalid_json',
+  expectation: 'invalid_json',
+} as const satisfies Record<ClientFault, ClientErrorCode>;
+
+/** The error body for a request that Node refuses before a handler sees it. */
+export function clientFault(fault: ClientFault): FaultAnswer {
+  const { status, body } = errorAnswer(plainError(faultCodes[fault]));
   return { status, contentType: 'application/json', body: body.toString('utf8') };
 }

@@ -1,10 +1,10 @@
-/** Bytes that one holder has taken; disposing gives all of them back. */
+/** Bytes that one request has taken; disposing gives all of them back. */
 export type TakenBytes = Disposable & {
-  /** Takes so many more; false, and nothing is taken, when they are not to be had. */
+  /** Takes so many more; false, and nothing is taken, when the budget has too few left. */
   take(bytes: number): boolean;
 };
 
-/** Bounds the bytes of bodies that are held at the same time. Only bytes that are there count, not announced ones. */
+/** Bounds the bytes that all requests of the process hold together. Received bytes count, announced ones do not. */
 export type ByteBudget = { open(): TakenBytes };
 
 export function createByteBudget(limit: number): ByteBudget {

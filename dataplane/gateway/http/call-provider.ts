@@ -6,17 +6,23 @@ import { abandonBody, readWholeBody } from '../upstream/read-whole-body.ts';
 import type { UpstreamAnswer, UpstreamCall } from '../upstream/upstream-client.ts';
 import { failed, type OperationResult, type RequestContext } from './request-context.ts';
 
-/** The largest answer that is held whole. */
+/** The largest answer that is read whole, bytes. */
 export const maxAnswerBytes = 20 * 1_048_576;
 
 type ErrorReply = OperationResult & { readonly kind: 'error' };
 type Answer = UpstreamAnswer & { readonly kind: 'answer' };
 
+const bodyFaults = {
+  too_large: 'upstream_too_large',
+  refused: 'overloaded',
+  broken: 'upstream_broken',
+} as const;
+
 const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * Sends a body to the provider of the route. Of the client's headers only a well-formed `traceparent` goes along.
- * What is not a 200 of the wanted media type becomes an error of ours; the provider's own words stay behind.
+ * Sends a body to the provider of the route. Of the client's headers only a well-formed `traceparent` is forwarded. An
+ * answer other than 200 with the expected media type becomes an error of the gateway without the provider's text.
  */
 export async function callProvider(
   context: RequestContext,
@@ -35,7 +41,7 @@ export async function callProvider(
   return answer.retryAfter === undefined ? error : { ...error, retryAfter: answer.retryAfter };
 }
 
-/** Sends a body and reads the provider's answer whole. */
+/** Sends a body and reads the provider's answer whole, within the budget that all answers of the process share. */
 export async function askProvider(
   context: RequestContext,
   route: TakenRoute,
@@ -43,9 +49,10 @@ export async function askProvider(
 ): Promise<{ readonly kind: 'whole'; readonly bytes: Buffer } | ErrorReply> {
   const answer = await callProvider(context, route, { ...call, accept: 'application/json' });
   if (answer.kind === 'error') return answer;
-  const body = await readWholeBody(answer.body, maxAnswerBytes, context.life.signal);
-  if (body.ok) return { kind: 'whole', bytes: body.bytes };
-  return failed(plainError(body.fault === 'too_large' ? 'upstream_too_large' : 'upstream_broken'));
+  const taken = context.unsent.use(context.gateway.answers.open());
+  const hold = (bytes: number): boolean => taken.take(bytes);
+  const body = await readWholeBody(answer.body, { limit: maxAnswerBytes, hold }, context.life.signal);
+  return body.ok ? { kind: 'whole', bytes: body.bytes } : failed(plainError(bodyFaults[body.fault]));
 }
 
 function forwardedHeaders(rawHeaders: readonly string[]): Readonly<Record<string, string>> {

@@ -1,6 +1,8 @@
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type CheckFailure, clientFailures } from '#checks/check-outcome';
+import { checkErrors } from '#contracts/checks';
 import { plainError } from '../relay/client-error.ts';
 import { clientKey } from '../testing/start-gateway.ts';
 import { says, startWorld, type World } from '../testing/start-world.ts';
@@ -29,13 +31,13 @@ async function raw(request: string): Promise<string> {
 
 const chatPath = '/v1/chat/completions';
 
-describe('who may call', () => {
+describe('authentication', () => {
   test.each<[string, Record<string, string>]>([
-    ['nobody without a key', {}],
-    ['nobody with a wrong key', { authorization: 'Bearer wrong' }],
-    ['nobody with the name of a key', { authorization: 'Bearer tests' }],
-    ['nobody with another scheme', { authorization: `Basic ${clientKey}` }],
-  ])('%s', async (_, headers) => {
+    ['without a key', {}],
+    ['with a wrong key', { authorization: 'Bearer wrong' }],
+    ['with the name of a key', { authorization: 'Bearer tests' }],
+    ['with another scheme', { authorization: `Basic ${clientKey}` }],
+  ])('a request %s is refused with 401 on every path', async (_, headers) => {
     for (const [method, path] of [
       ['POST', chatPath],
       ['POST', '/v1/embeddings'],
@@ -47,7 +49,7 @@ describe('who may call', () => {
     }
   });
 
-  test('nobody with two keys at once', async () => {
+  test('a request with two Authorization headers is refused with 401', async () => {
     const answer = await raw(
       `GET /v1/models HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer ${clientKey}\r\nAuthorization: Bearer ${clientKey}\r\nConnection: close\r\n\r\n`,
     );
@@ -56,7 +58,7 @@ describe('who may call', () => {
 });
 
 describe('a request', () => {
-  test('to another path or with another method is told so', async () => {
+  test('a request to an unknown path is answered with 404, and one with another method with 405', async () => {
     expect(await codeOf(await world.post('/v1/completions', {}))).toBe('404 not_found');
     expect(await codeOf(await fetch(`${world.gateway.service.url}/metrics`))).toBe('404 not_found');
     expect(await codeOf(await fetch(`${world.gateway.service.url}${chatPath}`))).toBe('405 method_not_allowed');
@@ -64,23 +66,23 @@ describe('a request', () => {
   });
 
   test.each<[string, Record<string, string>, number]>([
-    ['no JSON by its type', { 'content-type': 'text/plain' }, 415],
-    ['in another charset', { 'content-type': 'application/json; charset=latin1' }, 415],
+    ['with content type text/plain', { 'content-type': 'text/plain' }, 415],
+    ['in latin1', { 'content-type': 'application/json; charset=latin1' }, 415],
     ['in UTF-8', { 'content-type': 'application/json; charset=utf-8' }, 200],
-    ['encoded', { 'content-encoding': 'gzip' }, 415],
-    ['encoded as itself', { 'content-encoding': 'identity' }, 415],
-  ])('%s', async (_, headers, status) => {
+    ['encoded with gzip', { 'content-encoding': 'gzip' }, 415],
+    ['encoded with identity', { 'content-encoding': 'identity' }, 415],
+  ])('a body %s is answered with the right status', async (_, headers, status) => {
     expect((await world.chat(says('hi'), headers)).status).toBe(status);
   });
 
-  test('may be as large as 20 MiB and not a byte larger', async () => {
+  test('a body may have 20 MiB, and one byte more is refused with 413', async () => {
     const body = JSON.stringify({ model: 'open', ...says('hi') });
     const sized = (bytes: number): string => body + ' '.repeat(bytes - body.length);
     expect((await world.post(chatPath, sized(maxRequestBytes))).status).toBe(200);
     expect(await codeOf(await world.post(chatPath, sized(maxRequestBytes + 1)))).toBe('413 body_too_large');
   });
 
-  test('in invalid UTF-8 is refused', async () => {
+  test('a body in invalid UTF-8 is refused with 400', async () => {
     const body = Buffer.concat([
       Buffer.from('{"model":"model","messages":[{"role":"user","content":"'),
       Buffer.from([0xc3, 0x28]),
@@ -94,14 +96,31 @@ describe('a request', () => {
     expect(await codeOf(answer)).toBe('400 invalid_json');
   });
 
-  test('that is no HTTP gets the error of the API', async () => {
+  test('a request with too large headers or a too long path is refused with 431 and 414, and one just below is not', async () => {
+    const models = (target: string, header: string): Promise<string> =>
+      raw(
+        `GET ${target} HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer ${clientKey}\r\nX: ${header}\r\nConnection: close\r\n\r\n`,
+      );
+    const path = '/v1/models?';
+    const told = (answer: string): string => {
+      const { error } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as { error?: { code: string } };
+      return `${answer.slice(9, 12)} ${error?.code ?? 'ok'}`;
+    };
+    expect(told(await models(path.padEnd(8_192, 'x'), ''))).toBe('200 ok');
+    expect(told(await models(path.padEnd(8_193, 'x'), ''))).toBe('414 path_too_long');
+    expect(told(await models(path, 'x'.repeat(16_000)))).toBe('200 ok');
+    expect(told(await models(path, 'x'.repeat(16_384)))).toBe('431 headers_too_large');
+    expect(told(await models(path.padEnd(60_000, 'x'), ''))).toBe('431 headers_too_large');
+  });
+
+  test('bytes that are not HTTP are answered with the error body of the API', async () => {
     const answer = await raw('HELLO\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1.1 400 /);
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { code: 'invalid_json' } });
   });
 });
 
-test('every error has the shape of the API, and only a deny and a failed check are final', () => {
+test('every error has the shape of the API, and only a deny and a permanent failure of a check are final', () => {
   for (const code of Object.keys(clientErrors) as (keyof typeof clientErrors)[]) {
     const { status, final, body } = errorAnswer(plainError(code));
     expect(status).toBe(clientErrors[code].status);
@@ -109,5 +128,19 @@ test('every error has the shape of the API, and only a deny and a failed check a
     const { error } = JSON.parse(body.toString('utf8')) as { error: object };
     expect(Object.keys(error)).toEqual(['message', 'type', 'param', 'code']);
   }
-  expect(errorAnswer({ kind: 'check_failed', code: 'overloaded' })).toMatchObject({ status: 503, final: true });
+  const transient = [
+    'network',
+    'timeout',
+    'no_address',
+    'overloaded',
+    'policy_unavailable',
+    'stage_timeout',
+    'rule_timeout',
+    'provider_unavailable',
+  ];
+  const codes = [...Object.keys(checkErrors), ...Object.keys(clientFailures), 'structured_answer_unreadable'];
+  for (const code of codes as (CheckFailure | 'structured_answer_unreadable')[]) {
+    const { status, final } = errorAnswer({ kind: 'check_failed', code });
+    expect([code, status, final]).toEqual([code, 503, !transient.includes(code)]);
+  }
 });

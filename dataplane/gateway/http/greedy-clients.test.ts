@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-function open(): Socket {
-  const { hostname, port } = new URL(world.gateway.service.url);
+function open({ gateway }: World = world): Socket {
+  const { hostname, port } = new URL(gateway.service.url);
   return connect(Number(port), hostname);
 }
 
@@ -23,9 +23,9 @@ function head(length: number): string {
   return `POST /v1/chat/completions HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer ${clientKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 }
 
-describe('a client', () => {
-  test('that announces a large body and sends none takes no room from others, and is told when its time is over', async () => {
-    const sockets = Array.from({ length: 40 }, open);
+describe('a greedy client', () => {
+  test('a client that announces a large body and sends none blocks no others and gets 408', async () => {
+    const sockets = Array.from({ length: 40 }, () => open());
     const answers = sockets.map((socket) => {
       socket.write(`${head(maxRequestBytes)}{`);
       return readText(socket);
@@ -38,7 +38,7 @@ describe('a client', () => {
     }
   });
 
-  test('may send as many values as the limit and not one more', async () => {
+  test('a request may hold 200,000 JSON values, and one more is refused with 400', async () => {
     // The object, the model, the list of messages, the message with its role and content, and the list of stops.
     const others = 7;
     const body = (count: number): string =>
@@ -50,8 +50,8 @@ describe('a client', () => {
     expect(await over.json()).toMatchObject({ error: { code: 'invalid_json' } });
   });
 
-  test('that does not read its answer loses the connection', async () => {
-    // More than the kernel takes for a connection on both of its ends.
+  test('the connection of a client that does not read its answer is closed', async () => {
+    // More than the kernel buffers on both ends of a connection.
     const content = 'word '.repeat(3_600_000);
     world.upstream.play({ kind: 'answer', content });
     const socket = open();
@@ -67,7 +67,7 @@ describe('a client', () => {
     await until('the gateway has handed over its answer', async () => {
       return (await inFlight()) === 0;
     });
-    await until('the connection is cut although nobody reads', async () => {
+    await until('the connection is closed although nothing was read', async () => {
       socket.write(' ');
       return closed || socket.destroyed;
     });
@@ -75,9 +75,65 @@ describe('a client', () => {
   });
 });
 
+describe('whole answers of all requests together', () => {
+  const limit = 18 * 1_048_576;
+  let small: World;
+  beforeAll(async () => {
+    small = await startWorld({ maxHeldAnswerBytes: limit, clientIdleMs: 60_000 });
+  });
+  afterAll(() => small[Symbol.asyncDispose]());
+
+  /** Lets the provider answer with so many bytes. */
+  function play(bytes: number): void {
+    const frame = JSON.stringify({ data: [], x: '' });
+    const body = frame.replace('"x":""', `"x":"${'y'.repeat(bytes - frame.length)}"`);
+    small.upstream.play({ kind: 'raw', body, contentType: 'application/json' });
+  }
+
+  test.each([
+    ['/v1/chat/completions', says('hi')],
+    ['/v1/embeddings', { input: 'hi' }],
+  ])('POST %s may hold as many bytes as the limit, and one byte more is refused as overloaded', async (path, body) => {
+    const passes = async (): Promise<void> => {
+      play(limit);
+      // The bytes of the answer before are released a moment after its client has them.
+      await until('the answer passes', async () => {
+        const answer = await small.post(path, { model: 'open', ...body });
+        const { byteLength } = await answer.arrayBuffer();
+        return answer.status === 200 && byteLength === limit;
+      });
+    };
+    await passes();
+    play(limit + 1);
+    const refused = await small.post(path, { model: 'open', ...body });
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('x-should-retry')).toBeNull();
+    expect(await refused.json()).toMatchObject({ error: { type: 'service_unavailable', code: 'overloaded' } });
+    await passes();
+  });
+
+  test('an answer that a client does not read counts until the client is gone', async () => {
+    play(limit);
+    const socket = open(small);
+    socket.on('error', () => undefined);
+    socket.pause();
+    const body = JSON.stringify({ model: 'open', ...says('hi') });
+    socket.write(head(Buffer.byteLength(body)) + body);
+    const ask = (): Promise<Response> => small.post('/v1/chat/completions', { model: 'open', ...says('hi') });
+    await until('the answer is held', async () => small.upstream.seen.length > 0 && (await inFlight(small)) === 0);
+    expect((await ask()).status).toBe(503);
+    socket.destroy();
+    await until('the answer is released', async () => {
+      const answer = await ask();
+      await answer.arrayBuffer();
+      return answer.status === 200;
+    });
+  });
+});
+
 /** Requests that the gateway still has in hand. */
-async function inFlight(): Promise<number> {
-  const text = await (await fetch(`${world.gateway.service.adminUrl}/metrics`)).text();
+async function inFlight({ gateway }: World = world): Promise<number> {
+  const text = await (await fetch(`${gateway.service.adminUrl}/metrics`)).text();
   const values = [...text.matchAll(/^portcullis_gateway_requests_in_flight\{[^}]*\} (\d+)$/gm)];
   return values.reduce((sum, [, value]) => sum + Number(value), 0);
 }

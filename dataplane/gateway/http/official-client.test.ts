@@ -57,18 +57,92 @@ describe('the official client', () => {
     expect(embedded.data[0]?.embedding).toEqual([0.5]);
   });
 
-  test('raises a deny as 403 and a failed check as 503, each asked for once', async () => {
+  test('a conversation goes on with the message of the first answer appended as it came', async () => {
+    const message = {
+      role: 'assistant',
+      content: 'first answer',
+      refusal: null,
+      annotations: [],
+      audio: null,
+      function_call: null,
+      reasoning_content: 'a thought',
+    };
+    const first = JSON.stringify({
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
+    });
+    world.upstream.play({ kind: 'raw', body: first, contentType: 'application/json' });
+    const conversation: OpenAI.ChatCompletionMessageParam[] = [...messages];
+    for (const question of ['and then?', 'and after that?']) {
+      const completion = await client.chat.completions.create({ model: 'model', messages: conversation });
+      const answered = completion.choices[0]?.message;
+      if (answered === undefined) throw new Error('the answer has no message');
+      conversation.push(answered, { role: 'user', content: question });
+    }
+    const last = await client.chat.completions.create({ model: 'model', messages: conversation });
+    expect(last.choices[0]?.message.content).toBe('first answer');
+    const sent = JSON.parse(world.upstream.seen.at(-1)?.text ?? '') as { messages: object[] };
+    expect(sent.messages).toEqual([
+      ...messages,
+      message,
+      { role: 'user', content: 'and then?' },
+      message,
+      { role: 'user', content: 'and after that?' },
+    ]);
+    expect(JSON.parse(world.checks.seen.at(-2)?.body ?? '')).toMatchObject({
+      body: { messages: [{}, { content: 'first answer' }, {}, { content: 'first answer' }, {}] },
+    });
+  });
+
+  test('raises a deny as 403 after one request, and retries a check that a restarting runtime fails', async () => {
     world.upstream.play({ kind: 'answer', content: words.deniedOutput });
     world.upstream.forget();
     const blocked = await raised(client.chat.completions.create({ model: 'model', messages }));
     expect(blocked).toMatchObject({ status: 403, type: 'guardrail_blocked', code: 'policy_denied' });
     expect(world.upstream.seen).toHaveLength(1);
+    const restarting = { code: 'policy_unavailable', message: 'm', traceId: 't' };
+    const retried = await attemptsOf(JSON.stringify(restarting));
+    expect(retried).toMatchObject({ attempts: 3, status: 503, type: 'guardrail_error', code: 'policy_unavailable' });
     world.checks.inject(stage('/request'));
-    const failed = await raised(client.chat.completions.create({ model: 'model', messages }));
-    world.checks.inject({ kind: 'pass' });
-    expect(failed).toMatchObject({ status: 503, type: 'guardrail_error', code: 'network' });
+    const lost = await raised(client.chat.completions.create({ model: 'model', messages }));
+    expect(lost).toMatchObject({ status: 503, type: 'guardrail_error', code: 'network' });
     expect(world.upstream.seen).toHaveLength(1);
+
+    let failures = 0;
+    world.checks.inject(({ path }) => {
+      if (path !== '/request') return { kind: 'pass' };
+      failures += 1;
+      // The gateway itself tries a lost connection once more.
+      return { kind: failures <= 2 ? 'reset' : 'pass' };
+    });
+    world.upstream.play({ kind: 'answer', content: 'fine' });
+    const answer = await client.chat.completions.create({ model: 'model', messages });
+    expect(answer.choices[0]?.message.content).toBe('fine');
+    expect(failures).toBe(3);
+    world.checks.inject({ kind: 'pass' });
   });
+
+  test('does not retry a check that fails for the same text again', async () => {
+    for (const code of ['verdict_undefined', 'output_too_large', 'match_limit']) {
+      const told = await attemptsOf(JSON.stringify({ code, message: 'm', traceId: 't' }));
+      expect(told).toEqual({ attempts: 1, status: 503, type: 'guardrail_error', code });
+    }
+  });
+
+  /** Requests that the client makes when the runtime fails every check with this body, and the error that it raises. */
+  async function attemptsOf(body: string) {
+    let attempts = 0;
+    world.checks.inject(() => {
+      attempts += 1;
+      return { kind: 'rewrite', rewrite: (answer) => ({ ...answer, status: 503, body }) };
+    });
+    const { status, type, code } = await raised(client.chat.completions.create({ model: 'model', messages }));
+    world.checks.inject({ kind: 'pass' });
+    return { attempts, status, type, code };
+  }
 
   verifies(
     [

@@ -10,32 +10,34 @@ import type { RouteTable } from '../routes/route-table.ts';
 import type { UpstreamClient } from '../upstream/upstream-client.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
-/** What every operation works with. */
+/** What every operation uses. */
 export type Gateway = {
   readonly keys: ClientKeys;
   readonly table: RouteTable;
   readonly pins: RoutePins;
   readonly checks: Pick<CheckClient, 'check'>;
   readonly upstream: UpstreamClient;
+  /** Bytes of request bodies, and of whole answers, that all requests hold together. */
   readonly bodies: ByteBudget;
+  readonly answers: ByteBudget;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
   /** Longest life of a request, milliseconds. */
   readonly maxRequestMs: number;
-  /** The longest that the body of a request may take, milliseconds. */
+  /** Timeout for the body of a request, milliseconds. */
   readonly maxBodyMs: number;
-  /** The longest that a client may read nothing of an answer that waits for it, milliseconds. */
+  /** How long a client may read nothing of an answer before its connection is closed, milliseconds. */
   readonly clientIdleMs: number;
   /** Longest silence of an upstream within a stream, milliseconds. */
   readonly streamIdleMs: number;
-  /** Aborted when requests in flight have to end. */
+  /** Aborted when requests in flight must end. */
   readonly shutdown: AbortSignal;
 };
 
-/** Where in its way a request stood when it was decided. */
+/** The check that decided a request: `none` when it ended without a decision of a check. */
 export type DecisionStage = 'none' | 'request' | 'response';
 
-/** What an operation came to. A `streamed` answer has left already. */
+/** The result of an operation. A `streamed` answer has been sent already. */
 export type OperationResult =
   | { readonly kind: 'error'; readonly error: ClientError; readonly stage: DecisionStage; readonly retryAfter?: string }
   | { readonly kind: 'json'; readonly bytes: Uint8Array; readonly masked: boolean }
@@ -46,13 +48,16 @@ export type OperationResult =
       readonly masked: boolean;
     };
 
-/** One request on its way. `use` holds things until the request is over. */
+/**
+ * One request. `held` is disposed when the operation ends, `unsent` when the client has received the answer or is gone.
+ */
 export type RequestContext = {
   readonly gateway: Gateway;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly life: RequestLife;
   readonly held: DisposableStack;
+  readonly unsent: DisposableStack;
   /** The route of the request, once it is known. */
   pin?: RoutePin;
 };

@@ -13,7 +13,7 @@ export type GatewayOperation = {
   readonly run: (context: RequestContext) => Promise<OperationResult> | OperationResult;
 };
 
-/** Runs one operation from its first byte to its last: who may call, its answer, its metrics and its log line. */
+/** Runs one operation: authentication, answer, metrics and log line. */
 export async function runOperation(
   gateway: Gateway,
   operation: GatewayOperation,
@@ -24,7 +24,8 @@ export async function runOperation(
   gateway.metrics.begun(operation.name);
   using life = beginRequest(gateway.shutdown, gateway.maxRequestMs);
   using held = new DisposableStack();
-  const context: RequestContext = { gateway, incoming, outgoing, life, held };
+  const unsent = new DisposableStack();
+  const context: RequestContext = { gateway, incoming, outgoing, life, held, unsent };
   const onClose = (): void => {
     if (!outgoing.writableFinished) life.interrupt('client_gone');
   };
@@ -32,17 +33,19 @@ export async function runOperation(
   const result = await answerTo(context, operation);
   outgoing.off('close', onClose);
   if (result !== undefined) send(outgoing, result);
+  if (outgoing.destroyed) unsent.dispose();
+  else outgoing.once('close', () => unsent.dispose());
   boundUnread(outgoing, gateway.clientIdleMs);
   report(context, operation, result, (performance.now() - started) / 1_000);
 }
 
-/** A client that stops reading must not keep what waits for it: after so much silence the connection ends. */
+/** Closes the connection of a client that stops reading, so that unread answers do not fill the memory. */
 function boundUnread(outgoing: ServerResponse, ms: number): void {
   if (outgoing.destroyed || outgoing.writableLength === 0) return;
   outgoing.setTimeout(ms, () => outgoing.destroy());
 }
 
-/** @returns undefined when nobody is left to be answered */
+/** @returns undefined when the client has disconnected */
 async function answerTo(context: RequestContext, operation: GatewayOperation): Promise<OperationResult | undefined> {
   const { gateway, incoming, outgoing } = context;
   if (!gateway.keys.admits(incoming.rawHeaders)) {
@@ -69,7 +72,7 @@ function send(outgoing: ServerResponse, result: OperationResult): void {
   else if (result.kind === 'error') sendError(outgoing, result.error, result.retryAfter);
 }
 
-/** Answers with an error in the shape of the OpenAI API. */
+/** Sends an error in the shape of the OpenAI API. */
 export function sendError(outgoing: ServerResponse, error: ClientError, retryAfter?: string): void {
   const { status, final, body } = errorAnswer(error);
   sendBytes(outgoing, status, 'application/json', body, {

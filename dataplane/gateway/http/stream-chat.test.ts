@@ -53,13 +53,43 @@ describe('a streamed answer', () => {
       expect(result.events.at(-1)).toBe('[DONE]');
       const windows = world.checks.seen.slice(before).filter(({ path }) => path === '/response');
       expect(windows.length).toBe(3);
-      const lengths = windows.map(({ body }) => {
-        const parsed = JSON.parse(body) as { body: { choices: { message: { content: string } }[] } };
-        return Buffer.byteLength(parsed.body.choices[0]?.message.content ?? '');
-      });
-      expect(Math.max(...lengths)).toBeLessThanOrEqual(1_024 + 256);
     },
   );
+
+  /** Bytes of each window that was checked since then. */
+  function windowsSince(before: number): number[] {
+    const windows = world.checks.seen.slice(before).filter(({ path }) => path === '/response');
+    return windows.map(({ body }) => {
+      const parsed = JSON.parse(body) as { body: { choices: { message: { content: string } }[] } };
+      return Buffer.byteLength(parsed.body.choices[0]?.message.content ?? '');
+    });
+  }
+
+  describe('while the provider has sent a part and is silent', () => {
+    /** Bytes that the provider sent, the windows that were checked and the bytes that the client has. */
+    const cases: readonly (readonly [number, readonly number[], number])[] = [
+      [1_024, [], 0],
+      [1_025, [1_024], 769],
+      [2_049, [1_024, 1_280], 1_793],
+    ];
+    for (const [sent, windows, received] of cases) {
+      verifies(
+        ['gateway:stream:window-1024', 'gateway:stream:overlap-256'],
+        `after ${sent} bytes of a stream ${windows.length} windows are checked and ${received} bytes are sent`,
+        async () => {
+          const before = world.checks.seen.length;
+          playFrames(
+            Array.from({ length: sent }, () => contentFrame('x')),
+            'silence',
+          );
+          const result = await stream();
+          expect(errorOf(result)).toEqual({ type: 'upstream_error', code: 'upstream_timeout' });
+          expect(windowsSince(before)).toEqual(windows);
+          expect(contentOf(result.events.slice(0, -1))).toBe('x'.repeat(received));
+        },
+      );
+    }
+  });
 
   verifies(
     ['gateway:output:deny-stream', 'gateway:stream:http-200-then-blocked', 'gateway:stream:emitted-not-recalled'],

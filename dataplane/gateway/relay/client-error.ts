@@ -1,7 +1,7 @@
 import type { CheckFailure } from '#checks/check-outcome';
 import type { RequestRefusalCode } from '../chat/parse-result.ts';
 
-/** Why a request fails, but for failed checks; the table in `http/errors.ts` gives each its status and sentence. */
+/** Why a request fails, except failed checks; the table in `http/errors.ts` has the status and message of each. */
 export type ClientErrorCode =
   | RequestRefusalCode
   | 'unauthenticated'
@@ -11,6 +11,8 @@ export type ClientErrorCode =
   | 'not_found'
   | 'method_not_allowed'
   | 'body_too_large'
+  | 'headers_too_large'
+  | 'path_too_long'
   | 'request_timeout'
   | 'unsupported_media'
   | 'upstream_refused'
@@ -27,10 +29,10 @@ export type ClientErrorCode =
   | 'shutting_down'
   | 'internal';
 
-/** A failure that only the gateway can find in a check: the mask left a structured answer that cannot be read. */
+/** A failed check that only the gateway finds: the masked text of a structured answer is not JSON any more. */
 export const unreadableMask = 'structured_answer_unreadable';
 
-/** What a client is told when a request fails. `code` of a failed check is the runtime's, or one of our check client. */
+/** The error that a client receives. `code` of a failed check comes from the runtime or from `libraries/checks`. */
 export type ClientError =
   | { readonly kind: 'plain'; readonly code: ClientErrorCode; readonly param?: string | null }
   | { readonly kind: 'check_failed'; readonly code: CheckFailure | typeof unreadableMask };

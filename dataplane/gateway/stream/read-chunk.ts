@@ -1,10 +1,14 @@
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import { isDisguised } from '../chat/fold-key.ts';
 
-/** What one data frame of a chat stream is to the check. `content` and `refusal` are empty when it has none. */
+/**
+ * What one data frame of a chat stream is to the check. `content` and `refusal` are empty when it has none.
+ * `overtakes`: the frame has neither text nor a finish reason, so that a client reads the same answer when it receives
+ * the frame before held text: a delta of a tool call or of reasoning.
+ */
 export type StreamChunk =
   | { readonly kind: 'done' }
-  | { readonly kind: 'chunk'; readonly content: string; readonly refusal: string }
+  | { readonly kind: 'chunk'; readonly content: string; readonly refusal: string; readonly overtakes: boolean }
   | { readonly kind: 'invalid' };
 
 const done = Buffer.from('[DONE]');
@@ -12,13 +16,13 @@ const rootKeys: ReadonlySet<string> = new Set(['choices', 'error']);
 const choiceKeys: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'text']);
 const deltaKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio']);
 const invalid: StreamChunk = { kind: 'invalid' };
-const withoutText: StreamChunk = { kind: 'chunk', content: '', refusal: '' };
+const withoutText: StreamChunk = { kind: 'chunk', content: '', refusal: '', overtakes: false };
 
 /**
- * Reads one frame (DESIGN section 8, "Upstream frames"): `[DONE]`, or strict JSON with at most one choice, of index 0.
- * Whatever could carry answer text in another place than `delta.content` and `delta.refusal` is invalid: an error
- * object, a whole message, audio, and keys that equal these only after case folding.
- * A surrogate pair may be cut between two frames, so unpaired halves are left as they are.
+ * Reads one frame: `[DONE]`, or strict JSON with at most one choice, of index 0.
+ * A frame that could carry answer text outside `delta.content` and `delta.refusal` is invalid: an error object, a whole
+ * message, audio, and keys that equal a known one only after case folding (docs/design/streaming.md, "Frames").
+ * A surrogate pair may be cut between two frames, so unpaired halves are kept.
  */
 export function readChunk(data: Buffer): StreamChunk {
   if (data.equals(done)) return { kind: 'done' };
@@ -38,7 +42,8 @@ function readChoice(choice: JsonValue | undefined): StreamChunk {
   const content = delta['content'] ?? '';
   const refusal = delta['refusal'] ?? '';
   if (typeof content !== 'string' || typeof refusal !== 'string') return invalid;
-  return { kind: 'chunk', content, refusal };
+  const overtakes = content === '' && refusal === '' && !isPresent(choice['finish_reason']);
+  return { kind: 'chunk', content, refusal, overtakes };
 }
 
 function parseChunk(data: Buffer): JsonValue | undefined {

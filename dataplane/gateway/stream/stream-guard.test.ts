@@ -2,38 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limits } from '#contracts/limits';
 import { verifies } from '../../../e2e/support/verifies.ts';
+import { denies, runGuard } from '../testing/run-guard.ts';
 import { chunkJson, contentOf, contentStream, cutAt, dataEvent, eventsOf } from '../testing/stream-script.ts';
-import { StreamGuard, type StreamStop, streamBounds, type WindowVerdict } from './stream-guard.ts';
-
-type Run = {
-  readonly emitted: string;
-  readonly windows: readonly string[];
-  readonly end: { readonly kind: 'finished' } | { readonly kind: 'stopped'; readonly stop: StreamStop };
-};
-
-/** Drives a guard over a cut stream with a judge of windows. */
-function run(parts: readonly Uint8Array[], judge: (window: string) => WindowVerdict = () => ({ kind: 'pass' })): Run {
-  const guard = new StreamGuard();
-  const emitted: Buffer[] = [];
-  const windows: string[] = [];
-  const input = [...parts];
-  for (;;) {
-    const step = guard.next();
-    if (step.kind === 'emit') emitted.push(step.bytes);
-    else if (step.kind === 'check') {
-      windows.push(step.text);
-      guard.judged(judge(step.text));
-    } else if (step.kind === 'read') {
-      const part = input.shift();
-      if (part === undefined) guard.close();
-      else guard.receive(part);
-    } else return { emitted: Buffer.concat(emitted).toString('utf8'), windows, end: step };
-  }
-}
-
-function denies(phrase: string): (window: string) => WindowVerdict {
-  return (window) => (window.includes(phrase) ? { kind: 'deny' } : { kind: 'pass' });
-}
+import { StreamGuard, streamBounds } from './stream-guard.ts';
 
 const whole = (text: string): Uint8Array[] => [Buffer.from(text)];
 const bytesOf = (text: string): number => Buffer.byteLength(text);
@@ -60,7 +31,7 @@ describe('a phrase in a stream', () => {
         fc.property(textOf(1_500), phrase, textOf(1_500), cuts, cuts, (before, forbidden, after, inText, inBytes) => {
           const text = before + forbidden + after;
           const stream = contentStream(cutAt(text, inText));
-          const result = run(cutAt(Buffer.from(stream), inBytes), denies(forbidden));
+          const result = runGuard(cutAt(Buffer.from(stream), inBytes), denies(forbidden));
           expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
           expect(result.windows.at(-1)).toContain(forbidden);
           const content = contentOf(eventsOf(result.emitted));
@@ -77,7 +48,7 @@ describe('a phrase in a stream', () => {
     expect(bytesOf(forbidden)).toBe(limits.overlapBytes);
     for (let offset = limits.windowBytes - 330; offset <= limits.windowBytes + 10; offset += 1) {
       const text = `${'x'.repeat(offset)}${forbidden}${'y'.repeat(700)}`;
-      const result = run(whole(contentStream(cutAt(text, [offset + 3, offset + 100]))), denies(forbidden));
+      const result = runGuard(whole(contentStream(cutAt(text, [offset + 3, offset + 100]))), denies(forbidden));
       expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
       expect(contentOf(eventsOf(result.emitted)).replaceAll('x', '')).toBe('');
     }
@@ -89,7 +60,7 @@ test('a phrase of 256 bytes across a window loses none of them, to the byte', ()
   const begins = limits.windowBytes - limits.overlapBytes;
   for (let offset = begins - 3; offset <= begins + 3; offset += 1) {
     const text = `${'x'.repeat(offset)}${forbidden}${'y'.repeat(900)}`;
-    const result = run(whole(contentStream([...text])), denies(forbidden));
+    const result = runGuard(whole(contentStream([...text])), denies(forbidden));
     expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
     const straddles = offset > begins;
     expect(contentOf(eventsOf(result.emitted)).length).toBe(straddles ? begins + 1 : 0);
@@ -101,7 +72,7 @@ describe('a clean stream', () => {
     fc.assert(
       fc.property(textOf(2_500), cuts, cuts, fc.constantFrom('\n', '\r', '\r\n'), (text, inText, inBytes, lineEnd) => {
         const stream = contentStream(cutAt(text, inText), lineEnd);
-        const result = run(cutAt(Buffer.from(stream), inBytes));
+        const result = runGuard(cutAt(Buffer.from(stream), inBytes));
         expect(result.end).toEqual({ kind: 'finished' });
         expect(eventsOf(result.emitted)).toEqual(eventsOf(contentStream(cutAt(text, inText))));
         for (const [index, window] of result.windows.entries()) {
@@ -114,8 +85,8 @@ describe('a clean stream', () => {
 
   test('is judged in the same windows however it is cut', () => {
     const text = 'слово '.repeat(700);
-    const one = run(whole(contentStream([text])));
-    const many = run(
+    const one = runGuard(whole(contentStream([text])));
+    const many = runGuard(
       cutAt(
         Buffer.from(contentStream([...text])),
         Array.from({ length: 3_000 }, (_, at) => at * 7),
@@ -125,7 +96,7 @@ describe('a clean stream', () => {
   });
 
   test('ends its windows between words where it can', () => {
-    const { windows } = run(whole(contentStream(['семнадцать '.repeat(300)])));
+    const { windows } = runGuard(whole(contentStream(['семнадцать '.repeat(300)])));
     expect(windows.length).toBeGreaterThan(3);
     expect(windows.every((window) => /(^|[ь ])$/.test(window))).toBe(true);
   });
@@ -162,13 +133,15 @@ describe('a clean stream', () => {
       chunkJson({ tool_calls: [] }),
       chunkJson({ content: null, reasoning_content: 'thought' }),
     ];
-    const result = run(whole(`${chunks.map((chunk) => dataEvent(chunk)).join('')}${dataEvent('[DONE]')}`));
+    const result = runGuard(whole(`${chunks.map((chunk) => dataEvent(chunk)).join('')}${dataEvent('[DONE]')}`));
     expect(eventsOf(result.emitted)).toEqual([...chunks, '[DONE]']);
   });
 
   test('keeps JSON that spans several data lines, and hides the text of comments', () => {
     const lines = chunkJson({ content: 'x' }).replace(',', ',\n\n ').split('\n');
-    const result = run(whole(`: secret\n${lines.map((line) => `data: ${line}\n`).join('')}\n${dataEvent('[DONE]')}`));
+    const result = runGuard(
+      whole(`: secret\n${lines.map((line) => `data: ${line}\n`).join('')}\n${dataEvent('[DONE]')}`),
+    );
     expect(result.end).toEqual({ kind: 'finished' });
     expect(eventsOf(result.emitted)[0]).toBe(lines.join('\n'));
     expect(result.emitted).not.toContain('secret');
@@ -181,7 +154,7 @@ describe('content and refusal', () => {
     const other = field === 'content' ? 'refusal' : 'content';
     const chunks = ['for', 'bid', 'den'].flatMap((piece) => [{ [field]: piece }, { [other]: 'words' }]);
     const stream = chunks.map((delta) => dataEvent(chunkJson(delta))).join('') + dataEvent('[DONE]');
-    const result = run(whole(stream), denies('forbidden'));
+    const result = runGuard(whole(stream), denies('forbidden'));
     expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
     expect(result.emitted).toBe('');
   });
@@ -206,22 +179,23 @@ describe('a stop', () => {
     ['half a character that is never finished', '{"choices":[{"index":0,"delta":{"content":"\\ud83d"}}]}'],
     ['a second half first', '{"choices":[{"index":0,"delta":{"content":"\\ude00"}}]}'],
   ])('follows %s', (_, data) => {
-    const result = run(whole(dataEvent(data) + dataEvent('[DONE]')));
+    const result = runGuard(whole(dataEvent(data) + dataEvent('[DONE]')));
     expect(result.end).toEqual(invalid);
     expect(result.emitted).toBe('');
   });
 
   test('follows a named event and one in bytes that are no UTF-8', () => {
     const chunk = chunkJson({ content: 'x' });
-    expect(run(whole(`event: error\n${dataEvent(chunk)}`)).end).toEqual(invalid);
+    expect(runGuard(whole(`event: error\n${dataEvent(chunk)}`)).end).toEqual(invalid);
     expect(
-      run([Buffer.concat([Buffer.from('data: {"choices":[],"a":"'), Buffer.from([0xff]), Buffer.from('"}\n\n')])]).end,
+      runGuard([Buffer.concat([Buffer.from('data: {"choices":[],"a":"'), Buffer.from([0xff]), Buffer.from('"}\n\n')])])
+        .end,
     ).toEqual(invalid);
   });
 
   test('follows an upstream that ends before [DONE], with the released frames only', () => {
     const stream = contentStream(['text']).replace(dataEvent('[DONE]'), '');
-    const result = run(whole(stream));
+    const result = runGuard(whole(stream));
     expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'broken' } });
     expect(contentOf(eventsOf(result.emitted))).toBe('');
   });
@@ -230,16 +204,16 @@ describe('a stop', () => {
     ['gateway:events:error-is-not-match'],
     'follows a failed check as a failure and a match as a deny, never the one as the other',
     () => {
-      const failed = run(whole(contentStream(['text'])), () => ({ kind: 'failed', code: 'stage_timeout' }));
+      const failed = runGuard(whole(contentStream(['text'])), () => ({ kind: 'failed', code: 'stage_timeout' }));
       expect(failed.end).toEqual({ kind: 'stopped', stop: { kind: 'check_failed', code: 'stage_timeout' } });
-      const denied = run(whole(contentStream(['text'])), () => ({ kind: 'deny' }));
+      const denied = runGuard(whole(contentStream(['text'])), () => ({ kind: 'deny' }));
       expect(denied.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
     },
   );
 
   test('leaves what was released before', () => {
     const text = `${'word '.repeat(400)}forbidden`;
-    const result = run(whole(contentStream(text.match(/.{1,20}/gs) ?? [])), denies('forbidden'));
+    const result = runGuard(whole(contentStream(text.match(/.{1,20}/gs) ?? [])), denies('forbidden'));
     expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
     const content = contentOf(eventsOf(result.emitted));
     expect(content.length).toBeGreaterThan(700);
@@ -256,8 +230,8 @@ describe('bounds', () => {
   };
 
   test('one event may take a mebibyte and not a byte more', () => {
-    expect(run(whole(eventOf(streamBounds.eventBytes) + dataEvent('[DONE]'))).end).toEqual({ kind: 'finished' });
-    expect(run(whole(eventOf(streamBounds.eventBytes + 1) + dataEvent('[DONE]'))).end).toEqual({
+    expect(runGuard(whole(eventOf(streamBounds.eventBytes) + dataEvent('[DONE]'))).end).toEqual({ kind: 'finished' });
+    expect(runGuard(whole(eventOf(streamBounds.eventBytes + 1) + dataEvent('[DONE]'))).end).toEqual({
       kind: 'stopped',
       stop: { kind: 'upstream', fault: 'event_too_large' },
     });
@@ -271,12 +245,16 @@ describe('bounds', () => {
 
   test('frames may be held up to a mebibyte and not a byte more', () => {
     const text = chunkJson({ content: 'held' });
-    const filler = (bytes: number): string => eventOf(bytes + 'data: '.length);
+    // A frame with a finish reason keeps its place behind the text.
+    const filler = (bytes: number): string => {
+      const chunk = chunkJson({ tool_calls: '' }, 'stop');
+      return dataEvent(chunk.replace('"tool_calls":""', `"tool_calls":"${'x'.repeat(bytes - chunk.length)}"`));
+    };
     const rest = streamBounds.heldBytes - bytesOf(text) - 500_000;
     const stream = (bytes: number): Uint8Array[] =>
       whole(dataEvent(text) + filler(500_000) + filler(bytes) + dataEvent('[DONE]'));
-    expect(run(stream(rest)).end).toEqual({ kind: 'finished' });
-    const over = run(stream(rest + 1));
+    expect(runGuard(stream(rest)).end).toEqual({ kind: 'finished' });
+    const over = runGuard(stream(rest + 1));
     expect(over.end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'held_too_much' } });
     expect(over.emitted).toBe('');
   });
@@ -300,7 +278,7 @@ describe('whatever an upstream sends', () => {
     fc.assert(
       fc.property(textOf(900), textOf(900), fc.array(edit, { maxLength: 3 }), cuts, (before, after, edits, inBytes) => {
         const bytes = mutated(before + forbidden + after, edits);
-        const result = run(cutAt(bytes, inBytes), denies(forbidden));
+        const result = runGuard(cutAt(bytes, inBytes), denies(forbidden));
         expect(contentOf(eventsOf(result.emitted))).not.toContain(forbidden);
         expect(result.emitted.includes('[DONE]')).toBe(result.end.kind === 'finished');
       }),
@@ -311,7 +289,7 @@ describe('whatever an upstream sends', () => {
   test('bytes without any order end in order too', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400, size: 'max' }), cuts, (bytes, inBytes) => {
-        const result = run(cutAt(bytes, inBytes));
+        const result = runGuard(cutAt(bytes, inBytes));
         expect(result.end.kind).toBe('stopped');
         expect(result.emitted.replaceAll(':\n\n', '')).toBe('');
       }),

@@ -4,16 +4,19 @@ import { type SseEvent, SseReader } from './sse-reader.ts';
 import { TextChannel, type TextWindow } from './text-channel.ts';
 import { doneFrame, keepAliveFrame, writeFrame } from './write-frame.ts';
 
-/** Bounds of one guarded stream in bytes (DESIGN section 8, "Upstream frames"). */
-export const streamBounds = { eventBytes: 1_048_576, heldBytes: 1_048_576 } as const;
+/**
+ * Bounds of one guarded stream in bytes (docs/design/streaming.md, "Bounds"): one event, all frames that are held, and
+ * the frames without text that wait behind held text before that text is checked early.
+ */
+export const streamBounds = { eventBytes: 1_048_576, heldBytes: 1_048_576, waitingBytes: 65_536 } as const;
 
-/** Why a stream does not end well. The frames that are held when it stops never leave. */
+/** Why a stream was stopped. Frames that are held at that moment are dropped. */
 export type StreamStop =
   | { readonly kind: 'denied' }
   | { readonly kind: 'check_failed'; readonly code: CheckFailure }
   | { readonly kind: 'upstream'; readonly fault: 'invalid' | 'event_too_large' | 'held_too_much' | 'broken' };
 
-/** What has to be done next. `check` and `read` wait for an answer through `judged`, `receive` or `close`. */
+/** What the caller does next. It answers `check` with `judged`, and `read` with `receive` or `close`. */
 export type GuardStep =
   | { readonly kind: 'emit'; readonly bytes: Buffer }
   | { readonly kind: 'check'; readonly text: string }
@@ -26,16 +29,26 @@ export type WindowVerdict =
   | { readonly kind: 'deny' }
   | { readonly kind: 'failed'; readonly code: CheckFailure };
 
-/** A frame that waits until the texts up to its end have passed. */
-type HeldFrame = { readonly data: Buffer; readonly contentEnd: number; readonly refusalEnd: number };
-type Judging = { readonly channel: TextChannel; readonly window: TextWindow; asked: boolean };
+/**
+ * A frame that waits, and the positions in both texts at which it ends. `free`: it has no text and may leave before text
+ * that is held; `fixed`: it has no text and keeps its place.
+ */
+type HeldFrame = {
+  readonly data: Buffer;
+  readonly kind: 'text' | 'free' | 'fixed';
+  readonly contentEnd: number;
+  readonly refusalEnd: number;
+};
+type PendingCheck = { readonly channel: TextChannel; readonly window: TextWindow; asked: boolean };
 
 /**
- * The guard of one streamed answer, without I/O: bytes of the upstream in, steps out. The caller takes `next` until it
- * is `finished` or `stopped`, and does what each step says.
- * Content and refusal are texts of their own, as they are to a client: each goes through its own windows, and a frame
- * leaves when both are released up to its end and every frame before it has left. Events are read one at a time, so
- * what leaves and how the stream ends does not depend on how the bytes were cut.
+ * The guard of one streamed answer, without I/O: bytes of the upstream in, steps out (docs/design/streaming.md). The
+ * caller does what each step of `next` says, until it is `finished` or `stopped`.
+ * Content and refusal are separate texts, each with its own windows. A frame leaves, in order, when both texts are
+ * released up to its end. When more than `waitingBytes` of frames without text wait behind held text, that text is
+ * checked early and they leave before it. So every frame leaves after all text in front of it has passed a check, and
+ * text leaves only up to 255 bytes before the end of what was checked.
+ * Events are read one at a time, so the result does not depend on how the bytes were cut.
  */
 export class StreamGuard {
   readonly #reader = new SseReader(streamBounds.eventBytes);
@@ -43,8 +56,10 @@ export class StreamGuard {
   readonly #refusal = new TextChannel();
   #held: HeldFrame[] = [];
   #heldBytes = 0;
+  /** Bytes of held frames that may overtake. */
+  #waitingBytes = 0;
   #outgoing: Buffer[] = [];
-  #judging: Judging | undefined;
+  #pending: PendingCheck | undefined;
   #closed = false;
   #done = false;
   #end: Extract<GuardStep, { kind: 'finished' | 'stopped' }> | undefined;
@@ -59,20 +74,20 @@ export class StreamGuard {
     this.#closed = true;
   }
 
-  /** The answer to a `check` step. */
-  judged(judgement: WindowVerdict): void {
-    const judging = this.#judging;
-    if (judging === undefined) throw new Error('a judgement came without a check');
-    this.#judging = undefined;
-    switch (judgement.kind) {
+  /** Takes the verdict of a `check` step. */
+  judged(verdict: WindowVerdict): void {
+    const check = this.#pending;
+    if (check === undefined) throw new Error('a verdict came without a check');
+    this.#pending = undefined;
+    switch (verdict.kind) {
       case 'pass':
-        judging.channel.pass(judging.window);
+        check.channel.pass(check.window);
         return;
       case 'deny':
         this.#stop({ kind: 'denied' });
         return;
       case 'failed':
-        this.#stop({ kind: 'check_failed', code: judgement.code });
+        this.#stop({ kind: 'check_failed', code: verdict.code });
         return;
     }
   }
@@ -80,7 +95,7 @@ export class StreamGuard {
   next(): GuardStep {
     for (;;) {
       if (this.#end !== undefined) return this.#takeOutgoing() ?? this.#end;
-      if (this.#judging !== undefined) return this.#takeOutgoing() ?? this.#ask(this.#judging);
+      if (this.#pending !== undefined) return this.#takeOutgoing() ?? this.#ask(this.#pending);
       this.#release();
       if (this.#beginCheck()) continue;
       if (this.#done) this.#finish();
@@ -88,10 +103,10 @@ export class StreamGuard {
     }
   }
 
-  #ask(judging: Judging): GuardStep {
-    if (judging.asked) throw new Error('a check has no judgement yet');
-    judging.asked = true;
-    return { kind: 'check', text: judging.window.text };
+  #ask(check: PendingCheck): GuardStep {
+    if (check.asked) throw new Error('a check has no verdict yet');
+    check.asked = true;
+    return { kind: 'check', text: check.window.text };
   }
 
   /** @returns false when more bytes are needed */
@@ -129,28 +144,43 @@ export class StreamGuard {
       this.#stop({ kind: 'upstream', fault: 'invalid' });
       return;
     }
-    this.#held.push({ data, contentEnd: this.#content.length, refusalEnd: this.#refusal.length });
-    this.#heldBytes += data.length;
+    const hasText = chunk.content !== '' || chunk.refusal !== '';
+    this.#hold(data, hasText ? 'text' : chunk.overtakes ? 'free' : 'fixed');
     this.#release();
     if (this.#heldBytes > streamBounds.heldBytes) this.#stop({ kind: 'upstream', fault: 'held_too_much' });
   }
 
+  #hold(data: Buffer, kind: HeldFrame['kind']): void {
+    // What follows a frame that keeps its place keeps its own, too.
+    const kept = kind === 'free' && this.#held.some((frame) => frame.kind === 'fixed') ? 'fixed' : kind;
+    this.#held.push({ data, kind: kept, contentEnd: this.#content.length, refusalEnd: this.#refusal.length });
+    this.#heldBytes += data.length;
+    if (kept === 'free') this.#waitingBytes += data.length;
+  }
+
   #release(): void {
-    let count = 0;
-    for (const frame of this.#held) {
-      if (frame.contentEnd > this.#content.releasedEnd || frame.refusalEnd > this.#refusal.releasedEnd) break;
-      this.#outgoing.push(writeFrame(frame.data));
-      this.#heldBytes -= frame.data.length;
-      count += 1;
-    }
-    if (count > 0) this.#held = this.#held.slice(count);
+    const { releasedEnd: contentEnd } = this.#content;
+    const { releasedEnd: refusalEnd } = this.#refusal;
+    const first = this.#held.findIndex((frame) => frame.contentEnd > contentEnd || frame.refusalEnd > refusalEnd);
+    for (const frame of this.#held.splice(0, first === -1 ? this.#held.length : first)) this.#send(frame);
+    if (this.#waitingBytes === 0 || !this.#content.isChecked || !this.#refusal.isChecked) return;
+    const overtaking = this.#held.filter(({ kind }) => kind === 'free');
+    this.#held = this.#held.filter(({ kind }) => kind !== 'free');
+    for (const frame of overtaking) this.#send(frame);
+  }
+
+  #send({ data, kind }: HeldFrame): void {
+    this.#outgoing.push(writeFrame(data));
+    this.#heldBytes -= data.length;
+    if (kind === 'free') this.#waitingBytes -= data.length;
   }
 
   #beginCheck(): boolean {
+    const early = this.#waitingBytes > streamBounds.waitingBytes;
     for (const channel of [this.#content, this.#refusal]) {
-      const window = channel.nextWindow();
+      const window = early ? channel.earlyWindow() : channel.nextWindow();
       if (window === undefined) continue;
-      this.#judging = { channel, window, asked: false };
+      this.#pending = { channel, window, asked: false };
       return true;
     }
     return false;
@@ -162,7 +192,7 @@ export class StreamGuard {
     this.#end = { kind: 'finished' };
   }
 
-  /** What was released before may still leave; what is held is dropped. */
+  /** Frames that were released before still leave; held ones are dropped. */
   #stop(stop: StreamStop): void {
     this.#held = [];
     this.#end = { kind: 'stopped', stop };

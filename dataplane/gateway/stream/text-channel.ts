@@ -1,25 +1,25 @@
 import { limits } from '#contracts/limits';
 import { characterStart, chooseWindowEnd, nextCharacterStart } from './token-boundary.ts';
 
-/** Bytes before the end of a window in which a token boundary is looked for, so that few words are cut. */
+/** A window ends at a token boundary within its last 64 bytes where there is one, so that few words are cut. */
 const boundarySearchBytes = 64;
-/** A phrase of `overlapBytes` that ends in the next window may begin so many bytes before what was checked. */
+/** A phrase of `overlapBytes` that ends in the next window has at most this many bytes in the checked text. */
 const heldTailBytes = limits.overlapBytes - 1;
 
 /** Text to judge, and the position in the whole text at which it ends. */
 export type TextWindow = { readonly text: string; readonly end: number };
 
 /**
- * One text of a streamed answer, judged in windows (document 1, section 4.7; DESIGN section 8, "Stream").
- * A window is up to 256 bytes from before and up to 1,024 new ones. Any phrase of at most 256 bytes lies whole in the
- * window in which it ends, and begins behind `releasedEnd` until that window has passed.
- * Positions are bytes of UTF-8 from the begin of the text.
+ * One text of a streamed answer, judged in windows (`gateway:stream:window-1024`, `gateway:stream:overlap-256`;
+ * docs/design/streaming.md). A window is up to 256 checked bytes and up to 1,024 new ones. A phrase of at most 256 bytes
+ * lies whole in the window in which it ends, and begins after `releasedEnd` until that window has passed.
+ * Positions are bytes of UTF-8 from the start of the text.
  */
 export class TextChannel {
   #carried: Buffer = Buffer.alloc(0);
   #pending: Buffer = Buffer.alloc(0);
   #checkedEnd = 0;
-  /** The first half of a character whose second half the next delta must bring. */
+  /** The first half of a surrogate pair; the next piece must begin with the second half. */
   #highSurrogate = '';
   #ended = false;
 
@@ -40,27 +40,40 @@ export class TextChannel {
 
   /**
    * Declares the text complete.
-   * @returns whether it is well-formed: false when a character was never finished
+   * @returns whether it is well-formed: false when it ends with half a surrogate pair
    */
   end(): boolean {
     this.#ended = true;
     return this.#highSurrogate === '';
   }
 
-  /** Where the text ends so far; half a character counts whole, since it may not leave before the other half is judged. */
+  /** End of the text so far. Half a surrogate pair counts as the whole character: it leaves only when that is judged. */
   get length(): number {
     return this.#checkedEnd + this.#pending.length + (this.#highSurrogate === '' ? 0 : 4);
   }
 
-  /** What ends at or before this position may leave. */
+  /** Whether all text so far has passed a check. */
+  get isChecked(): boolean {
+    return this.length === this.#checkedEnd;
+  }
+
+  /** Text that ends at or before this position may leave. */
   get releasedEnd(): number {
     if (this.#ended && this.#pending.length === 0) return this.#checkedEnd;
     return Math.max(0, this.#checkedEnd - heldTailBytes);
   }
 
-  /** The next window to judge; undefined while more text may come that belongs into it, and when all is judged. */
+  /** The next window to judge; undefined while it is incomplete, and when no text is left to judge. */
   nextWindow(): TextWindow | undefined {
-    const length = this.#nextLength();
+    return this.#windowOf(this.#nextLength());
+  }
+
+  /** A window over the text so far, whole or not; undefined when no text is left to judge. */
+  earlyWindow(): TextWindow | undefined {
+    return this.nextWindow() ?? this.#windowOf(this.#pending.length);
+  }
+
+  #windowOf(length: number): TextWindow | undefined {
     if (length === 0) return undefined;
     const bytes = Buffer.concat([this.#carried, this.#pending.subarray(0, length)]);
     return { text: bytes.toString('utf8'), end: this.#checkedEnd + length };
@@ -75,7 +88,7 @@ export class TextChannel {
     this.#checkedEnd = window.end;
   }
 
-  /** One byte more than a window holds must be there, so that the end of a window does not depend on how text came. */
+  /** Waits for one byte more than a window holds, so that its end does not depend on how the text was cut into frames. */
   #nextLength(): number {
     const { windowBytes, overlapBytes } = limits;
     if (this.#pending.length <= windowBytes) return this.#ended ? this.#pending.length : 0;

@@ -46,6 +46,7 @@ export async function startGateway(
     maxRequestMs: 60_000,
     maxChecksPerAddress: 32,
     streamIdleMs: 30_000,
+    maxHeldAnswerBytes: 128 * 1_048_576,
     logLevel: 'info',
   };
   const { open: _, ...rest } = overrides;

@@ -2,16 +2,24 @@ import type { Readable } from 'node:stream';
 
 export type WholeBody =
   | { readonly ok: true; readonly bytes: Buffer }
-  | { readonly ok: false; readonly fault: 'too_large' | 'broken' };
+  | { readonly ok: false; readonly fault: 'too_large' | 'refused' | 'broken' };
 
-/** Reads an answer whole, at most `limit` bytes of it. Rejects only with the reason of the signal. */
-export async function readWholeBody(body: Readable, limit: number, signal: AbortSignal): Promise<WholeBody> {
+/**
+ * Reads an answer whole, at most `limit` bytes of it. `hold` is asked before each piece is kept, with its bytes; where it
+ * answers false the fault is `refused`. Rejects only with the reason of the signal.
+ */
+export async function readWholeBody(
+  body: Readable,
+  { limit, hold }: { readonly limit: number; readonly hold: (bytes: number) => boolean },
+  signal: AbortSignal,
+): Promise<WholeBody> {
   const parts: Buffer[] = [];
   let length = 0;
   try {
     for await (const part of body as AsyncIterable<Buffer>) {
       length += part.length;
       if (length > limit) return { ok: false, fault: 'too_large' };
+      if (!hold(part.length)) return { ok: false, fault: 'refused' };
       parts.push(part);
     }
     return { ok: true, bytes: Buffer.concat(parts, length) };
@@ -21,7 +29,7 @@ export async function readWholeBody(body: Readable, limit: number, signal: Abort
   }
 }
 
-/** Lets go of a body that nobody reads; its connection is given up with it. */
+/** Drops a body that is not read, and its connection with it. */
 export function abandonBody(body: Readable): void {
   body.on('error', () => undefined);
   body.destroy();

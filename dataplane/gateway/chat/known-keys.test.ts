@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { chatKeys, embeddingKeys, messageKeys, partKeys } from './known-keys.ts';
+
+/** The type declarations of the pinned `openai` package, without comments. */
+function declarations(module: string): string {
+  const file = fileURLToPath(import.meta.resolve(`openai/resources/${module}`)).replace(/\.(mjs|js)$/, '.d.ts');
+  return readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
+}
+
+/** The members that an interface declares itself, whichever namespace holds it. */
+function membersOf(text: string, name: string): readonly string[] {
+  const declared = new RegExp(
+    `^( *)(?:export )?interface ${name}(?:<\\w+>)?(?: extends [^{]*)? ?\\{\\n([\\s\\S]*?)^\\1\\}`,
+    'm',
+  );
+  const [, indent, body] = declared.exec(text) ?? [];
+  if (indent === undefined || body === undefined) throw new Error(`the package declares no interface ${name}`);
+  const members = [...body.matchAll(new RegExp(`^${indent} {4}(\\w+)\\??:`, 'gm'))].map(([, member = '']) => member);
+  expect(members.length, name).toBeGreaterThan(1);
+  return members;
+}
+
+const completions = declarations('chat/completions/completions');
+const messages = /type ChatCompletionMessageParam = ([^;]+);/.exec(completions)?.[1]?.split(' | ') ?? [];
+const parts = /type ChatCompletionContentPart = ([^;]+);/.exec(completions)?.[1]?.split(' | ') ?? [];
+
+describe('the members of the types of the official client', () => {
+  test('the package still declares every role and every sort of part that this file knows', () => {
+    expect(messages).toHaveLength(6);
+    expect(parts.map((name) => name.replace(/^.*\./, ''))).toEqual([
+      'ChatCompletionContentPartText',
+      'ChatCompletionContentPartImage',
+      'ChatCompletionContentPartInputAudio',
+      'File',
+    ]);
+  });
+
+  test('every member of a chat request is known, and no other one', () => {
+    expect([...chatKeys].sort()).toEqual([...membersOf(completions, 'ChatCompletionCreateParamsBase')].sort());
+  });
+
+  test.each([...messages, 'ChatCompletionMessage', 'ParsedChatCompletionMessage'])(
+    'every member of a message of type %s is known',
+    (name) => {
+      for (const member of membersOf(completions, name)) expect([...messageKeys]).toContain(member);
+    },
+  );
+
+  test.each([...parts, 'ChatCompletionContentPartRefusal'])('every member of a part of type %s is known', (name) => {
+    for (const member of membersOf(completions, name.replace(/^.*\./, ''))) expect([...partKeys]).toContain(member);
+  });
+
+  test('every member of an embeddings request is known, and no other one', () => {
+    const declared = membersOf(declarations('embeddings'), 'EmbeddingCreateParams');
+    expect([...embeddingKeys].sort()).toEqual([...declared].sort());
+  });
+});
+
+test('members beside those of the client are these few, each judged by no check', () => {
+  const declared = [...messages, 'ChatCompletionMessage', 'ParsedChatCompletionMessage'].flatMap((name) =>
+    membersOf(completions, name),
+  );
+  expect([...messageKeys].filter((key) => !declared.includes(key)).sort()).toEqual(['reasoning', 'reasoning_content']);
+  const ofParts = [...parts, 'ChatCompletionContentPartRefusal'].flatMap((name) =>
+    membersOf(completions, name.replace(/^.*\./, '')),
+  );
+  expect([...partKeys].filter((key) => !ofParts.includes(key))).toEqual(['cache_control']);
+});

@@ -1,0 +1,42 @@
+import { StreamGuard, type StreamStop, type WindowVerdict } from '../stream/stream-guard.ts';
+
+export type GuardRun = {
+  readonly emitted: string;
+  /** What had been emitted when the guard wanted more bytes than there were. */
+  readonly beforeEnd: string;
+  readonly windows: readonly string[];
+  readonly end: { readonly kind: 'finished' } | { readonly kind: 'stopped'; readonly stop: StreamStop };
+};
+
+/** Drives a guard over a cut stream with a judge of windows. */
+export function runGuard(
+  parts: readonly Uint8Array[],
+  judge: (window: string) => WindowVerdict = () => ({ kind: 'pass' }),
+): GuardRun {
+  const guard = new StreamGuard();
+  const emitted: Buffer[] = [];
+  const windows: string[] = [];
+  const input = [...parts];
+  let beforeEnd: string | undefined;
+  const text = (): string => Buffer.concat(emitted).toString('utf8');
+  for (;;) {
+    const step = guard.next();
+    if (step.kind === 'emit') emitted.push(step.bytes);
+    else if (step.kind === 'check') {
+      windows.push(step.text);
+      guard.judged(judge(step.text));
+    } else if (step.kind === 'read') {
+      const part = input.shift();
+      if (part !== undefined) guard.receive(part);
+      else {
+        beforeEnd ??= text();
+        guard.close();
+      }
+    } else return { emitted: text(), beforeEnd: beforeEnd ?? text(), windows, end: step };
+  }
+}
+
+/** A judge that denies every window which holds the phrase. */
+export function denies(phrase: string): (window: string) => WindowVerdict {
+  return (window) => (window.includes(phrase) ? { kind: 'deny' } : { kind: 'pass' });
+}
