@@ -15,6 +15,10 @@ verifies(
     const report = await runStreaming({ streams: 600, seed: 1, say: () => undefined });
     expect(report.violations).toEqual([]);
     expect(report.forbidden).toBe(480);
+    expect(report.clean).toBe(60);
+    expect(report.tokens).toBe(60);
+    // Clean streams of long words, in which a careless cut looks like a forbidden token.
+    expect(report.falseStops).toBe(0);
     expect(report.lengths).toBeGreaterThan(150);
   },
   120_000,

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import OpenAI, { APIError } from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, type TestContext } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, type TestContext, test } from 'vitest';
 import { preparePython } from '../../support/python.ts';
 import { denied, masked, replacement } from '../../support/sample-policy.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
 import { verifies } from '../../support/verifies.ts';
 
-/** What an official client told the program that used it. */
+/** The result of a call: the answer, or the exception that the client raised. */
 type Told =
   | { readonly kind: 'complete'; readonly text: string }
   | {
@@ -17,7 +17,7 @@ type Told =
       readonly status: number | null;
       readonly type: string | undefined;
       readonly code: string | null | undefined;
-      /** What a stream had brought before. */
+      /** Text that the stream had brought before. */
       readonly text: string;
     };
 
@@ -52,7 +52,7 @@ async function askNode({ content, stream }: Call): Promise<Told> {
 
 const words = Array.from({ length: 500 }, (_, index) => `word-${index}`).join(' ');
 
-/** What each official client has to do; `ask` speaks through one of them. */
+/** Calls that every official client must answer alike; `ask` makes one with it. */
 async function holdClient(ask: Ask): Promise<void> {
   const play = (content: string): void => platform.upstream.play({ kind: 'answer', content, frameLength: 16 });
   for (const stream of [false, true]) {
@@ -73,8 +73,8 @@ async function holdClient(ask: Ask): Promise<void> {
       code: 'network',
     });
     platform.proxy.inject({ kind: 'pass' });
-    // A deny is asked once; a lost connection is tried once more by the gateway, and neither again by the client.
-    expect(platform.proxy.seen.length - before).toBe(3);
+    // The client sends a denied request once, and one without a check three times; the gateway makes each check twice.
+    expect(platform.proxy.seen.length - before).toBe(1 + 3 * 2);
   }
   play(`tell ${masked}`);
   expect(await ask({ content: 'Hello.', stream: false })).toEqual({ kind: 'complete', text: `tell ${replacement}` });
@@ -99,7 +99,7 @@ async function holdStreamErrors(ask: Ask): Promise<void> {
   expect(words.startsWith(failed.text) && failed.text.length > 0).toBe(true);
 }
 
-/** Speaks through one Python process, one line for each call. */
+/** Makes calls with one Python process, one line for each call. */
 function askThrough(child: ChildProcess): Ask {
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error('the Python process has no pipes');
@@ -110,6 +110,30 @@ function askThrough(child: ChildProcess): Ask {
     return JSON.parse(line) as Told;
   };
 }
+
+test('a conversation goes on when the message of each answer is appended as it came', async () => {
+  const client = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: platform.key });
+  const message = { role: 'assistant', content: 'an answer', refusal: null, annotations: [], reasoning_content: 'why' };
+  const answer = { id: 'c', object: 'chat.completion', created: 1, model: 'm' };
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }];
+  const body = JSON.stringify({ ...answer, choices });
+  platform.upstream.play({ kind: 'raw', body, contentType: 'application/json' });
+  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'first question' }];
+  for (const question of ['second question', 'third question']) {
+    const completion = await client.chat.completions.create({ model: alias, messages });
+    const answered = completion.choices[0]?.message;
+    if (answered === undefined) throw new Error('the answer has no message');
+    messages.push(answered, { role: 'user', content: question });
+  }
+  await client.chat.completions.create({ model: alias, messages });
+  const sent = JSON.parse(platform.upstream.seen.at(-1)?.text ?? '') as { messages: object[] };
+  expect(sent.messages).toHaveLength(5);
+  expect(sent.messages.filter((one) => 'role' in one && one.role === 'assistant')).toEqual([message, message]);
+  const denying = [...messages, { ...message, content: `about ${denied}` } as OpenAI.ChatCompletionMessageParam];
+  await expect(client.chat.completions.create({ model: alias, messages: denying })).rejects.toMatchObject({
+    status: 403,
+  });
+});
 
 describe('the official clients', () => {
   verifies(
@@ -124,7 +148,7 @@ describe('the official clients', () => {
 
   verifies(
     ['gateway:stream:ordinary-chat-request'],
-    'openai for Python: the same',
+    'openai for Python: answers whole and streamed, and an exception for every refusal and both stream errors',
     async (context: TestContext) => {
       const python = await preparePython(fileURLToPath(new URL('./requirements.txt', import.meta.url)));
       if (!python.ok) return context.skip(python.reason);
