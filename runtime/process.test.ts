@@ -172,7 +172,7 @@ describe('a bundle that cannot be loaded', () => {
       'guardrail:readyz:not-ready-503',
       'guardrail:errors:policy-unavailable-not-ready',
     ],
-    'leaves the process not ready: its reason is written, it answers 503 for a while and ends with a failure',
+    'a runtime whose bundle is refused writes the reason, answers 503, ends with 1, and answers 503 again after a restart',
     async () => {
       const costly = bundleOf([regex('costly', '(.{1,100}){1,9}Z')]);
       using folder = prepare(costly);
@@ -206,8 +206,17 @@ describe('a bundle that cannot be loaded', () => {
         expect((await client.post(`/${stage}`, 'a'.repeat(131_072))).json.code).toBe('policy_unavailable');
       }
       expect((await fetch(`${runtime.url}/docs`)).status).toBe(200);
-      await until('the process ends by itself', () => runtime.child.exitCode !== null);
+      await until('the process ends', () => runtime.child.exitCode !== null);
       expect(runtime.child.exitCode).toBe(1);
+      // A supervisor starts it again, as often as it ends: readiness is 503 in each of its lives.
+      for (let restart = 0; restart < 2; restart += 1) {
+        await using again = await start(folder);
+        await until('the reason is logged again', () => again.log().includes('rule costly'));
+        expect(await readiness(again)).toBe(503);
+        expect((await createClient(again.url, agent, costly).check('request', ['hello'])).json.code).toBe(
+          'policy_unavailable',
+        );
+      }
     },
   );
 

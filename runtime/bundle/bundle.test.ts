@@ -23,6 +23,7 @@ import { startRuntime } from '../testing/start-runtime.ts';
 import { compileBundle } from './compile-bundle.ts';
 import type { LoadedBundle } from './loaded-bundle.ts';
 import { parseBundle } from './parse-bundle.ts';
+import { canonicalVectors } from './testdata/canonical-digests.ts';
 
 /** Loads a bundle as a runtime does, or returns the sentences of its refusal. */
 function load(value: unknown): LoadedBundle | readonly string[] {
@@ -125,8 +126,10 @@ describe('a bundle', () => {
 
   verifies(
     ['bundle:file:canonical-digest', 'guardrail:headers:bundle-digest-exact'],
-    'has one digest however it is written',
+    'the digest of a bundle is the SHA-256 of its canonical form, however the file is written',
     async () => {
+      for (const [what, text, expected] of canonicalVectors)
+        expect(load(text), what).toHaveProperty('digest', expected);
       const value = bundleOf([stopList('words', ['forbidden', 'ü'])]);
       const digest = digestOf(value);
       expect(digest).toMatch(/^[0-9a-f]{64}$/);

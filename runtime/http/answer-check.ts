@@ -161,7 +161,10 @@ function finish(running: RunningCheck, ending: Ending): void {
   sendError(outgoing, ending.code, { traceId, rule });
 }
 
-/** One line per check that could not be completed; names the policy and the rule, nothing of the text. */
+/**
+ * Counters are the record of failed checks (`guardrail:stateless:only-process-metrics`); the line is for debugging. It
+ * names the policy and the rule and holds nothing of the text.
+ */
 function logFailure({ service, check }: RunningCheck, { code, rule }: Failed, traceId: string): void {
-  service.logger.warn('check_failed', { stage: check.stage, policy: check.context?.policyId, code, rule, traceId });
+  service.logger.debug('check_failed', { stage: check.stage, policy: check.context?.policyId, code, rule, traceId });
 }

@@ -265,7 +265,6 @@ describe('what is no text', () => {
 
   verifies(
     [
-      'guardrail:text-only:document-url',
       'guardrail:text-only:memory-json',
       'guardrail:text-only:tool-set',
       'guardrail:versioning:current-profile-runtime-text-only',

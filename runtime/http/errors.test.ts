@@ -86,8 +86,12 @@ describe('a check that fails', () => {
     },
   );
 
-  test('is logged with its policy and rule, and counted', async () => {
+  test('a failed check is counted by policy, rule and code, and logged at debug level only', async () => {
     await runtime.check('request', ['down'], of('asks'));
+    const logged = runtime.log().split('\n');
+    expect(logged.filter((line) => line.includes('check_failed')).every((line) => /"level":"debug"/.test(line))).toBe(
+      true,
+    );
     expect(runtime.log()).toMatch(
       /"policy":"asks","code":"provider_unavailable","rule":"ask","traceId":"[0-9a-f]{32}","event":"check_failed"/,
     );

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentProfiles } from '#contracts/profiles';
 import { verifies } from '../../e2e/support/verifies.ts';
@@ -6,6 +7,7 @@ import {
   type Answer,
   checkBody,
   type HeaderChanges,
+  providerKey,
   serviceToken,
   startRuntime,
   type TestRuntime,
@@ -33,6 +35,14 @@ const outcome = ({ status, json }: Answer): object => ({ status, code: json.code
 const refused = (status: number, code: string): object => ({ status, code, action: undefined });
 const pass = { status: 200, code: undefined, action: { reason: 'policy_pass' } };
 
+/** A JSON web token with a real signature (RFC 7515). */
+function signedToken(claims: object): string {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = `${part({ alg: 'EdDSA', typ: 'JWT' })}.${part(claims)}`;
+  return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
+}
+
 describe('the service token', () => {
   verifies(
     ['guardrail:auth:missing-token-401', 'guardrail:errors:unauthenticated', 'guardrail:metrics:token-missing-401'],
@@ -48,17 +58,18 @@ describe('the service token', () => {
 
   verifies(
     ['guardrail:auth:incorrect-token-401', 'guardrail:auth:other-credentials-refused'],
-    'is nothing but the service token',
+    'a signed user token, the key of a model provider and a token of the management API are refused with 401',
     async () => {
-      const jwt = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{"sub":"u"}').toString('base64url')}.x`;
-      for (const other of [
-        'wrong',
-        `${serviceToken}x`,
-        serviceToken.slice(0, -1),
-        jwt,
-        'sk-live-0123456789',
-        'management-token',
-      ]) {
+      const times = { iat: 1_700_000_000, exp: 4_000_000_000 };
+      const user = signedToken({ iss: 'https://issuer.example', sub: 'user-1', aud: 'portcullis', ...times });
+      const management = signedToken({
+        iss: 'https://issuer.example',
+        sub: 'admin-1',
+        aud: 'portcullis-management',
+        scope: 'guardrail:admin',
+        ...times,
+      });
+      for (const other of [user, management, providerKey, 'wrong', `${serviceToken}x`, serviceToken.slice(0, -1)]) {
         for (const stage of stages) {
           expect(outcome(await check({ authorization: `Bearer ${other}` }, stage))).toEqual(
             refused(401, 'unauthenticated'),

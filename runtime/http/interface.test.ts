@@ -258,7 +258,7 @@ describe('GET /metrics', () => {
   );
 
   verifies(
-    ['guardrail:metrics:bounded', 'guardrail:stateless:no-decision-audit'],
+    ['guardrail:metrics:bounded'],
     'does not grow with texts, messages or callers, and nothing of them is kept',
     async () => {
       const series = async (): Promise<number> => {

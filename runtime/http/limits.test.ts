@@ -27,7 +27,7 @@ describe('maxBodyBytes', () => {
       'guardrail:limits:environment-values',
       'guardrail:limits:wrapping-counts',
     ],
-    'counts the whole body, JSON around the texts included',
+    'maxBodyBytes counts the whole body, the JSON around the texts included',
     async () => {
       for (const maxBodyBytes of [256, 1_000, 32_768, 131_072]) {
         const limits = { ...defaultBundleLimits, maxBodyBytes };
@@ -78,8 +78,9 @@ describe('maxMessages', () => {
       'guardrail:limits:max-messages-edge-response',
       'guardrail:errors:message-limit',
       'guardrail:errors:invalid-payload',
+      'guardrail:limits:environment-values',
     ],
-    'bounds messages and answer variants of the right shape',
+    'a check may have maxMessages messages or answer variants; one more is message_limit',
     async () => {
       for (const maxMessages of [1, 32]) {
         const limits = { ...defaultBundleLimits, maxMessages };
@@ -102,8 +103,8 @@ describe('maxMessages', () => {
 
 describe('maxMatches', () => {
   verifies(
-    ['guardrail:limits:max-matches-edge'],
-    'bounds the replacements of a check, over all rules and messages',
+    ['guardrail:limits:max-matches-edge', 'guardrail:limits:environment-values'],
+    'a check may have maxMatches replacements over all rules and messages; one more is match_limit',
     async () => {
       for (const maxMatches of [1, 4, 256]) {
         const limits = { ...defaultBundleLimits, maxMatches };
@@ -124,7 +125,7 @@ describe('maxMatches', () => {
     },
   );
 
-  test('does not count matches of rules that deny', async () => {
+  test('matches of rules that deny do not count towards maxMatches', async () => {
     const limits = { ...defaultBundleLimits, maxMatches: 1 };
     await using runtime = await startRuntime(bundleOf([stopList('words', ['x'])], [], { limits }));
     expect(outcome(await runtime.check('request', ['xxxx']))).toEqual({ status: 200, code: 'policy_denied' });
@@ -156,8 +157,13 @@ describe('a mask over maxBodyBytes', () => {
 
 describe('maxConcurrency', () => {
   verifies(
-    ['guardrail:limits:max-concurrency-edge', 'guardrail:errors:overloaded', 'guardrail:concurrency:no-queue'],
-    'refuses the check over the limit at once and takes the next when one has ended',
+    [
+      'guardrail:limits:max-concurrency-edge',
+      'guardrail:limits:environment-values',
+      'guardrail:errors:overloaded',
+      'guardrail:concurrency:no-queue',
+    ],
+    'a check over maxConcurrency is refused at once, and the next is taken when one has ended',
     async () => {
       const held: (() => void)[] = [];
       await using provider = await startProvider((response, asked) => held.push(() => allow(response, asked)));

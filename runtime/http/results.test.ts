@@ -193,7 +193,7 @@ describe('a mask', () => {
 
 describe('one call', () => {
   verifies(
-    ['guardrail:stage:not-both', 'guardrail:usage:direct-call', 'guardrail:stage:no-model-call'],
+    ['guardrail:stage:not-both', 'guardrail:usage:direct-call'],
     'checks one stage and nothing else',
     async () => {
       const stagewise = policy(section([stopList('in', ['apple'])]), section([stopList('out', ['banana'])]));
@@ -227,12 +227,7 @@ describe('one call', () => {
   );
 
   verifies(
-    [
-      'guardrail:stateless:no-result-store',
-      'guardrail:state:only-readiness',
-      'guardrail:stateless:no-idempotency-key',
-      'guardrail:stage:stores-no-document',
-    ],
+    ['guardrail:stateless:no-result-store', 'guardrail:stateless:no-idempotency-key'],
     'is judged anew each time; earlier calls leave no trace but counters',
     async () => {
       const key = { 'idempotency-key': 'one' };

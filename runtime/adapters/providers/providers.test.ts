@@ -3,10 +3,12 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Bundle } from '#contracts/bundle';
+import { assembleBundle } from '#contracts/assemble-bundle';
+import { type Bundle, defaultBundleLimits } from '#contracts/bundle';
+import { currentProfile } from '#contracts/profiles';
 import { freePort } from '../../../e2e/support/loopback.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { bundle, classifier, detector, policy, providersAt, section } from '../../testing/build-bundle.ts';
+import { bundle, classifier, detector, policy, providersAt, quiet, section } from '../../testing/build-bundle.ts';
 import {
   allow,
   answers,
@@ -176,7 +178,6 @@ describe('a classifier', () => {
       'bundle:classifier-profile:max-completion-tokens',
       'bundle:classifier-profile:stream-false',
       'bundle:classifier-profile:store-false',
-      'bundle:llm-classifier:provider-apart-from-agents',
     ],
     'is asked by its profile, with its instruction and its own model, and decides',
     async () => {
@@ -214,6 +215,43 @@ describe('a classifier', () => {
         messages: [{ role: 'assistant', content: 'hello' }],
       });
       expect(await classify(says({ decision: 'deny' }))).toEqual(denied);
+    },
+  );
+
+  verifies(
+    ['bundle:llm-classifier:provider-apart-from-agents'],
+    'a classifier is called alike, whatever model of an agent the environment approves',
+    async () => {
+      const remote = policy(section([quiet]), section([classifier('classifier')]));
+      const definition = {
+        request: remote.request,
+        response: remote.response,
+        providers: [{ name: 'classifier', credentialRef: { name: 'provider.key' } }],
+      };
+      const calls: unknown[] = [];
+      for (const agent of [
+        { endpoint: `${provider.url}/agent-a`, credential: 'agent-a.key', enabled: true },
+        { endpoint: `${provider.url}/agent-b`, credential: 'agent-b.key', enabled: true },
+        { endpoint: `${provider.url}/agent-b`, enabled: false },
+      ]) {
+        const assembled = assembleBundle({
+          policyId: 'policy-a',
+          revision: '1',
+          definition,
+          contentProfile: currentProfile,
+          limits: defaultBundleLimits,
+          approved: [...providersAt(provider.url), { name: 'agent', kind: 'model', ...agent }],
+        });
+        if (assembled.kind === 'refused') throw new Error(assembled.message);
+        await using guarded = await startRuntime(assembled.bundle, { text: assembled.bytes });
+        provider.behave(says({ decision: 'allow' }));
+        expect(outcome(await guarded.check('response', ['hello']))).toEqual(pass);
+        const { path, text, headers } = provider.asked.at(-1) ?? {};
+        calls.push({ path, text, authorization: headers?.authorization, digest: assembled.digest });
+      }
+      expect(calls[0]).toMatchObject({ path: '/chat', authorization: `Bearer ${providerKey}` });
+      expect(calls.slice(1)).toEqual([calls[0], calls[0]]);
+      expect(provider.asked.filter(({ path }) => path.startsWith('/agent'))).toEqual([]);
     },
   );
 
