@@ -4,8 +4,9 @@ export default defineConfig({
   test: {
     include: ['{operator,runtime,libraries,dataplane,cli,hack,e2e}/**/*.test.ts'],
     pool: 'forks',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A net for tests that hang: no test's own time decides, also on a machine that is many times slower.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     coverage: {
       provider: 'v8',
       include: ['{operator,runtime,libraries,dataplane,cli}/**/*.ts'],

@@ -15,7 +15,7 @@ const { names } = programWords({ usage: 'npm run e2e -- [SUITE...]', names: Obje
 const files = Object.entries(suites).flatMap(([name, file]) =>
   names.length === 0 || names.includes(name) ? [file] : [],
 );
-const outcome = await runSuite({ root, files, parallel: false });
+const outcome = await runSuite({ root, files, oneByOne: true });
 for (const line of skipLines(outcome.skipped)) console.log(line);
 console.log(summaryLine(outcome));
 process.exitCode = outcome.failed === 0 ? 0 : 1;

@@ -1,8 +1,11 @@
-// Every check that needs nothing but Node.js and npm, step by step.
+// The checks, step by step: the quick ones (npm test), all of them (npm run test:full), or those that a change affects.
 import './check/plain-output.ts';
 
-import { listSuites, type SuiteName, suiteNames } from './check/list-suites.ts';
+import { readTree } from './boundaries/tree.ts';
+import { affectedTests, changedFiles } from './check/affected-tests.ts';
+import { fullSuites, listSuites, quickSuites, type SuiteName } from './check/list-suites.ts';
 import { addUp, type Outcome, single, skipLines, summaryLine } from './check/outcome.ts';
+import { readQuickReport, writeQuickReport } from './check/quick-report.ts';
 import { programWords } from './check/read-words.ts';
 import { runSuite } from './check/run-suite.ts';
 import { root, runTool } from './check/run-tool.ts';
@@ -10,58 +13,91 @@ import { requirementRows } from './requirements/rows.ts';
 
 type Step = { readonly name: string; readonly hint: string; readonly run: (before: Outcome) => Promise<Outcome> };
 
-const suites = listSuites(root);
-
 const hints: Record<SuiteName, string> = {
-  boundaries: 'Move the named import or file to where ARCHITECTURE.md puts it, or prove the named requirement.',
-  unit: "Mend the first failure above, then repeat it alone with 'npm test -- unit'.",
+  boundaries: 'Move the named import or file to where ARCHITECTURE.md puts it.',
+  pure: "Fix the first failure above, then repeat it alone with 'npm test -- pure'.",
+  unit: "Fix the first failure above, then repeat it alone with 'npm test -- unit'.",
   conformance: 'An adapter breaks an obligation of its port: read the comment of that method in ports.ts.',
-  constellation: "A whole platform behaved wrongly: its processes' last log lines stand above the failure.",
+  platform: "The last log lines of the platform's processes are above the failure.",
+  slow: "Fix the first failure above, then repeat it alone with 'npm run test:full -- slow'.",
+  constellation: "The last log lines of the platform's processes are above the failure.",
 };
 
+const { names, switches } = programWords({
+  usage: 'npm test -- [STEP...] [--changed], or: npm run test:full -- [STEP...] [--changed]',
+  names: ['types', 'lint', ...quickSuites, ...fullSuites, 'requirements'],
+  switches: ['full', 'changed'],
+});
+const isFull = switches.has('full');
+const isWhole = names.length === 0 && !switches.has('changed');
+const tree = readTree(root);
+const suites = listSuites(tree);
+const affected = switches.has('changed') ? new Set(affectedTests(tree, changedFiles(root))) : undefined;
+
 async function runNamedSuite(name: SuiteName): Promise<Outcome> {
-  const files = suites.get(name) ?? [];
-  if (files.length === 0) {
-    console.error(`There is no test file in the suite ${name}: a suite without tests proves nothing.`);
+  const all = suites.get(name) ?? [];
+  if (all.length === 0) {
+    console.error(`The suite ${name} has no test file: a suite without tests proves nothing.`);
     return single(false);
   }
-  const outcome = await runSuite({ root, files, parallel: name !== 'constellation' });
+  const files = all.filter((path) => affected?.has(path) ?? true);
+  if (affected !== undefined) console.log(`${files.length} of ${all.length} test files can be affected.`);
+  if (files.length === 0) return addUp([]);
+  const outcome = await runSuite({ root, files, shared: name === 'pure' });
   const silent = outcome.skipped.filter((skip) => skip.reason === '');
   for (const skip of silent) console.error(`Skipped without a reason: ${skip.test}`);
   return { ...outcome, failed: outcome.failed + silent.length };
 }
 
-/** Every row has a test that ran and passed; what only exists in a source file, or was skipped, is no proof. */
+/** Every row has a test that ran and passed; a test that was skipped proves nothing. */
 async function checkProofs(before: Outcome): Promise<Outcome> {
-  const proved = new Set(before.proved);
-  const open = requirementRows(root).filter((row) => !proved.has(row.id));
+  const proved = new Set([...before.proved, ...(quickProofs ?? [])]);
+  const rows = requirementRows(root);
+  const open = rows.filter((row) => !proved.has(row.id));
   for (const row of open) console.error(`No passed test proves ${row.id}: ${row.rule}`);
-  console.log(`${proved.size} requirement rows are proved by tests that passed.`);
+  console.log(`${rows.length - open.length} of ${rows.length} obligations are proved by tests that passed.`);
   return single(open.length === 0);
 }
 
-const steps: readonly Step[] = [
-  {
-    name: 'types',
-    hint: 'Mend the type errors above; the compiler names file and line.',
-    run: async () => single((await runTool('tsc', ['--noEmit', '-p', '.', '--pretty', 'false'])) === 0),
-  },
-  {
-    name: 'lint',
-    hint: "Run 'npm run format' for what can be mended by itself, and mend the rest by hand.",
-    run: async () =>
-      single(
-        (await runTool('biome', ['ci', '--max-diagnostics=50', ...(process.stdout.isTTY ? [] : ['--colors=off'])])) ===
-          0,
-      ),
-  },
-  ...suiteNames.map((name) => ({ name, hint: hints[name], run: async () => runNamedSuite(name) })),
-  {
-    name: 'requirements',
-    hint: 'Write a test with verifies([id], ...) for each row named above; a skipped test proves nothing.',
-    run: checkProofs,
-  },
+const tool = (name: 'types' | 'lint', hint: string, run: () => Promise<number>): Step => ({
+  name,
+  hint,
+  run: async () => single((await run()) === 0),
+});
+const suiteSteps = (of: readonly SuiteName[]): readonly Step[] =>
+  of.map((name) => ({ name, hint: hints[name], run: () => runNamedSuite(name) }));
+
+const quickSteps: readonly Step[] = [
+  tool('types', 'Fix the type errors above; the compiler names file and line.', () =>
+    runTool('tsc', ['--noEmit', '-p', '.', '--pretty', 'false']),
+  ),
+  tool('lint', "Run 'npm run format', which fixes a part of it, and fix the rest by hand.", () =>
+    runTool('biome', ['ci', '--max-diagnostics=50', ...(process.stdout.isTTY ? [] : ['--colors=off'])]),
+  ),
+  ...suiteSteps(quickSuites),
 ];
+const requirements: Step = {
+  name: 'requirements',
+  hint: 'Write a test with verifies([id], ...) for each obligation named above; a skipped test proves nothing.',
+  run: checkProofs,
+};
+
+/** Obligations that the quick check has proved on the same files; then its steps are not repeated. */
+const quickProofs = isFull && isWhole ? readQuickReport(root, tree) : undefined;
+
+function chooseSteps(): readonly Step[] {
+  const fullSteps = suiteSteps(fullSuites);
+  if (names.length > 0) {
+    return [...quickSteps, ...fullSteps, requirements].filter((step) => names.includes(step.name));
+  }
+  if (!isFull) return quickSteps;
+  if (affected !== undefined) return [...quickSteps, ...fullSteps];
+  if (quickProofs === undefined) return [...quickSteps, ...fullSteps, requirements];
+  console.log(
+    `The quick check passed on these files: its ${quickProofs.length} proofs count, its steps are not repeated.`,
+  );
+  return [...fullSteps, requirements];
+}
 
 async function runSteps(chosen: readonly Step[]): Promise<Outcome> {
   const outcomes: Outcome[] = [];
@@ -78,9 +114,20 @@ async function runSteps(chosen: readonly Step[]): Promise<Outcome> {
   return addUp(outcomes);
 }
 
-const { names } = programWords({ usage: 'npm test -- [STEP...]', names: steps.map(({ name }) => name) });
-const total = await runSteps(names.length === 0 ? steps : steps.filter((step) => names.includes(step.name)));
-console.log('');
+const start = performance.now();
+const total = await runSteps(chooseSteps());
+if (isWhole && !isFull) {
+  const { length } = requirementRows(root);
+  if (total.failed === 0) writeQuickReport(root, tree, total.proved);
+  console.log(
+    `\n${total.proved.length} of ${length} obligations are proved by these tests; test:full checks all of them.`,
+  );
+}
+if (affected !== undefined && !isFull) {
+  const left = fullSuites.flatMap((name) => suites.get(name) ?? []).filter((path) => affected.has(path));
+  console.log(`\nLeft out: ${left.length} affected test files of the full check (npm run test:full -- --changed).`);
+}
+console.log(`\n${((performance.now() - start) / 1_000).toFixed(0)} s`);
 for (const line of skipLines(total.skipped)) console.log(line);
 console.log(summaryLine(total));
 process.exitCode = total.failed === 0 ? 0 : 1;

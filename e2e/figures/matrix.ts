@@ -1,4 +1,4 @@
-import { listSuites } from '../../hack/check/list-suites.ts';
+import { listFiles } from '../../hack/boundaries/list-files.ts';
 import { runSuite } from '../../hack/check/run-suite.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import type { Figure } from '../support/figure.ts';
@@ -7,9 +7,8 @@ export const figure: Figure = {
   name: 'matrix',
   title: 'faults of runtimes and providers, each beside its healthy control: nothing unguarded to either side',
   run: async () => {
-    const suites = [...listSuites(root).values()].flat();
-    const files = suites.filter((path) => path.startsWith('e2e/scenarios/fail-closed/'));
-    const { passed, failed, skipped } = await runSuite({ root, files, parallel: false });
+    const files = listFiles(root, 'e2e/scenarios/fail-closed').filter((path) => path.endsWith('.test.ts'));
+    const { passed, failed, skipped } = await runSuite({ root, files, oneByOne: true });
     return {
       holds: failed === 0 && skipped.length === 0 && passed > 100,
       line: `${passed + failed} faults, each with its healthy control: ${passed} closed with their typed error, ${failed} not`,

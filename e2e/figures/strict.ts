@@ -12,7 +12,7 @@ export const figure: Figure = {
     const { passed, failed, skipped } = await runSuite({
       root,
       files: [file],
-      parallel: false,
+      oneByOne: true,
       onTest: (title) => titles.push(title),
     });
     const inputs = Number(/the corpus of (\d+) malformed inputs/.exec(titles[0] ?? '')?.[1]);

@@ -1,24 +1,71 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { listFiles } from '../boundaries/list-files.ts';
+import { isInside } from '../boundaries/modules.ts';
+import type { Tree } from '../boundaries/tree.ts';
+import { isPure } from './is-pure.ts';
 
-export const suiteNames = ['boundaries', 'unit', 'conformance', 'constellation'] as const;
-export type SuiteName = (typeof suiteNames)[number];
+/** Suites of the quick check (`npm test`). */
+export const quickSuites = ['boundaries', 'pure', 'unit', 'conformance', 'platform'] as const;
+/** Suites that only the full check (`npm run test:full`) adds. */
+export const fullSuites = ['slow', 'constellation'] as const;
+export type SuiteName = (typeof quickSuites)[number] | (typeof fullSuites)[number];
 
-/** A suite of a port's obligations is imported from `testing/<port>-suite.ts`, by path or by alias. */
-const conformance = /from '[^']*testing\/[a-z-]+-suite(?:\.ts)?'/;
+/** Of the tests beside their subject: those that start databases or whole platforms, wait for leases or search long. */
+export const slowFiles: readonly string[] = [
+  'cli/management-commands.test.ts',
+  'cli/up.test.ts',
+  'dataplane/postgres/cluster.test.ts',
+  'dataplane/postgres/container.test.ts',
+  'dataplane/postgres/service.test.ts',
+  'libraries/sql/crash.test.ts',
+  'operator/folder-api/crash.test.ts',
+  'operator/folder-api/reflector-chaos.test.ts',
+  'operator/scenarios/crash.test.ts',
+  'operator/scenarios/interleaving.test.ts',
+  'operator/scenarios/readiness.test.ts',
+];
 
-function suiteOf(root: string, path: string): SuiteName {
+/** One real platform for each capability; a machine without the Kubernetes programs skips those on an API server. */
+export const platformFiles: readonly string[] = [
+  // The standalone platform and its command line.
+  'cli/platform-commands.test.ts',
+  // A gateway replica whose runtime and provider fail.
+  'e2e/scenarios/fail-closed/runtime-process.test.ts',
+  // The management API, on a folder and on an API server.
+  'e2e/management/policy-life.test.ts',
+  // Definitions, client and operator on an API server.
+  'e2e/crds/presentation.test.ts',
+  'e2e/kube/resources.test.ts',
+  'e2e/workloads/operator.test.ts',
+  // The kubectl plugin.
+  'e2e/kubectl/changed-definitions.test.ts',
+  // Relations in OpenFGA.
+  'e2e/relations/administrators.test.ts',
+  // The chart as Helm renders it.
+  'e2e/chart/values.test.ts',
+  // The commands of the documents.
+  'e2e/documents',
+  'e2e/support',
+];
+
+/** A suite of a port's obligations is imported from `testing/<port>-suite.ts`. */
+const conformance = /(^|\/)testing\/[a-z-]+-suite(\.ts)?$/;
+
+function suiteOf(tree: Tree, path: string): SuiteName {
+  const isIn = (list: readonly string[]): boolean => list.some((listed) => isInside(path, listed));
   if (path.startsWith('hack/') || path.startsWith('e2e/requirements/')) return 'boundaries';
+  if (isIn(platformFiles)) return 'platform';
   if (path.startsWith('e2e/')) return 'constellation';
-  return conformance.test(readFileSync(join(root, path), 'utf8')) ? 'conformance' : 'unit';
+  if (isIn(slowFiles)) return 'slow';
+  if (tree.sources.get(path)?.imports.some(({ specifier }) => conformance.test(specifier)) === true) {
+    return 'conformance';
+  }
+  return isPure(tree, path) ? 'pure' : 'unit';
 }
 
 /** All test files by the suite they belong to; each file is in exactly one. */
-export function listSuites(root: string): ReadonlyMap<SuiteName, readonly string[]> {
-  const suites = new Map<SuiteName, string[]>(suiteNames.map((name) => [name, []]));
-  for (const path of listFiles(root)) {
-    if (path.endsWith('.test.ts')) suites.get(suiteOf(root, path))?.push(path);
+export function listSuites(tree: Tree): ReadonlyMap<SuiteName, readonly string[]> {
+  const suites = new Map<SuiteName, string[]>([...quickSuites, ...fullSuites].map((name) => [name, []]));
+  for (const path of tree.sources.keys()) {
+    if (path.endsWith('.test.ts')) suites.get(suiteOf(tree, path))?.push(path);
   }
   return suites;
 }

@@ -34,7 +34,7 @@ test('a run counts passes, failures, files that do not load, hooks that fail, sk
   const files = Object.keys(samples).map((name) => relative(root, join(folder, name)));
   const program = `
     import { runSuite } from './hack/check/run-suite.ts';
-    const outcome = await runSuite({ root: process.cwd(), files: ${JSON.stringify(files)}, parallel: true });
+    const outcome = await runSuite({ root: process.cwd(), files: ${JSON.stringify(files)} });
     console.log('\\n' + JSON.stringify(outcome));
     process.exitCode = 0;
   `;

@@ -1,11 +1,14 @@
+import { availableParallelism } from 'node:os';
 import { createVitest, type TestCase, type TestModule } from 'vitest/node';
 import type { Outcome, Skip } from './outcome.ts';
 
 type SuiteOptions = {
   readonly root: string;
   readonly files: readonly string[];
-  /** False for suites that start whole platforms: their files run one after the other. */
-  readonly parallel: boolean;
+  /** True for files that one machine cannot run at the same time. */
+  readonly oneByOne?: boolean;
+  /** True for files that leave nothing behind: they share a process, in an order that changes from run to run. */
+  readonly shared?: boolean;
   /** Learns of every test with its full title. */
   readonly onTest?: (title: string) => void;
 };
@@ -69,8 +72,9 @@ export async function runSuite(options: SuiteOptions): Promise<Outcome> {
     root: options.root,
     watch: false,
     include: [...options.files],
-    fileParallelism: options.parallel,
-    maxWorkers: options.parallel ? 2 : 1,
+    maxWorkers: options.oneByOne === true ? 1 : availableParallelism(),
+    isolate: options.shared !== true,
+    sequence: { shuffle: { files: options.shared === true } },
     reporters: ['default'],
   });
   try {

@@ -18,7 +18,7 @@ async function selftest(chosen: readonly string[]): Promise<void> {
   const files = suites
     .filter((suite) => chosen.length === 0 || chosen.includes(suite))
     .map((suite) => `hack/cluster/selftest/${suite}.ts`);
-  const outcome = await runSuite({ root, files, parallel: false });
+  const outcome = await runSuite({ root, files, oneByOne: true });
   for (const line of skipLines(outcome.skipped)) console.log(line);
   console.log(summaryLine(outcome));
   process.exitCode = outcome.failed === 0 ? 0 : 1;

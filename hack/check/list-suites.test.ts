@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { isInside } from '../boundaries/modules.ts';
+import { readTree, treeOf } from '../boundaries/tree.ts';
+import { affectedTests } from './affected-tests.ts';
+import { isPure } from './is-pure.ts';
+import { listSuites, platformFiles, slowFiles } from './list-suites.ts';
+import { root } from './run-tool.ts';
+
+const tree = readTree(root);
+const tests = [...tree.sources.keys()].filter((path) => path.endsWith('.test.ts'));
+
+test('every test file is in exactly one suite, and no suite is empty', () => {
+  const suites = listSuites(tree);
+  expect([...suites.values()].flat().toSorted()).toEqual(tests.toSorted());
+  expect([...suites].filter(([, files]) => files.length === 0)).toEqual([]);
+});
+
+test.each([...slowFiles, ...platformFiles])('the listed path %s holds a test', (listed) => {
+  expect(tests.some((path) => isInside(path, listed))).toBe(true);
+});
+
+test.each<[string, Record<string, string>, boolean]>([
+  ['data alone', { 'a.test.ts': "import { b } from './b.ts';", 'b.ts': "import { z } from 'zod';" }, true],
+  [
+    'a process',
+    { 'a.test.ts': "import { b } from './b.ts';", 'b.ts': "import { fork } from 'node:child_process';" },
+    false,
+  ],
+  ['the type of a process', { 'a.test.ts': "import type { ChildProcess } from 'node:child_process';" }, true],
+  ['a socket', { 'a.test.ts': "import { createServer } from 'node:http';" }, false],
+  ['the environment', { 'a.test.ts': "process.env.A = 'b';" }, false],
+  ['a mock', { 'a.test.ts': 'vi.useFakeTimers();' }, false],
+  ['a worker', { 'a.test.ts': "new URL('./w.ts', import.meta.url);" }, false],
+])('a test that uses %s: may share a process', (_, files, expected) => {
+  expect(isPure(treeOf(files), 'a.test.ts')).toBe(expected);
+});
+
+test.each<[string, readonly string[], readonly string[]]>([
+  ['a source', ['cli/b.ts'], ['cli/a.test.ts']],
+  ['a test', ['e2e/c.test.ts'], ['e2e/c.test.ts']],
+  ['a program that a test starts by its path', ['runtime/main.ts'], ['e2e/c.test.ts']],
+  ['a file that a test reads from a folder', ['crds/x.yaml'], ['e2e/d.test.ts']],
+  ['a page that no test reads', ['docs/x.md'], []],
+  ['a file that no source names', ['Dockerfile'], ['cli/a.test.ts', 'e2e/c.test.ts', 'e2e/d.test.ts']],
+  ['the dependencies', ['package.json'], ['cli/a.test.ts', 'e2e/c.test.ts', 'e2e/d.test.ts']],
+])('a change of %s affects the tests that can see it', (_, changed, expected) => {
+  const small = treeOf({
+    'cli/a.test.ts': "import type { B } from './b.ts';",
+    'cli/b.ts': '',
+    'e2e/c.test.ts': "start('runtime/main.ts');",
+    'e2e/d.test.ts': "read('../crds');",
+    'runtime/main.ts': '',
+  });
+  expect(affectedTests(small, changed)).toEqual(expected);
+});
