@@ -1,17 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { digestOf } from '#contracts/canonical';
 import { currentProfile } from '#contracts/profiles';
 import { kinds } from '#resources/kinds';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { freePort } from '../support/loopback.ts';
+import { denied, sampleBundle } from '../support/sample-policy.ts';
+import { startRuntime } from '../support/start-runtime.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { verifies } from '../support/verifies.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import type { ManagementWorld } from './open-world.ts';
 import { audience, issuer, newKey } from './start-management.ts';
 
-onResourceServers('who may use the management API', (openWorld) => {
+onResourceServers('authorization of the management API', (openWorld) => {
   let world: ManagementWorld;
   let policyId: string;
   let modelId: string;
@@ -36,7 +40,7 @@ onResourceServers('who may use the management API', (openWorld) => {
     `/api/v1/operations/${operationId}`,
   ];
 
-  /** Every command, as it would be accepted from an administrator. */
+  /** One command of each kind that is accepted from an administrator. */
   async function commands() {
     const { etag, policy } = await world.readPolicy(policyId);
     const { name, description, definition, status } = policy;
@@ -75,7 +79,7 @@ onResourceServers('who may use the management API', (openWorld) => {
 
   verifies(
     ['management:auth:missing-or-invalid'],
-    'every method refuses who sends no token, or one that is not valid, and tells nothing',
+    'every method refuses a missing or invalid token with 401 and returns no policy data',
     async () => {
       const valid = await world.api.mint();
       const invalid = [
@@ -99,7 +103,7 @@ onResourceServers('who may use the management API', (openWorld) => {
     ['management:auth:administer-reads', 'management:auth:administer-writes'],
     'a valid token without the permission reads nothing and changes nothing',
     async () => {
-      await expectAllRefused(await world.api.mint({ subject: 'somebody-else' }), 403, 'permission_denied');
+      await expectAllRefused(await world.api.mint({ subject: 'another-subject' }), 403, 'permission_denied');
     },
   );
 
@@ -117,23 +121,64 @@ onResourceServers('who may use the management API', (openWorld) => {
   );
 
   verifies(
-    ['management:auth:text-check-token', 'management:auth:retrieval-and-memory'],
-    'the service token of the text check is none here, and services of retrieval and memory have no right',
+    ['management:auth:text-check-token'],
+    'the service token of the text check is refused on every method with 401',
     async () => {
       const [serviceToken = ''] = readFileSync(world.serviceTokenFile, 'utf8').split('\n');
       expect(serviceToken).not.toBe('');
       await expectAllRefused(serviceToken, 401, 'unauthenticated');
+    },
+  );
+
+  verifies(
+    ['management:auth:retrieval-and-memory'],
+    'retrieval and memory have no right to administer, are refused with 403, and their text checks are answered',
+    async () => {
+      const bundle = sampleBundle();
+      using folder = temporaryFolder();
+      const file = (name: string, text: string): string => {
+        writeFileSync(join(folder.path, name), text, { mode: 0o600 });
+        return join(folder.path, name);
+      };
+      const serviceToken = randomUUID();
+      const bundleFile = file('bundle.json', JSON.stringify(bundle));
+      await using runtime = await startRuntime(bundleFile, file('runtime.token', `${serviceToken}\n`));
+      const check = (token: string, content: string) =>
+        fetch(`${runtime.url}/request`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${token}`,
+            'content-type': 'application/json',
+            'x-ap-gr-policy-id': 'sample',
+            'x-ap-gr-policy-revision': '1',
+            'x-ap-gr-bundle-digest': digestOf(bundle),
+            'x-ap-gr-content-profile': currentProfile,
+            'x-ap-gr-response-mode': 'buffered',
+          },
+          body: JSON.stringify({ body: { messages: [{ role: 'user', content }] } }),
+        });
+      const { sql } = world.api.database.database;
       for (const subject of ['retrieval', 'memory']) {
-        await expectAllRefused(await world.api.mint({ subject }), 403, 'permission_denied');
+        const identity = await world.api.mint({ subject });
+        await expectAllRefused(identity, 403, 'permission_denied');
+        const granted = await sql`
+          select from relations.tuples where relation = 'administer' and subject like ${`%|${subject}`}`;
+        expect([subject, granted.length]).toEqual([subject, 0]);
+        const passed = await check(serviceToken, 'a harmless document');
+        expect([passed.status, await passed.json()]).toEqual([200, { action: { reason: 'policy_pass' } }]);
+        const blocked = await check(serviceToken, `a ${denied}`);
+        expect(await blocked.json()).toMatchObject({ action: { reason: 'policy_denied', status_code: 403 } });
+        // The right to check texts is the service token, not the identity that the management API refuses.
+        expect((await check(identity, 'a harmless document')).status).toBe(401);
       }
     },
   );
 
-  test('where the keys of an issuer cannot be had nobody is let in, readiness stays, and a metric says so', async () => {
+  test('a token whose issuer keys cannot be fetched is refused with 503, the replica stays ready and counts it', async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'issuers.yaml');
-    const nobody = `http://127.0.0.1:${await freePort()}/jwks.json`;
-    writeFileSync(file, `issuers:\n  - { issuer: "${issuer}", audience: ${audience}, jwksUrl: "${nobody}" }\n`);
+    const unreachable = `http://127.0.0.1:${await freePort()}/jwks.json`;
+    writeFileSync(file, `issuers:\n  - { issuer: "${issuer}", audience: ${audience}, jwksUrl: "${unreachable}" }\n`);
     await using replica = await world.api.startReplica(1, { PORTCULLIS_ISSUERS_FILE: file });
     const refused = await world.api.call('/api/v1/guardrail-policies', { replica: 1 });
     expect([refused.status, refused.json.error.code]).toEqual([503, 'identity_unavailable']);
@@ -145,13 +190,13 @@ onResourceServers('who may use the management API', (openWorld) => {
     );
   });
 
-  test('who acts for an administrator needs the permission too', async () => {
+  test('an actor of an administrator without the permission is refused with 403', async () => {
     const token = await world.api.mint({ actors: [{ issuer: 'http://issuer.test', subject: 'an-agent' }] });
     const answer = await world.api.call('/api/v1/guardrail-policies', { token });
     expect([answer.status, answer.json.error.code]).toEqual([403, 'permission_denied']);
   });
 
-  test('an unknown path, another method and a broken request are answered in the same form', async () => {
+  test('an unknown path is 404 and another method 405, in the error body, with the trace of the request', async () => {
     const unknown = await world.api.call('/api/v1/guardrail-policie');
     expect([unknown.status, unknown.json.error.code]).toEqual([404, 'not_found']);
     const method = await world.api.call('/api/v1/operations', { method: 'DELETE' });
@@ -168,7 +213,7 @@ onResourceServers('who may use the management API', (openWorld) => {
     expect(traced.headers['traceparent']).toContain('ab'.repeat(16));
   });
 
-  test('an id in the path that is no UUID of version 7 is refused, in capitals it is the same id', async () => {
+  test('a path id that is not a UUID of version 7 is refused with 400; upper case names the same id', async () => {
     for (const path of [
       '/api/v1/guardrail-policies/one',
       '/api/v1/guardrail-policies/5f6a1d0e-8a55-4d8e-9e4c-0d9d2f1a2b3c',
@@ -185,13 +230,15 @@ onResourceServers('who may use the management API', (openWorld) => {
     expect([upper.status, upper.json.id]).toEqual([200, policyId]);
   });
 
-  test('what is not there is 404, each with its own code', async () => {
+  test('an absent policy, revision, model or operation is 404 with its own code', async () => {
     const absent = '01900000-0000-7000-8000-000000000000';
     const rows = [
       [`/api/v1/guardrail-policies/${absent}`, 'policy_not_found'],
       [`/api/v1/guardrail-policies/${absent}/revisions`, 'policy_not_found'],
       [`/api/v1/guardrail-policies/${absent}/revisions/1`, 'policy_not_found'],
       [`/api/v1/guardrail-policies/${policyId}/revisions/999`, 'revision_not_found'],
+      [`/api/v1/guardrail-policies/${policyId}/revisions/2147483648`, 'revision_not_found'],
+      [`/api/v1/guardrail-policies/${policyId}/revisions/${'9'.repeat(40)}`, 'revision_not_found'],
       [`/api/v1/models/${absent}/guardrail-binding`, 'model_not_found'],
       [`/api/v1/operations/${absent}`, 'operation_not_found'],
     ] as const;
@@ -203,7 +250,7 @@ onResourceServers('who may use the management API', (openWorld) => {
     expect([put.status, put.json.error.code]).toEqual([404, 'policy_not_found']);
   });
 
-  test('keys of one subject are not those of another', async () => {
+  test('an idempotency key is stored with issuer and subject of its owner', async () => {
     const { database } = world.api;
     const key = newKey();
     const body = { name: 'mine', definition: definitionOf('y') };
@@ -214,7 +261,7 @@ onResourceServers('who may use the management API', (openWorld) => {
   });
 });
 
-/** What commands could change. */
+/** The resources that commands can change. */
 async function stateOf({ client }: ManagementWorld) {
   const objects = await Promise.all(
     [kinds.guardrailPolicy, kinds.policyRevision, kinds.modelBinding].map((kind) => client.list(kind)),

@@ -52,7 +52,7 @@ onResourceServers('the binding of a model', (openWorld) => {
       'management:binding-state:applied',
       'management:policy-revision:integer-form',
     ],
-    'read, apply with the ETag, wait, read again until applied',
+    'a revision is applied by read, PUT with the ETag, wait, and read until applied',
     async () => {
       const modelId = await world.createModel('sequence');
       const before = await state(modelId, 'unbound');
@@ -85,7 +85,7 @@ onResourceServers('the binding of a model', (openWorld) => {
       expect(after.binding).toEqual(binding);
       expect(operation.result).toEqual({ modelId, ...binding });
       expect(guardrail.headers['x-ap-gr-policy-revision']).toBe('1');
-      await until('every replica says the same of it', async () => {
+      await until('every replica returns the same binding', async () => {
         const [one, other] = await Promise.all([0, 1].map((replica) => world.api.call(path(modelId), { replica })));
         expect(other?.text).toBe(one?.text);
         return one?.headers['etag'] === other?.headers['etag'];
@@ -102,7 +102,7 @@ onResourceServers('the binding of a model', (openWorld) => {
       'management:binding-write:content-profile-kept',
       'management:binding-put:unbind-202',
     ],
-    'both nulls unbind, the content profile stays in the body',
+    'two nulls with a content profile unbind a model; without the profile the body is refused',
     async () => {
       const modelId = await world.createModel('unbinding');
       await world.applied(modelId, policyId, 1);
@@ -127,7 +127,7 @@ onResourceServers('the binding of a model', (openWorld) => {
       'management:binding-write:only-policy-id-null',
       'management:binding-write:only-revision-null',
     ],
-    'the body is policyId, policyRevision and contentProfile, each in its form',
+    'a binding body has a valid policyId, policyRevision and contentProfile and no other member',
     async () => {
       const modelId = await world.createModel('formed');
       await world.applied(modelId, policyId, 1);
@@ -135,7 +135,7 @@ onResourceServers('the binding of a model', (openWorld) => {
       const valid = { policyId, policyRevision: 1, contentProfile: currentProfile };
       const wrong = [
         ...[1, true, 'x', '', {}, [], 'null'].map((id) => ({ ...valid, policyId: id })),
-        ...[0, -1, 1.5, true, '1', {}, 2 ** 40].map((policyRevision) => ({ ...valid, policyRevision })),
+        ...[0, -1, 1.5, true, '1', {}, 1e300].map((policyRevision) => ({ ...valid, policyRevision })),
         ...[1, [], {}, null, ''].map((contentProfile) => ({ ...valid, contentProfile })),
         { ...valid, policyId: null },
         { ...valid, policyRevision: null },
@@ -154,7 +154,7 @@ onResourceServers('the binding of a model', (openWorld) => {
       expect((await world.binding('formed')).metadata.generation).toBe(before);
       const unknown = [
         { ...valid, policyId: '5f6a1d0e-8a55-4d8e-9e4c-0d9d2f1a2b3c' },
-        { ...valid, policyRevision: 999 },
+        ...[999, 2_147_483_648, Number.MAX_SAFE_INTEGER].map((policyRevision) => ({ ...valid, policyRevision })),
       ];
       for (const body of unknown) {
         const answer = await put(modelId, body);
@@ -167,7 +167,7 @@ onResourceServers('the binding of a model', (openWorld) => {
 
   verifies(
     ['management:apply:exact-values', 'management:rollback:earlier-revision', 'management:apply:later-edit'],
-    'exactly the revision that was sent is applied, later edits change nothing, and a rollback is a new operation',
+    'the revision of the body is applied, later edits change nothing, and a rollback is a new operation',
     async () => {
       const id = (await world.createPolicy('exact')).id;
       await world.savePolicy(id, { definition: definitionOf('other') });
@@ -195,14 +195,14 @@ onResourceServers('the binding of a model', (openWorld) => {
       'management:binding-state:202-not-active',
       'management:binding-state:pending',
     ],
-    'while a replica has not confirmed, the state is pending and the operation goes on',
+    'while a gateway replica has not confirmed, the state is pending and the operation is running',
     async () => {
       const modelId = await world.createModel('awaited');
       await state(modelId, 'unbound');
       world.attitude = 'pend';
       const answer = await world.apply(modelId, policyId, 1);
       expect(answer.status).toBe(202);
-      await until('the route is there', async () => {
+      await until('the route exists', async () => {
         const read = (await world.readBinding(modelId)).json;
         expect(read.state).toBe('pending');
         return read.observation.reason === 'waiting_for_replicas' && read.observation.expected === 1 ? read : undefined;
@@ -219,7 +219,7 @@ onResourceServers('the binding of a model', (openWorld) => {
 
   verifies(
     ['management:binding-state:failed-error', 'management:binding-state:failed-profile'],
-    'an application that fails, or whose profile is not supported, shows failed; the earlier one goes on serving',
+    'a rejected application and an unsupported profile show failed while the earlier application serves',
     async () => {
       const modelId = await world.createModel('failing');
       const applied = await world.applied(modelId, policyId, 1);
@@ -241,7 +241,7 @@ onResourceServers('the binding of a model', (openWorld) => {
 
   verifies(
     ['management:binding-state:disabled-model', 'management:binding-state:disabled-provider'],
-    'a model that is off, or whose provider is off, shows disabled; what it pins comes back with it',
+    'a disabled model or provider shows disabled, and a model that is enabled again shows its application',
     async () => {
       const modelId = await world.createModel('switched');
       const applied = await world.applied(modelId, policyId, 1);
@@ -263,18 +263,18 @@ onResourceServers('the binding of a model', (openWorld) => {
     },
   );
 
-  test('no running replica is never applied', async () => {
-    const modelId = await world.createModel('lonely', { gateway: 'nobody' });
+  test('a binding of a gateway without replicas stays pending', async () => {
+    const modelId = await world.createModel('lonely', { gateway: 'without-replicas' });
     await world.apply(modelId, policyId, 1);
-    const read = await until('the route is there', async () => {
+    const read = await until('the route exists', async () => {
       const { json } = await world.readBinding(modelId);
       return json.observation.reason === 'no_ready_replica' ? json : undefined;
     });
     expect(read).toMatchObject({ state: 'pending', observation: { expected: 0, confirmed: 0 } });
   });
 
-  test('a later PUT supersedes the one before it that has no outcome', async () => {
-    const modelId = await world.createModel('raced', { gateway: 'nobody' });
+  test('a PUT supersedes an earlier application that has no outcome', async () => {
+    const modelId = await world.createModel('raced', { gateway: 'without-replicas' });
     const first = await world.apply(modelId, policyId, 1);
     const second = await world.apply(modelId, policyId, 2);
     expect(await world.api.ended(first)).toMatchObject({ state: 'failed', error: { code: 'superseded' } });
@@ -282,7 +282,7 @@ onResourceServers('the binding of a model', (openWorld) => {
     expect(open.json.state).toBe('running');
   });
 
-  test('a model that is being deleted takes no command', async () => {
+  test('a model that is being deleted refuses an application with 409', async () => {
     const modelId = await world.createModel('parting');
     await world.applied(modelId, policyId, 1);
     const object = await world.binding('parting');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { kinds } from '#resources/kinds';
-import { definitionOf, sectionOf } from '../../operator/testing/objects.ts';
+import { idLabel, kinds } from '#resources/kinds';
+import { definitionOf, policyObject, sectionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import type { Answer } from './call-api.ts';
@@ -32,7 +32,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   const post = (body: unknown): Promise<Answer> => world.api.command('POST', list, body);
 
-  /** PUT over the current version, with a status unless the body has none on purpose. */
+  /** PUT with the current ETag. */
   async function put(body: Readonly<Record<string, unknown>>): Promise<Answer> {
     const { etag } = await world.readPolicy(policyId);
     return world.api.command('PUT', `${list}/${policyId}`, body, { etag });
@@ -45,7 +45,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     return [...policies.items, ...revisions.items].map(({ metadata }) => `${metadata.name} ${metadata.generation}`);
   }
 
-  /** Refused with 422 as a POST and as a PUT, and nothing is made. */
+  /** Refused with 422 as a POST and as a PUT, and nothing is created. */
   async function expectRefused(bodies: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
     const before = await objects();
     for (const body of bodies) {
@@ -70,7 +70,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:policy-name:length', 'management:limit:name-and-description', 'management:policy-description:length'],
-    'a name has 1 to 128 characters and a description up to 2048, on POST as on PUT',
+    'a name of 1 to 128 and a description of up to 2048 characters is accepted, on POST and PUT',
     async () => {
       await expectAccepted([
         valid({ name: 'a' }),
@@ -90,7 +90,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:policy-name:type', 'management:policy-description:type', 'management:definition:object'],
-    'name and description are strings and definition is an object',
+    'a name or description that is not a string, or a definition that is not an object, is refused',
     async () => {
       const others = [1, true, null, [], {}];
       await expectRefused([
@@ -103,11 +103,30 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:policy-name:first-character', 'management:policy-name:charset'],
-    'a name begins with a Latin letter or digit and holds letters, digits, dots, hyphens and underscores',
+    'a name that does not begin with a Latin letter or digit, or has other characters, is refused',
     async () => {
       await expectAccepted(['a1', '1a', 'a.b-c_1', 'Z'].map((name) => valid({ name })));
       const wrong = ['.a', '-a', '_a', 'a b', 'a/b', 'a:b', 'имя', 'aя', 'a\n', ' a', 'a\u0000'];
       await expectRefused(wrong.map((name) => valid({ name })));
+    },
+  );
+
+  verifies(
+    ['management:policy-name:charset', 'management:policy-description:length'],
+    'the resource has the same rules for name and description, so that every policy that is read can be saved',
+    async () => {
+      const create = (name: string, displayName: string, description = '') =>
+        world.client.create(kinds.guardrailPolicy, policyObject(name, { displayName, description }));
+      for (const [at, displayName] of ['two words', 'имя', '.a', 'a/b', 'a'.repeat(129), ''].entries()) {
+        await expect(create(`wrong-name-${at}`, displayName)).rejects.toMatchObject({ code: 'invalid' });
+      }
+      await expect(create('long', 'a', 'я'.repeat(2_049))).rejects.toMatchObject({ code: 'invalid' });
+      await create('bounds', `a.b-c_1${'Z'.repeat(121)}`, 'я'.repeat(2_048));
+      const id = await until('the policy has its id', async () => {
+        const found = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'bounds');
+        return found?.metadata.labels?.[idLabel];
+      });
+      expect(await world.savePolicy(id)).toBe(2);
     },
   );
 
@@ -130,7 +149,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     },
   );
 
-  test('a description that a PUT leaves out becomes empty', async () => {
+  test('a PUT without a description makes it empty', async () => {
     await world.savePolicy(policyId, { description: 'something' });
     await world.api.ended(await put(full(valid())));
     expect((await world.readPolicy(policyId)).policy.description).toBe('');
@@ -143,7 +162,7 @@ onResourceServers('the form of a policy', (openWorld) => {
       'management:definition:providers-array',
       'management:unknown-field:nested',
     ],
-    'a definition has two sections and a list of providers, and nothing else anywhere',
+    'a definition without its sections and providers, or with an unknown member at any depth, is refused',
     async () => {
       const section = sectionOf('word');
       const [rule] = section.baseline;
@@ -167,7 +186,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:definition:request-mandatory-rule', 'management:definition:response-mandatory-rule'],
-    'each section needs a rule in baseline',
+    'a section without a baseline rule is refused',
     async () => {
       const section = sectionOf('word');
       const observed = section.baseline.map((rule) => ({ ...rule, mode: 'observe' }));
@@ -185,7 +204,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:status:values', 'management:status:required-on-put', 'management:policy-put:full-body'],
-    'a PUT needs name, definition and a status that is draft or archived',
+    'a PUT without name, definition or a status of draft or archived is refused',
     async () => {
       const before = await objects();
       const body = full(valid());
@@ -215,7 +234,7 @@ onResourceServers('the form of a policy', (openWorld) => {
       'management:binding-target:no-memory-type',
       'management:binding-target:no-write-operation',
     ],
-    'read fields and unknown fields are no part of a write, and none of them binds or applies anything',
+    'read fields and unknown fields in a write are refused, and no path binds a policy to anything but a model',
     async () => {
       const { policy } = await world.readPolicy(policyId);
       await expectRefused([
@@ -249,7 +268,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:providers:credential-reference', 'management:providers:no-secret-read'],
-    'a provider is given by a reference to a credential, never by the credential',
+    'a provider with a credential value instead of a credential reference is refused',
     async () => {
       const reference = { name: 'scanner', credentialRef: { name: 'scanner-key' } };
       const secret = 'the-secret-value';
@@ -268,7 +287,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     },
   );
 
-  test('a body that is no strict JSON is 400, one of another media type 415, one above 1 MiB 413', async () => {
+  test('a body that is not strict JSON is 400, another media type 415, a body above 1 MiB 413', async () => {
     const headers = (change: Readonly<Record<string, string | undefined>>) => ({ headers: change });
     for (const text of ['', '{', '{"name":"a","name":"b"}', '\ufeff{}', '{"a":1}x', '[1e999]', '"\\ud800"']) {
       const answer = await world.api.command('POST', list, Buffer.from(text));
@@ -307,13 +326,13 @@ onResourceServers('the form of a policy', (openWorld) => {
       },
     });
 
-  /** The bytes of its text inside of a revision, where an API server writes <, > and & as escapes of six bytes. */
+  /** The bytes of a definition inside a revision, where an API server escapes <, > and & to six bytes each. */
   function storedBytes({ definition: value }: Readonly<Record<string, unknown>>): number {
     const text = JSON.stringify(JSON.stringify(value));
     return Buffer.byteLength(text) + 5 * (text.match(/[<>&]/g)?.length ?? 0);
   }
 
-  /** A policy whose definition takes exactly so many bytes when it is stored. */
+  /** A policy whose stored definition has exactly this size. */
   function policyOfStoredBytes(bytes: number, filler: string): Readonly<Record<string, unknown>> {
     const numbered = Array.from({ length: 8_000 }, (_, at) => `${String(at).padStart(5, '0')}`);
     const each = storedBytes(heavy([filler])) - storedBytes(heavy(['']));
@@ -325,7 +344,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     return heavy(filled.map((term, at) => term + (last[at] ?? '')));
   }
 
-  test('a definition that a revision could not hold is refused, and one at the bound is stored', async () => {
+  test('a definition above the size of a revision is refused with 422, one at the limit is stored', async () => {
     for (const filler of ['a', '<', '\\"', '\u0436']) {
       const [fits, large] = [1_300_000, 1_300_001].map((bytes) => policyOfStoredBytes(bytes, filler));
       expect(storedBytes(fits ?? {})).toBe(1_300_000);
@@ -340,7 +359,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     }
   }, 120_000);
 
-  test('the tests that a policy keeps count too', async () => {
+  test('the stored tests of a policy count towards the size of its revision', async () => {
     const tests = Array.from({ length: 100 }, (_, at) => ({
       name: `test-${at}`,
       stage: 'request' as const,
@@ -360,7 +379,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     expect((await world.api.ended(await send(1_300_000 - kept))).state).toBe('succeeded');
   });
 
-  test('a policy by kubectl that no revision could hold is not accepted, and a PUT heals it', async () => {
+  test('a policy that kubectl made too large is not accepted, and a PUT repairs it', async () => {
     const accepted = async (name: string) => {
       const policy = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
       return policy?.status?.conditions?.find(({ type }) => type === 'Accepted');
@@ -371,7 +390,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     const edit = (value: unknown) =>
       world.client.patch(kinds.guardrailPolicy, name, [{ op: 'replace', path: '/spec/definition', value }]);
     await edit(sized(1_300_001));
-    const refused = await until('it is refused', async () => {
+    const refused = await until('the policy is refused', async () => {
       const condition = await accepted(name);
       return condition?.status === 'False' ? condition : undefined;
     });
@@ -384,7 +403,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     const healed = await world.api.command('PUT', `${list}/${id}`, full(valid()), { etag });
     expect(await world.api.ended(healed)).toMatchObject({ state: 'succeeded', result: { revision: 2 } });
     await edit(sized(1_300_000));
-    await until('it is accepted', async () => (await accepted(name))?.status === 'True');
+    await until('the policy is accepted', async () => (await accepted(name))?.status === 'True');
     expect((await world.readPolicy(id)).policy.revision).toBe(3);
   });
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-test('a token that is changed anywhere is refused, and nothing throws', async () => {
+test('a token with any changed character is refused without an exception', async () => {
   expect(await verifier.verify(token)).toMatchObject({ kind: 'identity' });
   const character = fc.constantFrom(...'ABCabc019-_.=+/ \u0000é{}"');
   const edit = fc.tuple(fc.nat(token.length), fc.nat(3), fc.string({ unit: character, maxLength: 4 }));
@@ -42,7 +42,7 @@ test('a token that is changed anywhere is refused, and nothing throws', async ()
   );
 });
 
-test('claims of any shape, well signed, are an identity of the right shape or a refusal', async () => {
+test('signed claims of any shape give a well-formed identity or an error', async () => {
   const anything = fc.oneof(fc.jsonValue(), fc.constantFrom(...Object.values(claims)), fc.constant({ sub: 'a' }));
   const names = ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'act', '__proto__', 'constructor'];
   const change = fc.dictionary(fc.constantFrom(...names), anything, { maxKeys: 3, noNullPrototype: true });
@@ -63,7 +63,7 @@ test('claims of any shape, well signed, are an identity of the right shape or a 
   );
 });
 
-test('headers of any shape are refused or lead to the key that signed', async () => {
+test('headers of any shape are refused or verified with the signing key', async () => {
   const header = fc.record(
     {
       alg: fc.constantFrom('ES256', 'none', 'HS256', 'RS256'),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
 import { until } from '../../e2e/support/until.ts';
-import { createVerifier, type Identity, type Refusal } from './create-verifier.ts';
+import { createVerifier, type Identity, type TokenError } from './create-verifier.ts';
 import {
   createTestKey,
   type JwksServer,
@@ -39,7 +39,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const verifierOf = (jwks: URL = server.url, at = clock) =>
   createVerifier({ issuers: [{ issuer, audience, jwks }], clock: at });
-const verify = (token: string): Promise<Identity | Refusal> => verifierOf().verify(token);
+const verify = (token: string): Promise<Identity | TokenError> => verifierOf().verify(token);
 const outcome = async (token: string): Promise<string> => {
   const found = await verify(token);
   return found.kind === 'identity' ? 'identity' : `${found.status} ${found.code}`;
@@ -47,7 +47,7 @@ const outcome = async (token: string): Promise<string> => {
 const signed = (claims: object, header: Record<string, unknown> = {}, key = ec): Promise<string> =>
   signText(key, JSON.stringify(claims), header);
 
-describe('taken', () => {
+describe('accepted tokens', () => {
   test.each(['RS256', 'ES256', 'EdDSA'])('a token signed by %s', async (alg) => {
     const key = [rsa, ec, ed].find((one) => one.alg === alg) as TestKey;
     expect(await verify(await signed({ ...good, jti: 'j1', iat: now, nbf: now }, {}, key))).toEqual({
@@ -70,7 +70,7 @@ describe('taken', () => {
     ['the longest subject', { ...good, sub: 'a'.repeat(255) }, {}],
     ['a subject of another alphabet', { ...good, sub: 'Анна Ω 𝒳' }, {}],
     [
-      'keys and addresses of keys in the header, which nobody looks at',
+      'keys and key URLs in the header, which are ignored',
       good,
       { jku: 'http://127.0.0.1:1/', x5u: 'http://127.0.0.1:1/', jwk: { kty: 'oct', k: 'AAAA' } },
     ],
@@ -78,7 +78,7 @@ describe('taken', () => {
     expect(await outcome(await signed(claims, header))).toBe('identity');
   });
 
-  test('without a kid, one of several keys of the algorithm', async () => {
+  test('a token without a kid is verified with each key of its algorithm', async () => {
     await using several = await startJwksServer(stranger, ec, await createTestKey('ES256', 'third'));
     const token = await signed(good, { kid: undefined });
     expect(await verifierOf(several.url).verify(token)).toMatchObject({ kind: 'identity' });
@@ -86,7 +86,7 @@ describe('taken', () => {
     expect(await verifierOf(several.url).verify(other)).toMatchObject({ code: 'signature_wrong' });
   });
 
-  test('the chain of who acts for whom, the one that calls first, each with its issuer', async () => {
+  test('the act chain is returned with the direct caller first, each actor with its issuer', async () => {
     const act = {
       sub: 'agent-2',
       act: { sub: 'agent-1', iss: 'https://other.example', act: { sub: 'portal', exp: 1 } },
@@ -102,7 +102,7 @@ describe('taken', () => {
   });
 });
 
-describe('refused: what is no token', () => {
+describe('refused: malformed tokens', () => {
   test.each([
     ['nothing', ''],
     ['text', 'hello'],
@@ -121,7 +121,7 @@ describe('refused: what is no token', () => {
     expect(await outcome(token)).toBe('401 token_malformed');
   });
 
-  test('another spelling of the same signature', async () => {
+  test('a non-canonical spelling of a signature is refused', async () => {
     const token = await signed(good);
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const last = alphabet.indexOf(token.at(-1) as string);
@@ -142,7 +142,7 @@ describe('refused: what is no token', () => {
     expect(await outcome(await signText(ec, text))).toBe('401 token_malformed');
   });
 
-  test('a token of 8192 characters is read, a longer one is not', async () => {
+  test('a token of 8192 characters is accepted, a longer one is refused', async () => {
     const room = 8_192 - (await signed({ ...good, pad: '' })).length;
     const fill = Math.floor((room * 3) / 4);
     let pad = '';
@@ -156,7 +156,7 @@ describe('refused: what is no token', () => {
     expect(await outcome('a.'.repeat(10_000_000))).toBe('401 token_too_large');
   });
 
-  test('JSON that is nested too deep', async () => {
+  test('a token with deeply nested JSON is refused', async () => {
     const nested = `${'['.repeat(10)}${']'.repeat(10)}`;
     const deep = `${'['.repeat(1_000)}${']'.repeat(1_000)}`;
     const text = (value: string) => `${JSON.stringify(good).slice(0, -1)},"x":${value}}`;
@@ -165,7 +165,7 @@ describe('refused: what is no token', () => {
   });
 });
 
-describe('refused: what is signed otherwise than it must be', () => {
+describe('refused: wrong algorithms and signatures', () => {
   test.each([
     'none',
     'None',
@@ -184,7 +184,7 @@ describe('refused: what is signed otherwise than it must be', () => {
     expect(await outcome(`${part({ alg })}.${part(good)}.AAAA`)).toBe('401 algorithm_refused');
   });
 
-  test('no signature at all', async () => {
+  test('a token without a signature is refused', async () => {
     expect(await outcome(`${part({ alg: 'none' })}.${part(good)}.`)).toBe('401 token_malformed');
   });
 
@@ -192,21 +192,21 @@ describe('refused: what is signed otherwise than it must be', () => {
     expect(await outcome(signWithPublicKey(kid === 'rsa' ? rsa : ec, good))).toBe('401 algorithm_refused');
   });
 
-  test('the key of somebody else under the same name', async () => {
+  test('a token signed with another key of the same kid is refused', async () => {
     expect(await outcome(await signed(good, {}, stranger))).toBe('401 signature_wrong');
   });
 
-  test('a key in the header that fits the signature', async () => {
+  test('a token with its own key in the header is refused', async () => {
     const header = { kid: undefined, jwk: stranger.jwk, jku: 'https://evil.example/jwks.json' };
     expect(await outcome(await signed(good, header, stranger))).toBe('401 signature_wrong');
   });
 
-  test('claims that were changed after they were signed', async () => {
+  test('a token whose claims were changed is refused', async () => {
     const [header, , signature] = (await signed(good)).split('.');
     expect(await outcome(`${header}.${part({ ...good, sub: 'root' })}.${signature}`)).toBe('401 signature_wrong');
   });
 
-  test('a signature of zeros, which once passed for every message', async () => {
+  test('an ECDSA signature of zeros is refused', async () => {
     const zeros = Buffer.alloc(64).toString('base64url');
     expect(await outcome(`${part({ alg: 'ES256', kid: 'ec' })}.${part(good)}.${zeros}`)).toBe('401 signature_wrong');
   });
@@ -240,7 +240,7 @@ describe('refused: what is signed otherwise than it must be', () => {
   });
 });
 
-describe('refused: what the claims say', () => {
+describe('refused: invalid claims', () => {
   test.each<[string, object, string]>([
     ['another issuer', { ...good, iss: 'https://evil.example' }, '401 issuer_unknown'],
     ['an issuer with a slash more', { ...good, iss: `${issuer}/` }, '401 issuer_unknown'],
@@ -272,7 +272,7 @@ describe('refused: what the claims say', () => {
     expect(await outcome(await signed(claims))).toBe(expected);
   });
 
-  test('a chain of 4 actors is taken, one of 5 is not', async () => {
+  test('an act chain of 4 actors is accepted, one of 5 is refused', async () => {
     const chain = (length: number): object =>
       Array.from({ length }).reduce<object>((act, _, at) => ({ sub: `a${at}`, ...(at === 0 ? {} : { act }) }), {});
     expect(await verify(await signed({ ...good, act: chain(4) }))).toMatchObject({ actors: { length: 4 } });
@@ -293,7 +293,7 @@ describe('refused: what the claims say', () => {
   });
 });
 
-test('the key of one issuer proves nothing of another one', async () => {
+test('a token of one issuer signed with the key of another is refused', async () => {
   await using other = await startJwksServer(stranger);
   const verifier = createVerifier({
     issuers: [
@@ -311,13 +311,13 @@ test('the key of one issuer proves nothing of another one', async () => {
   });
 });
 
-test('one issuer twice is a mistake of the program', () => {
+test('an issuer that is listed twice throws at creation', () => {
   const one = { issuer, audience, jwks: server.url };
-  expect(() => createVerifier({ issuers: [one, one] })).toThrow('stands twice');
+  expect(() => createVerifier({ issuers: [one, one] })).toThrow('is listed twice');
 });
 
 describe('keys of an issuer', () => {
-  test('are fetched once for many tokens at once, and a rotation is seen with the first new token', async () => {
+  test('keys are fetched once for concurrent tokens, and again for the first token of a rotated key', async () => {
     const at = createFakeClock();
     const next = await createTestKey('ES256', 'next');
     await using jwks = await startJwksServer(ec);
@@ -333,7 +333,7 @@ describe('keys of an issuer', () => {
     expect(jwks.asked()).toBe(2);
   });
 
-  test('names that nobody has make nobody fetch again before 30 seconds', async () => {
+  test('unknown key ids cause at most one fetch in 30 seconds', async () => {
     const at = createFakeClock();
     await using jwks = await startJwksServer(ec);
     const verifier = verifierOf(jwks.url, at);
@@ -349,7 +349,7 @@ describe('keys of an issuer', () => {
     expect(jwks.asked()).toBe(2);
   });
 
-  test('a key that is taken back proves nothing any more after 15 minutes, or with the next fetch', async () => {
+  test('a revoked key is invalid after the next fetch, at the latest after 15 minutes', async () => {
     const at = createFakeClock();
     const next = await createTestKey('ES256', 'next');
     await using jwks = await startJwksServer(ec);
@@ -412,7 +412,7 @@ describe('keys of an issuer', () => {
     expect(await verifier.verify(token)).toMatchObject({ kind: 'identity' });
   });
 
-  test('a server that dies: known keys are used for 15 minutes, then nothing is valid', async () => {
+  test('keys of an unreachable issuer are used for 15 minutes, then every token is refused', async () => {
     const at = createFakeClock();
     await using jwks = await startJwksServer(ec);
     const verifier = verifierOf(jwks.url, at);
@@ -425,7 +425,7 @@ describe('keys of an issuer', () => {
     expect(await verifier.verify(token)).toMatchObject({ code: 'identity_unavailable', status: 503 });
   });
 
-  test('a name that is not among the known keys cannot be judged while nothing can be fetched', async () => {
+  test('a token with an unknown kid is identity_unavailable while keys cannot be fetched', async () => {
     const at = createFakeClock();
     await using jwks = await startJwksServer(ec);
     const verifier = verifierOf(jwks.url, at);
@@ -448,7 +448,7 @@ describe('keys of an issuer', () => {
     expect(await verifierOf(jwks.url).verify(await signed(good))).toMatchObject({ kind: 'identity' });
   });
 
-  test('a point that lies on no curve is a key that proves nothing', async () => {
+  test('a published key that is not on its curve verifies no token', async () => {
     await using jwks = await startJwksServer(ed);
     jwks.publish(ed, { ...ec.jwk, y: ec.jwk.x as string });
     expect(await verifierOf(jwks.url).verify(await signed(good))).toMatchObject({ code: 'key_unknown' });
@@ -456,7 +456,7 @@ describe('keys of an issuer', () => {
 });
 
 describe('keys in a mounted file', () => {
-  test('are read again within a second; a file that is gone or broken is no key', async () => {
+  test('a mounted key file is read again within a second, and a missing or invalid file has no key', async () => {
     const at = createFakeClock();
     const folder = mkdtempSync(join(tmpdir(), 'portcullis-jwks-'));
     const file = join(folder, 'jwks.json');

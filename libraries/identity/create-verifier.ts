@@ -1,18 +1,18 @@
 import { compactVerify, errors } from 'jose';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { fetchKeys, readKeysFile } from './fetch-keys.ts';
-import { algorithms, type Identity, type Refusal, refusal } from './identity.ts';
-import { judgeClaims } from './judge-claims.ts';
+import { algorithms, type Identity, type TokenError, refusal } from './identity.ts';
+import { validateClaims } from './validate-claims.ts';
 import { fetchedKeyTimes, KeyCache, mountedKeyTimes } from './key-cache.ts';
 import { KeysError, type PublicKeys } from './public-keys.ts';
-import { own, readToken, type UnprovedToken } from './read-token.ts';
+import { own, readToken, type UnverifiedToken } from './read-token.ts';
 
-export type { Identity, Refusal, RefusalCode, Subject } from './identity.ts';
+export type { Identity, TokenError, TokenErrorCode, Subject } from './identity.ts';
 
 export type TrustedIssuer = {
-  /** Claim `iss`, compared as it is. */
+  /** Claim `iss`, compared exactly. */
   readonly issuer: string;
-  /** One of the claim `aud`. */
+  /** Must be one of the claim `aud`. */
   readonly audience: string;
   /** Where its keys are: a URL, or the path of a mounted file. */
   readonly jwks: URL | { readonly file: string };
@@ -21,22 +21,22 @@ export type TrustedIssuer = {
 export type VerifierOptions = {
   readonly issuers: readonly TrustedIssuer[];
   readonly clock?: Clock;
-  /** Told why keys of an issuer cannot be had; the message holds no token. */
+  /** Called when the keys of an issuer cannot be loaded; the message contains no token. */
   readonly onUnavailable?: (issuer: string, error: KeysError) => void;
 };
 
 export type Verifier = {
   /**
-   * Who the token speaks of. It never throws for what a token, an issuer or a network does: where the keys cannot be
-   * had the refusal is `identity_unavailable`. An answer is good for one request.
+   * The identity of a token, for one request. Never throws because of a token, an issuer or a network: if the keys
+   * cannot be loaded the error is `identity_unavailable`.
    */
-  verify(token: string): Promise<Identity | Refusal>;
+  verify(token: string): Promise<Identity | TokenError>;
 };
 
-/** Judges tokens of several issuers, each with keys of its own: RS256, ES256 and EdDSA, signed JWTs only. */
+/** Verifies signed JWTs (RS256, ES256, EdDSA) of several issuers, each with its own keys. */
 export function createVerifier({ issuers, clock = systemClock, onUnavailable }: VerifierOptions): Verifier {
   const known = new Map(issuers.map((one) => [one.issuer, { ...one, cache: cacheOf(one, clock) }]));
-  if (known.size !== issuers.length) throw new Error('an issuer stands twice in the list of those that are trusted');
+  if (known.size !== issuers.length) throw new Error('an issuer is listed twice');
 
   return {
     async verify(token) {
@@ -53,7 +53,7 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
         onUnavailable?.(issuer.issuer, error);
         return refusal('identity_unavailable');
       }
-      return judgeClaims(read.claims, { issuer: issuer.issuer, audience: issuer.audience, now: clock.date() });
+      return validateClaims(read.claims, { issuer: issuer.issuer, audience: issuer.audience, now: clock.date() });
     },
   };
 }
@@ -63,12 +63,12 @@ function cacheOf({ jwks }: TrustedIssuer, clock: Clock): KeyCache {
   return new KeyCache({ load: () => readKeysFile(jwks.file), clock, ...mountedKeyTimes });
 }
 
-function kidOf({ header }: UnprovedToken): string | undefined {
+function kidOf({ header }: UnverifiedToken): string | undefined {
   const kid = own(header, 'kid');
   return typeof kid === 'string' ? kid : undefined;
 }
 
-async function signatureFault(token: string, keys: PublicKeys): Promise<Refusal | undefined> {
+async function signatureFault(token: string, keys: PublicKeys): Promise<TokenError | undefined> {
   const options = { algorithms: [...algorithms] };
   try {
     await compactVerify(token, keys.find, options);
@@ -79,12 +79,12 @@ async function signatureFault(token: string, keys: PublicKeys): Promise<Refusal 
   }
 }
 
-/** A token without a key id may be one of any key that fits its algorithm; their number is bounded. */
+/** A token without a key id is verified with every key of its algorithm; the number of keys is bounded. */
 async function faultOfEach(
   token: string,
   candidates: errors.JWKSMultipleMatchingKeys,
   options: { readonly algorithms: string[] },
-): Promise<Refusal | undefined> {
+): Promise<TokenError | undefined> {
   for await (const key of candidates) {
     try {
       await compactVerify(token, key, options);
@@ -96,13 +96,13 @@ async function faultOfEach(
   return refusal('signature_wrong');
 }
 
-/** @throws what is no judgement of the token */
-function faultOf(error: unknown): Refusal {
+/** @throws errors that do not concern the token */
+function faultOf(error: unknown): TokenError {
   if (error instanceof errors.JWSSignatureVerificationFailed) return refusal('signature_wrong');
   if (error instanceof errors.JWKSNoMatchingKey) return refusal('key_unknown');
   if (error instanceof errors.JOSEAlgNotAllowed) return refusal('algorithm_refused');
   if (error instanceof errors.JWSInvalid || error instanceof errors.JOSENotSupported) return refusal('token_malformed');
-  // A published key that cannot be used at all: the point of an elliptic curve that does not lie on it, say.
+  // An invalid published key, such as a point that is not on its curve.
   if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) {
     return refusal('key_unknown');
   }

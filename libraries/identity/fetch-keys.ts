@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { KeysError, keySetLimits, type PublicKeys, readPublicKeys } from './public-keys.ts';
 
-/** How long the whole answer may take, milliseconds. */
+/** Timeout of the whole answer, milliseconds. */
 export const fetchMs = 5_000;
 
 /**
- * Fetches a JWKS: no redirect, a bounded answer, a bounded time.
+ * Fetches a JWKS without redirects, within the size limit and the timeout.
  * @throws KeysError
  */
 export async function fetchKeys(url: URL, timeoutMs = fetchMs): Promise<PublicKeys> {

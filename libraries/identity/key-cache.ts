@@ -4,24 +4,24 @@ import { KeysError, type PublicKeys } from './public-keys.ts';
 export type KeyCacheOptions = {
   readonly load: () => Promise<PublicKeys>;
   readonly clock: Clock;
-  /** Keys of this age are loaded again, while the old ones are still used, milliseconds. */
+  /** Age at which keys are loaded again in the background, milliseconds. */
   readonly freshMs: number;
-  /** Keys of this age are not used any more: an issuer takes a key back by no longer publishing it, milliseconds. */
+  /** Age at which keys are no longer used, milliseconds: an issuer revokes a key by no longer publishing it. */
   readonly usableMs: number;
-  /** An unknown key makes nobody load again before this time has passed since the last load, milliseconds. */
+  /** Shortest time between a load and the next one for an unknown key id, milliseconds. */
   readonly unknownMs: number;
-  /** A failed load is not tried again before this time has passed, milliseconds. */
+  /** Shortest time between a failed load and the next one, milliseconds. */
   readonly failedMs: number;
 };
 
-/** For a JWKS that is fetched. */
+/** For a JWKS at a URL. */
 export const fetchedKeyTimes = { freshMs: 300_000, usableMs: 900_000, unknownMs: 30_000, failedMs: 2_000 } as const;
 /** For a JWKS in a mounted file. */
 export const mountedKeyTimes = { freshMs: 1_000, usableMs: 1_000, unknownMs: 1_000, failedMs: 1_000 } as const;
 
 type Loaded = { readonly keys: PublicKeys; readonly at: number };
 
-/** The keys of one issuer: loaded when they are asked for, one load at a time. Nothing happens while nobody asks. */
+/** The keys of one issuer, loaded on demand, one load at a time. */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
   #loaded: Loaded | undefined;
@@ -33,8 +33,8 @@ export class KeyCache {
   }
 
   /**
-   * Keys among which the named one is, where the issuer publishes it.
-   * @throws KeysError where that cannot be known
+   * The current keys, loaded again if the named one is unknown.
+   * @throws KeysError if they cannot be loaded
    */
   async keysFor(kid: string | undefined): Promise<PublicKeys> {
     const { freshMs, usableMs, unknownMs } = this.#options;
@@ -49,7 +49,7 @@ export class KeyCache {
   async #load(): Promise<PublicKeys> {
     const { clock, failedMs } = this.#options;
     if (this.#failedAt !== undefined && clock.now() - this.#failedAt < failedMs) {
-      throw new KeysError('the JWKS could not be had a moment ago');
+      throw new KeysError('the last attempt to load the JWKS failed');
     }
     this.#loading ??= this.#options
       .load()

@@ -34,7 +34,7 @@ async function verify(token: string) {
   return createVerifier({ issuers: [{ issuer, audience, jwks: { file: jwks } }], clock }).verify(token);
 }
 
-test('a minted token says what it was asked to say', async () => {
+test('a minted token has the requested claims', async () => {
   const actors = [
     { issuer: said.issuer, subject: 'agent-2' },
     { issuer: 'https://other.example', subject: 'agent-1' },
@@ -51,7 +51,7 @@ test('a minted token says what it was asked to say', async () => {
   });
 });
 
-test('the file is for its owner only, and made once', async () => {
+test('the key file is readable by its owner only and created once', async () => {
   expect(statSync(keyFile).mode & 0o777).toBe(0o600);
   const before = readFileSync(keyFile, 'utf8');
   await ensureSigningKeys(keyFile);
@@ -63,7 +63,7 @@ const rotate = (revoke = false) => rotateSigningKeys(keyFile, { now: clock.date(
 const signerOf = (token: string) => decodeProtectedHeader(token).kid;
 
 describe('a rotation', () => {
-  test('publishes a key before it signs, so that a verifier that holds those of before can ask for it', async () => {
+  test('a rotated key is published before it signs, so that verifiers can fetch it', async () => {
     const first = await mint();
     const { kid, signsFrom, published } = await rotate();
     expect([published, signsFrom.getTime() - clock.date().getTime()]).toEqual([2, 35_000]);
@@ -74,7 +74,7 @@ describe('a rotation', () => {
     expect(signerOf(await mint())).toBe(kid);
   });
 
-  test('leaves tokens of every key before valid until they end', async () => {
+  test('tokens of earlier keys stay valid after a rotation until they expire', async () => {
     const long = await mint(longestTokenSeconds);
     await rotate();
     clock.advance(40_000);
@@ -87,7 +87,7 @@ describe('a rotation', () => {
     expect(await verify(long)).toMatchObject({ kind: 'identity' });
   });
 
-  test('that revokes leaves no token of before valid, and signs at once', async () => {
+  test('a revoking rotation invalidates earlier tokens and signs at once', async () => {
     const first = await mint();
     await rotate();
     const { kid, published } = await rotate(true);
@@ -98,7 +98,7 @@ describe('a rotation', () => {
     expect(await verify(next)).toMatchObject({ kind: 'identity' });
   });
 
-  test('is refused where it would take a key away whose tokens may be valid, unless it revokes', async () => {
+  test('a rotation that would drop a key with valid tokens is refused unless it revokes', async () => {
     for (let published = 2; published <= 8; published += 1) expect(await rotate()).toMatchObject({ published });
     const before = readFileSync(keyFile, 'utf8');
     await expect(rotate()).rejects.toMatchObject({ code: 'too_many_keys' });
@@ -108,7 +108,7 @@ describe('a rotation', () => {
     expect(await rotate(true)).toMatchObject({ published: 1 });
   });
 
-  test('has a key published for as long as a token of it may live, and not longer', async () => {
+  test('an old key is published as long as its tokens can be valid', async () => {
     const { signsFrom } = await rotate();
     const keys = await readSigningKeys(keyFile);
     const last = signsFrom.getTime() + longestTokenSeconds * 1_000 + 300_000;
@@ -117,14 +117,14 @@ describe('a rotation', () => {
   });
 });
 
-test('what is published holds nothing secret', async () => {
+test('the published keys have no private members', async () => {
   await rotate();
   for (const key of publicKeySet(await readSigningKeys(keyFile)).keys) {
     expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
   }
 });
 
-describe('a file that holds no keys is refused, and not repeated', () => {
+describe('an invalid key file is refused, and the error does not contain its content', () => {
   test.each(['', '{}', '{"keys":[]}', '{"keys":[{"kty":"oct","k":"hunter2"}]}'])('%s', async (text) => {
     writeFileSync(keyFile, text);
     const minting = mintToken({ ...said, keyFile, ttlSeconds: 60 });

@@ -11,13 +11,13 @@ export type MintOptions = {
   readonly subject: string;
   readonly audience: string;
   readonly ttlSeconds: number;
-  /** Who acts for the subject, the one that will call first (RFC 8693, section 4.1). */
+  /** The act chain (RFC 8693, section 4.1), the direct caller first. */
   readonly actors?: readonly Subject[];
   readonly clock?: Clock;
 };
 
 /**
- * Signs one token with the key of the file that signs now. Only who may read the file can; nothing of it goes over a network.
+ * Signs one token with the current key of the file. The file is read locally and never leaves the machine.
  * @throws SigningKeysError
  */
 export async function mintToken(options: MintOptions): Promise<string> {

@@ -2,13 +2,13 @@ import { createLocalJWKSet, type JWK } from 'jose';
 import { parseStrict } from '#kit/json/parse-strict';
 import { isMembers, own } from './read-token.ts';
 
-/** Keys that an issuer publishes (RFC 7517), those that can prove a token here. */
+/** The published keys of an issuer (RFC 7517) that can verify a token. */
 export type PublicKeys = {
   has(kid: string): boolean;
   readonly find: ReturnType<typeof createLocalJWKSet>;
 };
 
-/** A JWKS cannot be had. The message names the place and holds nothing that came from there. */
+/** A JWKS cannot be loaded. The message names its location and none of its content. */
 export class KeysError extends Error {
   readonly code = 'keys_unavailable';
 
@@ -20,12 +20,12 @@ export class KeysError extends Error {
 
 export const keySetLimits = { bytes: 131_072, keys: 32, rsaBits: 2_048 } as const;
 
-/** Members by which a key would be a secret one: it is no key to publish, and none to trust. */
+/** Members of a private or symmetric key, which must not be published and is not trusted. */
 const secretMembers = ['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
 
 /**
- * Reads a JWKS. Keys of other kinds, for other uses, of too few bits or with a secret are left out.
- * @throws KeysError where it is no JWKS, or nothing is left
+ * Reads a JWKS. Keys of other types or uses, with too few bits or with private members are ignored.
+ * @throws KeysError if it is not a JWKS or has no usable key
  */
 export function readPublicKeys(bytes: Uint8Array, place: string): PublicKeys {
   const keys = keysOf(bytes).filter(isUsable);

@@ -1,10 +1,10 @@
 import { bearerToken } from '#kit/http/bearer';
-import { type Refusal, refusal } from './identity.ts';
+import { type TokenError, refusal } from './identity.ts';
 
-/** The bearer token of a request, from Node's flat list of names and values; it must not be logged. */
+/** The bearer token of a request, from Node's raw headers. It must not be logged. */
 export function readBearer(
   rawHeaders: readonly string[],
-): { readonly kind: 'bearer'; readonly token: string } | Refusal {
+): { readonly kind: 'bearer'; readonly token: string } | TokenError {
   const found = bearerToken(rawHeaders);
   if (found.ok) return { kind: 'bearer', token: found.token };
   switch (found.fault) {

@@ -1,18 +1,18 @@
 import { type JsonValue, parseStrict } from '#kit/json/parse-strict';
-import { algorithms, type Refusal, type RefusalCode, refusal, tokenLimits } from './identity.ts';
+import { algorithms, type TokenError, type TokenErrorCode, refusal, tokenLimits } from './identity.ts';
 
 type Members = Readonly<Record<string, JsonValue>>;
-/** A token whose signature nobody has looked at yet. */
-export type UnprovedToken = { readonly kind: 'token'; readonly header: Members; readonly claims: Members };
+/** A token whose signature is not verified yet. */
+export type UnverifiedToken = { readonly kind: 'token'; readonly header: Members; readonly claims: Members };
 
 const compact = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 const types = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
 
 /**
- * Reads a JWS in compact form (RFC 7515, section 7.1) strictly: canonical base64url, JSON objects with no key twice,
- * so that no other reader can see another token in the same characters.
+ * Reads a JWS in compact form (RFC 7515, section 7.1) strictly: canonical base64url and JSON objects without repeated
+ * keys, so that no other reader can see another token in the same characters.
  */
-export function readToken(token: string): UnprovedToken | Refusal {
+export function readToken(token: string): UnverifiedToken | TokenError {
   if (token.length > tokenLimits.characters) return refusal('token_too_large');
   const parts = compact.exec(token);
   const header = objectOf(parts?.[1]);
@@ -22,9 +22,9 @@ export function readToken(token: string): UnprovedToken | Refusal {
   return fault === undefined ? { kind: 'token', header, claims } : refusal(fault);
 }
 
-function headerFault(header: Members): RefusalCode | undefined {
+function headerFault(header: Members): TokenErrorCode | undefined {
   if (!algorithms.some((algorithm) => algorithm === header['alg'])) return 'algorithm_refused';
-  // RFC 7515, section 4.1.11: whoever does not understand an extension must refuse, and we know none.
+  // RFC 7515, section 4.1.11: an extension that is not understood must be refused, and none is supported.
   if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) return 'critical_refused';
   const { typ, kid } = { typ: own(header, 'typ'), kid: own(header, 'kid') };
   if (typ !== undefined && !(typeof typ === 'string' && types.has(typ.toLowerCase()))) return 'type_refused';
@@ -32,7 +32,7 @@ function headerFault(header: Members): RefusalCode | undefined {
   return undefined;
 }
 
-/** A member of the object itself: the text of a token must not reach what every object inherits. */
+/** An own member of an object: a token must not reach inherited members. */
 export function own(members: Members, name: string): JsonValue | undefined {
   return Object.hasOwn(members, name) ? members[name] : undefined;
 }
@@ -51,7 +51,7 @@ function objectOf(part: string | undefined): Members | undefined {
   }
 }
 
-/** The last character may carry bits that mean nothing; other values of them would be other tokens of one meaning. */
+/** The last character may have unused bits, with which one token would have several spellings. */
 function isCanonical(part: string | undefined): boolean {
   return part !== undefined && Buffer.from(part, 'base64url').toString('base64url') === part;
 }

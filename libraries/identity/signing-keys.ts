@@ -14,41 +14,41 @@ const keySchema = z.strictObject({
   x: memberSchema,
   y: memberSchema,
   d: memberSchema,
-  /** Absent: it signs since it is there. */
+  /** Absent: since its creation. */
   signsFrom: z.iso.datetime().optional(),
-  /** Absent: it is the newest one. */
+  /** Absent: the newest key. */
   signsUntil: z.iso.datetime().optional(),
 });
-/** Keys that may be published at a time. */
+/** Most keys that are published at a time. */
 export const mostSigningKeys = 8;
 const fileSchema = z.strictObject({ keys: z.array(keySchema).min(1).max(mostSigningKeys) });
 
-/** The longest life of a token of the development issuer, seconds: thirty days. */
+/** Longest lifetime of a token of the development issuer, seconds: thirty days. */
 export const longestTokenSeconds = 2_592_000;
 /**
- * A new key is published for so long before it signs, milliseconds: a verifier that holds keys of before asks for an
- * unknown one only when its own are 30 s old (key-cache.ts).
+ * How long a new key is published before it signs, milliseconds: a verifier fetches the keys again for an unknown key id
+ * only when its own are 30 s old (key-cache.ts).
  */
 export const publishedAheadMs = 35_000;
-/** Clocks may differ by so much between who signs and who verifies, milliseconds. */
+/** Largest clock skew between issuer and verifier, milliseconds. */
 const skewMs = 300_000;
 
 /** A private key of the development issuer as JWK, for ES256. */
 export type SigningKey = z.infer<typeof keySchema>;
 
-/** A file of signing keys cannot be used. The message names the file, never what it holds. */
+/** A file of signing keys is invalid. The message names the file, not its content. */
 export class SigningKeysError extends Error {
   readonly code = 'signing_keys';
 
   constructor(path: string, cause: unknown) {
-    super(`${path} holds no signing keys: move it away, and the development issuer makes new ones at its next start`, {
+    super(`${path} holds no signing keys: move it away, and the development issuer creates new ones at its next start`, {
       cause,
     });
     this.name = 'SigningKeysError';
   }
 }
 
-/** Makes a file of one new key where there is none; for its owner only. */
+/** Creates a file with one new key if it is missing, readable by its owner only. */
 export async function ensureSigningKeys(path: string): Promise<void> {
   const found = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -58,7 +58,7 @@ export async function ensureSigningKeys(path: string): Promise<void> {
 }
 
 /**
- * The keys of a file, the newest one first.
+ * The keys of a file, the newest first.
  * @throws SigningKeysError
  */
 export async function readSigningKeys(path: string): Promise<readonly [SigningKey, ...SigningKey[]]> {
@@ -70,22 +70,22 @@ export async function readSigningKeys(path: string): Promise<readonly [SigningKe
   }
 }
 
-/** More keys than may be published have tokens that have not ended. */
+/** A rotation would publish more keys than allowed. */
 export class TooManyKeysError extends Error {
   readonly code = 'too_many_keys';
 
   constructor() {
     super(
-      `${mostSigningKeys} keys have tokens that may be valid: rotate when one of them has none, or revoke them all`,
+      `${mostSigningKeys} keys may have valid tokens: rotate again when the tokens of one have expired, or revoke them all`,
     );
     this.name = 'TooManyKeysError';
   }
 }
 
 /**
- * Makes a new key, which signs when verifiers can know it; tokens of the keys before stay valid until they end. With
- * `revoke` nothing of before stays: the new key signs at once, and no token of an earlier one is valid when verifiers
- * have asked for the keys again.
+ * Creates a key, which signs when verifiers can know it; tokens of earlier keys stay valid until they expire. With
+ * `revoke` all earlier keys are removed: the new key signs at once, and tokens of the earlier ones become invalid when
+ * verifiers fetch the keys again.
  * @throws SigningKeysError, TooManyKeysError
  */
 export async function rotateSigningKeys(
@@ -102,7 +102,7 @@ export async function rotateSigningKeys(
   return { kid: created.kid, signsFrom, published: kept.length + 1 };
 }
 
-/** The keys whose tokens can be valid: no token outlives what it may live after its key signed last. */
+/** The keys whose tokens can still be valid: a key is dropped when its last possible token has expired. */
 export function publishedKeys(keys: readonly SigningKey[], now: Date): readonly SigningKey[] {
   const longestMs = longestTokenSeconds * 1_000 + skewMs;
   return keys.filter(
@@ -110,13 +110,13 @@ export function publishedKeys(keys: readonly SigningKey[], now: Date): readonly 
   );
 }
 
-/** The key that signs now: the newest one that verifiers can know. */
+/** The signing key: the newest one that verifiers can know. */
 export function signingKeyAt(keys: readonly [SigningKey, ...SigningKey[]], now: Date): SigningKey {
   const known = keys.find(({ signsFrom }) => signsFrom === undefined || Date.parse(signsFrom) <= now.getTime());
   return known ?? keys.at(-1) ?? keys[0];
 }
 
-/** What others may know of the keys: a JWKS (RFC 7517). */
+/** The public parts of the keys as JWKS (RFC 7517). */
 export function publicKeySet(keys: readonly SigningKey[]): { readonly keys: readonly JWK[] } {
   return { keys: keys.map(({ d: _secret, signsFrom: _from, signsUntil: _until, ...shown }) => shown) };
 }

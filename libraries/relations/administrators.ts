@@ -3,11 +3,11 @@ import { controlPlane } from './model.ts';
 import type { Relations } from './ports.ts';
 import { userSubject } from './subject.ts';
 
-/** A user who may administer from the first start on. */
+/** A user who is granted the permission to administer at every start. */
 export type Administrator = { readonly issuer: string; readonly subject: string };
 
 /**
- * Reads PORTCULLIS_ADMINISTRATORS: items `issuer|subject`. The first bar separates: no issuer, a URL, holds one.
+ * Reads PORTCULLIS_ADMINISTRATORS: items `issuer|subject`. The first bar is the separator: an issuer is a URL and has none.
  * @throws ConfigError
  */
 export function readAdministrators(items: readonly string[]): readonly Administrator[] {
@@ -20,7 +20,7 @@ export function readAdministrators(items: readonly string[]): readonly Administr
   });
 }
 
-/** Gives the first administrators their right; who has it already keeps it, and nobody loses it. */
+/** Grants the first administrators their permission. Nothing is revoked. */
 export async function grantAdministrators(
   relations: Pick<Relations, 'grant'>,
   administrators: readonly Administrator[],

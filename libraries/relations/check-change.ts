@@ -3,7 +3,7 @@ import { RelationsModelError } from './relations-error.ts';
 import { checkTuple, type Tuple } from './tuple.ts';
 
 /**
- * The tuples of a grant or revoke, each once and known to the model.
+ * Validates and deduplicates the tuples of a grant or revoke.
  * @throws RelationsModelError
  */
 export function checkChange(tuples: readonly Tuple[]): readonly Tuple[] {

@@ -1,11 +1,11 @@
-/** Who may be given a relation directly: every user, every agent, the members of a group, or another object. */
+/** Subjects that a relation can be granted to: a user, an agent, the members of a group, or another object. */
 export type SubjectKind = 'user' | 'agent' | 'group#member' | 'collection';
 
-/** What gives a relation beside a tuple of its own. */
+/** How a relation follows from another one. */
 export type Implication =
-  /** Whoever has the other relation to the same object. */
+  /** From another relation to the same object. */
   | { readonly relation: string }
-  /** Whoever has `relation` to the object that `through` names: read on a parent collection passes to its children. */
+  /** From `relation` to the object of the relation `through`: readers of a parent collection can read its children. */
   | { readonly relation: string; readonly through: string };
 
 export type RelationRule = { readonly direct: readonly SubjectKind[]; readonly also: readonly Implication[] };
@@ -14,8 +14,8 @@ const people = ['user', 'agent', 'group#member'] as const;
 const given = { direct: people, also: [] } as const satisfies RelationRule;
 
 /**
- * Every type of object, its relations, and who has them (documents 2 and 3). `invoke` does not give `view` nor the other
- * way round. A document whose collection decides on it has its collection as `parent`, one that decides itself has none.
+ * Every type of object with its relations. `invoke` and `view` do not follow from each other. A document that inherits the
+ * readers of its collection has it as `parent`; a document with its own access list has no parent.
  */
 export const model = {
   group: {
@@ -42,10 +42,10 @@ export const model = {
 
 export type ObjectType = keyof typeof model;
 
-/** The object of the right to administer this installation. */
+/** The object of the permission control_plane:control-plane#administer. */
 export const controlPlane = 'control_plane:control-plane';
 
-/** The rule of a relation; undefined where the model has none. */
+/** The rule of a relation; undefined if the model has no such relation. */
 export function ruleOf(type: string, relation: string): RelationRule | undefined {
   const relations: Readonly<Record<string, RelationRule>> | undefined = Object.hasOwn(model, type)
     ? model[type as ObjectType]

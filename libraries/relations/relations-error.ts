@@ -1,4 +1,4 @@
-/** Nobody knows whether the relation holds, or the change was made: the store is away, too slow or refuses this client. */
+/** The result of a check or change is unknown: the store is unreachable, too slow, or refuses this client. */
 export class RelationsUnavailableError extends Error {
   readonly code = 'relations_unavailable';
 
@@ -17,7 +17,7 @@ export type RelationsModelFault =
   | 'bad_cursor'
   | 'too_complex';
 
-/** What was asked or given is nothing that the model knows. Nothing was asked of the store, and nothing changed. */
+/** The model does not allow the argument. The store was not called, and nothing changed. */
 export class RelationsModelError extends Error {
   readonly code: RelationsModelFault;
 

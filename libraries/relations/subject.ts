@@ -1,13 +1,13 @@
 import { RelationsModelError } from './relations-error.ts';
 import { nameLimits } from './tuple.ts';
 
-/** Characters of an issuer or subject that stand for themselves; no store gives them a meaning. */
+/** Characters that are not encoded; they have no meaning in any store. */
 const plain = /^[A-Za-z0-9._~/@+=,;!$&'()-]$/;
 
 /**
- * The subject of a user of an issuer: `user:<issuer>|<sub>`, each percent-encoded where a character is none of
- * `A-Z a-z 0-9 . _ ~ / @ + = , ; ! $ & ' ( ) -`. Two pairs never have one encoding, and people can read it.
- * @throws RelationsModelError where it would be longer than a store takes
+ * The subject of a user: `user:<issuer>|<sub>`, where every character except
+ * `A-Z a-z 0-9 . _ ~ / @ + = , ; ! $ & ' ( ) -` is percent-encoded. Different pairs have different subjects.
+ * @throws RelationsModelError if it is too long for a store
  */
 export function userSubject({ issuer, subject }: { readonly issuer: string; readonly subject: string }): string {
   const encoded = `user:${encode(issuer)}|${encode(subject)}`;
@@ -17,7 +17,7 @@ export function userSubject({ issuer, subject }: { readonly issuer: string; read
   return encoded;
 }
 
-/** The pair that `userSubject` made a subject of; undefined where it is none. */
+/** The pair that `userSubject` encoded; undefined for any other text. */
 export function readUserSubject(text: string): { readonly issuer: string; readonly subject: string } | undefined {
   const found = /^user:([^|]*)\|([^|]*)$/.exec(text);
   if (found?.[1] === undefined || found[2] === undefined) return undefined;
@@ -30,7 +30,7 @@ export function readUserSubject(text: string): { readonly issuer: string; readon
 }
 
 function encode(text: string): string {
-  if (!text.isWellFormed()) throw new RelationsModelError('bad_subject', 'issuer or subject is no well-formed text');
+  if (!text.isWellFormed()) throw new RelationsModelError('bad_subject', 'issuer or subject is not well-formed text');
   let encoded = '';
   for (const character of text) {
     encoded += plain.test(character) ? character : percent(character);

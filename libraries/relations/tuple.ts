@@ -10,14 +10,14 @@ export type Tuple = {
   readonly object: string;
 };
 
-/** Of one object or subject, in characters; the smaller one of what the stores take. */
+/** Longest object and subject in characters: the smaller limit of the stores. */
 export const nameLimits = { object: 256, subject: 512 } as const;
 
-/** An id holds no white space, colon, hash or asterisk: stores give those a meaning. */
+/** An id has no white space, colon, hash or asterisk, which have a meaning in stores. */
 const objectForm = /^([a-z_]+):([^\s:#*\u0000-\u001f\u007f]+)$/u;
 
 /**
- * Refuses a tuple that the model does not know.
+ * Refuses a tuple that the model does not allow.
  * @throws RelationsModelError
  */
 export function checkTuple(tuple: Tuple): void {
@@ -31,19 +31,19 @@ export function checkTuple(tuple: Tuple): void {
     );
   }
   if (tuple.subject === `${tuple.object}#${tuple.relation}`) {
-    throw new RelationsModelError('bad_subject', 'members of a group are its members: there is nothing to grant');
+    throw new RelationsModelError('bad_subject', 'a group cannot be a member of itself');
   }
 }
 
 /**
- * Refuses a question that the model does not know: whoever asks is one user or one agent.
+ * Refuses a check that the model does not allow; its subject must be one user or one agent.
  * @throws RelationsModelError
  */
 export function checkQuestion(subject: string, relation: string, object: string): void {
   checkRelation(relation, object);
   const kind = kindOf(subject);
   if (kind !== 'user' && kind !== 'agent') {
-    throw new RelationsModelError('bad_subject', 'a check asks for one user: or one agent:');
+    throw new RelationsModelError('bad_subject', 'the subject of a check must be one user: or one agent:');
   }
 }
 
@@ -54,7 +54,7 @@ function checkRelation(relation: string, object: string) {
   }
   const rule = ruleOf(type, relation);
   if (rule === undefined) {
-    throw new RelationsModelError('unknown_relation', 'the model knows no such relation of such an object');
+    throw new RelationsModelError('unknown_relation', 'the model has no such relation for this type of object');
   }
   return rule;
 }

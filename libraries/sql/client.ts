@@ -1,43 +1,44 @@
 import postgres from 'postgres';
 
-/** A statement of the driver, with what this module uses of it beyond its types. */
+/** A statement of the driver, with the members that its types omit; driver.test.ts pins them. */
 export type DriverQuery = Promise<unknown> & {
-  /** Called once, when somebody waits for the answer. */
+  /** Called once, when the statement is awaited. */
   handler: (query: DriverQuery) => unknown;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 };
 
-/** One connection to the server, made at its first statement and never made again. */
+/** One connection to the server, opened by its first statement and never reopened. */
 export type Client = {
-  /** Makes statements and their parts; one that somebody waits for must go through `execute`. */
+  /** Creates statements and fragments; an awaited statement must go through `execute`. */
   readonly raw: postgres.Sql;
-  /** Whether the connection is gone or given up: it takes no statement any more. */
+  /** Whether the connection is closed or discarded: it accepts no more statements. */
   isLost(): boolean;
   execute(query: DriverQuery): void;
-  /** Gives it up at once; statements under way are rejected. */
+  /** Closes the connection at once; statements in flight are rejected. */
   discard(): void;
-  /** Waits for statements under way, then ends the connection. */
+  /** Waits for statements in flight, then closes the connection. */
   end(seconds: number): Promise<void>;
 };
 
 /**
- * Opens a client of one connection. The driver can bring a lost connection back by itself, but then a transaction goes
- * on outside of any, a buffer keeps what was never sent, and a late write ends the process: what is lost stays lost.
+ * Opens a client of one connection. The driver reconnects a lost connection, but then statements of a transaction run
+ * outside of it, unsent data stays in a buffer, and a late write throws an uncaught error. A lost client is therefore
+ * never used again (docs/decisions/0011).
  */
 export function openClient(url: string, options: postgres.Options<Record<string, never>>): Client {
   let lost = false;
   const raw = postgres(url, {
     ...options,
     max: 1,
-    // The driver would end a connection of some age between two statements of a transaction.
+    // The driver would close an old connection between two statements of a transaction.
     max_lifetime: null,
     idle_timeout: null as never,
     onclose: () => {
       lost = true;
     },
   }) as unknown as postgres.Sql;
-  // Never waited for, so never sent: it only lends the function that sends statements of this connection.
+  // Never awaited, so never sent: it provides the function that sends statements over this connection.
   const { handler } = raw.unsafe('') as unknown as DriverQuery;
   return {
     raw,

@@ -11,18 +11,18 @@ const fault = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('addresses', () => {
-  test.each(['http://127.0.0.1/a', 'postgres://127.0.0.1', 'nonsense'])('%s is refused', (url) => {
+describe('connection URLs', () => {
+  test.each(['http://127.0.0.1/a', 'postgres://127.0.0.1', 'nonsense'])('the database URL %s is refused', (url) => {
     expect(() => connectSql({ url, applicationName: 'test' })).toThrow('must be postgres://user@host:port/database');
   });
 
-  test('a password in the address is refused, and not repeated', () => {
+  test('a URL with a password is refused, and the error does not contain the password', () => {
     const connect = () => connectSql({ url: 'postgres://me:hunter2@127.0.0.1/a', applicationName: 'test' });
     expect(connect).toThrow('holds a password');
     expect(connect).not.toThrow('hunter2');
   });
 
-  test('nobody listens: the statement fails, and the next one at once again', async () => {
+  test('every statement to a port without a listener fails with ECONNREFUSED', async () => {
     await using database = connectSql({ url: 'postgres://me@127.0.0.1:1/a', applicationName: 'test' });
     for (let round = 0; round < 3; round += 1) {
       const error = await fault(database.sql`select 1`);
@@ -32,7 +32,7 @@ describe('addresses', () => {
     expect(await fault(database.sql.begin((sql) => sql`select 1`))).toBeInstanceOf(SqlUnavailableError);
   });
 
-  test('a server that accepts and says nothing is given up', async () => {
+  test('a server that accepts a connection and stays silent fails with CONNECT_TIMEOUT', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
@@ -42,7 +42,7 @@ describe('addresses', () => {
     silent.close();
   });
 
-  test('a password file that is gone is the database being unavailable', async () => {
+  test('a missing password file makes the database unavailable', async () => {
     const password = passwordFrom('/nonexistent/password');
     await using database = connectSql({ url: 'postgres://me@127.0.0.1:1/a', applicationName: 'test', password });
     expect(await fault(database.sql`select 1`)).toBeInstanceOf(SqlUnavailableError);
@@ -50,14 +50,14 @@ describe('addresses', () => {
 });
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
-  test('values are parameters, rows come back typed', async () => {
+  test('values are sent as parameters and rows are typed', async () => {
     await using opened = await openTestDatabase();
     const text = `'; drop table x; --`;
     const rows = await opened.database.sql`select ${text}::text as text, ${[1, 2]}::int[] as list, ${true} as yes`;
     expect([...rows]).toEqual([{ text, list: [1, 2], yes: true }]);
   });
 
-  test('arrays are parameters of the type of their elements, text where none is named', async () => {
+  test('an array is a parameter of its element type, text by default', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     const odd = ['a', '', '"', '{}', ',', 'NULL', '\\', "'"];
@@ -67,7 +67,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
     expect(() => sql.array([1], 1)).toThrow('no array type is known');
   });
 
-  test('what the server refuses comes with its state and without a value', async () => {
+  test('a refused statement has its SQLSTATE and no value', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     await sql`create table secrets (name text constraint only_once primary key)`;
@@ -84,7 +84,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
     }
   });
 
-  test('a transaction is whole or nothing, and its callback sees the same errors', async () => {
+  test('a transaction commits or rolls back as a whole, and its callback sees the same errors', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     await sql`create table t (n int primary key)`;
@@ -106,21 +106,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
     expect([...(await sql`select n from t`)]).toEqual([{ n: 3 }]);
   });
 
-  test('a fragment is part of a statement, not one of its own', async () => {
+  test('a fragment is part of its statement and is not sent alone', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     const where = sql`where n > ${1}`;
     expect([...(await sql`select n from (values (1), (2)) as t (n) ${where}`)]).toEqual([{ n: 2 }]);
   });
 
-  test('a statement that takes longer than it may is ended by the server', async () => {
+  test('a statement that exceeds statement_timeout is ended by the server', async () => {
     await using opened = await openTestDatabase();
     await using short = opened.connect({ statementTimeoutMs: 200 });
     expect(await fault(short.sql`select pg_sleep(30)`)).toMatchObject({ code: 'sql_unavailable', reason: '57014' });
     expect([...(await short.sql`select 1 as one`)]).toEqual([{ one: 1 }]);
   });
 
-  test('a wrong password is unavailability; a file that is put right is read at the next connect', async () => {
+  test('a wrong password makes the database unavailable until the file is corrected', async () => {
     await using opened = await openTestDatabase();
     const { folder, passwordFile } = await testServer();
     const other = `${folder}/other-password`;
@@ -131,7 +131,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
     expect(await database.sql`select 1`).toHaveLength(1);
   });
 
-  test('sessions carry the name of the application', async () => {
+  test('sessions carry the application name', async () => {
     await using opened = await openTestDatabase();
     await using database = opened.connect({ applicationName: 'portcullis-x' });
     expect([...(await database.sql`select current_setting('application_name') as name`)]).toEqual([
@@ -141,7 +141,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
 });
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a server that fails'), () => {
-  test('a session that is ended in a transaction: nothing is kept, and the pool goes on', async () => {
+  test('a session that ends within a transaction rolls it back, and the pool opens a new one', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     await sql`create table t (n int)`;
@@ -157,7 +157,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a server that fails')
     await until('the pool answers', async () => (await sql`select n from t`).length === 0);
   });
 
-  test('a server that is stopped in the middle of a transaction is given up; what it had is undone', async () => {
+  test('a server process that is stopped within a transaction times out and rolls back', async () => {
     await using server = await startTestServer();
     await using opened = await server.createDatabase();
     await opened.database.sql`create table t (n int)`;
@@ -176,6 +176,6 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a server that fails')
     expect(error).toMatchObject({ code: 'sql_unavailable', reason: 'ANSWER_TIMEOUT' });
     process.kill(pid, 'SIGCONT');
     await frozen[Symbol.asyncDispose]();
-    await until('nothing was kept', async () => (await opened.database.sql`select n from t`).length === 0);
+    await until('the transaction is rolled back', async () => (await opened.database.sql`select n from t`).length === 0);
   });
 });

@@ -16,59 +16,59 @@ export type { TransactionSql } from './transaction.ts';
  */
 export type Sql = postgres.ISql & {
   /**
-   * Runs the callback in one transaction, `read committed` where no mode is given. It is committed where the callback
-   * succeeds and each statement outside of a failed savepoint did; else nothing of it is kept. An SqlUnavailableError
-   * may also mean that it was committed and the answer was lost.
+   * Runs the callback in one transaction, `read committed` by default. It commits if the callback and every statement
+   * outside of a failed savepoint succeed, and rolls back otherwise. After an SqlUnavailableError the transaction may
+   * have been committed: the answer was lost.
    */
   begin<T>(run: (sql: TransactionSql) => Promise<T>): Promise<T>;
   begin<T>(mode: TransactionMode, run: (sql: TransactionSql) => Promise<T>): Promise<T>;
 };
 
 export type ConnectOptions = {
-  /** postgres://user@host:port/database, with `?sslmode=verify-full` where wanted; it holds no password. */
+  /** postgres://user@host:port/database, optionally with `?sslmode=verify-full`, without a password. */
   readonly url: URL | string;
   /** Shown in the server's list of sessions. */
   readonly applicationName: string;
-  /** Connections at the same time; 10 where not given. Statements wait in line for one. */
+  /** Most connections at a time, 10 by default. Statements queue for one. */
   readonly max?: number;
-  /** Asked at every connect, so that a rotated password needs no restart: see `passwordFrom`. */
+  /** Called for every connection, so that a rotated password needs no restart; see `passwordFrom`. */
   readonly password?: () => string;
-  /** How long the server works on one statement, milliseconds; 10,000 where not given. */
+  /** statement_timeout of the server, milliseconds; 10,000 by default. */
   readonly statementTimeoutMs?: number;
 };
 
 export type Database = AsyncDisposable & {
   /**
-   * Rejections are SqlUnavailableError where nobody knows the outcome and SqlStatementError where the server refused,
-   * both without any value; others are faults of the program. A transaction may take three times as long as one
+   * Rejects with SqlUnavailableError if the outcome is unknown and with SqlStatementError if the server refused, both
+   * without any value; any other error is a defect of the program. A transaction may take three times as long as one
    * statement.
    */
   readonly sql: Sql;
-  /** The same database over one connection of its own. @param options.statementTimeoutMs its own bound */
+  /** The same database over one separate connection with its own statement timeout. */
   alone(options: { readonly statementTimeoutMs: number }): Database;
 };
 
-/** How long a connection may take until statements can be sent, seconds. */
+/** Timeout of a connection attempt, seconds. */
 const connectSeconds = 5;
-/** How much longer than the server's own bound an answer is waited for, milliseconds: a server that stands still. */
+/** Wait for an answer beyond statement_timeout, milliseconds: a stopped server does not time out itself. */
 const slackMs = connectSeconds * 1_000 + 1_000;
 const endSeconds = 5;
 
 /**
- * A bounded pool of connections to PostgreSQL. Nothing is connected before the first statement, and a server that is
- * away fails that statement, not this call. Disposing waits five seconds for statements under way.
- * @throws ConfigError where the URL cannot be used or holds a password
+ * A bounded pool of connections to PostgreSQL. It connects with the first statement, so that an unreachable server fails
+ * that statement and not this call. Disposing waits five seconds for statements in flight.
+ * @throws ConfigError if the URL is invalid or contains a password
  */
 export function connectSql(options: ConnectOptions): Database {
   const url = checkedUrl(options.url);
   const statementTimeoutMs = options.statementTimeoutMs ?? 10_000;
   const settings = driverSettings(options, statementTimeoutMs);
   const answerMs = statementTimeoutMs + slackMs;
-  // The driver would ask for the password where nobody hears its failure.
+  // Read here because the driver swallows an error of its password function.
   const open = (): Client => openClient(url, { ...settings, password: options.password?.() });
   const pool = new Pool({ open, max: options.max ?? 10, waitMs: answerMs });
   return {
-    // The client that makes statements never connects.
+    // This client only creates statements and never connects.
     sql: sqlOver(pool, openClient(url, settings), answerMs),
     alone: (own) => connectSql({ ...options, ...own, max: 1 }),
     [Symbol.asyncDispose]: () => pool.end(endSeconds),
@@ -78,7 +78,7 @@ export function connectSql(options: ConnectOptions): Database {
 function driverSettings(options: ConnectOptions, statementTimeoutMs: number): postgres.Options<Record<string, never>> {
   return {
     connect_timeout: connectSeconds,
-    // What the server says beside its answers may quote values; the driver would print it.
+    // Notices may quote values, and the driver prints them by default.
     onnotice: () => undefined,
     debug: false,
     connection: {
@@ -119,7 +119,7 @@ function sqlOver(pool: Pool, maker: Client, answerMs: number): Sql {
 
 type Run<T> = (sql: TransactionSql) => Promise<T>;
 
-/** Reads the password from a mounted file at every connect; white space at its end does not count. */
+/** Reads the password from a mounted file for every connection, without trailing white space. */
 export function passwordFrom(path: string): () => string {
   return () => {
     try {

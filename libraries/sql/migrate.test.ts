@@ -34,7 +34,7 @@ async function faultOf(promise: Promise<unknown>): Promise<MigrationFault | unde
   );
 }
 
-test('without a server the database is unavailable', async () => {
+test('migrating without a server fails with SqlUnavailableError', async () => {
   await using database = connectSql({ url: 'postgres://me@127.0.0.1:1/a', applicationName: 'test' });
   await expect(migrate(database, { schema: 'app', folder: folderOf(first) })).rejects.toBeInstanceOf(
     SqlUnavailableError,
@@ -46,7 +46,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations'), () => {
     return [...(await database.sql`select * from app.people order by name`)];
   }
 
-  test('go forwards on data, each file once', async () => {
+  test('each migration is applied once and keeps existing data', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     expect(await migrate(database, { schema: 'app', folder: folderOf(first) })).toEqual(['0001-people.sql']);
@@ -59,13 +59,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations'), () => {
     ]);
   });
 
-  test('two schemas of one database know nothing of each other', async () => {
+  test('two schemas of one database migrate independently', async () => {
     await using opened = await openTestDatabase();
     expect(await migrate(opened.database, { schema: 'app', folder: folderOf(first) })).toHaveLength(1);
     expect(await migrate(opened.database, { schema: 'other', folder: folderOf(second) })).toHaveLength(2);
   });
 
-  test('replicas that start at once apply each file exactly once', async () => {
+  test('replicas that start at once apply each migration exactly once', async () => {
     await using opened = await openTestDatabase();
     const slow = { ...second, '0003-slow.sql': 'select pg_sleep(0.3); create table slow (n int);' };
     const folder = folderOf(slow);
@@ -75,23 +75,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations'), () => {
     await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
   });
 
-  test('a file that fails keeps nothing of itself, and the next start tries it again', async () => {
+  test('a failed migration is rolled back and retried at the next start', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     const broken = { ...first, '0002-broken.sql': "insert into people values ('Ada'); select 1 / 0;" };
     const failing = migrate(database, { schema: 'app', folder: folderOf(broken) });
-    await expect(failing).rejects.toThrow('0002-broken.sql failed on schema app (22012): nothing of it was kept');
+    await expect(failing).rejects.toThrow('0002-broken.sql failed on schema app (22012) and was rolled back');
     expect(await people(opened)).toEqual([]);
-    const mended = { ...first, '0002-broken.sql': "insert into people values ('Ada');" };
-    expect(await migrate(database, { schema: 'app', folder: folderOf(mended) })).toEqual(['0002-broken.sql']);
+    const corrected = { ...first, '0002-broken.sql': "insert into people values ('Ada');" };
+    expect(await migrate(database, { schema: 'app', folder: folderOf(corrected) })).toEqual(['0002-broken.sql']);
   });
 
-  test('a replica that is killed in a migration leaves nothing, and the next one does it', async () => {
+  test('a migration whose replica is killed is rolled back', async () => {
     await using opened = await openTestDatabase();
     const folder = folderOf({ '0001-slow.sql': 'create table t (n int); select pg_sleep(20);' });
     await using dying = opened.connect({ applicationName: 'dying' });
     const died = faultOf(migrate(dying, { schema: 'app', folder }));
-    await until('it was killed in its migration', async () => {
+    await until('the migrating session was terminated', async () => {
       const rows = await opened.database
         .sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying' and query like '%pg_sleep%'`;
       return rows.length === 1;
@@ -115,7 +115,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations'), () => {
     expect(await people(opened)).toEqual([]);
   });
 
-  test('a schema name is not a place for statements', async () => {
+  test('a schema name with SQL in it is refused', async () => {
     await using opened = await openTestDatabase();
     const schema = 'app"; drop schema public; --';
     expect(await faultOf(migrate(opened.database, { schema, folder: folderOf(first) }))).toBe('bad_name');

@@ -5,7 +5,7 @@ import { SqlStatementError } from './sql-error.ts';
 
 export type MigrationFault = 'bad_name' | 'gap' | 'changed' | 'newer' | 'failed';
 
-/** The database and the migrations of this program do not fit. The message names the file and says what to do. */
+/** The schema of the database does not match the migrations of this program. The message names the file and the remedy. */
 export class MigrationError extends Error {
   readonly code: MigrationFault;
 
@@ -17,21 +17,21 @@ export class MigrationError extends Error {
 }
 
 export type MigrateOptions = {
-  /** Everything lives in this schema of the database: lower-case letters and underscores. */
+  /** The schema of all tables: lower-case letters and underscores. */
   readonly schema: string;
-  /** Folder of files `0001-<what>.sql`, numbered without a gap; each names its tables without the schema. */
+  /** Folder of files `0001-<name>.sql`, numbered without gaps; table names have no schema. */
   readonly folder: URL;
 };
 
 type Migration = { readonly number: number; readonly name: string; readonly text: string; readonly digest: string };
 type Applied = { readonly number: number; readonly name: string; readonly digest: string };
 
-/** A large table may take long; replicas that start at the same time wait for the one that migrates. */
+/** A large table takes long, and replicas that start at the same time wait for the one that migrates. */
 const statementTimeoutMs = 600_000;
 
 /**
- * Brings a schema to what this program knows. Each file is one transaction under a lock of the whole database, so
- * that any number of replicas may start at once and each file takes effect exactly once, whole or not at all.
+ * Applies the missing migrations of a schema. Each file is one transaction under an advisory lock, so that any number of
+ * replicas may start at once and each file is applied exactly once.
  * @returns the names of the files that this call applied, in order
  * @throws MigrationError
  * @throws SqlUnavailableError
@@ -50,7 +50,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   }
 }
 
-/** One step in one transaction: the first file that is missing, or nothing. */
+/** Applies the first missing file in one transaction; returns its name. */
 async function applyNext(
   sql: TransactionSql,
   schema: string,
@@ -66,7 +66,7 @@ async function applyNext(
     await sql.unsafe(next.text).simple();
   } catch (cause) {
     if (!(cause instanceof SqlStatementError)) throw cause;
-    const sentence = `${next.name} failed on schema ${schema} (${cause.sqlState}): nothing of it was kept`;
+    const sentence = `${next.name} failed on schema ${schema} (${cause.sqlState}) and was rolled back`;
     throw new MigrationError('failed', sentence, cause);
   }
   await sql`select set_config('search_path', ${schema}, true)`;
@@ -74,7 +74,7 @@ async function applyNext(
   return next.name;
 }
 
-/** In the same lock: `if not exists` alone fails where two sessions create at once. */
+/** Runs under the lock: `if not exists` alone fails when two sessions create at once. */
 async function prepare(sql: TransactionSql, schema: string): Promise<void> {
   const [found] = await sql`select to_regclass(${`${schema}.migrations`}) is not null as there`;
   if (found?.['there'] === true) return;
@@ -87,7 +87,7 @@ async function prepare(sql: TransactionSql, schema: string): Promise<void> {
   )`;
 }
 
-/** The file to apply next; undefined where all are. */
+/** The next file to apply; undefined if all are applied. */
 function decideNext(applied: readonly Applied[], known: readonly Migration[], schema: string): Migration | undefined {
   for (const [at, { number, name, digest }] of applied.entries()) {
     const own = known[at];
@@ -107,8 +107,8 @@ function readMigrations(folder: URL): readonly Migration[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.sql'));
   return names.sort().map((name, at) => {
     const number = Number(/^(\d{4})-[a-z0-9]+(?:-[a-z0-9]+)*\.sql$/.exec(name)?.[1]);
-    if (Number.isNaN(number)) throw new MigrationError('bad_name', `${name} must be called 0001-<what>.sql`);
-    if (number !== at + 1) throw new MigrationError('gap', `${name} has a number that is not the next one, ${at + 1}`);
+    if (Number.isNaN(number)) throw new MigrationError('bad_name', `${name} must be named 0001-<name>.sql`);
+    if (number !== at + 1) throw new MigrationError('gap', `${name} has the wrong number: ${at + 1} is the next one`);
     const text = readFileSync(new URL(name, withSlash(folder)), 'utf8');
     return { number, name, text, digest: createHash('sha256').update(text).digest('hex') };
   });

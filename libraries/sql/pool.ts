@@ -4,11 +4,11 @@ import { SqlUnavailableError } from './sql-error.ts';
 export type PoolOptions = {
   readonly open: () => Client;
   readonly max: number;
-  /** How long a connection is waited for, milliseconds. */
+  /** Longest wait for a connection, milliseconds. */
   readonly waitMs: number;
 };
 
-/** At most `max` connections, lent in the order in which they were asked for. */
+/** At most `max` connections, given to callers in the order of their requests. */
 export class Pool {
   readonly #options: PoolOptions;
   readonly #all = new Set<Client>();
@@ -20,12 +20,12 @@ export class Pool {
     this.#options = options;
   }
 
-  /** @throws SqlUnavailableError where none is free in time, the pool has ended, or there is no password */
+  /** @throws SqlUnavailableError on timeout, after the end of the pool, or if the password cannot be read */
   async take(): Promise<Client> {
     return this.#ready() ?? (await this.#next());
   }
 
-  /** Takes a lent connection back, one that is lost too. */
+  /** Returns a connection to the pool, also a lost one. */
   give(client: Client): void {
     if (client.isLost()) this.#all.delete(client);
     else this.#idle.push(client);
@@ -33,14 +33,14 @@ export class Pool {
     next?.(() => this.#ready());
   }
 
-  /** Nothing is lent any more; what is lent is waited for. */
+  /** Refuses further requests and waits for connections in use. */
   async end(seconds: number): Promise<void> {
     this.#ended = true;
     for (const next of [...this.#waiting]) next(() => this.#ready());
     await Promise.all([...this.#all].map((client) => client.end(seconds)));
   }
 
-  /** One that is free or may be opened. */
+  /** An idle connection, or a new one within the limit. */
   #ready(): Client | undefined {
     if (this.#ended) refuse('ENDED');
     for (let client = this.#idle.pop(); client !== undefined; client = this.#idle.pop()) {
@@ -53,7 +53,7 @@ export class Pool {
     return opened;
   }
 
-  /** Waits in line. Who is told to look and finds nothing stays at its place. */
+  /** Queues a request; one that finds no connection keeps its position. */
   #next(): Promise<Client> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {

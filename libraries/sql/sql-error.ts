@@ -1,10 +1,10 @@
 /**
- * Nobody knows whether the statement took effect: the database is away, too slow, full, shutting down or refuses this
- * client. A write may or may not have happened; a caller fails closed.
+ * The outcome of a statement is unknown: the database is unreachable, too slow, full, shutting down, or refuses this
+ * client. A write may or may not have taken effect; callers fail closed.
  */
 export class SqlUnavailableError extends Error {
   readonly code = 'sql_unavailable';
-  /** What the driver or the server called it: ECONNREFUSED, CONNECT_TIMEOUT, 57P03 and the like. */
+  /** The code of the driver or the server: ECONNREFUSED, CONNECT_TIMEOUT, 57P03 and the like. */
   readonly reason: string;
 
   constructor(reason: string, cause?: unknown) {
@@ -14,12 +14,12 @@ export class SqlUnavailableError extends Error {
   }
 }
 
-/** The database refused a statement. It says nothing of the values, which its own message may quote. */
+/** The database refused a statement. Carries no message of the server, which may quote values. */
 export class SqlStatementError extends Error {
   readonly code = 'sql_refused';
   /** SQLSTATE (PostgreSQL documentation, appendix A), five characters: 23505 is a key that exists. */
   readonly sqlState: string;
-  /** Name of the constraint that was broken; undefined where there is none. */
+  /** Name of the violated constraint, if any. */
   readonly constraint: string | undefined;
 
   constructor(sqlState: string, constraint: string | undefined) {
@@ -31,12 +31,12 @@ export class SqlStatementError extends Error {
 }
 
 /**
- * SQLSTATE that say that the server cannot work now: class 08 connection, 28 credentials, 53 resources, 57 its operator,
+ * SQLSTATE of a server that cannot serve now: class 08 connection, 28 credentials, 53 resources, 57 its operator,
  * 58 its system, 25006 a standby, 25P03 and 25P04 a transaction that it ended for its length, 3D000 no such database.
  */
 const unavailableStates = /^(?:08|28|53|57|58)...$|^25006$|^25P0[34]$|^3D000$/;
 
-/** What a failure of the driver is to a caller; other errors pass as they are. */
+/** Translates an error of the driver; other errors are returned unchanged. */
 export function sqlErrorOf(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof SqlUnavailableError || error instanceof SqlStatementError) {
     return error;
@@ -51,7 +51,7 @@ export function sqlErrorOf(error: unknown): unknown {
   return error;
 }
 
-/** Codes of the driver for lost connections, and those of the system for sockets; faults of a program have others. */
+/** Codes of the driver for lost connections and of the system for sockets; defects of the program have other codes. */
 function isConnectionCode(code: string): boolean {
   return (
     /^CONNECT(?:ION)?_/.test(code) ||

@@ -2,10 +2,10 @@ import type postgres from 'postgres';
 import type { DriverQuery } from './client.ts';
 import { SqlUnavailableError, sqlErrorOf } from './sql-error.ts';
 
-/** Sends a statement. `done` is called once when it is answered, refused or given up. */
+/** Sends a statement. `done` registers a listener that is called once, when it is answered, refused or timed out. */
 export type Send = (query: DriverQuery, done: (onDone: (error: unknown) => void) => void) => void;
 
-/** Members of the driver's function that only make values, and are as good as they are. */
+/** Members of the driver's function that only create values and need no interception. */
 const makers = new Set(['json', 'typed', 'types']);
 
 /** Object identifiers of the array types of PostgreSQL by those of their elements (catalogue pg_type). */
@@ -23,8 +23,8 @@ const arrayTypes: Readonly<Record<number, number>> = {
 
 /**
  * The driver's tagged template whose statements go through `send`. Their rejections are SqlUnavailableError or
- * SqlStatementError, and come even where the server stands still, which its own statement_timeout tells nobody.
- * @param extra members beside those of every template
+ * SqlStatementError, also for a stopped server, whose statement_timeout has no effect.
+ * @param extra additional members of the template
  */
 export function statementsOver<T extends object>(
   raw: postgres.Sql,
@@ -47,14 +47,14 @@ export function statementsOver<T extends object>(
   return template;
 }
 
-/** The driver knows array types of connections that it has; the one that makes statements has none. */
+/** The driver learns array types from its connection; the client that creates statements has none. */
 function typedArray(raw: postgres.Sql, values: readonly unknown[], type: number): unknown {
   const arrayType = arrayTypes[type];
   if (arrayType === undefined) throw new TypeError(`no array type is known for type ${type}`);
   return raw.typed(values, arrayType);
 }
 
-/** A query that is only a part of another one is never waited for, and so never sent. */
+/** A fragment of another statement is never awaited, and so never sent. */
 function routed(query: DriverQuery, send: Send, answerMs: number): DriverQuery {
   const { resolve, reject } = query;
   const listeners: ((error: unknown) => void)[] = [];

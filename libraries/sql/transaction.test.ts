@@ -19,7 +19,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
   const rows = async ({ database }: TestDatabase): Promise<readonly number[]> =>
     (await database.sql<{ n: number }[]>`select n from t order by n`).map(({ n }) => n);
 
-  test('a statement that failed undoes all, though its error was caught', async () => {
+  test('a failed statement rolls back the transaction although its error was caught', async () => {
     await using opened = await withTable();
     const error = await fault(
       opened.database.sql.begin(async (sql) => {
@@ -32,7 +32,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
     expect(await rows(opened)).toEqual([]);
   });
 
-  test('a savepoint undoes its own part, also one inside of another', async () => {
+  test('a savepoint rolls back its own part, also a nested one', async () => {
     await using opened = await withTable();
     await opened.database.sql.begin(async (sql) => {
       await sql`insert into t values (1)`;
@@ -56,7 +56,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
     expect(await rows(opened)).toEqual([1, 2, 4]);
   });
 
-  test('a statement after the end is refused and not sent', async () => {
+  test('a statement after the end of its transaction is refused and not sent', async () => {
     await using opened = await withTable();
     const kept: TransactionSql[] = [];
     await opened.database.sql.begin(async (sql) => void kept.push(sql));
@@ -66,14 +66,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
     expect(await rows(opened)).toEqual([]);
   });
 
-  test('where the session is gone, nothing of the rest runs on another connection', async () => {
+  test('after a session is lost no statement of its transaction runs on another connection', async () => {
     await using opened = await withTable();
     await using database = opened.connect({ max: 1 });
     const error = await fault(
       database.sql.begin(async (sql) => {
         const [own] = await sql`select pg_backend_pid() as pid`;
         await opened.database.sql`select pg_terminate_backend(${own?.['pid']})`;
-        await until('the session is seen to be gone', async () => (await fault(sql`select 1`)) !== undefined);
+        await until('the client noticed the end of its session', async () => (await fault(sql`select 1`)) !== undefined);
         for (let n = 1; n <= 5; n += 1) await fault(sql`insert into t values (${n})`);
       }),
     );
@@ -82,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
     expect(await rows(opened)).toEqual([]);
   });
 
-  test('of two serializable ones that contradict each other one is refused', async () => {
+  test('one of two conflicting serializable transactions is refused with 40001', async () => {
     await using opened = await withTable();
     let counted = 0;
     const both = Promise.withResolvers<void>();
@@ -101,7 +101,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
     expect(await rows(opened)).toHaveLength(1);
   });
 
-  test('who waits too long for a lock is given up as by a server that is too slow', async () => {
+  test('a statement that waits too long for a lock times out', async () => {
     await using opened = await withTable();
     await opened.database.sql`insert into t values (1)`;
     await using hasty = opened.connect({ statementTimeoutMs: 300 });
@@ -112,7 +112,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
     expect(await rows(opened)).toEqual([2]);
   });
 
-  test('connections are as many as allowed, and who waits gets one in turn', async () => {
+  test('a pool opens at most its maximum of connections and serves all waiting statements', async () => {
     await using opened = await withTable();
     await using database = opened.connect({ max: 3, applicationName: 'narrow' });
     let most = 0;
@@ -139,7 +139,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
     expect(most).toBeLessThanOrEqual(3);
   });
 
-  test('after its end a pool sends nothing', async () => {
+  test('a pool refuses statements after its end', async () => {
     await using opened = await withTable();
     const database = opened.connect();
     await database.sql`select 1`;

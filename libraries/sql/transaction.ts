@@ -3,22 +3,22 @@ import type { Client } from './client.ts';
 import { SqlUnavailableError } from './sql-error.ts';
 import { type Send, statementsOver } from './statements.ts';
 
-/** What the callback of a transaction gets: its statements belong to it, those after its end are refused. */
+/** The template of a transaction; its statements are refused after the end of the transaction. */
 export type TransactionSql = postgres.ISql & {
-  /** A part that is undone alone where its callback throws; the error is the callback's. */
+  /** Rolls back to the savepoint and rethrows if the callback throws. */
   savepoint<T>(run: (sql: TransactionSql) => Promise<T>): Promise<T>;
 };
 
 export type TransactionMode = 'read committed' | 'repeatable read' | 'serializable';
 
 export type TransactionBounds = {
-  /** For the answer to one statement, milliseconds. */
+  /** Timeout of one statement, milliseconds. */
   readonly answerMs: number;
-  /** From BEGIN to the answer to COMMIT, milliseconds. */
+  /** Timeout from BEGIN to the answer of COMMIT, milliseconds. */
   readonly transactionMs: number;
 };
 
-/** Runs a callback in one transaction on a client that nobody else uses meanwhile. */
+/** Runs a callback in one transaction on a client that the caller owns. */
 export async function runTransaction<T>(
   client: Client,
   mode: TransactionMode,
@@ -48,11 +48,11 @@ async function attempt<T>(scope: Scope, mode: TransactionMode, run: (sql: Transa
     const value = await run(sql);
     if (scope.failure !== undefined) throw scope.failure;
     const { command } = await sql.unsafe('commit');
-    // The server undoes a transaction in which something failed, and says so only here.
+    // The server answers COMMIT of a failed transaction with ROLLBACK.
     if (command !== 'COMMIT') throw new SqlUnavailableError('NOT_COMMITTED');
     return value;
   } catch (error) {
-    // Where this fails the connection is given up, and with it the transaction.
+    // If this fails the connection is discarded, which ends the transaction too.
     if (!scope.isLost()) await sql.unsafe('rollback').catch(() => undefined);
     throw error;
   }
@@ -61,7 +61,7 @@ async function attempt<T>(scope: Scope, mode: TransactionMode, run: (sql: Transa
 class Scope {
   readonly sql: TransactionSql;
   readonly #client: Client;
-  /** The first statement that failed and was not undone by a savepoint: a commit would keep half. */
+  /** The first failure that no savepoint rolled back: the transaction must not commit. */
   failure: unknown;
   isOver = false;
   #savepoints = 0;

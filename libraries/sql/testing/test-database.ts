@@ -3,14 +3,14 @@ import { missingPostgres, startTestServer, type TestDatabase, type TestServer } 
 
 export { missingPostgres, startTestServer, type TestDatabase, type TestServer } from './test-server.ts';
 
-/** The title of a suite that needs PostgreSQL; where there is none the reason is part of it, and is counted. */
+/** The title of a suite that needs PostgreSQL; if it is missing the title contains the reason. */
 export function onPostgres(title: string): string {
   return missingPostgres === undefined ? title : `${title} (${missingPostgres})`;
 }
 
 let server: Promise<TestServer> | undefined;
 
-/** The server of this test file, started at the first call and ended after its last test. */
+/** The server of this test file, started by the first call and stopped after the last test. */
 export function testServer(): Promise<TestServer> {
   server ??= startTestServer();
   return server;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type RunningProcess, startProcess } from '../../../e2e/support/start-process.ts';
 import { type ConnectOptions, connectSql, type Database, passwordFrom } from '../connect.ts';
 
-/** Why no PostgreSQL can be started on this machine, for the title of what is left out; undefined where one can. */
+/** Why PostgreSQL cannot be started on this machine, for the title of skipped tests; undefined if it can. */
 export const missingPostgres: string | undefined = missing();
 
 function missing(): string | undefined {
@@ -15,17 +15,17 @@ function missing(): string | undefined {
     const found = createRequire(import.meta.url).resolve(name);
     if (existsSync(join(found, '../../native/bin/postgres'))) return undefined;
   } catch {
-    // It is an optional package.
+    // An optional package.
   }
   return `needs ${name}, which is not installed`;
 }
 
-/** A database of its own on a server that others share; it vanishes when it is disposed. */
+/** A separate database on a shared server; disposing drops it. */
 export type TestDatabase = AsyncDisposable & {
   readonly url: string;
   readonly passwordFile: string;
   readonly database: Database;
-  /** A connection of a test's own; the caller disposes it. */
+  /** Another pool to the database; the caller disposes it. */
   connect(options?: Partial<ConnectOptions>): Database;
 };
 
@@ -37,7 +37,7 @@ export type TestServer = AsyncDisposable & {
   createDatabase(): Promise<TestDatabase>;
 };
 
-/** The embedded PostgreSQL, as standalone runs it, in a folder of its own. */
+/** The embedded PostgreSQL, as in standalone, in a separate folder. */
 export async function startTestServer(
   options: { readonly folder?: string; readonly listen?: string } = {},
 ): Promise<TestServer> {

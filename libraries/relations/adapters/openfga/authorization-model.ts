@@ -17,10 +17,10 @@ type TypeDefinition = {
   readonly metadata?: { readonly relations: Record<string, { readonly directly_related_user_types: DirectType[] }> };
 };
 
-/** Subjects that are no objects. */
+/** Subject types that are not object types. */
 const subjectTypes = ['user'] as const;
 
-/** The model as OpenFGA takes it (schema 1.1). */
+/** The model in the form of OpenFGA, schema 1.1. */
 export function authorizationModel(): { schema_version: string; type_definitions: TypeDefinition[] } {
   const objects = Object.entries(model).map(([type, relations]) => typeDefinition(type, relations));
   return { schema_version: '1.1', type_definitions: [...subjectTypes.map((type) => ({ type })), ...objects] };
@@ -56,7 +56,7 @@ function directType(kind: SubjectKind): DirectType {
   return relation === undefined ? { type } : { type, relation };
 }
 
-/** Whether a model that a server holds is this one; a server fills in members that are empty. */
+/** Whether a model of a server equals this one; the server adds empty members. */
 export function isSameModel(found: unknown): boolean {
   const { schema_version, type_definitions } = authorizationModel();
   if (typeof found !== 'object' || found === null) return false;
@@ -77,7 +77,7 @@ function withoutEmpty(value: unknown): unknown {
     ([, member]) => member !== '' && member !== null && member !== undefined,
   );
   const kept = members.map(([name, member]) => [name, withoutEmpty(member)] as const);
-  // A type without relations holds empty lists of them; `this: {}` means something.
+  // A type without relations has empty lists; `this: {}` is significant.
   return Object.fromEntries(kept.filter(([name, member]) => name === 'this' || JSON.stringify(member) !== '{}'));
 }
 

@@ -11,36 +11,35 @@ import type { StoreRegistry } from './store-registry.ts';
 
 export type OpenFgaOptions = {
   readonly url: URL;
-  /** Name of the store; it is made where there is none. */
+  /** Name of the store; created if absent. */
   readonly storeName: string;
-  /** Where replicas agree on the store. */
+  /** The registry through which replicas agree on the store. */
   readonly stores: StoreRegistry;
-  /** The token that the server asks for, read again when its file changes. */
+  /** The token for the server, read again when its file changes. */
   readonly tokenFile?: Pick<TokenFile, 'first'>;
-  /** For the answer to one call, milliseconds; 5,000 where not given. */
+  /** Timeout of one call, milliseconds; 5,000 by default. */
   readonly timeoutMs?: number;
 };
 
-/** How often a change is sent again that met another one of the same tuples. */
+/** Attempts of a change that conflicts with another one of the same tuples. */
 const conflictTries = 8;
 const conflictMs = 20;
 
-/** What OpenFGA takes as the name of a store. */
+/** Names of stores that OpenFGA accepts. */
 const storeForm = /^[A-Za-z0-9 .\-/^_&@]{3,64}$/;
 
 type Sdk = typeof import('@openfga/sdk');
 
 /**
- * Relations in an OpenFGA server, read with higher consistency. Makes the store and writes the model where the server
- * does not hold it.
+ * Relations in an OpenFGA server, read with higher consistency. Creates the store and writes the model if absent.
  * @throws RelationsUnavailableError
- * @throws ConfigError where the name of the store is none
+ * @throws ConfigError for an invalid store name
  */
 export async function openOpenFgaRelations(options: OpenFgaOptions): Promise<Relations> {
   if (!storeForm.test(options.storeName)) {
     throw new ConfigError(['the name of the store in OpenFGA must have 3 to 64 letters, digits, spaces or .-/^_&@']);
   }
-  // It takes longer to load than all else of a process that mostly needs none of it.
+  // Imported on demand: most processes do not use OpenFGA, and its package is slow to load.
   const sdk = await import('@openfga/sdk');
   const clients = createClients(sdk, options);
   const storeId = await available(() => openStore(clients({}), options));
@@ -50,7 +49,7 @@ export async function openOpenFgaRelations(options: OpenFgaOptions): Promise<Rel
 
 type Place = { readonly storeId?: string; readonly authorizationModelId?: string };
 
-/** The client of now: another one when the token or the place is another one, for the SDK takes both once. */
+/** The current client. The SDK takes token and store at creation, so that a change needs a new client. */
 function createClients(sdk: Sdk, options: OpenFgaOptions): (place: Place) => OpenFgaClient {
   let held: { readonly key: string; readonly client: OpenFgaClient } | undefined;
   return (place) => {
@@ -115,8 +114,8 @@ function keyOf({ subject, relation, object }: Tuple): { user: string; relation: 
 }
 
 /**
- * The store that the installation has claimed; where there is none, or it is gone, the oldest of the name, else a new
- * one. However late a replica claims, it takes what was claimed before; what it made in vain is used by nobody.
+ * The claimed store of the installation; if there is none, or it no longer exists, the oldest store of the name, else a
+ * new one. A replica that claims late uses the earlier claim; a store that it created for that is left unused.
  */
 async function openStore(client: OpenFgaClient, { url, storeName, stores }: OpenFgaOptions): Promise<string> {
   const key = JSON.stringify([addressOf(url), storeName]);
@@ -158,7 +157,7 @@ async function openModel(client: OpenFgaClient): Promise<string> {
   return written.authorization_model_id;
 }
 
-/** Two changes of the same tuples at once: the server gives one of them up and asks to try again. */
+/** Retries a change that the server refused with 409, because of a concurrent change of the same tuples. */
 async function untilNoConflict(run: () => Promise<unknown>): Promise<void> {
   for (let tried = 1; ; tried += 1) {
     try {
@@ -175,7 +174,7 @@ function statusOf(error: Error): number | undefined {
   return (error as FgaApiError).statusCode;
 }
 
-/** What failed, without what was sent: errors of the SDK hold requests and tokens. */
+/** An error without the request: errors of the SDK contain requests and tokens. */
 async function available<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -184,9 +183,9 @@ async function available<T>(run: () => Promise<T>): Promise<T> {
     const code = 'apiErrorCode' in error ? error.apiErrorCode : undefined;
     switch (code) {
       case 'authorization_model_resolution_too_complex':
-        throw new RelationsModelError('too_complex', 'the groups and parents behind this relation are too many');
+        throw new RelationsModelError('too_complex', 'the relation has too many groups and parents');
       case 'invalid_continuation_token':
-        throw new RelationsModelError('bad_cursor', 'this is no cursor of an earlier page');
+        throw new RelationsModelError('bad_cursor', 'the cursor is not that of an earlier page');
       default:
         throw new RelationsUnavailableError();
     }

@@ -2,14 +2,13 @@ import { type Database, SqlUnavailableError } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { RelationsUnavailableError } from '../../relations-error.ts';
 
-/** Which store of an OpenFGA server an installation uses: all of its replicas the same, at any time. */
+/** The OpenFGA store of an installation: all replicas use the same one at any time. */
 export type StoreRegistry = {
-  /** Undefined where none was claimed. */
+  /** Undefined if no store was claimed. */
   find(key: string): Promise<string | undefined>;
   /**
-   * Claims a store in place of the one that was found. Of any number of claims at once, and of one that comes late, one
-   * counts.
-   * @returns the store that counts
+   * Claims a store instead of the one that was found. Of concurrent and late claims exactly one wins.
+   * @returns the store of the winning claim
    */
   claim(key: string, storeId: string, instead: string | undefined): Promise<string>;
 };
@@ -17,7 +16,7 @@ export type StoreRegistry = {
 const folder = new URL('./migrations/', import.meta.url);
 
 /**
- * The registry in the database of the installation. Migrates its schema first; the database stays the caller's.
+ * The registry in the database of the installation. Migrates its schema first. The caller disposes the database.
  * @throws RelationsUnavailableError
  * @throws MigrationError
  */

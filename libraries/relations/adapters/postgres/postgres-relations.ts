@@ -6,14 +6,14 @@ import { RelationsModelError, RelationsUnavailableError } from '../../relations-
 import { checkQuestion, type Tuple } from '../../tuple.ts';
 import { closureRules } from './closure.ts';
 
-/** The schema that holds the tuples. */
+/** The schema of the tuples. */
 const schema = 'relations';
 const folder = new URL('./migrations/', import.meta.url);
-/** Pairs of object and relation that one check looks at: a chain that needs more gives no right. */
+/** Most pairs of object and relation that one check visits; a chain that needs more is refused. */
 const largestClosure = 10_000;
 
 /**
- * Relations as tuples in PostgreSQL. Migrates its schema first; the database stays the caller's to dispose.
+ * Relations as tuples in PostgreSQL. Migrates its schema first. The caller disposes the database.
  * @throws RelationsUnavailableError
  * @throws MigrationError
  */
@@ -29,7 +29,7 @@ function postgresRelations(sql: Sql): Relations {
       const { found, size } = await available(() => checkClosure(sql, { subject, relation, object }));
       if (found) return true;
       if (size <= largestClosure) return false;
-      throw new RelationsModelError('too_complex', 'the groups and parents behind this relation are too many');
+      throw new RelationsModelError('too_complex', 'the relation has too many groups and parents');
     },
 
     async grant(given) {
@@ -67,8 +67,8 @@ function postgresRelations(sql: Sql): Relations {
 }
 
 /**
- * One statement, so one state of the database. It collects every pair (object, relation) that gives the relation asked
- * for, by groups, other relations and parents; `union` keeps each once, so that circles end.
+ * One statement, so that it sees one snapshot. It collects every pair (object, relation) that implies the relation of the
+ * check, by groups, other relations and parents; `union` removes duplicates, so that cycles end.
  */
 async function checkClosure(sql: Sql, { subject, relation, object }: Tuple): Promise<{ found: boolean; size: number }> {
   const { type, relation: given, via, target } = closureRules;
@@ -133,9 +133,9 @@ function readCursor(text: string): Tuple {
       return { object, relation, subject };
     }
   } catch {
-    // What is no JSON is no cursor either.
+    // Not JSON: not a cursor.
   }
-  throw new RelationsModelError('bad_cursor', 'this is no cursor of an earlier page');
+  throw new RelationsModelError('bad_cursor', 'the cursor is not that of an earlier page');
 }
 
 async function available<T>(run: () => PromiseLike<T>): Promise<T> {

@@ -1,19 +1,19 @@
 import type { JsonValue } from '#kit/json/parse-strict';
-import { type Identity, type Refusal, type RefusalCode, refusal, type Subject, tokenLimits } from './identity.ts';
+import { type Identity, type TokenError, type TokenErrorCode, refusal, type Subject, tokenLimits } from './identity.ts';
 import { isMembers, own } from './read-token.ts';
 
-export type Expected = {
+export type ExpectedClaims = {
   readonly issuer: string;
   readonly audience: string;
   readonly now: Date;
 };
 type Claims = Readonly<Record<string, JsonValue>>;
 
-/** The last second that a date can name in four digits: 9999-12-31T23:59:59Z. */
+/** 9999-12-31T23:59:59Z, the last second of a year with four digits. */
 const lastSecond = 253_402_300_799;
 
-/** What the claims of a token whose signature holds say (RFC 7519, section 4.1), or why they are refused. */
-export function judgeClaims(claims: Claims, expected: Expected): Identity | Refusal {
+/** The identity in the claims of a verified token (RFC 7519, section 4.1), or why they are refused. */
+export function validateClaims(claims: Claims, expected: ExpectedClaims): Identity | TokenError {
   const fault = audienceFault(claims, expected) ?? timeFault(claims, expected.now);
   if (fault !== undefined) return refusal(fault);
   const issuer = own(claims, 'iss');
@@ -34,14 +34,14 @@ export function judgeClaims(claims: Claims, expected: Expected): Identity | Refu
   };
 }
 
-function audienceFault(claims: Claims, { audience }: Expected): RefusalCode | undefined {
+function audienceFault(claims: Claims, { audience }: ExpectedClaims): TokenErrorCode | undefined {
   const found = own(claims, 'aud');
   if (typeof found === 'string') return found === audience ? undefined : 'audience_wrong';
   if (!Array.isArray(found) || !found.every((one) => typeof one === 'string')) return 'claims_invalid';
   return found.includes(audience) ? undefined : 'audience_wrong';
 }
 
-function timeFault(claims: Claims, now: Date): RefusalCode | undefined {
+function timeFault(claims: Claims, now: Date): TokenErrorCode | undefined {
   const seconds = now.getTime() / 1_000;
   const { skewSeconds } = tokenLimits;
   const expires = own(claims, 'exp');
@@ -55,7 +55,7 @@ function timeFault(claims: Claims, now: Date): RefusalCode | undefined {
   return seconds < expires + skewSeconds ? undefined : 'expired';
 }
 
-function actorsOf(claims: Claims, issuer: string): readonly Subject[] | RefusalCode {
+function actorsOf(claims: Claims, issuer: string): readonly Subject[] | TokenErrorCode {
   const actors: Subject[] = [];
   for (let act = own(claims, 'act'); act !== undefined; ) {
     if (actors.length === tokenLimits.actors) return 'actors_too_many';
@@ -73,7 +73,7 @@ function isSecond(value: JsonValue | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= lastSecond;
 }
 
-/** Control characters in a name would only serve to make two names look like one. */
+/** Control characters could make two names look alike. */
 function isName(value: JsonValue | undefined): value is string {
   return (
     typeof value === 'string' &&
