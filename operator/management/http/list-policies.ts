@@ -14,8 +14,7 @@ export const policyCursors = createCursors('guardrail-policies/v1');
  */
 export function listPolicies({ service, query }: ManagementRequest): ManagementResponse {
   const { caches } = service;
-  const { limit, cursor } = query;
-  const after = cursor === undefined ? undefined : policyCursors.read(cursor);
+  const { limit, cursor: after } = query;
   const { ids, more } = caches.order.page(after, readLimit(limit, managementLimits.pageSize) ?? 0);
   const items = ids.flatMap((id) => {
     const policy = caches.policies.by('id', id).find(isShown);
