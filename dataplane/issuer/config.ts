@@ -3,15 +3,15 @@ import { requireLoopback } from '#kit/env/require-loopback';
 
 export const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({
-    help: 'loopback address that the development issuer listens on; port 0 takes a free one',
+    help: 'loopback address of the development issuer; port 0 chooses a free port',
     default: '127.0.0.1:0',
   }),
   PORTCULLIS_ISSUER: setting.string({
-    help: 'name of the issuer in its tokens; it stays the same wherever the issuer listens',
+    help: 'issuer name in tokens, independent of the listening address',
     default: 'http://issuer.portcullis.localhost',
   }),
   PORTCULLIS_SIGNING_KEYS_FILE: setting.path({
-    help: 'file of the private keys; it is made at the first start',
+    help: 'file of the private keys, created at the first start',
   }),
 };
 

@@ -34,7 +34,7 @@ function ask(url: string, method: string, path: string): Promise<{ status: numbe
   });
 }
 
-test('it publishes the keys of tokens that the file signs, over restarts and rotations', async () => {
+test('the development issuer publishes the keys of its tokens across restarts and rotations', async () => {
   const mint = () => mintToken({ keyFile, issuer, subject: 'ann', audience: 'portcullis', ttlSeconds: 60 });
   const verify = (url: string, token: string) =>
     createVerifier({ issuers: [{ issuer, audience: 'portcullis', jwks: new URL('/jwks.json', url) }] }).verify(token);
@@ -56,7 +56,7 @@ test('it publishes the keys of tokens that the file signs, over restarts and rot
   expect(again.log()).toBe('');
 });
 
-test('nothing secret leaves it, and nothing can be signed through it', async () => {
+test('the development issuer returns no private key and has no path that signs', async () => {
   await using running = await start();
   const { keys } = JSON.parse(readFileSync(keyFile, 'utf8')) as { keys: readonly { d: string }[] };
   const answers = [
@@ -77,7 +77,7 @@ test('nothing secret leaves it, and nothing can be signed through it', async () 
   for (const { body } of answers) expect(body).not.toContain(keys[0]?.d);
 });
 
-test('a file of keys that breaks is 503, not an empty list; it is read again when it is whole', async () => {
+test('an invalid key file is answered with 503, and is read again when it is corrected', async () => {
   await using running = await start();
   const whole = readFileSync(keyFile);
   writeFileSync(keyFile, '{');
@@ -86,7 +86,7 @@ test('a file of keys that breaks is 503, not an empty list; it is read again whe
   expect(await ask(running.url, 'GET', '/jwks.json')).toMatchObject({ status: 200 });
 });
 
-test('it does not start with a file of keys that is broken', async () => {
+test('the development issuer does not start with an invalid key file', async () => {
   writeFileSync(keyFile, '{"keys":[]}');
   await expect(start()).rejects.toThrow('holds no signing keys: move it away');
 });

@@ -10,8 +10,8 @@ import { openIdConfiguration } from './http/open-id-configuration.ts';
 export type IssuerService = AsyncDisposable & { readonly url: string };
 
 /**
- * The development issuer: publishes the public half of its keys to this machine. It signs nothing over the network:
- * tokens are signed by whoever may read its file of keys.
+ * The development issuer publishes its public keys on loopback. It has no operation that signs: tokens are signed by
+ * processes that can read the key file.
  * @throws SigningKeysError
  */
 export async function createIssuerService(

@@ -49,7 +49,7 @@ async function ask(server: RunningProcess, path: string): Promise<{ readonly sta
   return { status: answer.status, body: await answer.text() };
 }
 
-/** An address of this machine that is not loopback, as a client of the network meets it. */
+/** An address of this machine other than loopback. */
 const outside = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
@@ -69,7 +69,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
     expect(rules.split('\n').filter((line) => /^[^#]/.test(line))).toEqual(['host all all all scram-sha-256']);
   });
 
-  test('a connection whose client vanished is given up after two minutes', async () => {
+  test('a connection of a lost client is closed after two minutes', async () => {
     await using server = await start();
     await using client = connect(server);
     const shown = await client.sql`
@@ -84,7 +84,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
     await expect(client.sql`select 1`).rejects.toMatchObject({ reason: 'ECONNREFUSED' });
   });
 
-  test('rules for clients that somebody put there do not outlive a start', async () => {
+  test('a changed pg_hba.conf is overwritten at the next start', async () => {
     await (await start()).end();
     writeFileSync(join(data(), 'pg_hba.conf'), 'host all all all trust\n');
     await using server = await start();
@@ -92,28 +92,30 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
     await expect(wrong.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
   });
 
-  test('a role that does not exist is not named in the log', async () => {
+  test('the log does not name an unknown role', async () => {
     await using server = await start();
     await using client = connect(server, { user: 'hunter2' });
     await expect(client.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
-    await until('it is said', () => server.log().includes('FATAL:  password authentication failed for user\n'));
+    await until('the failure is logged', () =>
+      server.log().includes('FATAL:  password authentication failed for user\n'),
+    );
     expect(server.log()).not.toContain('hunter2');
   });
 
-  test('the statement of a session that was killed is not in the log, and the server goes on', async () => {
+  test('the log does not contain the statement of a killed session, and the server recovers', async () => {
     await using server = await start();
     await using client = connect(server);
     const [session] = await client.sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
     const lost = client.sql`select pg_sleep(60), 'hunter2'`.execute().catch((error: unknown) => error);
-    await until('it sleeps', async () => (await metric(server, 'connections{state="active"')) === 1);
+    await until('the session sleeps', async () => (await metric(server, 'connections{state="active"')) === 1);
     process.kill(session.pid, 'SIGKILL');
     expect(await lost).toMatchObject({ code: 'sql_unavailable' });
-    await until('it is ready again', async () => (await ask(server, '/readyz')).status === 200);
+    await until('the server is ready again', async () => (await ask(server, '/readyz')).status === 200);
     expect(server.log()).toContain('was terminated by signal 9');
     expect(server.log()).not.toContain('hunter2');
   });
 
-  test('SIGTERM cuts the clients that work, keeps what they committed and ends in order', async () => {
+  test('SIGTERM disconnects clients, keeps committed data and exits with 0', async () => {
     {
       await using server = await start();
       await using client = connect(server);
@@ -125,7 +127,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
           await sql`select pg_sleep(60)`;
         })
         .catch((error: unknown) => error);
-      await until('it sleeps', async () => (await metric(server, 'connections{state="active"')) === 1);
+      await until('the session sleeps', async () => (await metric(server, 'connections{state="active"')) === 1);
       expect(await server.end('SIGTERM')).toBe(0);
       expect(await cut).toMatchObject({ code: 'sql_unavailable' });
       expect(server.log()).toContain('database system is shut down');
@@ -136,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
     expect(again.log()).not.toContain('not properly shut down');
   });
 
-  test('a folder on a volume that was opened to a group is closed again', async () => {
+  test('group permissions on the data folder are removed at the start', async () => {
     await (await start()).end();
     for (const path of ['postgres', 'postgres/data']) chmodSync(join(folder, path), 0o2770);
     await using server = await start();
@@ -146,7 +148,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
     }
   });
 
-  test('a folder of another major version names the page that helps', async () => {
+  test('the error for a folder of another major version names the page with the remedy', async () => {
     mkdirSync(data(), { recursive: true });
     writeFileSync(join(data(), 'PG_VERSION'), '17\n');
     await expect(start()).rejects.toThrow('docs/runbooks/database-of-another-major-version.md says how');
@@ -157,18 +159,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
 });
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('what tells how the database is'), () => {
-  test('lives from the beginning, and is ready when the server takes clients', async () => {
+  test('the admin address is alive from the start, and ready when the server accepts clients', async () => {
     const admin = await freeAddress();
     const starting = start({ PORTCULLIS_ADMIN_LISTEN: admin });
     const get = async (path: string): Promise<string> => (await fetch(`http://${admin}${path}`)).text();
-    expect(await until('it starts', () => get('/readyz'))).toBe('the server is starting\n');
+    expect(await until('the admin address answers', () => get('/readyz'))).toBe('the server is starting\n');
     expect(await get('/livez')).toBe('ok\n');
     expect(await get('/metrics')).toContain('portcullis_postgres_ready{service="postgres"} 0');
     await using server = await starting;
     expect(await ask(server, '/readyz')).toEqual({ status: 200, body: 'ok\n' });
   });
 
-  test('a server that stands still is not ready, until it goes on', async () => {
+  test('a stopped server is unready until it continues', async () => {
     await using server = await start();
     const [postmaster = 0] = childrenOf(server.pid, 'bin/postgres');
     process.kill(postmaster, 'SIGSTOP');
@@ -179,11 +181,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what tells how the da
     } finally {
       process.kill(postmaster, 'SIGCONT');
     }
-    await until('it is ready again', async () => (await ask(server, '/readyz')).status === 200);
+    await until('the server is ready again', async () => (await ask(server, '/readyz')).status === 200);
     expect(await metric(server, 'ready{')).toBe(1);
   });
 
-  test('a server with as many clients as it takes is ready, and takes no more', async () => {
+  test('a server without a free connection is ready', async () => {
     await using server = await start();
     await using clients = new AsyncDisposableStack();
     const one = (): Database => clients.use(connect(server));
@@ -195,13 +197,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what tells how the da
     expect(await metric(server, 'ready{')).toBe(1);
   });
 
-  test('a password file that changes while it serves does not make it unready', async () => {
+  test('a password file that changes at run time does not make the server unready', async () => {
     await using server = await start();
     writeFileSync(join(folder, 'password'), 'second\n');
     expect((await ask(server, '/readyz')).status).toBe(200);
   });
 
-  test('counts connections by what they do, the size of the database and the oldest transaction', async () => {
+  test('metrics show connections by state, the size of the database and the oldest transaction', async () => {
     await using server = await start();
     expect(await metric(server, 'ready{')).toBe(1);
     expect(await metric(server, 'connections{state="idle"')).toBe(0);
@@ -221,7 +223,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what tells how the da
     expect(body).not.toMatch(/application|hunter2|portcullis_postgres_[a-z_]+\{[^}]*(user|database|query)=/);
   });
 
-  test('is not there where no address is given', async () => {
+  test('the admin server is not started without an address', async () => {
     await using server = await startProcess({
       file: 'dataplane/postgres/main.ts',
       environment: {
@@ -264,7 +266,7 @@ describe('the address of the database', () => {
     expect(() => read(alone)).toThrow();
   });
 
-  test('is of this machine alone where nothing is said', () => {
+  test('the default address of the database is loopback', () => {
     const { PORTCULLIS_LISTEN, PORTCULLIS_SERVE_CLUSTER, PORTCULLIS_ADMIN_LISTEN, ...rest } = environment();
     const config = readConfig(rest);
     expect(config).toMatchObject({ listen: { host: '127.0.0.1' }, servesCluster: false, adminListen: undefined });

@@ -4,30 +4,30 @@ import type { HostPort } from '#kit/env/setting';
 
 export const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({
-    help: 'address that PostgreSQL listens on, of this machine alone unless PORTCULLIS_SERVE_CLUSTER is true; port 0 takes a free one',
+    help: 'address of PostgreSQL, loopback unless PORTCULLIS_SERVE_CLUSTER is true; port 0 chooses a free port',
     default: '127.0.0.1:0',
   }),
   PORTCULLIS_SERVE_CLUSTER: setting.choice({
-    help: 'whether other machines may connect, by scram-sha-256, as in a pod',
+    help: 'whether other machines may connect, with scram-sha-256, as in a pod',
     choices: ['true', 'false'],
     default: 'false',
   }),
   PORTCULLIS_ADMIN_LISTEN: setting.optional(
     setting.hostPort({
-      help: 'address of /livez, /readyz and /metrics, bounded as that of PostgreSQL; there are none where absent',
+      help: 'address of /livez, /readyz and /metrics, with the same restriction; when absent they are not served',
     }),
   ),
   PORTCULLIS_POSTGRES_DIR: setting.path({
-    help: 'folder of the database; it is made at the first start',
+    help: 'folder of the database, created at the first start',
   }),
   PORTCULLIS_DATABASE_PASSWORD_FILE: setting.file({
-    help: 'file of the password that clients give; each start makes it that of the database',
+    help: 'file with the password of clients; each start sets it in the database',
   }),
 };
 
 export type PostgresConfig = {
   readonly listen: HostPort;
-  /** Whether clients are processes of other machines, too. */
+  /** Whether other machines may connect. */
   readonly servesCluster: boolean;
   readonly adminListen: HostPort | undefined;
   readonly folder: string;

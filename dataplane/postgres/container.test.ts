@@ -42,7 +42,7 @@ const missing = missingPostgres ?? missingContainers;
 const title = `the database as the first process of a container${missing === undefined ? '' : ` (${missing})`}`;
 
 describe.skipIf(missing !== undefined)(onPostgres(title), () => {
-  test('ends in order when it is told to', async () => {
+  test('a container exits with 0 after SIGTERM', async () => {
     const first = await start();
     await query(first, 'create table t as select 1 as n');
     expect(await first.stop()).toBe(0);
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)(onPostgres(title), () => {
     expect(again.log()).not.toContain('not properly shut down');
   });
 
-  test('is killed with everything in it, and what was committed is there at the next start', async () => {
+  test('committed data survives SIGKILL of the whole container', async () => {
     const first = await start();
     await query(first, 'create table t as select 1 as n');
     await first.kill();
@@ -63,7 +63,7 @@ describe.skipIf(missing !== undefined)(onPostgres(title), () => {
     expect(await query(again, 'select n from t')).toEqual([{ n: 1 }]);
   });
 
-  // 1 is the process itself, the next ones are its threads, which the system takes for processes where PostgreSQL asks.
+  // 1 is the process itself; the next ids are its threads, which PostgreSQL takes for processes.
   test.each([1, 2, 3, 5, 7])(
     'a lock file that names process %i of an earlier container is no obstacle',
     async (pid) => {
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)(onPostgres(title), () => {
     },
   );
 
-  test('a lock file that was cut off is no obstacle', async () => {
+  test('a truncated postmaster.pid does not prevent the start', async () => {
     await (await start()).kill();
     writeFileSync(lockFile(), '');
     const again = await start();

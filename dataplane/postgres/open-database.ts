@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { HostPort } from '#kit/env/setting';
 import { connectSql, passwordFrom, SqlUnavailableError } from '#sql/connect';
 import type { PostgresConfig } from './config.ts';
-import type { Access } from './readiness.ts';
+import type { ServerAccess } from './monitoring/readiness.ts';
 import { accountOf } from './server/account.ts';
 import { findBinaries } from './server/binaries.ts';
 import { writeClientRules } from './server/client-rules.ts';
@@ -14,19 +14,19 @@ import type { Place } from './server/run-program.ts';
 import { ServerError } from './server/server-error.ts';
 import { type RunningServer, startServer } from './server/start-server.ts';
 
-/** The running database. Disposing it ends the server in order. */
+/** The running database. Disposing shuts the server down. */
 export type OpenDatabase = AsyncDisposable & {
   /** For clients; without a password. */
   readonly url: string;
-  /** For this process. The password is the one of this start: the file may change before the server does. */
-  readonly access: Access;
+  /** For this process, with the password of this start: the file may change while the server runs. */
+  readonly access: ServerAccess;
 };
 
-/** How many free ports are tried: another process may take one before the server has it. */
+/** Attempts to find a free port: another process may take one before the server binds it. */
 const portTries = 5;
 
 /**
- * Makes the folder where there is none, starts the server on it and makes sure of the database and the password.
+ * Creates the folder if it is missing, starts the server, and creates the database and sets the password if needed.
  * @throws ServerError
  */
 export async function openDatabase(config: PostgresConfig, signal: AbortSignal): Promise<OpenDatabase> {
@@ -55,7 +55,7 @@ export async function openDatabase(config: PostgresConfig, signal: AbortSignal):
 
 type Serving = { readonly server: RunningServer; readonly address: HostPort };
 
-/** Where the password of the database is another one, the server is ended, given the new one and started again. */
+/** If the database has another password, stops the server, sets the password of the file, and starts it again. */
 async function serveWithPassword(
   place: Place,
   config: PostgresConfig,
@@ -72,7 +72,7 @@ async function serveWithPassword(
       const sentence = `the password in ${config.passwordFile} is not the one of the database and cannot be set`;
       throw new ServerError('wrong_password', `${sentence}: put back the earlier file`);
     }
-    say('postgres: the password of the database is now that of the file');
+    say('postgres: the password of the database was changed to that of the file');
   }
 }
 
@@ -97,7 +97,7 @@ async function serve(place: Place, { listen, servesCluster }: PostgresConfig, si
   }
 }
 
-/** PostgreSQL cannot look for a port by itself. */
+/** PostgreSQL cannot choose a free port. */
 function freePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject);
@@ -108,7 +108,7 @@ function freePort(host: string): Promise<number> {
   });
 }
 
-/** @returns false where the password is not that of the database, which would only show in every other process */
+/** @returns false if the password is not that of the database: no client could connect */
 async function ensureDatabase(address: HostPort, password: string): Promise<boolean> {
   await using database = connectSql({
     url: urlOf(reachable(address), 'postgres'),
@@ -131,7 +131,7 @@ function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** An address that stands for every one of this machine is none to connect to. */
+/** A wildcard address cannot be connected to. */
 function reachable({ host, port }: HostPort): HostPort {
   if (host === '0.0.0.0') return { host: '127.0.0.1', port };
   return host === '::' ? { host: '::1', port } : { host, port };

@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 const start = (listen?: string): Promise<TestServer> =>
   startTestServer({ folder, ...(listen === undefined ? {} : { listen }) });
 const data = (): string => join(folder, 'postgres/data');
-/** The process of PostgreSQL itself. */
+/** The process id of PostgreSQL. */
 const postmaster = (): number => Number(readFileSync(join(data(), 'postmaster.pid'), 'utf8').split('\n')[0]);
 const isAlive = (pid: number): boolean => processTable().some((entry) => entry.pid === pid);
 
@@ -30,7 +30,7 @@ async function query(server: TestServer, text: string): Promise<readonly unknown
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreSQL'), () => {
-  test('keeps what was written over restarts, and ends in order', async () => {
+  test('data survives a restart, and the process exits with 0', async () => {
     {
       await using server = await start();
       expect(server.process.url).toMatch(/^postgres:\/\/portcullis@127\.0\.0\.1:\d+\/portcullis$/);
@@ -43,13 +43,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(again.process.log()).not.toContain('not properly shut down');
   });
 
-  test('its folder is closed to others, and where others may not look it works too', async () => {
+  test('the data folder is private, also below a folder that only root may enter', async () => {
     const closed = join(folder, 'closed');
     mkdirSync(closed, { mode: 0o700 });
     await using server = await startTestServer({ folder: closed });
     expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);
     expect(statSync(join(closed, 'postgres')).mode & 0o777).toBe(0o700);
-    // It does not run as root, whoever started it.
+    // PostgreSQL never runs as root.
     const owner = readFileSync(`/proc/${server.process.pid}/status`, 'utf8');
     const inner = processTable().find(
       ({ parent, command }) => parent === server.process.pid && /bin\/postgres/.test(command),
@@ -59,7 +59,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(owner).toContain('Uid:');
   });
 
-  test('statements, their values and what they broke on do not reach its log', async () => {
+  test('the log contains no statements, values or error details', async () => {
     await using server = await start();
     await query(server, 'create table t (name text primary key)');
     await query(server, "insert into t values ('hunter2')");
@@ -69,7 +69,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(server.process.log()).not.toContain('hunter2');
   });
 
-  test('it asks for a password', async () => {
+  test('a connection without the password is refused', async () => {
     await using server = await start();
     await using without = connectSql({ url: server.process.url, applicationName: 'test' });
     await expect(without.sql`select 1`).rejects.toMatchObject({ code: 'sql_unavailable' });
@@ -98,13 +98,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(again.process.log()).not.toContain('is now that of the file');
   });
 
-  test('a password that PostgreSQL cannot have is refused at the first start, too', async () => {
+  test('a password that PostgreSQL refuses prevents the first start', async () => {
     writeFileSync(join(folder, 'password'), 'a\0b\n');
     await expect(start()).rejects.toThrow('does not take the password of the file: write another one');
     expect(existsSync(data())).toBe(false);
   });
 
-  test('clients are no superusers, and nobody can be one', async () => {
+  test('clients are not superusers and cannot connect as one', async () => {
     await using server = await start();
     const [role] = await query(server, 'select rolsuper, rolreplication from pg_roles where rolname = current_user');
     expect(role).toEqual({ rolsuper: false, rolreplication: false });
@@ -117,7 +117,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     await expect(other.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
   });
 
-  test('a password that PostgreSQL cannot have is refused, and the earlier one stays', async () => {
+  test('a new password that PostgreSQL refuses prevents the start, and the earlier one stays', async () => {
     await (await start())[Symbol.asyncDispose]();
     const before = readFileSync(join(folder, 'password'));
     writeFileSync(join(folder, 'password'), 'a\0b\n');
@@ -127,12 +127,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(again.process.log()).not.toContain('is now that of the file');
   });
 
-  test('an empty password file is refused', async () => {
+  test('an empty password file prevents the start', async () => {
     writeFileSync(join(folder, 'password'), '\n');
     await expect(start()).rejects.toThrow('is empty: write a password');
   });
 
-  test('a folder of another major version is refused with the way out, and left as it is', async () => {
+  test('a folder of another major version is refused unchanged with the remedy', async () => {
     mkdirSync(data(), { recursive: true });
     writeFileSync(join(data(), 'PG_VERSION'), '16\n');
     await expect(start()).rejects.toThrow(
@@ -141,40 +141,40 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(readFileSync(join(data(), 'PG_VERSION'), 'utf8')).toBe('16\n');
   });
 
-  test('a start that was killed while it made the folder is repaired by the next one', async () => {
+  test('a start after a killed first start creates the folder again', async () => {
     mkdirSync(join(folder, 'postgres/data.new/base'), { recursive: true });
     chmodSync(join(folder, 'postgres'), 0o755);
     await using server = await start();
     expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
 
-  test('the process ends when PostgreSQL does', async () => {
+  test('the process exits when PostgreSQL exits', async () => {
     await using server = await start();
     process.kill(postmaster(), 'SIGKILL');
-    await until('the end', () => server.process.child.exitCode !== null);
+    await until('the process exits', () => server.process.child.exitCode !== null);
     expect(server.process.child.exitCode).toBe(1);
     expect(server.process.log()).toContain('postgres: unexpected failure: PostgreSQL was ended by SIGKILL (ended)');
     await using again = await start();
     expect(await query(again, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
 
-  test('PostgreSQL ends when the process is killed, and what was committed is there', async () => {
+  test('PostgreSQL exits when the process is killed, and committed data survives', async () => {
     let pid: number;
     {
       await using server = await start();
       await query(server, 'create table t as select 1 as n');
       pid = postmaster();
       await server.process.end('SIGKILL');
-      await until('PostgreSQL ends, too', () => !isAlive(pid));
+      await until('PostgreSQL exits too', () => !isAlive(pid));
     }
     await using again = await start();
     expect(await query(again, 'select n from t')).toEqual([{ n: 1 }]);
   });
 
-  test('a server that nobody owns any more is ended, and its folder taken over', async () => {
+  test('an orphaned server is stopped and its folder is used', async () => {
     const first = await start();
     const pid = postmaster();
-    // Its guard dies with it, as when a machine runs out of memory.
+    // Its guard is killed too, as when a machine runs out of memory.
     const guard = processTable().find(
       ({ parent, command }) => parent === first.process.pid && command.includes(`sh ${pid}`),
     );
@@ -186,20 +186,20 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(await query(again, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
 
-  test('a stale file that names a process of somebody else is no obstacle', async () => {
+  test('a stale postmaster.pid with the id of another process does not prevent the start', async () => {
     await (await start())[Symbol.asyncDispose]();
     writeFileSync(join(data(), 'postmaster.pid'), `${process.pid}\n/elsewhere\n`);
     await using again = await start();
     expect(await query(again, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
 
-  test('a folder that another process uses is refused', async () => {
+  test('a folder that another process uses prevents the start', async () => {
     await using server = await start();
-    await expect(start()).rejects.toThrow(`is in use by process ${server.process.pid}: end that one first`);
+    await expect(start()).rejects.toThrow(`is in use by process ${server.process.pid}: stop that process first`);
     expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
 
-  test('an address that is taken is refused with the name of the setting', async () => {
+  test('an address in use prevents the start and the error names the setting', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as { port: number };
@@ -209,9 +209,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     other.close();
   });
 
-  test('a disk that cannot be written refuses to start with a sentence', async () => {
+  test('a folder that cannot be written prevents the start with an error', async () => {
     writeFileSync(join(folder, 'postgres'), 'a file');
-    await expect(start()).rejects.toThrow('cannot be made or given its owner');
+    await expect(start()).rejects.toThrow('cannot be created or given its owner');
   });
 
   test.skipIf(process.getuid?.() !== 0)('binaries that only root may reach are copied once (needs root)', async () => {

@@ -1,22 +1,22 @@
 import { listen } from '#kit/http/listen';
 import type { PostgresConfig } from './config.ts';
-import { createAdmin } from './http/admin.ts';
-import { createPostgresMetrics } from './metrics.ts';
+import { createAdmin } from './monitoring/admin.ts';
+import { createPostgresMetrics } from './monitoring/metrics.ts';
+import { createReadiness } from './monitoring/readiness.ts';
 import { openDatabase } from './open-database.ts';
-import { createReadiness } from './readiness.ts';
 
 export type PostgresService = AsyncDisposable & {
-  /** For PORTCULLIS_DATABASE_URL: without a password, which stands in a file. */
+  /** The value of PORTCULLIS_DATABASE_URL, without the password. */
   readonly url: string;
-  /** Origin of /livez, /readyz and /metrics; undefined where none was asked for. */
+  /** Origin of /livez, /readyz and /metrics; undefined without PORTCULLIS_ADMIN_LISTEN. */
   readonly adminUrl: string | undefined;
 };
 
 const adminServer = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 16_384 } as const;
 
 /**
- * The embedded PostgreSQL: makes its folder at the first start, serves one database, and ends this process where the
- * server ends by itself. What tells how it is answers from the beginning: a recovery may take long.
+ * The embedded PostgreSQL: creates its folder at the first start, serves one database, and ends this process when the
+ * server exits. The admin address answers from the start, because a recovery may take long.
  * @throws ServerError
  */
 export async function createPostgresService(config: PostgresConfig, signal: AbortSignal): Promise<PostgresService> {

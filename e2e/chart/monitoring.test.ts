@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
-import { createPostgresMetrics } from '../../dataplane/postgres/metrics.ts';
+import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import { createBindingCounts } from '../../operator/composition/binding-counts.ts';
 import { createManagementMetrics } from '../../operator/management/monitoring/metrics.ts';

@@ -1,13 +1,13 @@
 import { compactVerify, errors } from 'jose';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { fetchKeys, readKeysFile } from './fetch-keys.ts';
-import { algorithms, type Identity, type TokenError, refusal } from './identity.ts';
-import { validateClaims } from './validate-claims.ts';
+import { algorithms, type Identity, refusal, type TokenError } from './identity.ts';
 import { fetchedKeyTimes, KeyCache, mountedKeyTimes } from './key-cache.ts';
 import { KeysError, type PublicKeys } from './public-keys.ts';
 import { own, readToken, type UnverifiedToken } from './read-token.ts';
+import { validateClaims } from './validate-claims.ts';
 
-export type { Identity, TokenError, TokenErrorCode, Subject } from './identity.ts';
+export type { Identity, Subject, TokenError, TokenErrorCode } from './identity.ts';
 
 export type TrustedIssuer = {
   /** Claim `iss`, compared exactly. */

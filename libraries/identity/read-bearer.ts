@@ -1,5 +1,5 @@
 import { bearerToken } from '#kit/http/bearer';
-import { type TokenError, refusal } from './identity.ts';
+import { refusal, type TokenError } from './identity.ts';
 
 /** The bearer token of a request, from Node's raw headers. It must not be logged. */
 export function readBearer(

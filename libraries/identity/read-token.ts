@@ -1,5 +1,5 @@
 import { type JsonValue, parseStrict } from '#kit/json/parse-strict';
-import { algorithms, type TokenError, type TokenErrorCode, refusal, tokenLimits } from './identity.ts';
+import { algorithms, refusal, type TokenError, type TokenErrorCode, tokenLimits } from './identity.ts';
 
 type Members = Readonly<Record<string, JsonValue>>;
 /** A token whose signature is not verified yet. */

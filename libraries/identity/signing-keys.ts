@@ -41,9 +41,12 @@ export class SigningKeysError extends Error {
   readonly code = 'signing_keys';
 
   constructor(path: string, cause: unknown) {
-    super(`${path} holds no signing keys: move it away, and the development issuer creates new ones at its next start`, {
-      cause,
-    });
+    super(
+      `${path} holds no signing keys: move it away, and the development issuer creates new ones at its next start`,
+      {
+        cause,
+      },
+    );
     this.name = 'SigningKeysError';
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '#kit/json/parse-strict';
-import { type Identity, type TokenError, type TokenErrorCode, refusal, type Subject, tokenLimits } from './identity.ts';
+import { type Identity, refusal, type Subject, type TokenError, type TokenErrorCode, tokenLimits } from './identity.ts';
 import { isMembers, own } from './read-token.ts';
 
 export type ExpectedClaims = {

@@ -176,6 +176,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a server that fails')
     expect(error).toMatchObject({ code: 'sql_unavailable', reason: 'ANSWER_TIMEOUT' });
     process.kill(pid, 'SIGCONT');
     await frozen[Symbol.asyncDispose]();
-    await until('the transaction is rolled back', async () => (await opened.database.sql`select n from t`).length === 0);
+    await until(
+      'the transaction is rolled back',
+      async () => (await opened.database.sql`select n from t`).length === 0,
+    );
   });
 });

@@ -2,15 +2,17 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import postgres from 'postgres';
 import { describe, expect, test } from 'vitest';
-import { missingPostgres, onPostgres, testServer } from './testing/test-database.ts';
-import { passwordFrom } from './connect.ts';
 import type { DriverQuery } from './client.ts';
+import { passwordFrom } from './connect.ts';
+import { missingPostgres, onPostgres, testServer } from './testing/test-database.ts';
 
 /** The internals of postgres.js that client.ts and statements.ts use beyond its types (docs/decisions/0011). */
 const queryOf = (sql: postgres.Sql): DriverQuery => sql.unsafe('select 1 as one') as unknown as DriverQuery;
 
 test('the driver has the version whose internals these tests pin', () => {
-  const path = createRequire(import.meta.url).resolve('postgres').replace(/(.*\/node_modules\/postgres)\/.*/, '$1/package.json');
+  const path = createRequire(import.meta.url)
+    .resolve('postgres')
+    .replace(/(.*\/node_modules\/postgres)\/.*/, '$1/package.json');
   expect(JSON.parse(readFileSync(path, 'utf8')).version).toBe('3.4.9');
 });
 

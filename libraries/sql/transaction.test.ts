@@ -73,7 +73,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
       database.sql.begin(async (sql) => {
         const [own] = await sql`select pg_backend_pid() as pid`;
         await opened.database.sql`select pg_terminate_backend(${own?.['pid']})`;
-        await until('the client noticed the end of its session', async () => (await fault(sql`select 1`)) !== undefined);
+        await until(
+          'the client noticed the end of its session',
+          async () => (await fault(sql`select 1`)) !== undefined,
+        );
         for (let n = 1; n <= 5; n += 1) await fault(sql`insert into t values (${n})`);
       }),
     );

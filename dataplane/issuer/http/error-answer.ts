@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** Unknown paths and methods alike: there are two documents to be had, by GET. */
+/** For unknown paths and methods. */
 export function sendNotFound(outgoing: ServerResponse): void {
   send(outgoing, 404, { error: 'not_found' });
 }
 
-/** The keys cannot be read: no document at all, since an empty one would take all keys back. */
+/** The keys cannot be read. An empty key set instead would revoke all keys. */
 export function sendUnavailable(outgoing: ServerResponse): void {
   send(outgoing, 503, { error: 'unavailable' });
 }

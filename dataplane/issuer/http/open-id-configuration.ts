@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { sendDocument } from './error-answer.ts';
 
-/** GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0, section 4): what a verifier needs of it. */
+/** GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0, section 4), as far as a verifier needs it. */
 export function openIdConfiguration(
   outgoing: ServerResponse,
   { issuer, url }: { readonly issuer: string; readonly url: string },

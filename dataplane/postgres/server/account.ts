@@ -1,17 +1,17 @@
-/** As whom the programs of PostgreSQL run; undefined is as this process itself. */
+/** The account of the PostgreSQL programs; undefined for that of this process. */
 export type Account = { readonly uid: number; readonly gid: number };
 
-/** PostgreSQL refuses to run as root; nobody and nogroup have these numbers wherever Linux runs. */
+/** PostgreSQL refuses to run as root. These are the ids of nobody and nogroup on Linux. */
 const nobody: Account = { uid: 65_534, gid: 65_534 };
 
-/** The account for PostgreSQL where this process is root. */
+/** The account for PostgreSQL if this process is root. */
 export function accountOf(uid: number | undefined = process.getuid?.()): Account | undefined {
   return uid === 0 ? nobody : undefined;
 }
 
 /**
- * How a program names its working folder where it may have no right to walk down to it: Linux follows this link without
- * asking the folders above. Elsewhere its path must do.
+ * The path by which a program refers to its working folder. Linux resolves this link without permission on the parent
+ * folders; other systems need the path itself.
  */
 export function workingFolder(path: string, account: Account | undefined): string {
   return account !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : path;

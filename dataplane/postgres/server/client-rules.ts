@@ -9,14 +9,14 @@ export type ClientRulesOptions = {
   readonly servesCluster: boolean;
 };
 
-/** Who may connect, as pg_hba.conf has it: everybody by scram-sha-256, nobody for replication. */
+/** pg_hba.conf: every client by scram-sha-256, no replication. */
 function clientRules(servesCluster: boolean): string {
   const from = servesCluster ? ['all'] : ['127.0.0.1/32', '::1/128'];
   const rules = from.map((address) => `host all all ${address} scram-sha-256\n`);
   return `# Written at every start.\n${rules.join('')}`;
 }
 
-/** Writes the rules into the data folder, at every start: what is there may be of another release or another place. */
+/** Writes the rules at every start: those of the folder may be from another release or another installation. */
 export function writeClientRules({ data, account, servesCluster }: ClientRulesOptions): void {
   const path = join(data, 'pg_hba.conf');
   try {

@@ -14,8 +14,8 @@ export type FolderOptions = {
 };
 
 /**
- * Makes the data folder where there is none: under another name first, so that a start that was killed leaves nothing
- * that looks like one.
+ * Creates the data folder if it is missing, under a temporary name first, so that a killed start leaves no partial folder
+ * under the final name.
  * @returns its path
  * @throws ServerError
  */
@@ -25,7 +25,7 @@ export async function openDataFolder(options: FolderOptions): Promise<string> {
   makeFolder(folder, account);
   if (existsSync(data)) {
     refuseOtherMajor(data, binaries.major);
-    // Who gives a volume to the group of a pod opens every folder of it to that group, and PostgreSQL refuses that.
+    // fsGroup of a pod opens every folder of a volume to the group, which PostgreSQL refuses.
     makeFolder(data, account);
     return data;
   }
@@ -40,7 +40,7 @@ export async function openDataFolder(options: FolderOptions): Promise<string> {
 async function initialise(place: Place, password: string): Promise<void> {
   const { code, lastWords } = await runProgram('initdb', place, [
     '--username=postgres',
-    // The rules for clients are written at every start.
+    // Written by writeClientRules at every start.
     '--auth=reject',
     '--encoding=UTF8',
     '--locale=C',
@@ -49,9 +49,9 @@ async function initialise(place: Place, password: string): Promise<void> {
     '--set=huge_pages=off',
     '--no-instructions',
   ]);
-  if (code !== 0) throw new ServerError('folder_unusable', `the data folder cannot be made: ${lastWords}`);
+  if (code !== 0) throw new ServerError('folder_unusable', `the data folder cannot be created: ${lastWords}`);
   if (await createOwner(place, password)) return;
-  throw new ServerError('wrong_password', 'the database does not take the password of the file: write another one');
+  throw new ServerError('wrong_password', 'the database refuses the password of the file: write another one');
 }
 
 function makeFolder(path: string, account: Account | undefined): void {
@@ -60,7 +60,7 @@ function makeFolder(path: string, account: Account | undefined): void {
     if (account !== undefined) chownSync(path, account.uid, account.gid);
     chmodSync(path, 0o700);
   } catch (cause) {
-    throw new ServerError('folder_unusable', `the folder ${path} cannot be made or given its owner`, cause);
+    throw new ServerError('folder_unusable', `the folder ${path} cannot be created or given its owner`, cause);
   }
 }
 

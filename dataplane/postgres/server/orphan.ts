@@ -4,29 +4,29 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServerError } from './server-error.ts';
 
-/** How long a server whose parent is gone may take to end, milliseconds. */
+/** Timeout for the exit of an orphaned server, milliseconds. */
 const endMs = 20_000;
 const lookMs = 50;
 
 /**
- * Ends a server that an earlier process left on this data folder, and waits for its end.
+ * Stops a server that an earlier process left running on this data folder, and waits for its exit.
  *
- * A file that names no such server is removed: PostgreSQL would refuse to start where its number is that of any other
- * process by now, and in a container that is started anew, threads of this process have such numbers. Nothing is lost:
- * PostgreSQL looks for processes that still use the folder by the segment of memory that they share, file or no file.
- * @throws ServerError where the server belongs to a process that still runs, or does not end
+ * A stale postmaster.pid is removed: PostgreSQL refuses to start if its process id belongs to any process, and in a
+ * restarted container threads of this process have such ids. This is safe, because PostgreSQL also detects processes
+ * that use the folder by their shared memory segment.
+ * @throws ServerError if the parent of the server still runs, or the server does not exit
  */
 export async function endOrphan(data: string): Promise<void> {
   const pid = serverOf(data);
   if (pid === undefined) return rmSync(lockFile(data), { force: true });
   const parent = parentOf(pid);
   if (parent?.command.includes('dataplane/postgres/main.ts')) {
-    throw new ServerError('folder_in_use', `${data} is in use by process ${parent.pid}: end that one first`);
+    throw new ServerError('folder_in_use', `${data} is in use by process ${parent.pid}: stop that process first`);
   }
   tellToEnd(pid);
   for (let waited = 0; serverOf(data) === pid; waited += lookMs) {
     if (waited > endMs) {
-      throw new ServerError('folder_in_use', `${data} is in use by the server ${pid}, which does not end: end it`);
+      throw new ServerError('folder_in_use', `${data} is in use by the server ${pid}, which does not exit: stop it`);
     }
     await pause(lookMs);
   }
@@ -36,7 +36,7 @@ function tellToEnd(pid: number): void {
   try {
     process.kill(pid, 'SIGINT');
   } catch {
-    // It has ended by itself, or is told by the loop not to end.
+    // It exited meanwhile; otherwise the loop times out.
   }
 }
 
@@ -44,14 +44,14 @@ function lockFile(data: string): string {
   return join(data, 'postmaster.pid');
 }
 
-/** The server that runs on the folder; undefined where none does. */
+/** The server that runs on the folder, if any. */
 function serverOf(data: string): number | undefined {
   const pid = Number(firstLine(lockFile(data)));
   if (!Number.isInteger(pid) || pid <= 1) return undefined;
   return commandOf(pid)?.includes('/bin/postgres') && worksIn(pid, data) ? pid : undefined;
 }
 
-/** Whether a server has the folder, as far as the system tells: one of somebody else is not ours to end. */
+/** Whether a process is a server of this folder, as far as the system shows. Other processes are never stopped. */
 function worksIn(pid: number, data: string): boolean {
   if (process.platform !== 'linux') return commandOf(pid)?.includes(data) === true;
   try {
@@ -74,7 +74,7 @@ function commandOf(pid: number): string | undefined {
   return ps(pid, 'command');
 }
 
-/** What the system says about a process; undefined where there is none. */
+/** What the system shows of a process; undefined if it does not exist. */
 function ps(pid: number, what: 'ppid' | 'command'): string | undefined {
   try {
     if (process.platform === 'linux') {

@@ -1,19 +1,19 @@
 import { type Place, startProgram } from './run-program.ts';
 
-/** The role of clients, and its database. It may make databases and is not a superuser: that one has no password. */
+/** The role of clients and its database. It may create databases and is no superuser; the superuser has no password. */
 export const owner = 'portcullis';
 
-/** Makes the role in a folder that has none. @returns false where PostgreSQL does not take the password */
+/** Creates the role in a new folder. @returns false if PostgreSQL refuses the password */
 export function createOwner(place: Place, password: string): Promise<boolean> {
   return runAlone(place, `create role ${owner} login createdb password ${literal(password)}`);
 }
 
-/** Gives the role another password. @returns false where PostgreSQL does not take it */
+/** Changes the password of the role. @returns false if PostgreSQL refuses it */
 export function setPassword(place: Place, password: string): Promise<boolean> {
   return runAlone(place, `alter role ${owner} password ${literal(password)}`);
 }
 
-/** What a failure would write names the statement, which holds the password. */
+/** Errors are not logged: they quote the statement, which contains the password. */
 const settings = {
   exit_on_error: 'on',
   huge_pages: 'off',
@@ -22,7 +22,7 @@ const settings = {
   log_statement: 'none',
 };
 
-/** Runs a statement of one line as superuser on the folder of a server that does not run: nobody can connect meanwhile. */
+/** Runs a statement of one line as superuser in single-user mode, while the server is stopped. */
 function runAlone(place: Place, statement: string): Promise<boolean> {
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = startProgram('postgres', place, { first: ['--single'], last: [...options, 'postgres'], stdin: 'pipe' });
@@ -34,7 +34,7 @@ function runAlone(place: Place, statement: string): Promise<boolean> {
   return ended;
 }
 
-/** A string of SQL in one line. */
+/** An SQL string literal in one line. */
 function literal(text: string): string {
   const escaped = text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n').replaceAll('\r', '\\r');
   return `e'${escaped}'`;

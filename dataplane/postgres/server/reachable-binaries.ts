@@ -7,8 +7,8 @@ import { type Binaries, platformPackage } from './binaries.ts';
 import { ServerError } from './server-error.ts';
 
 /**
- * The programs where the account can run them. A checkout in a folder that only root may enter is copied, once for
- * each version, into a folder of the system for temporary files that belongs to root.
+ * The programs at a path that the account can execute. If the checkout is in a folder that only root may enter, they are
+ * copied once per version into a temporary folder that belongs to root.
  */
 export function reachableBinaries(binaries: Binaries, account: Account | undefined): Binaries {
   if (account === undefined || canRun(binaries.home, account)) return binaries;
@@ -37,7 +37,7 @@ export function reachableBinaries(binaries: Binaries, account: Account | undefin
 }
 
 function canRun(home: string, account: Account): boolean {
-  // A process of root with fewer rights cannot start one for another account; the failure is told when it matters.
+  // A root process without CAP_SETUID cannot switch accounts; the error appears when the server starts.
   return spawnSync(join(home, 'bin', 'initdb'), ['--version'], { cwd: '/', env: {}, ...account }).status === 0;
 }
 

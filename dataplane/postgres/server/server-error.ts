@@ -8,7 +8,7 @@ export type ServerFault =
   | 'did_not_start'
   | 'ended';
 
-/** The embedded PostgreSQL cannot run. The message says why and what to do, and holds no secret. */
+/** The embedded PostgreSQL cannot run. The message says why and what to do, and contains no secret. */
 export class ServerError extends Error {
   readonly code: ServerFault;
 

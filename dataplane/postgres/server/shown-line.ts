@@ -1,7 +1,7 @@
 /**
- * What of a line of the server may be shown. Until it serves, its lines are about itself. Then those of connections that
- * fail name a role, a database or an option as the client wrote it: what comes after the first quote or colon is left
- * out, and so are further lines of such a message.
+ * The part of a server line that may be logged. Before the server accepts connections its lines contain no client data.
+ * Later, lines of failed connections quote a role, database or option of the client: everything after the first quote or
+ * colon is dropped, and so are continuation lines.
  */
 export function shownLine(line: string, isServing: boolean): string | undefined {
   if (!isServing) return line;

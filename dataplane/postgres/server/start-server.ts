@@ -8,25 +8,25 @@ import { shownLine } from './shown-line.ts';
 export type ServerOptions = {
   readonly address: HostPort;
   readonly servesCluster: boolean;
-  /** Gets its lines; they hold no statement and no value. */
+  /** Receives its log lines, without statements and values. */
   readonly say: (line: string) => void;
 };
 
 export type RunningServer = {
   readonly pid: number;
-  /** Settles with words about its end, whoever caused it. */
+  /** Resolves with a description of its exit, whatever the cause. */
   readonly ended: Promise<string>;
-  /** Fast shutdown: sessions are cut, what they did not commit is undone, then everything is on disk. */
+  /** Fast shutdown: disconnects clients, rolls back their transactions, and writes everything to disk. */
   stop(): Promise<void>;
 };
 
-/** Recovery after a crash of the machine may take long; one that is given up begins anew. */
+/** Timeout of the start, long because of crash recovery: an interrupted recovery starts again from the beginning. */
 const startMs = 600_000;
-/** A fast shutdown writes what is in memory; past this the server is told to recover at its next start. */
+/** Timeout of a fast shutdown; afterwards an immediate shutdown leaves recovery to the next start. */
 const stopMs = 20_000;
 
 /**
- * Starts the server and waits until it takes connections. It ends with this process, however that ends.
+ * Starts the server and waits until it accepts connections. The server exits with this process, also after SIGKILL.
  * @throws ServerError
  */
 export async function startServer(place: Place, options: ServerOptions, signal: AbortSignal): Promise<RunningServer> {
@@ -46,7 +46,7 @@ export async function startServer(place: Place, options: ServerOptions, signal: 
       `${address.host}:${address.port} is taken: choose another PORTCULLIS_LISTEN`,
     );
   }
-  throw new ServerError('did_not_start', `PostgreSQL did not start (${outcome}): its lines above say why`);
+  throw new ServerError('did_not_start', `PostgreSQL did not start (${outcome}): see its log lines above`);
 }
 
 function serverArguments({ address, servesCluster }: ServerOptions): readonly string[] {
@@ -55,18 +55,18 @@ function serverArguments({ address, servesCluster }: ServerOptions): readonly st
     port: address.port,
     unix_socket_directories: '',
     max_connections: 100,
-    // Nobody connects as superuser.
+    // No client connects as superuser.
     superuser_reserved_connections: 0,
     shared_buffers: '64MB',
-    // Where a node has huge pages and the pod has none of them, their use is a bus error.
+    // On a node with huge pages that the pod may not use, they cause a bus error.
     huge_pages: 'off',
-    // The log of changes stays small beside what is kept, and a recovery short.
+    // Keeps the write-ahead log small and recovery short.
     max_wal_size: '256MB',
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
     lc_messages: 'C',
-    // Lines of a statement, its parameters and the values that it broke on are data of users.
+    // Statements, parameters and error details contain user data.
     log_statement: 'none',
     log_min_duration_statement: -1,
     log_min_messages: 'log',
@@ -75,7 +75,7 @@ function serverArguments({ address, servesCluster }: ServerOptions): readonly st
     log_parameter_max_length: 0,
     log_checkpoints: 'off',
     log_line_prefix: '',
-    // What stands here shall not be changed by who may only write statements.
+    // Clients must not change these settings by ALTER SYSTEM.
     allow_alter_system: 'off',
     ...(servesCluster ? podSettings : {}),
   };
@@ -83,10 +83,10 @@ function serverArguments({ address, servesCluster }: ServerOptions): readonly st
 }
 
 const podSettings = {
-  // Memory that processes of one query share lies in /dev/shm elsewhere, which in a pod holds 64 MiB whatever the pod may
-  // use: one large query would fail. Segments of System V are bounded by the memory of the pod alone.
+  // The default for parallel queries is /dev/shm, which has 64 MiB in a pod whatever its memory limit, so that a large
+  // query fails. System V segments are limited by the memory of the pod only.
   dynamic_shared_memory_type: 'sysv',
-  // A client whose node vanished says nothing more; the system alone would keep its connection for two hours. Seconds.
+  // Seconds. Without keepalives the system keeps the connection of a lost node for two hours.
   tcp_keepalives_idle: 60,
   tcp_keepalives_interval: 10,
   tcp_keepalives_count: 6,
@@ -136,7 +136,7 @@ async function stopServer(child: ChildProcess, ended: Promise<string>): Promise<
   clearTimeout(timer);
 }
 
-/** A process that does nothing but wait for the end of this one, kill -9 included, and then ends the server. */
+/** A process that waits for the exit of this one, also by SIGKILL, and then stops the server. */
 function endWithThisProcess(pid: number): ChildProcess {
   const guard = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$1"', 'sh', String(pid)], {
     detached: true,

@@ -4,31 +4,31 @@ import { followChild } from '../../../e2e/support/follow-child.ts';
 import { childrenOf } from '../../../e2e/support/process-table.ts';
 import { until } from '../../../e2e/support/until.ts';
 
-/** A user without rights that the system knows: PostgreSQL asks for its name. */
+/** An unprivileged user with a name, which PostgreSQL requires. */
 export const containerUser = 65_534;
 
 const main = new URL('../main.ts', import.meta.url).pathname;
-/** A command as process 1 of namespaces of its own, without root. */
+/** A command as process 1 of new namespaces, without root. */
 const contained = [
   ...['--mount', '--mount-proc', '--pid', '--ipc', '--fork'],
   ...['setpriv', `--reuid=${containerUser}`, `--regid=${containerUser}`, '--clear-groups', '--no-new-privs'],
   process.execPath,
 ];
 
-/** Why no container-like process can be started here; undefined where one can. */
+/** Why such a process cannot be started here; undefined if it can. */
 export const missingContainers: string | undefined =
   process.platform === 'linux' && spawnSync('unshare', [...contained, '--check', main]).status === 0
     ? undefined
     : 'needs root on Linux, and a checkout that others may read';
 
-/** The process of the database as number 1 of processes that nobody else sees, as in a container. */
+/** The database as process 1 of its own process namespace, as in a container. */
 export type Container = {
   readonly url: string;
   readonly adminUrl: string;
   readonly log: () => string;
   /** Sends SIGTERM and waits. @returns the exit code */
   stop(): Promise<number | null>;
-  /** Ends everything in it at once, as the kernel does where memory is short. */
+  /** Kills every process in it at once, as the kernel does when memory is exhausted. */
   kill(): Promise<void>;
 };
 
@@ -38,7 +38,7 @@ export async function startContainer(environment: Readonly<Record<string, string
     env: { PATH: process.env['PATH'], ...environment },
   });
   const { log, firstLine, hasEnded } = followChild(child);
-  await until('the container serves or ends', () => firstLine() !== undefined || hasEnded());
+  await until('the container serves or exits', () => firstLine() !== undefined || hasEnded());
   const first = firstLine();
   if (first === undefined) throw new Error(`ended before it served: ${log()}`);
   const { listening, admin } = JSON.parse(first) as { listening: string; admin: string };
@@ -53,7 +53,7 @@ export async function startContainer(environment: Readonly<Record<string, string
   };
 }
 
-/** Tells the process inside: unshare outside of it waits for that one, and passes nothing on. */
+/** Signals the inner process: unshare waits for it and forwards no signals. */
 async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const closed = once(child, 'close');

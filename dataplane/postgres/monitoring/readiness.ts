@@ -1,10 +1,10 @@
 import { connectSql, SqlUnavailableError } from '#sql/connect';
 
-/** How this process itself reaches the server. */
-export type Access = { readonly url: string; readonly password: string };
+/** How this process connects to the server. */
+export type ServerAccess = { readonly url: string; readonly password: string };
 
-export type Figures = {
-  /** Connections of clients: with a statement under way, without a transaction, and waiting in one. */
+export type ServerFigures = {
+  /** Connections of clients: running a statement, idle, and idle in a transaction. */
   readonly active: number;
   readonly idle: number;
   readonly idleInTransaction: number;
@@ -13,40 +13,40 @@ export type Figures = {
   readonly oldestTransactionSeconds: number;
 };
 
-/** What one look found. There are no figures where there are problems, and where every connection is taken. */
-export type Look = { readonly problems: readonly string[]; readonly figures: Figures | undefined };
+/** The result of one probe. Without figures if there are problems, or if no connection is free. */
+export type ServerProbe = { readonly problems: readonly string[]; readonly figures: ServerFigures | undefined };
 
 export type Readiness = {
-  /** Asks the server over a connection of its own, which an earlier one that still works says nothing about. */
-  look(): Promise<Look>;
-  /** The server takes connections. */
-  opened(access: Access): void;
-  /** No more clients are wanted. */
+  /** Queries the server over a new connection: an open one does not show whether the server accepts more. */
+  probe(): Promise<ServerProbe>;
+  /** Sets how to reach the server, once it accepts connections. */
+  opened(access: ServerAccess): void;
+  /** Makes the process unready: it shuts down. */
   withdraw(): void;
 };
 
 const statementTimeoutMs = 2_000;
 
 export function createReadiness(): Readiness {
-  let access: Access | undefined;
+  let access: ServerAccess | undefined;
   let isWithdrawn = false;
-  let underWay: Promise<Look> | undefined;
+  let inFlight: Promise<ServerProbe> | undefined;
 
-  /** Looks that come while one is under way share it: where the server stands still they would pile up. */
-  function shared(reach: Access): Promise<Look> {
-    underWay ??= lookAt(reach).finally(() => {
-      underWay = undefined;
+  /** Concurrent probes share one connection, so that they do not accumulate while the server is stopped. */
+  function shared(server: ServerAccess): Promise<ServerProbe> {
+    inFlight ??= probeServer(server).finally(() => {
+      inFlight = undefined;
     });
-    return underWay;
+    return inFlight;
   }
 
   return {
-    async look() {
-      if (isWithdrawn) return failed('this process is about to end');
+    async probe() {
+      if (isWithdrawn) return failed('this process is shutting down');
       return access === undefined ? failed('the server is starting') : shared(access);
     },
-    opened(reach) {
-      access = reach;
+    opened(server) {
+      access = server;
     },
     withdraw() {
       isWithdrawn = true;
@@ -54,11 +54,11 @@ export function createReadiness(): Readiness {
   };
 }
 
-function failed(problem: string): Look {
+function failed(problem: string): ServerProbe {
   return { problems: [problem], figures: undefined };
 }
 
-async function lookAt({ url, password }: Access): Promise<Look> {
+async function probeServer({ url, password }: ServerAccess): Promise<ServerProbe> {
   try {
     await using database = connectSql({
       url,
@@ -67,7 +67,7 @@ async function lookAt({ url, password }: Access): Promise<Look> {
       max: 1,
       statementTimeoutMs,
     });
-    const [figures] = await database.sql<[Figures]>`
+    const [figures] = await database.sql<[ServerFigures]>`
       select
         count(*) filter (where state not like 'idle%')::int as "active",
         count(*) filter (where state = 'idle')::int as "idle",
@@ -80,7 +80,7 @@ async function lookAt({ url, password }: Access): Promise<Look> {
       where backend_type = 'client backend' and pid <> pg_backend_pid()`;
     return { problems: [], figures };
   } catch (error) {
-    // It answers that it has as many clients as it takes; to send them elsewhere would help nobody.
+    // 53300, too many connections: the server works, and there is no other one to send clients to.
     if (error instanceof SqlUnavailableError && error.reason === '53300') return { problems: [], figures: undefined };
     return failed('the server does not answer');
   }
