@@ -254,7 +254,9 @@ describe('a release', () => {
       run('upgrade', name, chartFolder, `--namespace=${namespace}`, '--dry-run=server', ...args);
     const { code, stderr } = await upgrade('--set=postgresql.persistence=none');
     expect(code).not.toBe(0);
-    expect(stderr).toMatch(/postgresql\.persistence is claim and stays so: to change it delete the StatefulSet/);
+    expect(stderr).toMatch(
+      /postgresql\.persistence is claim and cannot be changed: to change it, delete the StatefulSet/,
+    );
     expect(await upgrade('--set=postgresql.persistence=claim')).toMatchObject({ code: 0 });
   }, 60_000);
 
@@ -311,7 +313,7 @@ describe('a release', () => {
     expect(plain).toContain('get secret guard-client-keys');
     expect(plain).toContain('modelbinding/guarded-echo');
     const open = await notes('least-values.yaml');
-    expect(open).toContain('everybody who reaches the gateway may call models');
+    expect(open).toContain('every client that reaches the gateway may call models');
     expect(open).not.toMatch(/client-keys|Bearer/);
     const production = await notes('production-values.yaml');
     expect(production).toContain('http://here-portcullis-gateway.third.svc:8080/v1');
@@ -324,7 +326,7 @@ describe('a release', () => {
     expect(production).not.toContain('management.issuers is empty');
     expect(open).not.toContain('management');
     const bare = await notes('default-values.yaml');
-    expect(bare).toContain('management.issuers is empty: it admits nobody');
+    expect(bare).toContain('management.issuers is empty: every request is refused');
     for (const text of [plain, open, production, bare]) expect(text).not.toMatch(/<no value>|\{\{ |%!/);
     expect(readFileSync(join(chartFolder, 'templates', 'NOTES.txt'), 'utf8')).toContain(
       'docs/install-on-kubernetes.md',

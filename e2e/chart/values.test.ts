@@ -248,18 +248,18 @@ describe('Helm', () => {
   ];
 
   test.each([
-    ['a provider named echo beside the offline model', provider('echo'), provider('other'), /echo is there twice/],
+    ['a provider named echo beside the offline model', provider('echo'), provider('other'), /echo is listed twice/],
     [
-      'a provider that is there twice',
+      'a provider that is listed twice',
       [...provider('a'), ...provider('a', 1)],
       [...provider('a'), ...provider('b', 1)],
-      /a is there twice/,
+      /a is listed twice/,
     ],
     [
-      'a served policy that is there twice',
+      'a served policy that is listed twice',
       [...policy('a'), ...policy('a', 1)],
       [...policy('a'), ...policy('b', 1)],
-      /a is there twice/,
+      /a is listed twice/,
     ],
     [
       'a database of the chart beside another one',
@@ -271,13 +271,13 @@ describe('Helm', () => {
       'a management API without a database',
       ['--set=postgresql.enabled=false'],
       ['--set=postgresql.enabled=false', '--set=management.enabled=false'],
-      /set postgresql.enabled=true or externalDatabase.url, or switch it off by management.enabled=false/,
+      /set postgresql.enabled=true or externalDatabase.url, or disable the API with management.enabled=false/,
     ],
     [
       'a password in a URL',
       [...outside, '--set=externalDatabase.url=postgres://u:secret@h/d'],
       outside,
-      /externalDatabase.url holds a password: put it into a Secret/,
+      /externalDatabase.url contains a password: store it in a Secret/,
     ],
     [
       'an external database without a Secret',
@@ -286,24 +286,24 @@ describe('Helm', () => {
       /externalDatabase.password.existingSecret must name/,
     ],
     [
-      'an issuer that is there twice',
+      'an issuer that is listed twice',
       [...issuer('a'), ...issuer('a', 1)],
       [...issuer('a'), ...issuer('b', 1)],
-      /management.issuers: a is there twice/,
+      /management.issuers: a is listed twice/,
     ],
     [
-      'an administrator of an issuer that nobody trusts',
+      'an administrator of an issuer that is not listed',
       [...issuer('a'), ...administrator('b')],
       [...issuer('a'), ...administrator('a')],
-      /the issuer b of somebody is none of management.issuers/,
+      /the issuer b of somebody is not in management.issuers/,
     ],
     [
-      'a key set that is none',
+      'a value that is not a key set',
       [...keys('nothing')],
       [...keys('{"keys":[{}]}')],
       /jwks of a must be a JSON Web Key Set/,
     ],
-    ['a private key', [...keys('{"keys":[{"d":"x"}]}')], [...keys('{"keys":[{"x":"x"}]}')], /public keys alone/],
+    ['a private key', [...keys('{"keys":[{"d":"x"}]}')], [...keys('{"keys":[{"x":"x"}]}')], /only public keys/],
     [
       'OpenFGA without an address',
       ['--set=management.relations=openfga'],
@@ -326,17 +326,25 @@ describe('Helm', () => {
       'a database without a user',
       ['--set=runAsUser='],
       ['--set=runAsUser=', ...outside],
-      /set runAsUser to a number .* or take externalDatabase.url with postgresql.enabled=false, or management.enabled=false/,
+      /set runAsUser to an id .* or use externalDatabase.url with postgresql.enabled=false, or set management.enabled=false/,
     ],
-    ['too little time to end', ['--set=runtime.preStopSeconds=23'], ['--set=runtime.preStopSeconds=22'], /at least 31/],
-  ])('refuses %s in words, and not its neighbour', async (_title, bad, good, sentence) => {
-    const refused = await render(...bad);
-    expect(refused.code).not.toBe(0);
-    expect(refused.stderr).toMatch(sentence);
-    expect(await render(...good)).toMatchObject({ code: 0 });
-  });
+    [
+      'a termination grace period that is too short',
+      ['--set=runtime.preStopSeconds=23'],
+      ['--set=runtime.preStopSeconds=22'],
+      /at least 31/,
+    ],
+  ])(
+    'the chart refuses %s with a message and accepts the nearest valid values',
+    async (_title, bad, good, sentence) => {
+      const refused = await render(...bad);
+      expect(refused.code).not.toBe(0);
+      expect(refused.stderr).toMatch(sentence);
+      expect(await render(...good)).toMatchObject({ code: 0 });
+    },
+  );
 
-  test('refuses a Kubernetes that is too old', async () => {
+  test('the chart refuses a Kubernetes version before 1.33', async () => {
     expect((await render('--kube-version=1.32.9')).stderr).toMatch(/incompatible with Kubernetes/);
     expect(await render('--kube-version=1.33.0')).toMatchObject({ code: 0 });
   });
