@@ -1,6 +1,6 @@
 import { group, idLabel, type Kind, kinds } from './kinds.ts';
 
-/** A rule that sees what CEL in a CustomResourceDefinition cannot: labels, and who writes. */
+/** A rule on labels or on the writer, which CEL in a CustomResourceDefinition cannot see. */
 export type AdmissionRule = {
   /** Name of the ValidatingAdmissionPolicy and of its binding. */
   readonly name: string;
@@ -14,13 +14,13 @@ export type AdmissionRule = {
   }[];
 };
 
-/** The form of an id: a UUID of version 7 in lower case (RFC 9562, section 5.7). */
+/** The form of an id: a UUID of version 7 in lower case (RFC 9562 §5.7). */
 export const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const idFormMessage = `the label ${idLabel} is a UUID of version 7 in lower case`;
 export const idChangeMessage = `the label ${idLabel} is set once and never changes`;
 
 /** A right that no role of ours gives: to write reports in the name of any replica. */
-export const writeAnyVerb = 'write-any';
+const writeAnyVerb = 'write-any';
 
 const labelsOf = (object: string): string =>
   `${object} != null && has(${object}.metadata.labels) ? ${object}.metadata.labels : {}`;
@@ -29,7 +29,7 @@ const value = (labels: string): string => `variables.${labels}['${idLabel}']`;
 
 const podName = 'authentication.kubernetes.io/pod-name';
 
-/** Their twins are `immutability.ts` and `identity.ts`; who writes is known to the API server alone. */
+/** `immutability.ts` and `identity.ts` check the same in TypeScript, except the writer, which only the API server knows. */
 export const admissionRules: readonly AdmissionRule[] = [
   {
     name: `ids.${group}`,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { resourceSchema } from './metadata.ts';
 
-/** More routes than one installation holds; a report of so many pending routes still fits into one object. */
+/** Above the number of routes of any installation. */
 const maxRoutes = 16_384;
 
 const routeVersion = z.strictObject({
@@ -12,19 +12,19 @@ const routeVersion = z.strictObject({
 
 const rejectedVersion = z.strictObject({
   ...routeVersion.shape,
-  reason: z.string().max(4_096).describe('reason says why the replica does not take it.'),
+  reason: z.string().max(4_096).describe('reason says why the replica rejected it.'),
 });
 
 const pinnedWorkload = z.strictObject({
   workload: z.string().max(253).describe('workload is the name of the RuntimeWorkload.'),
-  generationId: z.string().max(64).describe('generationId is the application that pins it.'),
+  generationId: z.string().max(64).describe('generationId is the application that uses it.'),
 });
 
-/** What one gateway replica says that it holds. Written by that replica only. */
-export const gatewayReportSpecSchema = z.strictObject({
+/** The state of one gateway replica. Written by that replica only. */
+const gatewayReportSpecSchema = z.strictObject({
   gateway: z.string().min(1).max(63).describe('gateway is the gateway that the replica belongs to.'),
   bootId: z.uuid().max(36).describe('bootId is new at every start of the process.'),
-  ready: z.boolean().describe('ready says whether the replica takes traffic.'),
+  ready: z.boolean().describe('ready says whether the replica accepts traffic.'),
   formats: z
     .array(z.int().min(1).max(65_536))
     .min(1)
@@ -33,13 +33,13 @@ export const gatewayReportSpecSchema = z.strictObject({
   appliedThrough: z
     .string()
     .max(128)
-    .describe('appliedThrough is the resource version up to which every route was seen and is taken or listed.'),
-  pending: z.array(routeVersion).max(maxRoutes).describe('pending are routes that the replica has not yet taken.'),
-  rejected: z.array(rejectedVersion).max(maxRoutes).describe('rejected are routes that it does not take.'),
+    .describe('appliedThrough is the resource version up to which every route is loaded, pending or rejected.'),
+  pending: z.array(routeVersion).max(maxRoutes).describe('pending are routes that the replica has not loaded yet.'),
+  rejected: z.array(rejectedVersion).max(maxRoutes).describe('rejected are routes that the replica refuses to load.'),
   inUse: z
     .array(pinnedWorkload)
     .max(maxRoutes)
-    .describe('inUse are workloads that requests in flight or a taken route pin.'),
+    .describe('inUse are workloads that requests in flight or a loaded route use.'),
 });
 export const gatewayReportSchema = resourceSchema('GatewayReport', gatewayReportSpecSchema, z.strictObject({}));
 

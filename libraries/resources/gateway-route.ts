@@ -3,7 +3,7 @@ import { codePoints } from '#contracts/code-points';
 import { digestSchema, resourceSchema } from './metadata.ts';
 import { failureReasons } from './model-binding.ts';
 
-/** The format that this code writes and reads. */
+/** The route format that this version writes and reads. */
 export const routeFormatVersion = 1;
 
 const url = z.url().max(2_048);
@@ -22,7 +22,7 @@ const guardedSchema = z.strictObject({
       'x-ap-gr-bundle-digest': header.describe('x-ap-gr-bundle-digest is the value of that header.'),
       'x-ap-gr-content-profile': header.describe('x-ap-gr-content-profile is the value of that header.'),
     })
-    .describe('headers stand on every call to the runtime; the response mode is added per call.'),
+    .describe('headers are sent with every call to the runtime; the response mode is added per call.'),
   maxBodyBytes: z.int().min(1).max(1_048_576).describe('maxBodyBytes is the limit of the bundle.'),
   maxMessages: z.int().min(1).max(1_024).describe('maxMessages is the limit of the bundle.'),
   deadlineMs: z
@@ -33,13 +33,13 @@ const guardedSchema = z.strictObject({
     .describe('deadlineMs holds the budgets of both sections in milliseconds.'),
   streaming: z
     .discriminatedUnion('allowed', [
-      z.strictObject({ allowed: z.literal(true).describe('allowed says whether answers may be streamed.') }),
+      z.strictObject({ allowed: z.literal(true).describe('allowed says whether responses may be streamed.') }),
       z.strictObject({
-        allowed: z.literal(false).describe('allowed says whether answers may be streamed.'),
+        allowed: z.literal(false).describe('allowed says whether responses may be streamed.'),
         rule: z.string().max(1_024).describe('rule is the rule or limit that forbids streaming.'),
       }),
     ])
-    .describe('streaming says whether answers can be judged in windows.'),
+    .describe('streaming says whether responses can be checked in windows.'),
 });
 
 const unguardedSchema = z.strictObject({
@@ -48,13 +48,13 @@ const unguardedSchema = z.strictObject({
 
 const refusedSchema = z.strictObject({
   token: z.string().max(128).describe('token is the token of that application.'),
-  contentDigest: z.string().max(128).describe('contentDigest is the SHA-256 of what was to be applied.'),
-  generationId: z.string().max(64).describe('generationId is the generation that was refused.'),
-  reason: z.enum(failureReasons).describe('reason is the reason as a word.'),
-  message: z.string().max(32_768).describe('message is the reason as a sentence.'),
+  contentDigest: z.string().max(128).describe('contentDigest is the SHA-256 of the content of that application.'),
+  generationId: z.string().max(64).describe('generationId is the generationId of that application.'),
+  reason: z.enum(failureReasons).describe('reason is the reason of the failure, for programs.'),
+  message: z.string().max(32_768).describe('message is the reason of the failure, for people.'),
 });
 
-/** What one gateway serves for one binding: whole and atomic, written by the operator only. */
+/** The complete route of one binding at one gateway. Replaced as a whole, by the operator only. */
 export const gatewayRouteSpecSchema = z.strictObject({
   formatVersion: z.int().min(1).max(65_536).describe('formatVersion is the format of this route.'),
   gateway: z.string().min(1).max(63).describe('gateway is the gateway that serves the alias.'),
@@ -66,32 +66,32 @@ export const gatewayRouteSpecSchema = z.strictObject({
     })
     .describe('binding is the owner of the route.'),
   alias: z.string().min(1).max(128).describe('alias is the model name that clients send.'),
-  generationId: z.uuid().max(36).describe('generationId is the application that is pinned.'),
+  generationId: z.uuid().max(36).describe('generationId is the application that serves requests.'),
   token: z
     .string()
     .max(128)
-    .describe('token is the token of the application that is pinned; empty when there was none.'),
+    .describe('token is the token of the application that serves requests; empty when there is none.'),
   contentProfile: z.string().min(1).max(128).describe('contentProfile is the profile of the application.'),
-  state: z.enum(['Enabled', 'Disabled']).describe('state Disabled refuses all traffic for the alias.'),
+  state: z.enum(['Enabled', 'Disabled']).describe('state Disabled refuses all requests for the alias.'),
   guardrail: z
     .discriminatedUnion('mode', [guardedSchema, unguardedSchema])
-    .describe('guardrail is what judges the traffic.'),
-  workload: z.string().max(253).optional().describe('workload is the name of the RuntimeWorkload that is pinned.'),
+    .describe('guardrail says how requests and responses are checked.'),
+  workload: z.string().max(253).optional().describe('workload is the name of the RuntimeWorkload that checks them.'),
   upstream: z
     .strictObject({
       provider: z.string().max(128).describe('provider is the name of the approved provider.'),
       endpoint: url.describe('endpoint is the address of the provider.'),
-      model: codePoints(1, 256).describe('model is the model name that the provider gets.'),
+      model: codePoints(1, 256).describe('model is the model name that is sent to the provider.'),
       credential: z.string().max(128).optional().describe('credential is the name of a file, never a secret.'),
     })
     .describe('upstream is the provider of the model.'),
   extraRequestKeys: z
     .array(codePoints(0, 128))
     .max(64)
-    .describe('extraRequestKeys are request members beyond the known ones that may reach the provider.'),
+    .describe('extraRequestKeys are additional request members that are forwarded to the provider.'),
   refused: refusedSchema
     .optional()
-    .describe('refused is the last application that was refused after its route had been written.'),
+    .describe('refused is the last application that a replica rejected after its route was written.'),
 });
 export const gatewayRouteSchema = resourceSchema('GatewayRoute', gatewayRouteSpecSchema, z.strictObject({}));
 

@@ -6,21 +6,21 @@ import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema 
 
 const { policyName, policyDescription } = managementLimits;
 
-/** A test that a policy carries with it: it gates the application of the policy. */
+/** A test of a policy. A revision is applied only if its tests pass. */
 export const policyTestSchema = z.strictObject({
   name: codePoints(1, 128).describe('name names the test in conditions.'),
-  stage: z.enum(['request', 'response']).describe('stage is the section that judges.'),
+  stage: z.enum(['request', 'response']).describe('stage is the section under test.'),
   messages: z
     .array(
       z.strictObject({
         role: codePoints(1, 32).describe('role is the role of the message.'),
-        content: codePoints(0, 131_072).describe('content is the text to judge.'),
+        content: codePoints(0, 131_072).describe('content is the text to check.'),
       }),
     )
     .min(1)
     .max(64)
-    .describe('messages are judged together as one check.'),
-  expect: z.enum(['Pass', 'Reject', 'Mask']).describe('expect is the decision that the test wants.'),
+    .describe('messages are sent together as one check.'),
+  expect: z.enum(['Pass', 'Reject', 'Mask']).describe('expect is the expected decision.'),
 });
 
 export const guardrailPolicySpecSchema = z.strictObject({
@@ -33,13 +33,13 @@ export const guardrailPolicySpecSchema = z.strictObject({
   ),
   lifecycle: z
     .enum(['Draft', 'Archived'])
-    .describe('lifecycle Archived forbids new applications; existing ones go on.'),
+    .describe('lifecycle Archived forbids new applications; existing ones keep serving.'),
   definition: definitionSchema.describe('definition holds the rules of both stages and the providers they name.'),
-  tests: z.array(policyTestSchema).max(256).optional().describe('tests gate the application of the policy.'),
-  change: z.string().max(128).optional().describe('change is a free token that marks one act of editing.'),
+  tests: z.array(policyTestSchema).max(256).optional().describe('tests must pass before a revision is applied.'),
+  change: z.string().max(128).optional().describe('change is a free token; a new value records a new revision.'),
 });
 
-export const guardrailPolicyStatusSchema = z.strictObject({
+const guardrailPolicyStatusSchema = z.strictObject({
   conditions: conditionsSchema,
   observedGeneration: observedGenerationSchema,
   latestRevision: z

@@ -6,8 +6,8 @@ import type { Resource } from './metadata.ts';
 const field = `metadata.labels[${idLabel}]`;
 
 /**
- * What a write must not do with the id of the management API: give it another form, change it, or take it away.
- * An object that was stored with another form keeps it. The API server asks the same (`admission-rules.ts`).
+ * Violations of the rules of the id label: it has the form of `idPattern`, and is never changed or removed. An object that
+ * was stored with another form keeps it. The API server applies the same rules (`admission-rules.ts`).
  */
 export function identityProblems(
   before: Pick<Resource, 'metadata'> | undefined,

@@ -12,7 +12,7 @@ function subject(spec: unknown, labels?: Record<string, string>): Subject {
 const fields = (...args: Parameters<typeof immutabilityProblems>) =>
   immutabilityProblems(...args).map(({ field }) => field);
 
-test('the spec of a policy revision never changes, by change, addition or removal', () => {
+test('the spec of a PolicyRevision cannot be changed, extended or reduced', () => {
   const before = subject({ number: 1, tests: [] });
   for (const after of [{ number: 2, tests: [] }, { number: 1, tests: [], more: 1 }, { number: 1 }]) {
     expect(fields(kinds.policyRevision, before, subject(after))).toEqual(['spec']);
@@ -20,7 +20,7 @@ test('the spec of a policy revision never changes, by change, addition or remova
   expect(fields(kinds.policyRevision, before, subject({ tests: [], number: 1 }, { any: 'label' }))).toEqual([]);
 });
 
-test('what a runtime generation runs never changes; how many and whether does', () => {
+test('digest, build and manifest of a RuntimeWorkload cannot change, replicas and state can', () => {
   const spec = { digest: 'd', build: 'b', manifest: 'm', replicas: 1, state: 'Active' };
   for (const member of ['digest', 'build', 'manifest'] as const) {
     const { [member]: _, ...without } = spec;
@@ -32,7 +32,7 @@ test('what a runtime generation runs never changes; how many and whether does', 
   expect(fields(kinds.runtimeWorkload, subject(spec), subject(moved))).toEqual([]);
 });
 
-test('the spec of every other kind changes freely', () => {
+test('the spec of every other kind can change', () => {
   const frozen: readonly string[] = ['PolicyRevision', 'RuntimeWorkload'];
   for (const kind of Object.values(kinds).filter((one) => !frozen.includes(one.kind))) {
     expect(fields(kind, subject({ a: 1 }), subject({ a: 2 }))).toEqual([]);
@@ -44,7 +44,7 @@ describe('the id label', () => {
   const other = '01990000-0000-7000-8000-000000000002';
   const field = `metadata.labels[${idLabel}]`;
 
-  test('is set once: neither changed nor removed', () => {
+  test('an id label that is set can neither be changed nor removed', () => {
     for (const kind of Object.values(kinds)) {
       expect(fields(kind, subject({}), subject({}, { [idLabel]: id }))).toEqual([]);
       expect(fields(kind, subject({}, { other: 'x' }), subject({}, { [idLabel]: id }))).toEqual([]);
@@ -62,14 +62,14 @@ describe('the id label', () => {
     ['another variant', '01990000-0000-7000-7000-000000000001'],
     ['upper case', id.replace('01990000', '0199000A')],
     ['one digit more', `${id}0`],
-  ])('is a UUID of version 7 in lower case: %s is refused', (_, given) => {
+  ])('an id label must be a UUID of version 7 in lower case: %s is refused', (_, given) => {
     const after = subject({}, { [idLabel]: given });
     expect(identityProblems(undefined, after)).toMatchObject([{ field }]);
     expect(identityProblems(subject({}), after)).toMatchObject([{ field }]);
     expect(identityProblems(after, after)).toEqual([]);
   });
 
-  test('may be absent', () => {
+  test('the id label may be absent', () => {
     expect(identityProblems(undefined, subject({}))).toEqual([]);
     expect(identityProblems(undefined, subject({}, { [idLabel]: id }))).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { type Kind, kinds } from './kinds.ts';
 import type { Resource } from './metadata.ts';
 import { validationRules } from './validation-rules.ts';
 
-/** What an update must not do: `field` is a path such as `spec`. */
+/** A forbidden change: `field` is a path such as `spec`. */
 export type ImmutabilityProblem = { readonly field: string; readonly message: string };
 
 const rulesByKind: ReadonlyMap<string, readonly { readonly at: string; readonly message: string }[]> = new Map(
@@ -15,8 +15,8 @@ const rulesByKind: ReadonlyMap<string, readonly { readonly at: string; readonly 
 );
 
 /**
- * The rules on updates that need the object before and after; the API server holds the same ones as CEL
- * (`validation-rules.ts`, and `admission-rules.ts` for the id). Empty when the update is allowed.
+ * The forbidden changes of an update; empty when it is allowed. The API server applies the same rules as CEL
+ * (`validation-rules.ts`, and `admission-rules.ts` for the id).
  */
 export function immutabilityProblems(
   kind: Kind,

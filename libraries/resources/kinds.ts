@@ -3,18 +3,18 @@ export const group = 'portcullis.dev';
 export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
 
-/** A kind of resource as its REST path and its manifests name it. */
+/** A resource kind with the names in its REST path and manifests. */
 export type Kind = {
   readonly kind: string;
   readonly plural: string;
   readonly shortNames: readonly string[];
-  /** Internal kinds are written by the operator, the gateways and the management API only. */
+  /** Whether only the operator, the gateways and the management API write it. */
   readonly internal: boolean;
-  /** API group; absent for a kind of ours, empty for the core group. */
+  /** API group; absent for a Portcullis kind, empty for the core group. */
   readonly group?: string;
-  /** Version within a group that is not ours. */
+  /** Version within another API group. */
   readonly version?: string;
-  /** Whether reads ask for the metadata alone: of objects whose content is large and not looked at. */
+  /** Reads request only the metadata, for objects with large content that is not needed. */
   readonly metadataOnly?: true;
 };
 
@@ -27,9 +27,9 @@ export const kinds = {
   gatewayReport: { kind: 'GatewayReport', plural: 'gatewayreports', shortNames: ['gwrep'], internal: true },
 } as const satisfies Record<string, Kind>;
 
-/** Label that carries the id of the management API (UUIDv7); set once. */
+/** Label with the id of the management API (UUIDv7); set once. */
 export const idLabel = `${group}/id`;
-/** Annotation by which a watched folder knows what it applied: SHA-256 of the YAML document. */
+/** Annotation with the SHA-256 of the YAML document that a watched folder applied last. */
 export const appliedHashAnnotation = `${group}/applied-hash`;
 /** Annotation of a restored object: its creationTimestamp before the backup. */
 export const createdAnnotation = `${group}/created`;

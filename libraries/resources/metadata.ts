@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { apiVersion } from './kinds.ts';
 
-/** RFC 1123 subdomain, as Kubernetes demands it of names. */
+/** A DNS subdomain name (RFC 1123), as Kubernetes requires for names. */
 export const nameSchema = z
   .string()
   .min(1)
@@ -11,8 +11,8 @@ export const nameSchema = z
     'must be a DNS name in lower case: letters, digits, "-" and ".", beginning and ending with a letter or digit',
   );
 
-/** The part of ObjectMeta that we read and write; a server keeps members that we do not know. */
-export const metadataSchema = z.looseObject({
+/** The members of ObjectMeta that Portcullis uses; other members are kept. */
+const metadataSchema = z.looseObject({
   name: nameSchema,
   namespace: z.string().optional(),
   uid: z.string().optional(),
@@ -38,7 +38,7 @@ export const metadataSchema = z.looseObject({
 
 export type Metadata = z.infer<typeof metadataSchema>;
 
-/** A resource as any server of the Kubernetes REST subset returns it. */
+/** A resource as a server returns it. */
 export type Resource<Spec = unknown, Status = unknown> = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -47,7 +47,7 @@ export type Resource<Spec = unknown, Status = unknown> = {
   readonly status?: Status;
 };
 
-/** A stored resource: what only a server sets is there. */
+/** A stored resource, with the metadata that a server sets. */
 export type Stored<R extends Pick<Resource, 'metadata'>> = R & {
   readonly metadata: Metadata & {
     readonly uid: string;
@@ -57,7 +57,7 @@ export type Stored<R extends Pick<Resource, 'metadata'>> = R & {
   };
 };
 
-/** The UID of an object as a server gives it. */
+/** The UID of an object. */
 export const uidSchema = z.string().min(1).max(128);
 
 /** SHA-256 in lower case. */
@@ -66,21 +66,21 @@ export const digestSchema = z
   .length(64)
   .regex(/^[0-9a-f]{64}$/);
 
-/** A point in time as Kubernetes writes it: RFC 3339. */
+/** A point in time in the format of Kubernetes (RFC 3339). */
 export const timeSchema = z.iso.datetime({ offset: true });
 
-/** Condition of the Kubernetes API conventions. */
+/** A condition as in the Kubernetes API conventions. */
 export const conditionSchema = z.strictObject({
   type: z.string().min(1).max(316).describe('type names the aspect; it is unique in the list.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('status is True, False or Unknown.'),
-  observedGeneration: z.int().min(0).describe('observedGeneration is the metadata.generation that was judged.'),
-  lastTransitionTime: timeSchema.describe('lastTransitionTime is when status changed last.'),
+  observedGeneration: z.int().min(0).describe('observedGeneration is the metadata.generation that the condition describes.'),
+  lastTransitionTime: timeSchema.describe('lastTransitionTime is the time of the last change of status.'),
   reason: z
     .string()
     .min(1)
     .max(1_024)
     .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
-    .describe('reason is one word for programs.'),
+    .describe('reason is the reason in CamelCase, for programs.'),
   message: z.string().max(32_768).describe('message is a sentence for people.'),
 });
 /** The list of conditions of a status. */
@@ -88,17 +88,17 @@ export const conditionsSchema = z
   .array(conditionSchema)
   .max(8)
   .optional()
-  .describe('conditions say how things stand; Ready summarises.');
-/** The generation that a whole status is about. */
+  .describe('conditions are the observed state; Ready is the summary.');
+/** The generation that a status describes. */
 export const observedGenerationSchema = z
   .int()
   .min(0)
   .optional()
-  .describe('observedGeneration is the metadata.generation that this status is about.');
+  .describe('observedGeneration is the metadata.generation that this status describes.');
 
 export type Condition = z.infer<typeof conditionSchema>;
 
-/** The schema of a whole resource of one kind, as a client may send it. */
+/** The schema of a complete resource of one kind. */
 export function resourceSchema<K extends string, Spec extends z.ZodType, Status extends z.ZodType>(
   kind: K,
   spec: Spec,

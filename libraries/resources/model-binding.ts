@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
 import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema, timeSchema } from './metadata.ts';
 
-export const guardrailSchema = z
+const guardrailSchema = z
   .discriminatedUnion('mode', [
     z.strictObject({
       mode: z.literal('Policy').describe('mode Policy guards the model, mode None declares it unguarded.'),
@@ -17,7 +17,7 @@ export const guardrailSchema = z
   ])
   .describe('guardrail says which policy revision guards the model, or that none does.');
 
-export const modelBindingSpecSchema = z.strictObject({
+const modelBindingSpecSchema = z.strictObject({
   model: z
     .strictObject({
       alias: z
@@ -59,7 +59,7 @@ export const failureReasons = [
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
-export const applicationRecordSchema = z.strictObject({
+const applicationRecordSchema = z.strictObject({
   operationId: z.string().max(128).describe('operationId is the token of the application.'),
   policyId: z.string().max(128).optional().describe('policyId is absent for an unbind.'),
   policyRevision: z.string().max(64).optional().describe('policyRevision is absent for an unbind.'),
@@ -72,7 +72,7 @@ export const applicationRecordSchema = z.strictObject({
   time: timeSchema.describe('time is when the outcome was decided.'),
 });
 
-export const modelBindingStatusSchema = z.strictObject({
+const modelBindingStatusSchema = z.strictObject({
   conditions: conditionsSchema,
   observedGeneration: observedGenerationSchema,
   pinned: z

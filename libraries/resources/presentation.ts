@@ -1,7 +1,7 @@
 import { idLabel, type kinds } from './kinds.ts';
 
 /** A column of `kubectl get`; one of priority 1 is shown with `-o wide` only. */
-export type PrinterColumn = {
+type PrinterColumn = {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
   readonly jsonPath: string;
@@ -9,14 +9,14 @@ export type PrinterColumn = {
   readonly priority?: 1;
 };
 
-/** How a kind looks to people who use kubectl. */
-export type Presentation = {
+/** The presentation of a kind in kubectl. */
+type Presentation = {
   /** First sentence of `kubectl explain`. */
   readonly description: string;
   readonly spec: string;
   readonly status?: string;
   readonly columns: readonly PrinterColumn[];
-  /** Fields by which `kubectl get --field-selector` and watches filter; at most 8. */
+  /** Fields for `kubectl get --field-selector` and watches; at most 8. */
   readonly selectableFields: readonly string[];
 };
 
@@ -69,17 +69,17 @@ function wide(...parts: Parameters<typeof column>): PrinterColumn {
 export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> = {
   guardrailPolicy: {
     description:
-      'GuardrailPolicy is a named set of rules for what goes into a model and what comes out. Each accepted change is ' +
+      'GuardrailPolicy is a named set of rules for the requests and responses of models. Each accepted change is ' +
       'recorded as a PolicyRevision; traffic changes only when a ModelBinding names that revision.',
-    spec: 'spec is what the policy says.',
-    status: 'status is what the operator observed.',
+    spec: 'spec is the content of the policy.',
+    status: 'status is the state that the operator observed.',
     columns: [
       ready,
       reason,
       column('Revision', '.status.latestRevision.number', 'Number of the newest recorded revision.', 'integer'),
-      column('Lifecycle', '.spec.lifecycle', 'Whether the policy may be newly applied.'),
+      column('Lifecycle', '.spec.lifecycle', 'Whether the policy allows new applications.'),
       age,
-      wide('Display name', '.spec.displayName', 'Name that people see.'),
+      wide('Display name', '.spec.displayName', 'Name shown to users.'),
       id,
       message,
     ],
@@ -87,13 +87,13 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
   },
   policyRevision: {
     description:
-      'PolicyRevision is one immutable state of a GuardrailPolicy. Portcullis writes it; it outlives its policy.',
-    spec: 'spec is the policy as it stood; it never changes.',
+      'PolicyRevision is one immutable state of a GuardrailPolicy. Portcullis writes it and keeps it after the policy is deleted.',
+    spec: 'spec is the recorded policy; it never changes.',
     columns: [
       column('Policy', '.spec.policy.name', 'Name of the policy.'),
       column('Number', '.spec.number', 'Number of the revision.', 'integer'),
       column('Rules', '.spec.ruleCount', 'Number of rules.', 'integer'),
-      column('Lifecycle', '.spec.lifecycle', 'Lifecycle as it stood.'),
+      column('Lifecycle', '.spec.lifecycle', 'Lifecycle at that time.'),
       age,
       wide('Kinds', '.spec.ruleKinds', 'Kinds of the rules.'),
       wide('Digest', '.spec.definitionDigest', 'SHA-256 of the definition.'),
@@ -104,21 +104,21 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
     description:
       'ModelBinding puts a model behind a gateway under an alias, guarded by one revision of a GuardrailPolicy or ' +
       'declared unguarded.',
-    spec: 'spec is what is wanted.',
-    status: 'status is what the operator observed.',
+    spec: 'spec is the desired state.',
+    status: 'status is the state that the operator observed.',
     columns: [
       ready,
       reason,
       column('Alias', '.spec.model.alias', 'Model name that clients send.'),
       column('Guardrail', '.spec.guardrail.mode', 'Whether a policy guards the model.'),
-      column('Policy', '.spec.guardrail.policyRef.name', 'Policy that is wanted.'),
-      column('Revision', '.spec.guardrail.policyRef.revision', 'Revision that is wanted.', 'integer'),
-      column('Serving', '.status.pinned.policyRevision', 'Revision that the route pins.'),
+      column('Policy', '.spec.guardrail.policyRef.name', 'Desired policy.'),
+      column('Revision', '.spec.guardrail.policyRef.revision', 'Desired revision.', 'integer'),
+      column('Serving', '.status.pinned.policyRevision', 'Revision that the route serves.'),
       age,
       wide('Gateway', '.spec.gateway', 'Gateway that serves the alias.'),
       wide('Provider', '.spec.model.provider', 'Provider of the model.'),
-      wide('Upstream', '.spec.model.upstreamModel', 'Model name that the provider gets.'),
-      wide('State', '.spec.model.state', 'Whether the alias takes traffic.'),
+      wide('Upstream', '.spec.model.upstreamModel', 'Model name that is sent to the provider.'),
+      wide('State', '.spec.model.state', 'Whether the alias accepts requests.'),
       id,
       message,
     ],
@@ -135,14 +135,14 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
     description:
       'RuntimeWorkload is the runtime processes of one bundle and one build, shared by all applications of that ' +
       'content. Portcullis writes it.',
-    spec: 'spec is what is to run; only replicas and state ever change.',
-    status: 'status is what the operator observed.',
+    spec: 'spec is the desired state; only replicas and state can change.',
+    status: 'status is the state that the operator observed.',
     columns: [
       ready,
       reason,
-      column('State', '.status.state', 'What is observed.'),
-      column('Wanted', '.spec.replicas', 'Processes that are wanted.', 'integer'),
-      column('Running', '.status.readyReplicas', 'Processes that are ready.', 'integer'),
+      column('State', '.status.state', 'Observed state.'),
+      column('Wanted', '.spec.replicas', 'Desired number of processes.', 'integer'),
+      column('Running', '.status.readyReplicas', 'Number of ready processes.', 'integer'),
       age,
       wide('Build', '.spec.build', 'Build of the runtime.'),
       wide('Digest', '.spec.digest', 'SHA-256 of the bundle.'),
@@ -151,18 +151,18 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
     selectableFields: ['.spec.digest', '.spec.build', '.spec.state'],
   },
   gatewayRoute: {
-    description: 'GatewayRoute is what the replicas of a gateway serve for one ModelBinding. Portcullis writes it.',
-    spec: 'spec is the whole route; it is replaced as a whole.',
+    description: 'GatewayRoute is the route of one ModelBinding that the replicas of a gateway serve. Portcullis writes it.',
+    spec: 'spec is the complete route; it is replaced as a whole.',
     columns: [
       column('Alias', '.spec.alias', 'Model name that clients send.'),
       column('Gateway', '.spec.gateway', 'Gateway that serves the alias.'),
       column('Guardrail', '.spec.guardrail.mode', 'Whether a policy guards the model.'),
-      column('Revision', '.spec.guardrail.policyRevision', 'Revision that guards.'),
-      column('Workload', '.spec.workload', 'RuntimeWorkload that judges.'),
-      column('State', '.spec.state', 'Whether the alias takes traffic.'),
+      column('Revision', '.spec.guardrail.policyRevision', 'Revision of the policy.'),
+      column('Workload', '.spec.workload', 'RuntimeWorkload that checks the traffic.'),
+      column('State', '.spec.state', 'Whether the alias accepts requests.'),
       age,
-      wide('Generation', '.spec.generationId', 'Application that is pinned.'),
-      wide('Refused', '.spec.refused.reason', 'Why the last application was refused.'),
+      wide('Generation', '.spec.generationId', 'Application that serves requests.'),
+      wide('Refused', '.spec.refused.reason', 'Why the last application was rejected.'),
       id,
     ],
     selectableFields: [
@@ -176,17 +176,17 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
   },
   gatewayReport: {
     description:
-      'GatewayReport is what one replica of a gateway says that it holds. Only that replica writes it; the operator ' +
-      'removes those of replicas that are gone.',
-    spec: 'spec is the whole report; it is replaced as a whole.',
+      'GatewayReport is the state of one gateway replica. Only that replica writes it; the operator ' +
+      'removes the reports of replicas that no longer exist.',
+    spec: 'spec is the complete report; it is replaced as a whole.',
     columns: [
       column('Gateway', '.spec.gateway', 'Gateway that the replica belongs to.'),
-      column('Ready', '.spec.ready', 'Whether the replica takes traffic.', 'boolean'),
-      column('Applied through', '.spec.appliedThrough', 'Resource version up to which every route was seen.'),
+      column('Ready', '.spec.ready', 'Whether the replica accepts traffic.', 'boolean'),
+      column('Applied through', '.spec.appliedThrough', 'Resource version up to which every route was processed.'),
       age,
-      wide('Pending', '.spec.pending[*].route', 'First of the routes not yet taken.'),
-      wide('Rejected', '.spec.rejected[*].route', 'First of the routes that it does not take.'),
-      wide('Boot', '.spec.bootId', 'Start of the process.'),
+      wide('Pending', '.spec.pending[*].route', 'First of the pending routes.'),
+      wide('Rejected', '.spec.rejected[*].route', 'First of the rejected routes.'),
+      wide('Boot', '.spec.bootId', 'Id of the start of the process.'),
     ],
     selectableFields: ['.spec.gateway', '.spec.ready'],
   },

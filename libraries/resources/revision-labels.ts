@@ -1,6 +1,6 @@
 import { sha256Hex } from '#contracts/canonical';
 
-/** Labels by which the revisions of a policy are listed; a label value holds at most 63 characters. */
+/** Labels that select the revisions of a policy; the name is hashed because a label value has at most 63 characters. */
 export const policyIdLabel = 'portcullis.dev/policy-id';
 export const policyNameLabel = 'portcullis.dev/policy-name-hash';
 

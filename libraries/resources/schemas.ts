@@ -7,7 +7,7 @@ import { modelBindingSchema } from './model-binding.ts';
 import { policyRevisionSchema } from './policy-revision.ts';
 import { runtimeWorkloadSchema } from './runtime-workload.ts';
 
-/** The schema of the whole resource of each kind. */
+/** The schema of the complete resource of each kind. */
 export const resourceSchemas = {
   guardrailPolicy: guardrailPolicySchema,
   policyRevision: policyRevisionSchema,
@@ -21,12 +21,12 @@ const byKind: ReadonlyMap<string, { readonly kind: Kind; readonly schema: z.ZodT
   Object.entries(kinds).map(([key, kind]) => [kind.kind, { kind, schema: resourceSchemas[key as keyof typeof kinds] }]),
 );
 
-/** The kind of a manifest's `kind` member with its schema; undefined for a kind that is not ours. */
+/** The kind with this name and its schema; undefined for a kind of another API group. */
 export function findKind(name: string): { readonly kind: Kind; readonly schema: z.ZodType } | undefined {
   return byKind.get(name);
 }
 
-/** The schema of the whole resource of one kind. */
+/** The schema of the complete resource of one kind. */
 export function schemaOf(kind: Kind): z.ZodType {
   const found = byKind.get(kind.kind);
   if (found === undefined) throw new TypeError(`there is no kind ${kind.kind}`);

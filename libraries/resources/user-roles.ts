@@ -1,12 +1,12 @@
-import { group, kinds } from './kinds.ts';
+import { kinds } from './kinds.ts';
 
-/** A rule of a ClusterRole on our own kinds. */
-export type RoleRule = { readonly resources: readonly string[]; readonly verbs: readonly string[] };
+/** A rule of a ClusterRole on the kinds of Portcullis. */
+type RoleRule = { readonly resources: readonly string[]; readonly verbs: readonly string[] };
 
 export type UserRole = {
   readonly name: string;
   readonly description: string;
-  /** The built-in roles that take this one in. */
+  /** The built-in roles that this one is aggregated to. */
   readonly aggregatedTo: readonly ('view' | 'edit')[];
   readonly rules: readonly RoleRule[];
 };
@@ -20,11 +20,10 @@ const write = ['create', 'update', 'patch', 'delete'];
 
 const viewing: RoleRule = { resources: all, verbs: read };
 const editing: RoleRule = { resources: written, verbs: write };
-/** What became of earlier applications stands in a status, and cannot be observed again. */
+/** The outcomes of earlier applications are in the status and cannot be observed again after a restore. */
 const restoring: RoleRule = { resources: [`${kinds.modelBinding.plural}/status`], verbs: ['patch'] };
 
-/** Roles for people on the kinds of the group; the roles of our own processes are the chart's. */
-export const roleGroup = group;
+/** Roles of users; the roles of the processes are in the chart. */
 export const userRoles: readonly UserRole[] = [
   {
     name: 'portcullis-viewer',
@@ -41,7 +40,7 @@ export const userRoles: readonly UserRole[] = [
   {
     name: 'portcullis-admin',
     description:
-      'Writes and removes every resource, those too that Portcullis writes: for restoring a backup and for repairs.',
+      'Writes and removes every resource, including internal ones: for restoring a backup and for repairs.',
     aggregatedTo: [],
     rules: [viewing, { resources: [...written, ...internal], verbs: [...write, 'deletecollection'] }, restoring],
   },

@@ -4,12 +4,12 @@ import { type Kind, kinds } from './kinds.ts';
 export type ValidationRule = {
   readonly rule: string;
   readonly message: string;
-  /** With FieldValueDuplicate the API server leaves the message out. */
+  /** FieldValueDuplicate is not used: with it the API server omits the message. */
   readonly reason: 'FieldValueInvalid' | 'FieldValueForbidden';
   readonly fieldPath?: string;
 };
 
-/** A rule and the member on which it stands, as a path from the top of the resource: `spec.definition`. */
+/** A rule and the path of its member from the root of the resource: `spec.definition`. */
 type PlacedRule = ValidationRule & { readonly at: string };
 
 function frozen(kind: Kind, at: string): PlacedRule {
@@ -23,8 +23,8 @@ function frozen(kind: Kind, at: string): PlacedRule {
 }
 
 /**
- * Kubernetes 1.33 or newer. Inserting a key into a map a second time is an error, and an error refuses the object: a comparison of every pair
- * would cost more than the API server allows for a list of this length.
+ * Needs Kubernetes 1.33 or newer. Inserting a key into a map twice is an error, and an error refuses the object. Comparing
+ * every pair would exceed the cost that the API server allows for a list of this length.
  */
 const uniqueIds: Omit<PlacedRule, 'at'> = {
   rule:
@@ -51,9 +51,8 @@ const sectionRules = ['request', 'response'].flatMap((section) =>
 );
 
 /**
- * What the API server judges beyond types and limits. Each rule has a twin that our own code judges by: the schemas
- * (superRefine in `libraries/contracts/policy.ts`) and `immutability.ts`. Rules of unions are not listed: they are made
- * from the alternatives of the schemas.
+ * Validation rules of the API server beyond types and limits. The schemas (superRefine in `libraries/contracts/policy.ts`)
+ * and `immutability.ts` check the same in TypeScript. Rules of unions are generated from the schemas.
  */
 export const validationRules: Readonly<Record<keyof typeof kinds, readonly PlacedRule[]>> = {
   guardrailPolicy: [
@@ -74,8 +73,8 @@ export const validationRules: Readonly<Record<keyof typeof kinds, readonly Place
 };
 
 /**
- * Members that have one owner as a whole in server-side apply: a decision that two managers must not mix, and what one
- * writer replaces whole.
+ * Members that server-side apply treats as atomic: two field managers must not mix parts of a decision, and some members
+ * are always replaced as a whole.
  */
 export const atomicMembers: Readonly<Record<keyof typeof kinds, readonly string[]>> = {
   guardrailPolicy: [],

@@ -5,7 +5,7 @@ import { withTimeout } from './abort.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('ends with the time, not before', () => {
+test('a signal with a timeout is aborted at its timeout and not before', () => {
   using deadline = withTimeout(undefined, 100);
   vi.advanceTimersByTime(99);
   expect([deadline.signal.aborted, deadline.timedOut()]).toEqual([false, false]);
@@ -14,7 +14,7 @@ test('ends with the time, not before', () => {
   expect(deadline.signal.reason).toMatchObject({ name: 'TimeoutError' });
 });
 
-test('ends with its parent, with the reason of the parent', async () => {
+test('a signal with a timeout is aborted with its parent and with the reason of the parent', async () => {
   const parent = new AbortController();
   using deadline = withTimeout(parent.signal, 100);
   const ended = once(deadline.signal, 'abort');
@@ -23,12 +23,12 @@ test('ends with its parent, with the reason of the parent', async () => {
   expect([deadline.signal.reason, deadline.timedOut(), vi.getTimerCount()]).toEqual(['gone', false, 0]);
 });
 
-test('a parent that has ended ends it at once', () => {
+test('an aborted parent aborts the signal at once', () => {
   using deadline = withTimeout(AbortSignal.abort('gone'), 100);
   expect([deadline.signal.reason, deadline.timedOut(), vi.getTimerCount()]).toEqual(['gone', false, 0]);
 });
 
-test('a parent that ends after the time changes nothing', () => {
+test('a parent that is aborted after the timeout changes nothing', () => {
   const parent = new AbortController();
   using deadline = withTimeout(parent.signal, 100);
   vi.advanceTimersByTime(100);
@@ -36,7 +36,7 @@ test('a parent that ends after the time changes nothing', () => {
   expect([deadline.timedOut(), deadline.signal.reason.name]).toEqual([true, 'TimeoutError']);
 });
 
-test('disposing leaves neither timer nor listener, and does not abort', () => {
+test('disposing removes the timer and the listener and does not abort the signal', () => {
   const parent = new AbortController();
   const deadline = withTimeout(parent.signal, 100);
   deadline[Symbol.dispose]();

@@ -1,15 +1,15 @@
-export type Deadline = Disposable & {
-  /** Aborted when the time is over or the parent is aborted, with the reason of whichever came first. */
+type AbortDeadline = Disposable & {
+  /** Aborted at the timeout or with the parent, with the reason of the first of them. */
   readonly signal: AbortSignal;
-  /** Whether it was the time that ended it. */
+  /** Whether the timeout aborted it. */
   timedOut(): boolean;
 };
 
 /**
- * A signal that ends with its parent or after `ms` milliseconds. Disposing clears the timer and lets go of the parent
- * without aborting: work that goes on has nothing left to fear from this deadline.
+ * A signal that is aborted with its parent or after `ms` milliseconds. Disposing clears the timer and removes the listener
+ * on the parent; the signal is not aborted afterwards.
  */
-export function withTimeout(parent: AbortSignal | undefined, ms: number): Deadline {
+export function withTimeout(parent: AbortSignal | undefined, ms: number): AbortDeadline {
   const controller = new AbortController();
   let late = false;
 

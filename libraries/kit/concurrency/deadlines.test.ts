@@ -12,7 +12,7 @@ const alive = async <T>(work: Promise<T>): Promise<T> => {
   return await work.finally(() => clearInterval(timer));
 };
 
-test('come in the order in which they are due, never early, a shorter one started later too', async () => {
+test('deadlines are called in the order in which they are due and never early', async () => {
   const deadlines = createDeadlines();
   const order: number[] = [];
   const waits = [40, 5, 20, 0].map(async (ms) => {
@@ -23,7 +23,7 @@ test('come in the order in which they are due, never early, a shorter one starte
   expect(order).toEqual([0, 5, 20, 40]);
 });
 
-test('that are due at the same time, as after a pause of the process, come in that order, too', async () => {
+test('deadlines that are overdue together are called in the order in which they were due', async () => {
   const deadlines = createDeadlines();
   const order: number[] = [];
   const waits = [3, 1, 2].map((ms) => soon(deadlines, ms).then(() => order.push(ms)));
@@ -33,7 +33,7 @@ test('that are due at the same time, as after a pause of the process, come in th
   expect(order).toEqual([1, 2, 3]);
 });
 
-test('one that is due may cancel another that is, too', async () => {
+test('the callback of a due deadline can cancel another due deadline', async () => {
   const deadlines = createDeadlines();
   const came: string[] = [];
   const second = deadlines.start(2, () => came.push('second'));
@@ -44,7 +44,7 @@ test('one that is due may cancel another that is, too', async () => {
   expect(came).toEqual([]);
 });
 
-test('a cancelled one never comes, and the others do', async () => {
+test('a cancelled deadline is not called, and the others are', async () => {
   const deadlines = createDeadlines();
   const came: string[] = [];
   const cancelled = deadlines.start(5, () => came.push('cancelled'));
@@ -55,7 +55,7 @@ test('a cancelled one never comes, and the others do', async () => {
   expect(came).toEqual(['kept']);
 });
 
-test('one that is due may start another', async () => {
+test('the callback of a due deadline can start another deadline', async () => {
   const deadlines = createDeadlines();
   const second = Promise.withResolvers<string>();
   deadlines.start(1, () => deadlines.start(1, () => second.resolve('second')));

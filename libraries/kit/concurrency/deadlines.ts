@@ -1,16 +1,15 @@
-/** Something that must be over after a while. */
+/** A pending deadline. */
 export type Due = { readonly dueAt: number; readonly onDue: () => void };
 
-export type Deadlines = {
+type Deadlines = {
   /** Calls `onDue` after `ms` milliseconds unless `cancel` comes first. */
   start(ms: number, onDue: () => void): Due;
   cancel(due: Due): void;
 };
 
 /**
- * Many deadlines under one timer, for waits of which nearly all end long before they are due: starting and cancelling
- * one costs an entry in a set instead of a timer. A deadline never comes early, never before one that was due earlier,
- * and late by no more than a timer does.
+ * Many deadlines with one timer, for calls that nearly always end long before: a deadline costs an entry in a set instead
+ * of a timer. A deadline is never called early, nor before an earlier one, and no later than a timer would be.
  */
 export function createDeadlines(): Deadlines {
   const open = new Set<Due>();
@@ -33,7 +32,7 @@ export function createDeadlines(): Deadlines {
       if (due.dueAt > now) next = Math.min(next, due.dueAt);
       else over.push(due);
     }
-    // A process that was held up finds several that are due; one may cancel another.
+    // After the event loop was blocked several are due, and the callback of one may cancel another.
     for (const due of over.toSorted((one, other) => one.dueAt - other.dueAt)) {
       if (open.delete(due)) due.onDue();
     }

@@ -3,7 +3,7 @@ import { createSemaphore } from './semaphore.ts';
 
 const never = new AbortController().signal;
 
-test('gives as many slots as its limit and not one more', () => {
+test('a semaphore has as many slots as its limit', () => {
   const semaphore = createSemaphore(2);
   const first = semaphore.tryAcquire();
   expect(semaphore.tryAcquire()).toBeDefined();
@@ -14,7 +14,7 @@ test('gives as many slots as its limit and not one more', () => {
   expect(semaphore.tryAcquire()).toBeDefined();
 });
 
-test('a slot is given back once, however often it is released', () => {
+test('a slot that is released twice is returned once', () => {
   const semaphore = createSemaphore(2);
   const first = semaphore.tryAcquire();
   semaphore.tryAcquire();
@@ -23,7 +23,7 @@ test('a slot is given back once, however often it is released', () => {
   expect(semaphore.inUse).toBe(1);
 });
 
-test('who waits gets a slot in order, and nobody overtakes', async () => {
+test('waiting acquirers get slots in first-in-first-out order', async () => {
   const semaphore = createSemaphore(1);
   const order: string[] = [];
   const held = await semaphore.acquire(never);
@@ -39,7 +39,7 @@ test('who waits gets a slot in order, and nobody overtakes', async () => {
   expect(semaphore.inUse).toBe(0);
 });
 
-test('an aborted wait fails with the reason and takes no slot', async () => {
+test('an aborted acquire fails with the reason and takes no slot', async () => {
   const semaphore = createSemaphore(1);
   const held = await semaphore.acquire(never);
   const control = new AbortController();
@@ -52,6 +52,6 @@ test('an aborted wait fails with the reason and takes no slot', async () => {
   expect(semaphore.tryAcquire()).toBeDefined();
 });
 
-test.each([0, -1, 1.5, Number.NaN])('a limit of %d is a mistake', (limit) => {
+test.each([0, -1, 1.5, Number.NaN])('a semaphore with the limit %d is refused', (limit) => {
   expect(() => createSemaphore(limit)).toThrow(RangeError);
 });

@@ -1,17 +1,17 @@
 export type Release = () => void;
 
 export type Semaphore = {
-  /** A slot if one is free, else undefined. Calling the release more than once does nothing. */
+  /** Acquires a slot if one is free, else returns undefined. Further calls of the release have no effect. */
   tryAcquire(): Release | undefined;
   /**
-   * Waits for a slot; who waits longest gets the next one.
-   * @throws the reason of the signal when it is aborted first
+   * Waits for a slot, in first-in-first-out order.
+   * @throws the reason of the signal when it is aborted before
    */
   acquire(signal: AbortSignal): Promise<Release>;
   readonly inUse: number;
 };
 
-/** Bounds how many may do a thing at once. */
+/** A counting semaphore with `limit` slots. */
 export function createSemaphore(limit: number): Semaphore {
   if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError(`a semaphore needs at least one slot: ${limit}`);
   const waiting = new Set<(release: Release) => void>();

@@ -9,7 +9,7 @@ function open(maxKeys = 10) {
   return { clock, taken };
 }
 
-test('a bucket gives its burst, and then one at a time', () => {
+test('a token bucket allows its burst and then one token per refill', () => {
   const { clock, taken } = open();
   expect(taken('a', 5)).toBe(3);
   clock.now = 99;
@@ -20,7 +20,7 @@ test('a bucket gives its burst, and then one at a time', () => {
   expect(taken('a', 5)).toBe(3);
 });
 
-test('buckets are apart, and the one that was used longest ago is forgotten', () => {
+test('each key has its own bucket, and the least recently used bucket is evicted', () => {
   const { taken } = open(2);
   expect([taken('a', 5), taken('b', 5)]).toEqual([3, 3]);
   expect([taken('a', 1), taken('b', 1)]).toEqual([0, 0]);

@@ -1,18 +1,18 @@
-export type TokenBuckets = {
-  /** Whether one more is allowed for this key now; takes a token if so. */
+type TokenBuckets = {
+  /** Takes a token of this key; false if there is none. */
   take(key: string): boolean;
 };
 
-export type BucketOptions = {
+type BucketOptions = {
   readonly burst: number;
-  /** Milliseconds until one token comes back. */
+  /** Milliseconds in which one token is refilled. */
   readonly refillMs: number;
-  /** Keys that are remembered; the one that was used longest ago goes first, and starts anew with a full bucket. */
+  /** Most keys in memory; the least recently used is evicted and has a full bucket when it is used again. */
   readonly maxKeys: number;
   readonly now: () => number;
 };
 
-/** A token bucket for each key, of bounded number. */
+/** A token bucket for each key, with a bounded number of keys. */
 export function createTokenBuckets({ burst, refillMs, maxKeys, now }: BucketOptions): TokenBuckets {
   const buckets = new Map<string, { readonly tokens: number; readonly at: number }>();
   return {

@@ -1,4 +1,4 @@
-/** The configuration cannot be used. Each problem is a sentence that names the setting and holds no secret. */
+/** The configuration is invalid. Each problem is a sentence that names the setting and contains no secret. */
 export class ConfigError extends Error {
   readonly code = 'invalid_config';
   readonly problems: readonly string[];

@@ -29,7 +29,7 @@ function problemsOf(run: () => unknown): readonly string[] {
 const integer = setting.integer({ help, min: -2, max: 65_535 });
 const choice = setting.choice({ help, choices: ['Policy', 'None'] });
 
-describe('accepted', () => {
+describe('valid settings', () => {
   test.each<[string, Setting<unknown>, string, unknown]>([
     ['string', setting.string({ help }), ' a b ', ' a b '],
     ['integer', integer, '0', 0],
@@ -47,11 +47,11 @@ describe('accepted', () => {
     ['IPv6', setting.hostPort({ help }), '[::1]:80', { host: '::1', port: 80 }],
     ['url', setting.url({ help }), 'https://a.example:8443/v1?x=1', new URL('https://a.example:8443/v1?x=1')],
     ['absolute path', setting.path({ help }), '/a/../b', '/b'],
-  ])('%s', (_what, one, text, value) => {
+  ])('a valid setting is read: %s', (_what, one, text, value) => {
     expect(readOne(one, text)).toEqual(value);
   });
 
-  test('relative paths start at the folder', () => {
+  test('relative paths are resolved against the folder', () => {
     expect(readOne(setting.path({ help }), 'none/a')).toBe(join(folder, 'none/a'));
     expect(readOne(setting.file({ help }), './there')).toBe(join(folder, 'there'));
     expect(readEnvironment({ X: setting.path({ help }) }, { X: 'a' }).X).toBe(join(process.cwd(), 'a'));
@@ -64,11 +64,11 @@ describe('accepted', () => {
     [setting.list({ help, default: ['a', 'b'] }), ['a', 'b']],
     [setting.hostPort({ help, default: '127.0.0.1:8080' }), { host: '127.0.0.1', port: 8080 }],
     [setting.optional(setting.url({ help })), undefined],
-  ])('a default stands for what is absent: %#', (one, value) => {
+  ])('an absent setting has its default: %#', (one, value) => {
     expect(readOne(one, undefined)).toEqual(value);
   });
 
-  test('types follow the settings', () => {
+  test('the types of the values are those of the settings', () => {
     const read = readEnvironment(
       { N: setting.integer({ help, min: 0, max: 9 }), C: choice, O: setting.optional(setting.string({ help })) },
       { N: '1', C: 'None' },
@@ -80,7 +80,7 @@ describe('accepted', () => {
   });
 });
 
-describe('refused, with a sentence', () => {
+describe('invalid settings', () => {
   const number = 'but must be a whole number from -2 to 65535';
   const hostPort = 'but must be host:port with a port from 0 to 65535';
   const url = 'but must be an http or https URL without user name and password';
@@ -107,21 +107,21 @@ describe('refused, with a sentence', () => {
     [setting.url({ help }), 'https://me:hunter2@a.example', `X is set to something with an @ ${url}`],
     [setting.file({ help }), 'none', 'X is "none" but must be the path of a readable file'],
     [setting.file({ help }), '.', 'X is "." but must be the path of a readable file'],
-  ])('%# %s', (one, text, sentence) => {
+  ])('an invalid setting is refused with a message: %# %s', (one, text, sentence) => {
     expect(problemsOf(() => readOne(one, text))).toEqual([sentence]);
   });
 
-  test('what is missing says what it takes and what it is for', () => {
+  test('a missing setting is reported with its type and purpose', () => {
     expect(problemsOf(() => readOne(integer, undefined))).toEqual([
       'X is missing: it must be set (whole number -2 to 65535; what it is for)',
     ]);
   });
 
-  test('an optional setting that is set must be right', () => {
+  test('an optional setting that is set must be valid', () => {
     expect(problemsOf(() => readOne(setting.optional(choice), 'x'))).toHaveLength(1);
   });
 
-  test('a secret is never shown, and a long value not whole', () => {
+  test('a message shows no secret and cuts a long value', () => {
     const secret = setting.integer({ help, min: 0, max: 9, secret: true });
     expect(problemsOf(() => readOne(secret, 'hunter2'))).toEqual([
       'X is set to something else but must be a whole number from 0 to 9',
@@ -135,7 +135,7 @@ describe('refused, with a sentence', () => {
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['B', 'A', 'D', 'C']);
   });
 
-  test('the message of the error is its sentences', () => {
+  test('the message of a ConfigError is its problems', () => {
     expect(() => readOne(choice, 'x')).toThrow(new ConfigError(['X is "x" but must be one of Policy, None']));
   });
 });
@@ -145,15 +145,15 @@ test('an unknown name is a problem only under a strict prefix', () => {
   const env = { APP_B: '1', APP_A: 'b', OTHER: '1', toString: '1' };
   expect(readEnvironment(settings, env)).toEqual({ APP_A: 'b' });
   expect(problemsOf(() => readEnvironment(settings, env, { strict: ['APP_'] }))).toEqual([
-    'APP_B is no setting of this process: remove it or correct its name',
+    'APP_B is not a setting of this process: remove it or correct its name',
   ]);
 });
 
-test('the environment of a setting is its own property only', () => {
+test('a setting is not read from the prototype of the environment', () => {
   expect(problemsOf(() => readEnvironment({ constructor: setting.string({ help }) }, {}))).toHaveLength(1);
 });
 
-test('rows for the table', () => {
+test('the rows of the settings table have type, default and help', () => {
   expect(
     describeSettings({
       A: integer,

@@ -7,16 +7,16 @@ export { type Setting, setting } from './setting.ts';
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
-export type ReadOptions = {
-  /** Prefixes of this process's own variables: one that begins so and is no setting is a problem. */
+type ReadOptions = {
+  /** Prefixes of the variables of this process: a variable with such a prefix that is not a setting is a problem. */
   readonly strict?: readonly string[];
-  /** Relative paths start here; the working folder where not given. */
+  /** Base of relative paths; the working directory when absent. */
   readonly folder?: string;
 };
 
 /**
- * Reads every setting from the environment, under its own name.
- * @throws ConfigError with all problems at once, in the order of the settings
+ * Reads every setting from the environment variable of its name.
+ * @throws ConfigError with all problems, in the order of the settings
  */
 export function readEnvironment<S extends Settings>(
   settings: S,
@@ -41,13 +41,13 @@ export function readEnvironment<S extends Settings>(
   return values as Values<S>;
 }
 
-/** Shows at most this much of a wrong value. */
+/** Most characters of an invalid value in a message. */
 const SHOWN = 80;
 
 function shown(text: string, secret: boolean): string {
   if (text === '') return 'is empty';
   if (secret) return 'is set to something else';
-  // A URL may carry a password where none belongs.
+  // A URL may contain a password.
   if (/@/.test(text)) return 'is set to something with an @';
   return `is ${JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)}`;
 }
@@ -56,10 +56,10 @@ function unknownNames(settings: Settings, env: NodeJS.ProcessEnv, prefixes: read
   return Object.keys(env)
     .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)) && !Object.hasOwn(settings, name))
     .sort()
-    .map((name) => `${name} is no setting of this process: remove it or correct its name`);
+    .map((name) => `${name} is not a setting of this process: remove it or correct its name`);
 }
 
-export type SettingRow = {
+type SettingRow = {
   readonly name: string;
   readonly type: string;
   readonly required: boolean;
@@ -67,7 +67,7 @@ export type SettingRow = {
   readonly help: string;
 };
 
-/** Rows for the generated table of settings, in the order in which they are declared. */
+/** Rows of the generated table of settings, in the order of declaration. */
 export function describeSettings(settings: Settings): SettingRow[] {
   return Object.entries(settings).map(([name, one]) => ({
     name,

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { ConfigError } from './config-error.ts';
 import { requireLoopback } from './require-loopback.ts';
 
-test.each(['127.0.0.1', '::1'])('%s is an address of this machine alone', (host) => {
+test.each(['127.0.0.1', '::1'])('%s is accepted as a loopback address', (host) => {
   expect(requireLoopback('X', { host, port: 80 })).toEqual({ host, port: 80 });
 });
 
 test.each(['0.0.0.0', '::', 'localhost', '127.0.0.2', '10.0.0.1'])(
-  '%s is refused by the name of the setting',
+  '%s is refused as a loopback address, with the name of the setting',
   (host) => {
     expect(() => requireLoopback('X', { host, port: 80 })).toThrow(ConfigError);
     expect(() => requireLoopback('X', { host, port: 80 })).toThrow(

@@ -4,8 +4,8 @@ import type { HostPort } from './setting.ts';
 const loopback = new Set(['127.0.0.1', '::1']);
 
 /**
- * The address of a service that only processes of this machine may reach.
- * @throws ConfigError with the name of the setting where it is another one
+ * Checks the address of a service that only local processes may reach.
+ * @throws ConfigError that names the setting, for any other address
  */
 export function requireLoopback(setting: string, address: HostPort): HostPort {
   if (loopback.has(address.host)) return address;

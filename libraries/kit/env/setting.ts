@@ -1,20 +1,20 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** The value of a setting, or what was expected: `expected` completes the sentence "NAME … but must be …". */
+/** The value of a setting, or a fault: `expected` completes the sentence "NAME … but must be …". */
 export type SettingResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly expected: string };
 
 /** One setting of a process, read from the environment variable of its name. */
 export type Setting<T> = {
-  /** What kind of value it takes, in words for the generated table. */
+  /** The kind of value, in words, for the generated table. */
   readonly type: string;
-  /** What it is for: one sentence without its own name. */
+  /** Its purpose in one sentence, without its name. */
   readonly help: string;
-  /** The text that stands for the variable where it is absent; undefined where it is required or optional. */
+  /** The value when the variable is absent; undefined for a required or optional setting. */
   readonly default: string | undefined;
-  /** Whether absence without a default is allowed and reads as undefined. */
+  /** Whether the variable may be absent; the value is then undefined. */
   readonly optional: boolean;
   /** Whether problems must not show the value. */
   readonly secret: boolean;
@@ -65,7 +65,7 @@ export const setting = {
   list: (options: Base<readonly string[]>): Setting<readonly string[]> =>
     make('list separated by commas', options, options.default?.join(','), readList),
 
-  /** The same setting, undefined where the variable is absent. Never for what protects. */
+  /** The same setting, undefined when the variable is absent. Must not be used for a setting that protects. */
   optional<T>(inner: Setting<T>): Setting<T | undefined> {
     return { ...inner, default: undefined, optional: true };
   },

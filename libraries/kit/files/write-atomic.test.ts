@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('writes and replaces, and leaves nothing else in the folder', async () => {
+test('a file is written and replaced, and no other file stays in the folder', async () => {
   const path = join(folder, 'a');
   await writeAtomic(path, Buffer.from('one'));
   await writeAtomic(path, 'два');
@@ -25,14 +25,14 @@ test.each([
   [undefined, 0o600],
   [0o644, 0o644],
   [0o666, 0o666],
-])('mode %s gives %s whatever the mask', async (mode, bits) => {
+])('mode %s gives %s independent of the umask', async (mode, bits) => {
   const path = join(folder, 'a');
   writeFileSync(path, 'old', { mode: 0o640 });
   await writeAtomic(path, 'new', mode === undefined ? {} : { mode });
   expect(statSync(path).mode & 0o777).toBe(bits);
 });
 
-test('a reader sees whole contents only', async () => {
+test('a reader never sees a partly written file', async () => {
   const path = join(folder, 'a');
   const contents = ['a', 'b'].map((letter) => letter.repeat(200_000));
   await writeAtomic(path, contents[0]!);
@@ -50,25 +50,25 @@ test('a reader sees whole contents only', async () => {
   expect([...seen].every((content) => contents.includes(content))).toBe(true);
 });
 
-test('a folder that is not there is an error that says so, with its cause', async () => {
+test('writing into a missing folder fails with its cause', async () => {
   const error = await writeAtomic(join(folder, 'none', 'a'), '').catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(FileWriteError);
   expect(error).toMatchObject({ code: 'other', cause: { code: 'ENOENT' } });
 });
 
-test('what cannot be replaced keeps what it holds, and no temporary file stays', async () => {
+test('a target that cannot be replaced keeps its content, and no temporary file stays', async () => {
   mkdirSync(join(folder, 'a'));
   await expect(writeAtomic(join(folder, 'a'), 'new')).rejects.toBeInstanceOf(FileWriteError);
   expect(readdirSync(folder)).toEqual(['a']);
 });
 
-test('a folder without permission is denied', async (context) => {
+test('writing into a folder without permission fails with denied', async (context) => {
   context.skip(process.getuid?.() === 0, 'the administrator may write everywhere');
   chmodSync(folder, 0o500);
   await expect(writeAtomic(join(folder, 'a'), '')).rejects.toMatchObject({ code: 'denied' });
 });
 
-test('a file is removed, and of one that cannot be removed it is said why', async () => {
+test('removing a file removes it or fails with the reason', async () => {
   const path = join(folder, 'file');
   await writeAtomic(path, 'x');
   await removeFile(path);

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-export type FileWriteFault = 'disk_full' | 'denied' | 'other';
+type FileWriteFault = 'disk_full' | 'denied' | 'other';
 
-/** A file could not be written; what was there before still is. */
+/** A file could not be written or removed; its previous content is unchanged. */
 export class FileWriteError extends Error {
   readonly code: FileWriteFault;
 
@@ -30,8 +30,8 @@ const FAULTS: ReadonlyMap<string, FileWriteFault> = new Map([
 ]);
 
 /**
- * Writes a file so that a reader, and a machine that lost power, sees the old bytes or the new ones, never a part.
- * @param options.mode permission bits of the new file, whatever the process's mask; 0o600 where not given
+ * Writes a file atomically and durably: a reader, or the machine after a power loss, sees the old or the new bytes.
+ * @param options.mode permission bits of the file, independent of the umask; 0o600 when absent
  * @throws FileWriteError
  */
 export async function writeAtomic(
@@ -56,7 +56,7 @@ export async function writeAtomic(
 }
 
 /**
- * Removes a file for good. A refusal leaves the file as it was.
+ * Removes a file durably.
  * @throws FileWriteError
  */
 export async function removeFile(path: string): Promise<void> {

@@ -6,7 +6,7 @@ test.each([
   ['bearer abc', 'abc'],
   ['BEARER   abc', 'abc'],
   ['Bearer a-b._c~d+e/f==', 'a-b._c~d+e/f=='],
-])('accepts %j', (value, token) => {
+])('the Authorization header %j is accepted', (value, token) => {
   expect(bearerToken(['authorization', value])).toEqual({ ok: true, token });
 });
 
@@ -25,7 +25,7 @@ test.each([
   'Bearer abc\u00a0',
   'Bearer я',
   'Bearer a, Bearer b',
-])('refuses the scheme or token of %j', (value) => {
+])('the Authorization header %j is refused for its scheme or token', (value) => {
   expect(bearerToken(['Authorization', value])).toEqual({ ok: false, fault: 'scheme' });
 });
 
@@ -33,6 +33,6 @@ test.each([
   [[], 'missing'],
   [['authorization', ''], 'empty'],
   [['authorization', 'Bearer a', 'Authorization', 'Bearer a'], 'duplicate'],
-])('%j is %s', (raw, fault) => {
+])('the Authorization headers %j are %s', (raw, fault) => {
   expect(bearerToken(raw)).toEqual({ ok: false, fault });
 });

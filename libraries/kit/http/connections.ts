@@ -2,36 +2,36 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 
-/** What is known of a connection; `exchanges` are its requests in their order, and may hold answered ones. */
+/** State of a connection; `exchanges` are its requests in order and may include answered ones. */
 type Connection = { isOld: boolean; last: IncomingMessage | undefined; readonly exchanges: Exchange[] };
 type Exchange = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
 
 export type Connections = {
-  /** Notes a request, before its handler runs. */
+  /** Records a request before its handler runs. */
   started(incoming: IncomingMessage, outgoing: ServerResponse): void;
-  /** The requests of a connection that are not yet answered to the end. */
+  /** The requests of a connection whose responses are not complete. */
   inFlight(socket: Socket): readonly Exchange[];
-  /** Whether the body of the last request of a connection has not come to its end. */
+  /** Whether the body of the last request of a connection is not complete. */
   lastIsUnread(socket: Socket): boolean;
   /** See `Listening.drain`. */
   drain(options: { readonly graceMs: number; readonly idleMs: number }): Promise<void>;
 };
 
 /**
- * Watches the connections of a server, so that it can end without losing a request.
- * @param oldMs a connection of this age is closed with its next answer; never when absent
+ * Tracks the connections of a server, so that it can drain without losing a request.
+ * @param oldMs the largest age after which a connection is closed with its next response; never when absent
  */
 export function watchConnections(server: Server, oldMs?: number): Connections {
   const sockets = new Map<Socket, Connection>();
   let draining: Promise<void> | undefined;
-  /** Whether connections close as soon as they are idle. */
+  /** Whether idle connections are closed. */
   let isClosing = false;
   let allGone: () => void = () => undefined;
 
   server.on('connection', (socket: Socket) => {
     const connection: Connection = { isOld: false, last: undefined, exchanges: [] };
     sockets.set(socket, connection);
-    const aging = grow(connection);
+    const aging = startAging(connection);
     socket.once('close', () => {
       sockets.delete(socket);
       clearTimeout(aging);
@@ -39,8 +39,8 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
     });
   });
 
-  /** Not all at once: connections that began together end apart. */
-  function grow(connection: Connection): NodeJS.Timeout | undefined {
+  /** The random part spreads the reconnects of clients that connected together. */
+  function startAging(connection: Connection): NodeJS.Timeout | undefined {
     if (oldMs === undefined) return undefined;
     const age = (): void => {
       connection.isOld = true;
@@ -65,7 +65,7 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
     if (isClosing) server.closeIdleConnections();
   }
 
-  /** Whoever has an open connection is told with its next answer that it closes; nobody finds it closed by surprise. */
+  /** While clients still use their connections, each response announces `connection: close`. */
   async function waitForLastRequests(idleMs: number): Promise<void> {
     if (idleMs === 0 || sockets.size === 0) return;
     const gone = new Promise<void>((resolve) => {
@@ -85,7 +85,7 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
     isClosing = true;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     const grace = setTimeout(() => server.closeAllConnections(), graceMs);
-    // What the kernel holds already is read in this turn; who has sent nothing by then is asked to come again.
+    // One iteration reads the bytes that the kernel has received; connections that have sent nothing are closed.
     await setImmediate();
     for (const [socket] of sockets) {
       if (socket.bytesRead === 0) socket.destroy();
@@ -105,7 +105,7 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
   };
 }
 
-/** An answer is closed once all of it was handed to the system, or the connection broke. */
+/** A response is closed when it was handed to the kernel or the connection broke. */
 function forgetAnswered({ exchanges }: Connection): void {
   while (exchanges[0]?.outgoing.closed === true) exchanges.shift();
 }

@@ -35,7 +35,7 @@ function holding() {
   };
 }
 
-test('what is in flight is answered with connection: close, idle connections close at once, nobody new gets in', async () => {
+test('a drain answers requests in flight with connection: close, closes idle connections and accepts no new ones', async () => {
   const held = holding();
   await using server = await serve(held.handler);
   await using busy = await rawClient(server.port);
@@ -57,7 +57,7 @@ test('what is in flight is answered with connection: close, idle connections clo
   await drained;
 });
 
-test('a stream whose headers went out before goes on to its end, and its connection does not stay', async () => {
+test('a streamed response that began before a drain is completed, and then its connection closes', async () => {
   const held = holding();
   await using server = await serve(held.handler);
   await using client = await rawClient(server.port);
@@ -73,7 +73,7 @@ test('a stream whose headers went out before goes on to its end, and its connect
   await drained;
 });
 
-test('a request that arrives on an open connection during the drain is answered', async () => {
+test('a request on an open connection during a drain is answered', async () => {
   const held = holding();
   await using server = await serve(held.handler);
   await using client = await rawClient(server.port);
@@ -90,7 +90,7 @@ test('a request that arrives on an open connection during the drain is answered'
   await drained;
 });
 
-test('what is not answered within the grace is cut', async () => {
+test('a request that is not answered within the grace period is cut', async () => {
   const held = holding();
   await using server = await serve(held.handler);
   await using client = await rawClient(server.port);
@@ -100,7 +100,7 @@ test('what is not answered within the grace is cut', async () => {
   expect(await client.closed()).toBe('');
 });
 
-test('disposing cuts what is in flight, and draining twice is draining once', async () => {
+test('disposing cuts requests in flight, and a second drain has no effect', async () => {
   const held = holding();
   const server = await serve(held.handler);
   await using client = await rawClient(server.port);
@@ -111,7 +111,7 @@ test('disposing cuts what is in flight, and draining twice is draining once', as
   expect(await client.closed()).toBe('');
 });
 
-test('with a time for idle connections each is told with its next answer, and then closes', async () => {
+test('a drain with an idle time closes each connection with its next response', async () => {
   const held = holding();
   await using server = await serve(held.handler);
   await using idle = await rawClient(server.port);
@@ -127,7 +127,7 @@ test('with a time for idle connections each is told with its next answer, and th
   await expect(rawClient(server.port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-test('after that time an idle connection closes, and with none there is nothing to wait for', async () => {
+test('a drain closes idle connections after the idle time, and ends at once without connections', async () => {
   const held = holding();
   await using server = await serve(held.handler);
   await using idle = await rawClient(server.port);
@@ -140,7 +140,7 @@ test('after that time an idle connection closes, and with none there is nothing 
   await other.drain({ graceMs: GRACE_MS, idleMs: GRACE_MS });
 });
 
-test('under load no request is lost, however many connections are open', async () => {
+test('a drain under load loses no request', async () => {
   await using server = await serve((_incoming, outgoing) => sendJson(outgoing, 200, {}));
   const pool = new Pool(server.url, { connections: 20 });
   const answers: (string | string[] | undefined)[] = [];
@@ -161,7 +161,7 @@ test('under load no request is lost, however many connections are open', async (
   await pool.destroy();
 });
 
-test('a connection that is old closes with its next answer, a younger one stays', async () => {
+test('a connection beyond its age is closed with its next response, and a younger one stays open', async () => {
   const answer: NodeHandler = (_incoming, outgoing) => sendJson(outgoing, 200, {});
   const place = {
     host: '127.0.0.1',

@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** Requests whose client waits for `100 Continue` (RFC 9110 §10.1.1) before it sends the body. */
 const held = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Notes that the client of this request waits. */
+/** Records that the client of this request waits. */
 export function holdContinue(incoming: IncomingMessage, outgoing: ServerResponse): void {
   held.set(incoming, outgoing);
 }
 
-/** Tells the client to send the body, once. Does nothing where it does not wait or has its answer. */
+/** Sends `100 Continue` once, unless the client does not wait or already has its response. */
 export function sendContinue(incoming: IncomingMessage): void {
   const outgoing = held.get(incoming);
   if (outgoing === undefined) return;
@@ -16,7 +16,7 @@ export function sendContinue(incoming: IncomingMessage): void {
   if (!outgoing.headersSent && !outgoing.destroyed) outgoing.writeContinue();
 }
 
-/** Whether the client still waits, so that nobody knows if the body will come. */
+/** Whether the client still waits, so that it may never send the body. */
 export function awaitsContinue(incoming: IncomingMessage): boolean {
   return held.has(incoming);
 }

@@ -17,7 +17,7 @@ const answerOf = async (handler: NodeHandler, method = 'GET') => {
   return await client.answer();
 };
 
-test('an answer in JSON has its length in bytes, its type and the headers that were given', async () => {
+test('a JSON response has its length in bytes, its media type and the given headers', async () => {
   const answer = await answerOf((_, outgoing) => sendJson(outgoing, 202, { a: 'я' }, { etag: '"1"' }));
   expect(answer).toMatchObject({
     status: 202,
@@ -26,7 +26,7 @@ test('an answer in JSON has its length in bytes, its type and the headers that w
   });
 });
 
-test('bytes are sent as they are, an empty body too', async () => {
+test('a body of bytes is sent unchanged, and so is an empty body', async () => {
   const answer = await answerOf((_, outgoing) => sendBytes(outgoing, 200, 'text/plain', new Uint8Array(0)));
   expect(answer).toMatchObject({ headers: { 'content-type': 'text/plain', 'content-length': '0' }, body: '' });
 });

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** Answers with a JSON body of known length. `undefined` as a body is a mistake of the program. */
+/** Answers with a JSON body and its length. `body` must not be undefined. */
 export function sendJson(
   outgoing: ServerResponse,
   status: number,
@@ -10,7 +10,7 @@ export function sendJson(
   sendBytes(outgoing, status, 'application/json', Buffer.from(JSON.stringify(body)), headers);
 }
 
-/** Answers with a body of known length. Does nothing where the client is gone. */
+/** Answers with a body and its length. Does nothing if the client has disconnected. */
 export function sendBytes(
   outgoing: ServerResponse,
   status: number,

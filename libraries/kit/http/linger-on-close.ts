@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 
-/** How long a client may take to read the last answer of a connection before it is cut. */
+/** Time for a client to read the last response before the connection is closed. */
 const LINGER_MS = 1000;
 
 /**
- * Node closes a connection as soon as its last answer is out. Where bytes of the client are unread by then, or come
- * later, the kernel resets the connection and the client may lose the answer: so say that no more will come, and wait
- * for the client to close (RFC 9112 §9.6).
+ * Node closes a connection right after its last response. If bytes of the client are unread or arrive later, the kernel
+ * resets the connection and the client may lose the response. This closes only the sending side and waits for the client
+ * to close (RFC 9112 §9.6).
  */
 export function lingerOnClose(socket: Socket): void {
   socket.destroySoon = () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 export type ListenFault = 'port_in_use' | 'not_permitted' | 'bad_address' | 'other';
 
-/** A server cannot listen where it should. */
+/** A server cannot listen on its address. */
 export class ListenError extends Error {
   readonly code: ListenFault;
 
@@ -45,7 +45,7 @@ export async function bindServer(server: Server, host: string, port: number): Pr
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     throw new ListenError(FAULTS.get(code) ?? 'other', host, port, cause);
   }
-  // From here on an error is of one connection that could not be accepted; the server goes on.
+  // Later errors concern one connection that could not be accepted; the server keeps running.
   server.on('error', () => undefined);
   const bound = server.address() as AddressInfo;
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : bound.address;

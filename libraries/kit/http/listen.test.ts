@@ -42,7 +42,7 @@ const get = (path = '/', more = '') => `GET ${path} HTTP/1.1\r\nhost: a\r\n${mor
 const post = (body: string, more = '') =>
   `POST /p HTTP/1.1\r\nhost: a\r\n${more}content-length: ${body.length}\r\n\r\n${body}`;
 
-describe('what Node answers itself is answered by the service', () => {
+describe('requests that Node refuses are answered by the service', () => {
   test.each<[string, string, ClientFault]>([
     ['no HTTP', 'hello\r\n\r\n', 'bad_request'],
     ['a bad version', 'GET / HTTP/9.9\r\nhost: a\r\n\r\n', 'bad_request'],
@@ -76,7 +76,7 @@ describe('what Node answers itself is answered by the service', () => {
     ['headers too large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(4096)}\r\n\r\n`, 'headers_too_large'],
     ['a target too large', `GET /${'a'.repeat(5000)} HTTP/1.1\r\nhost: a\r\n\r\n`, 'headers_too_large'],
     ['another expectation', get('/', 'expect: tea\r\n'), 'expectation'],
-  ])('%s', async (_what, request, fault) => {
+  ])('a request with %s is refused', async (_what, request, fault) => {
     await using server = await serve();
     await using client = await rawClient(server.port);
     client.send(request);
@@ -87,7 +87,7 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).toBe('');
   });
 
-  test('a client that resets its connection in the middle of a refusal does no harm', async () => {
+  test('a client that resets its connection during an error response does not end the process', async () => {
     await using server = await serve();
     for (const request of ['CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n', 'nonsense\r\n\r\n']) {
       await using client = await rawClient(server.port);
@@ -100,21 +100,21 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.answer()).toMatchObject({ status: 200 });
   });
 
-  test('headers just within the limit are served', async () => {
+  test('headers of the maximum size are accepted', async () => {
     await using server = await serve();
     await using client = await rawClient(server.port);
     client.send(get('/', `x: ${'a'.repeat(4000)}\r\n`));
     expect(await client.answer()).toMatchObject({ status: 200 });
   });
 
-  test.each(['127.0.0.1:80', '[::1]:80', 'a_b.c', 'a:', ''])('the Host %j is one', async (host) => {
+  test.each(['127.0.0.1:80', '[::1]:80', 'a_b.c', 'a:', ''])('the Host %j is accepted', async (host) => {
     await using server = await serve();
     await using client = await rawClient(server.port);
     client.send(`GET / HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
     expect(await client.answer()).toMatchObject({ status: 200 });
   });
 
-  test('a body that breaks after its request was refused gets no second answer', async () => {
+  test('a body that breaks after its request was refused gets no second response', async () => {
     await using server = await serve();
     await using client = await rawClient(server.port);
     client.send('POST /refuse HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\na');
@@ -123,7 +123,7 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).toBe('');
   });
 
-  test('CONNECT behind a good request does not overtake its answer', async () => {
+  test('a CONNECT after a pipelined request is answered after it', async () => {
     await using server = await serve();
     await using client = await rawClient(server.port);
     client.send(`${post('hi')}CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n`);
@@ -132,7 +132,7 @@ describe('what Node answers itself is answered by the service', () => {
   });
 
   test.each(['nonsense', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz'])(
-    'good requests have their answers although %j follows',
+    'valid pipelined requests are answered before %j closes the connection',
     async (follower) => {
       await using server = await serve();
       await using client = await rawClient(server.port);
@@ -147,7 +147,7 @@ describe('what Node answers itself is answered by the service', () => {
     },
   );
 
-  test('an upgrade that is not taken ends the connection, and says so', async () => {
+  test('an upgrade request is answered with connection: close', async () => {
     await using server = await serve();
     await using client = await rawClient(server.port);
     client.send(post('hi', 'connection: upgrade\r\nupgrade: websocket\r\n') + get());
@@ -155,7 +155,7 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).toBe('');
   });
 
-  test('headers that never end time out', async () => {
+  test('a request whose headers never end times out', async () => {
     await using server = await serve({ headersTimeoutMs: 100 });
     await using client = await rawClient(server.port);
     client.send('GET / HTTP/1.1\r\nhost: a\r\n');
@@ -163,7 +163,7 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).toBe('');
   });
 
-  test('a body that never ends times out', async () => {
+  test('a request whose body never ends times out', async () => {
     await using server = await serve({ headersTimeoutMs: 100, requestTimeoutMs: 150 });
     await using client = await rawClient(server.port);
     client.send('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\na');
@@ -171,13 +171,13 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).toBe('');
   });
 
-  test('a connection that never speaks is closed without a word', async () => {
+  test('a connection without a request is closed without a response', async () => {
     await using server = await serve({ headersTimeoutMs: 100 });
     await using client = await rawClient(server.port);
     expect(await client.closed()).toBe('');
   });
 
-  test('an idle connection is closed without a word', async () => {
+  test('an idle connection is closed without a response', async () => {
     await using server = await serve({ keepAliveTimeoutMs: 50 });
     await using client = await rawClient(server.port);
     client.send(get());
@@ -185,14 +185,14 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).toBe('');
   });
 
-  test('a service without error answers gets plain ones', async () => {
+  test('a service without its own error format answers with plain text', async () => {
     await using server = await listen({ handler: echo, ...limits });
     await using client = await rawClient(server.port);
     client.send(get('/', `x: ${'a'.repeat(4096)}\r\n`));
     expect(await client.answer()).toMatchObject({ status: 431, body: 'Request Header Fields Too Large\n' });
   });
 
-  test('good requests are answered before a bad one ends their connection', async () => {
+  test('valid pipelined requests are answered before an invalid one closes the connection', async () => {
     const gate = Promise.withResolvers<void>();
     await using server = await serve({
       handler: async (incoming, outgoing) => {
@@ -208,7 +208,7 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).toBe('');
   });
 
-  test('a good request whose answer is under way gets the rest of it before a bad one ends the connection', async () => {
+  test('a response in progress is completed before an invalid request closes the connection', async () => {
     const arrived = Promise.withResolvers<import('node:http').ServerResponse>();
     await using server = await serve({ handler: (_, outgoing) => arrived.resolve(outgoing) });
     await using client = await rawClient(server.port);
@@ -225,7 +225,7 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).toBe('');
   });
 
-  test('an answer under way is not continued by another one', async () => {
+  test('an error response is never appended to a response in progress', async () => {
     const broken = Promise.withResolvers<void>();
     await using server = await serve({
       handler: (incoming, outgoing) => {
@@ -241,7 +241,7 @@ describe('what Node answers itself is answered by the service', () => {
     expect(await client.closed()).not.toContain('fault');
   });
 
-  test('a handler that answers after its client was refused changes nothing', async () => {
+  test('a handler that answers after the error response has no effect', async () => {
     const arrived = Promise.withResolvers<import('node:http').ServerResponse>();
     await using server = await serve({ handler: (_, outgoing) => arrived.resolve(outgoing) });
     await using client = await rawClient(server.port);
@@ -257,7 +257,7 @@ describe('what Node answers itself is answered by the service', () => {
   });
 
   test.each(['GET', 'HEAD'])(
-    'a body of %s is read away within bounds, and the answer is as good as without',
+    'the body of a %s is discarded within bounds, and the response is the same as without',
     async (method) => {
       await using server = await serve({ handler: (_, outgoing) => sendJson(outgoing, 200, { page: true }) });
       const ask = (more: string) => `${method} /page HTTP/1.1\r\nhost: a\r\n${more}\r\n`;
@@ -275,7 +275,7 @@ describe('what Node answers itself is answered by the service', () => {
     },
   );
 
-  test('every header reaches the handler, however many there are', async () => {
+  test('all headers reach the handler, however many there are', async () => {
     let count = 0;
     await using server = await serve({
       maxHeaderBytes: 64 * 1024,
@@ -295,7 +295,7 @@ describe('100-continue', () => {
   const expecting = (path: string) =>
     `POST ${path} HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n`;
 
-  test('is sent when the handler begins to read', async () => {
+  test('100 Continue is sent when the handler begins to read the body', async () => {
     await using server = await serve();
     await using client = await rawClient(server.port);
     client.send(expecting('/p'));
@@ -306,7 +306,7 @@ describe('100-continue', () => {
     expect(await client.answer()).toMatchObject({ status: 200 });
   });
 
-  test('is not sent by a handler that refuses, and the connection closes', async () => {
+  test('100 Continue is not sent when the handler refuses, and the connection closes', async () => {
     await using server = await serve();
     await using client = await rawClient(server.port);
     client.send(expecting('/refuse'));
@@ -314,7 +314,7 @@ describe('100-continue', () => {
     expect(await client.closed()).toBe('');
   });
 
-  test('is sent before the handler where the service says so', async () => {
+  test('100 Continue is sent before the handler with onContinue at_once', async () => {
     await using server = await serve({ onContinue: 'at_once', handler: (_, outgoing) => sendJson(outgoing, 200, {}) });
     await using client = await rawClient(server.port);
     client.send(expecting('/p'));
@@ -322,7 +322,7 @@ describe('100-continue', () => {
     expect(await client.answer()).toMatchObject({ status: 200 });
   });
 
-  test('asks for a Host too', async () => {
+  test('a request that expects 100 Continue needs a Host', async () => {
     await using server = await serve();
     await using client = await rawClient(server.port);
     client.send('POST / HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n');
@@ -337,7 +337,7 @@ describe('Hono', () => {
     return c.json({ raw: c.env.incoming.rawHeaders.length, body: body.ok ? body.bytes.toString() : body.fault });
   });
 
-  test('serves an application, which sees the raw headers', async () => {
+  test('a Hono application is served and sees the raw headers', async () => {
     const globals = [globalThis.Request, globalThis.Response];
     await using server = await listen({ fetch: app.fetch, ...limits, clientError });
     await using client = await rawClient(server.port);
@@ -346,7 +346,7 @@ describe('Hono', () => {
     expect([globalThis.Request, globalThis.Response]).toEqual(globals);
   });
 
-  test('answers what it cannot make a request of with the fault', async () => {
+  test('a request that Hono cannot represent is answered with the fault', async () => {
     await using server = await listen({ fetch: app.fetch, ...limits, clientError });
     await using client = await rawClient(server.port);
     client.send('GET / HTTP/1.1\r\nhost: a b/c\r\n\r\n');
@@ -359,7 +359,7 @@ describe('Hono', () => {
   });
 });
 
-test.each(['throws', 'rejects'])('a handler that %s loses its connection, and the service is told', async (how) => {
+test.each(['throws', 'rejects'])('a handler that %s closes its connection and is reported to the service', async (how) => {
   const told = Promise.withResolvers<unknown>();
   const failure = new TypeError('mistake');
   await using server = await serve({
@@ -375,8 +375,8 @@ test.each(['throws', 'rejects'])('a handler that %s loses its connection, and th
   expect(await client.closed()).toBe('');
 });
 
-describe('an address that cannot be had', () => {
-  test('a port in use', async () => {
+describe('an address that is not available', () => {
+  test('listening on a port in use fails', async () => {
     await using first = await serve();
     const error = await serve({ port: first.port }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ListenError);
@@ -389,11 +389,11 @@ describe('an address that cannot be had', () => {
   test.each([
     ['not of this machine', '192.0.2.1'],
     ['not resolved', 'name.invalid'],
-  ])('%s', async (_what, host) => {
+  ])('listening on %s fails', async (_what, host) => {
     await expect(serve({ host })).rejects.toMatchObject({ name: 'ListenError', code: 'bad_address' });
   });
 
-  test('an IPv6 address stands in brackets', async (context) => {
+  test('the URL of an IPv6 address has brackets', async (context) => {
     const probe = createServer();
     const there = await new Promise<boolean>((resolve) => {
       probe.once('error', () => resolve(false)).listen(0, '::1', () => resolve(true));

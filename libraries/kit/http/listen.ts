@@ -28,8 +28,8 @@ export type FetchHandler = (
 ) => Response | Promise<Response>;
 
 /**
- * Answers a request of an application by itself, or leaves it (undefined) to `fetch`. For routes whose answer does not
- * depend on the Request and Response objects that the framework would make for them.
+ * Answers a request directly, or returns undefined to pass it to `fetch`. For hot routes that need no Request and Response
+ * objects of the framework.
  */
 export type DirectHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> | undefined;
 
@@ -41,24 +41,24 @@ export type ListenOptions = (
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  /** The service's own answer to what never reaches its handler; the connection closes after it. */
+  /** The response to a request that does not reach the handler; the connection is closed after it. */
   readonly clientError?: (fault: ClientFault) => FaultAnswer;
   /**
-   * When a client that asks for it is told `100 Continue`: `when_read` (where not given) as soon as `readBody` begins,
-   * so that a handler can refuse first; `at_once` before the handler, for handlers that read bodies another way.
+   * When `100 Continue` is sent: `when_read` (the default) when `readBody` begins, so that a handler can refuse first;
+   * `at_once` before the handler, for handlers that do not use `readBody`.
    */
   readonly onContinue?: 'when_read' | 'at_once';
-  /** Told of what a handler throws; without it the process ends. The client's connection is cut in both cases. */
+  /** Called with an error of a handler; without it the process ends. The connection is closed in both cases. */
   readonly onHandlerError?: (error: unknown) => void;
-  /** Until all headers of a request are there. */
+  /** Timeout of the headers of a request. */
   readonly headersTimeoutMs: number;
-  /** Until all of a request is there; 300 s where not given. */
+  /** Timeout of a whole request; 300 s when absent. */
   readonly requestTimeoutMs?: number;
   /** How long an idle connection is kept. */
   readonly keepAliveTimeoutMs: number;
   /**
-   * A connection of half this age up to this age is closed with its next answer, so that clients of several processes
-   * behind one address find those that came later; never where not given.
+   * A connection is closed with its next response at a random age between half of this and this, so that clients of
+   * several replicas behind one address reconnect to newer replicas; never when absent.
    */
   readonly connectionAgeMs?: number;
   /** Request line and headers together. */
@@ -66,21 +66,21 @@ export type ListenOptions = (
 };
 
 export type Listening = AsyncDisposable & {
-  /** `http://127.0.0.1:port`, or the address that was asked for. */
+  /** `http://127.0.0.1:port`, or with the requested address. */
   readonly url: string;
   readonly port: number;
   /**
-   * Stops accepting, answers what is in flight with `connection: close`, closes idle connections at once and the rest
-   * when it is answered, at the latest after `graceMs`. With `idleMs`, requests are taken for so long before that, or
-   * until no connection is left, each answered with `connection: close`: a client that is about to use an idle
-   * connection does not find it closed. Readiness is the caller's to withdraw before. Disposing drains without grace.
+   * Stops accepting connections, answers requests in flight with `connection: close`, closes idle connections at once and
+   * the others after their response, at the latest after `graceMs`. With `idleMs`, requests are accepted for that long
+   * first, or until no connection is left, each answered with `connection: close`, so that no client sends a request on
+   * a connection that is being closed. The caller withdraws readiness before. Disposing drains without a grace period.
    */
   drain(options: { readonly graceMs: number; readonly idleMs?: number }): Promise<void>;
 };
 
 /**
  * Serves HTTP/1.1.
- * @throws ListenError where the address cannot be had
+ * @throws ListenError when the address is not available
  */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const server = createServer({
@@ -92,7 +92,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     requireHostHeader: false,
     insecureHTTPParser: false,
   });
-  // Node drops what is over its count without a word; the size bounds the count.
+  // Node silently drops headers above this count; `maxHeaderSize` bounds them already.
   server.maxHeadersCount = 0;
   server.on('connection', lingerOnClose);
   const connections = watchConnections(server, options.connectionAgeMs);
@@ -118,11 +118,11 @@ function serveRequests(
 
   function admit(incoming: IncomingMessage, outgoing: ServerResponse, fault: ClientFault | undefined): void {
     connections.started(incoming, outgoing);
-    // Node loses what it has read behind a request for another protocol.
+    // Node drops the bytes that it has read after an upgrade request.
     if (incoming.headers.upgrade !== undefined) outgoing.shouldKeepAlive = false;
     const refused = fault ?? messageFault(incoming);
     if (refused !== undefined) return void refuseRequest(incoming, outgoing, answerOf(refused));
-    if (hasBodyForNothing(incoming)) drainRefused(incoming, outgoing);
+    if (hasUnreadBody(incoming)) drainRefused(incoming, outgoing);
     runHandler(handle, incoming, outgoing, options.onHandlerError);
   }
 
@@ -136,10 +136,10 @@ function serveRequests(
 }
 
 /**
- * Whether a body comes with a GET or HEAD, where it means nothing (RFC 9110, section 9.3.1) and no handler reads it; Node
- * would read it away without a bound.
+ * Whether a GET or HEAD has a body, which has no meaning (RFC 9110 §9.3.1) and is read by no handler; Node would discard
+ * it without a bound.
  */
-function hasBodyForNothing({ method, headers }: IncomingMessage): boolean {
+function hasUnreadBody({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
@@ -157,7 +157,7 @@ function runHandler(
   });
 }
 
-/** A host that the framework takes as it is; any other one it reads, and may refuse. */
+/** A host that the framework accepts without parsing; it parses any other host and may refuse it. */
 const plainHost = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/;
 
 function applicationHandler(
@@ -198,14 +198,14 @@ function serveFaults(server: Server, connections: Connections, answerOf: (fault:
     const fault = faultOfParserError(error);
     const open = connections.inFlight(socket);
     if (fault === undefined || socket.bytesRead === 0) return void socket.destroy();
-    // The last answer is out, and the client is about to read it.
+    // The last response was sent and the client may still be reading it.
     if (!socket.writable) return;
-    // The broken body is that of a request that has its answer: a second one would be taken for that of the next.
+    // The broken body belongs to an answered request: the client would take a second response for that of its next request.
     if (open.length === 0 && connections.lastIsUnread(socket)) return socket.destroySoon();
     const last = open.at(-1);
     if (last === undefined) return refuseConnection(socket, answerOf(fault));
     if (last.incoming.complete) return endAfterAnswers(socket, last.outgoing);
-    // The body of a request broke. Its handler learns that from the stream; the client can be told only before it was.
+    // The body of this request broke, which its handler sees in the stream. An error response is possible only before it answered.
     const before = open.at(-2);
     if (before !== undefined) return endAfterAnswers(socket, before.outgoing);
     if (last.outgoing.headersSent) return void socket.destroy();
@@ -216,13 +216,13 @@ function serveFaults(server: Server, connections: Connections, answerOf: (fault:
     const socket = stream as Socket;
     const last = connections.inFlight(socket).at(-1);
     if (last === undefined) return refuseConnection(socket, answerOf('bad_request'));
-    // Node takes its own listener away from a connection that it hands out; a reset would end the process.
+    // Node removes its error listener from this socket; without one, a reset would end the process.
     socket.on('error', () => undefined);
     endAfterAnswers(socket, last.outgoing);
   });
 }
 
-/** Good requests came before the bad one: they get their answers, in order, and nothing after them is read. */
+/** Earlier pipelined requests are answered in order; nothing after them is read. */
 function endAfterAnswers(socket: Socket, last: ServerResponse): void {
   socket.pause();
   if (!last.headersSent) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createHeaderReader, exactlyOnce, headerValues } from './raw-headers.ts';
 
-test('finds values under any case, in order, and never reads a value as a name', () => {
+test('header values are found in any case and in order, and a value is never read as a name', () => {
   const raw = ['X-A', '1', 'host', 'x-a', 'x-a', '2', 'X-AB', '3'];
   expect(headerValues(raw, 'x-A')).toEqual(['1', '2']);
   expect(headerValues(raw, 'host')).toEqual(['x-a']);
@@ -18,11 +18,11 @@ test.each([
   [['x', '1', 'X', '1'], { ok: false, fault: 'duplicate' }],
   [['x', '', 'X', ''], { ok: false, fault: 'duplicate' }],
   [['X', 'a, b'], { ok: true, value: 'a, b' }],
-])('exactly once in %j', (raw, expected) => {
+])('a header that must appear exactly once, in %j', (raw, expected) => {
   expect(exactlyOnce(raw, 'x')).toEqual(expected);
 });
 
-test('a reader of several headers finds each as exactlyOnce does, whatever stands around it', () => {
+test('a reader of several headers agrees with exactlyOnce for each', () => {
   const names = ['host', 'date', 'x-a', 'x-ab'] as const;
   const read = createHeaderReader(names);
   const name = fc.constantFrom('host', 'HOST', 'Date', 'x-a', 'X-A', 'x-ab', 'X-aB', 'x-b', 'x-', 'x-abc', '');

@@ -7,7 +7,7 @@ const missing: OnceHeader = { ok: false, fault: 'missing' };
 const empty: OnceHeader = { ok: false, fault: 'empty' };
 const duplicate: OnceHeader = { ok: false, fault: 'duplicate' };
 
-/** All values of a header in the order of arrival. `rawHeaders` is Node's flat list of names and values. */
+/** All values of a header in order. `rawHeaders` is Node's flat list of names and values. */
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   const wanted = name.toLowerCase();
   const values: string[] = [];
@@ -18,7 +18,7 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
   return values;
 }
 
-/** A header that must appear exactly once with a value that is not only white space. */
+/** A header that must appear exactly once with a non-blank value. */
 export function exactlyOnce(rawHeaders: readonly string[], name: string): OnceHeader {
   const [value, ...more] = headerValues(rawHeaders, name);
   if (value === undefined) return missing;
@@ -31,11 +31,11 @@ function unlessEmpty(value: string): OnceHeader {
 
 type EachOnce<N extends readonly string[]> = { readonly [K in keyof N]: OnceHeader };
 
-/** Makes a reader that does for several names (in lower case) what `exactlyOnce` does, in one pass over the list. */
+/** Returns a reader that applies `exactlyOnce` to several names (in lower case) in one pass over the list. */
 export function createHeaderReader<const N extends readonly string[]>(
   names: N,
 ): (rawHeaders: readonly string[]) => EachOnce<N> {
-  /** Index: length of a name. Most headers of a request have another length than every name. */
+  /** Indexed by length, which rules out most headers of a request. */
   const placesOfLength: number[][] = [];
   for (const [place, { length }] of names.entries()) {
     placesOfLength[length] = [...(placesOfLength[length] ?? []), place];

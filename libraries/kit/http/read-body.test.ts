@@ -42,7 +42,7 @@ test.each([
   [10, '', 200],
   [0, '', 200],
   [0, 'a', 413],
-])('limit %d holds for a declared body %j', async (limit, body, status) => {
+])('the limit %d applies to a body with a declared length: %j', async (limit, body, status) => {
   const { server, read } = await reader(limit);
   await using _ = server;
   await using client = await rawClient(server.port);
@@ -58,7 +58,7 @@ test.each([
   [['abcde', 'fghij', 'k'], 413],
   [['abcdefghijk'], 413],
   [[], 200],
-])('limit 10 holds for chunks %j', async (chunks, status) => {
+])('the limit 10 applies to a chunked body: %j', async (chunks, status) => {
   const { server, read } = await reader(10);
   await using _ = server;
   await using client = await rawClient(server.port);
@@ -68,7 +68,7 @@ test.each([
   if (body.ok) expect(body.bytes.toString()).toBe(chunks.join(''));
 });
 
-test('a body in many pieces is whole', async () => {
+test('a body in many chunks is read completely', async () => {
   const { server, read } = await reader(1_000_000);
   await using _ = server;
   const bytes = Buffer.alloc(300 * KIB, 'Съешь ещё ');
@@ -76,7 +76,7 @@ test('a body in many pieces is whole', async () => {
   expect(await read).toEqual({ ok: true, bytes });
 });
 
-test('a client that goes away is closed', async () => {
+test('a client that disconnects leads to the fault closed', async () => {
   const { server, read, started } = await reader(100);
   await using _ = server;
   await using client = await rawClient(server.port);
@@ -86,7 +86,7 @@ test('a client that goes away is closed', async () => {
   expect(await read).toEqual({ ok: false, fault: 'closed' });
 });
 
-test('the signal ends the wait, before and while it reads', async () => {
+test('an aborted signal ends the reading of a body, before and during it', async () => {
   const control = new AbortController();
   const { server, read, started } = await reader(100, control.signal);
   await using _ = server;
@@ -102,7 +102,7 @@ test('the signal ends the wait, before and while it reads', async () => {
   expect(await again.read).toEqual({ ok: false, fault: 'aborted' });
 });
 
-test('a body is read once', async () => {
+test('a body can be read only once', async () => {
   const bodies: Body[] = [];
   await using server = await serve(async (incoming, outgoing) => {
     const { signal } = new AbortController();
@@ -123,7 +123,7 @@ test.each([
   [['Host', 'a'], undefined],
   [['Content-Length', '0'], 0],
   [['host', 'a', 'content-LENGTH', '131072'], 131072],
-])('the declared length of %j is %s', (rawHeaders, length) => {
+])('the declared length in %j is %s', (rawHeaders, length) => {
   expect(declaredLength(rawHeaders)).toBe(length);
 });
 
@@ -140,7 +140,7 @@ async function refuser(order: 'before' | 'after') {
 }
 
 test.each(['before', 'after'] as const)(
-  'a refused request without a body keeps its connection, drained %s',
+  'a refused request without a body keeps its connection, drained %s the response',
   async (order) => {
     await using server = await refuser(order);
     await using client = await rawClient(server.port);
@@ -151,7 +151,7 @@ test.each(['before', 'after'] as const)(
   },
 );
 
-test('a refused chunked body closes its connection, however short', async () => {
+test('a refused chunked body closes its connection, even a short one', async () => {
   await using server = await refuser('before');
   await using client = await rawClient(server.port);
   client.send(`${post('transfer-encoding: chunked')}${chunk('a')}0\r\n\r\n`);
@@ -160,7 +160,7 @@ test('a refused chunked body closes its connection, however short', async () => 
 });
 
 test.each(['before', 'after'] as const)(
-  '64 KiB of a refused body are read away, drained %s the answer',
+  '64 KiB of a refused body are discarded and the connection stays, drained %s the response',
   async (order) => {
     await using server = await refuser(order);
     await using client = await rawClient(server.port);
@@ -172,7 +172,7 @@ test.each(['before', 'after'] as const)(
 );
 
 test.each(['before', 'after'] as const)(
-  'one byte more and the connection closes, drained %s the answer',
+  'a refused body of more than 64 KiB closes the connection, drained %s the response',
   async (order) => {
     await using server = await refuser(order);
     await using client = await rawClient(server.port);
@@ -185,7 +185,7 @@ test.each(['before', 'after'] as const)(
 );
 
 test.each(['before', 'after'] as const)(
-  'an endless upload is cut and its client has the answer, drained %s it',
+  'an endless upload is cut after its client received the response, drained %s it',
   async (order) => {
     await using server = await refuser(order);
     const upload = request(server.url, { method: 'POST' });
@@ -208,7 +208,7 @@ test.each(['before', 'after'] as const)(
   },
 );
 
-test('a refused client that sends too slowly is cut', async () => {
+test('a refused client that sends its body too slowly is cut', async () => {
   await using server = await refuser('before');
   await using client = await rawClient(server.port);
   client.send(`${post('content-length: 100')}a`);

@@ -4,29 +4,29 @@ import { awaitsContinue, sendContinue } from './expect-continue.ts';
 import { headerValues } from './raw-headers.ts';
 
 /**
- * `aborted`: the time was over or the signal ended the wait. `closed`: the client went away, or the body was read before.
- * `refused`: the caller would not hold more.
+ * `aborted`: timeout or aborted signal. `closed`: the client disconnected, or the body was read before. `refused`: `hold`
+ * returned false.
  */
-export type BodyFault = 'too_large' | 'aborted' | 'closed' | 'refused';
+type BodyFault = 'too_large' | 'aborted' | 'closed' | 'refused';
 export type Body = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly fault: BodyFault };
 
-/** As much of a refused body is read away, so that the client can read the answer on a sound connection. */
+/** Most bytes of a refused body that are discarded, so that the client can read the response before the connection closes. */
 const DRAIN_BYTES = 64 * 1024;
 
-/** How long a refused client may take to send that much. */
+/** Time for a refused client to send that much. */
 const LINGER_MS = 1000;
 
-/** The Content-Length of a request in bytes; undefined where it declares none. Node has refused a malformed one. */
+/** The Content-Length of a request in bytes; undefined when it has none. Node refuses an invalid one earlier. */
 export function declaredLength(rawHeaders: readonly string[]): number | undefined {
   const [value] = headerValues(rawHeaders, 'content-length');
   return value === undefined ? undefined : Number(value);
 }
 
 /**
- * What bounds a body: its bytes, and either a signal or the milliseconds that it may take from now on. `hold` is asked
- * before each piece is kept, with its bytes.
+ * Bounds of a body: its bytes, and a signal or a timeout in milliseconds from now. `hold` is called with the size of each
+ * chunk before it is kept; false refuses the body.
  */
-export type BodyBounds = { readonly limit: number; readonly hold?: (bytes: number) => boolean } & (
+type BodyBounds = { readonly limit: number; readonly hold?: (bytes: number) => boolean } & (
   | { readonly signal: AbortSignal }
   | { readonly ms: number }
 );
@@ -34,8 +34,8 @@ export type BodyBounds = { readonly limit: number; readonly hold?: (bytes: numbe
 const deadlines = createDeadlines();
 
 /**
- * Reads a request's body. A client that waits for `100 Continue` gets it now.
- * Never holds more than the limit and one chunk. After a fault nothing more is read: answer, and call `drainRefused`.
+ * Reads the body of a request; sends `100 Continue` if the client waits for it. Buffers at most the limit and one chunk.
+ * After a fault nothing more is read: the caller answers and calls `drainRefused`.
  */
 export function readBody(incoming: IncomingMessage, bounds: BodyBounds): Promise<Body> {
   const declared = declaredLength(incoming.rawHeaders);
@@ -82,7 +82,7 @@ function collect(incoming: IncomingMessage, bounds: BodyBounds): Promise<Body> {
   });
 }
 
-/** Calls back when the time for a body is over; what it returns ends the watch. */
+/** Calls `onOver` at the timeout or abort; returns a function that cancels it. */
 function watchOver(bounds: BodyBounds, onOver: () => void): () => void {
   if ('ms' in bounds) {
     const due = deadlines.start(bounds.ms, onOver);
@@ -94,10 +94,10 @@ function watchOver(bounds: BodyBounds, onOver: () => void): () => void {
 }
 
 /**
- * Call it when a request is refused before its body was read, if possible before the answer's headers are out.
- * A rest that is declared and at most 64 KiB is read away and the connection lives on. Of any other body 64 KiB are
- * read away, the answer says `connection: close`, and the connection is cut once the answer is out and the client had
- * a second to read it. A client that waits for `100 Continue` is not told to go on.
+ * Call this when a request is refused before its body was read, if possible before the response headers are sent.
+ * A declared rest of at most 64 KiB is discarded and the connection stays open. Of any other body 64 KiB are discarded, the
+ * response has `connection: close`, and the connection is closed a second after the response. A client that waits for
+ * `100 Continue` does not receive it.
  */
 export function drainRefused(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (incoming.readableEnded || incoming.destroyed) return;
@@ -108,26 +108,26 @@ export function drainRefused(incoming: IncomingMessage, outgoing: ServerResponse
 
   function onData(chunk: Buffer): void {
     size += chunk.length;
-    if (size > DRAIN_BYTES) giveUp();
+    if (size > DRAIN_BYTES) closeAfterResponse();
   }
   function onOver(): void {
     clearTimeout(timer);
     incoming.off('data', onData).off('end', onOver).off('close', onOver);
   }
-  function giveUp(): void {
+  function closeAfterResponse(): void {
     onOver();
     incoming.pause();
     if (outgoing.writableFinished) socket.destroySoon();
     else outgoing.once('finish', () => socket.destroySoon());
   }
 
-  const timer = setTimeout(giveUp, LINGER_MS);
+  const timer = setTimeout(closeAfterResponse, LINGER_MS);
   timer.unref();
   incoming.on('data', onData).on('end', onOver).on('close', onOver);
   incoming.resume();
 }
 
-/** A body without Content-Length is chunked and of any length; without chunks there is none (RFC 9112 §6.3). */
+/** Without Content-Length, a chunked body has any length and any other request has no body (RFC 9112 §6.3). */
 function undeclaredLength(rawHeaders: readonly string[]): number {
   return headerValues(rawHeaders, 'transfer-encoding').length > 0 ? Number.POSITIVE_INFINITY : 0;
 }

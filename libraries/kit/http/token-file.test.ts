@@ -33,7 +33,7 @@ test.each([
   ['one', ['one'], 'one'],
   ['one\ntwo\n', ['one', 'two'], 'one'],
   ['\n \n  one  made today\r\n\ntwo\n\n', ['one', 'two'], 'one'],
-])('%j holds its tokens', (text, tokens, first) => {
+])('a token file %j accepts its tokens', (text, tokens, first) => {
   const file = opened(text);
   for (const token of tokens) expect(file.accepts(token)).toBe(true);
   for (const other of ['', 'on', 'onee', 'ONE', 'one ', 'made', 'one\ntwo']) expect(file.accepts(other)).toBe(false);
@@ -44,16 +44,16 @@ test.each([
   ['', 'empty'],
   [' \n\n\t', 'empty'],
   ['a\nb\nc\n', 'too_many_lines'],
-])('%j cannot be opened', (text, code) => {
+])('a token file %j cannot be opened', (text, code) => {
   expect(fault(() => opened(text))).toBe(code);
 });
 
-test('a file that is not there cannot be opened, and the error names it', () => {
+test('a missing token file cannot be opened, and the error names it', () => {
   expect(() => openTokenFile(path)).toThrow(`token file ${path}: cannot be read`);
   expect(fault(() => openTokenFile(folder))).toBe('unreadable');
 });
 
-test('a rotation is seen once a second at most, and no request is lost on the way', () => {
+test('a rotation of a token file takes effect within a second, without a refused request', () => {
   const file = opened('old\n');
   writeFileSync(path, 'old\nnew\n');
   expect(file.accepts('new')).toBe(false);
@@ -66,7 +66,7 @@ test('a rotation is seen once a second at most, and no request is lost on the wa
   expect([file.accepts('old'), file.accepts('new'), file.first()]).toEqual([false, true, 'new']);
 });
 
-test('a change of equal size and time is seen where the file was replaced, as a mounted secret is', () => {
+test('a replaced token file of equal size and time is read again, like a mounted Secret', () => {
   const when = new Date('2026-01-01');
   const place = (name: string, token: string) => {
     writeFileSync(join(folder, name), token);
@@ -86,7 +86,7 @@ test.each([
   ['vanishes', () => unlinkSync(path), 'unreadable'],
   ['becomes empty', () => writeFileSync(path, ''), 'empty'],
   ['gets a third token', () => writeFileSync(path, 'one\ntwo\nthree\n'), 'too_many_lines'],
-])('a file that %s accepts nothing until it is right again', (_how, spoil, code) => {
+])('a token file that %s accepts no token until it is valid again', (_how, spoil, code) => {
   const file = opened('one\n');
   spoil();
   clock.advance(1000);

@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { type Clock, systemClock } from '../time/clock.ts';
 
-export type TokenFileFault = 'unreadable' | 'empty' | 'too_many_lines';
+type TokenFileFault = 'unreadable' | 'empty' | 'too_many_lines';
 
-/** A token file cannot be used. The message names the file, never what it holds. */
+/** A token file cannot be used. The message names the file, never its content. */
 export class TokenFileError extends Error {
   readonly code: TokenFileFault;
 
@@ -17,40 +17,40 @@ export class TokenFileError extends Error {
 
 const SENTENCES = {
   unreadable: 'cannot be read',
-  empty: 'holds no token',
-  too_many_lines: 'holds more than two tokens',
+  empty: 'contains no token',
+  too_many_lines: 'contains more than two tokens',
 } as const satisfies Record<TokenFileFault, string>;
 
 export type TokenFile = {
-  /** Whether the candidate is one of the tokens that the file holds now. How long it takes says nothing of them. */
+  /** Whether the candidate is one of the current tokens, compared in constant time. */
   accepts(candidate: string): boolean;
   /**
-   * The first token, for a client to send.
-   * @throws TokenFileError where the file holds none now
+   * The first token, which a client sends.
+   * @throws TokenFileError when the file contains none now
    */
   first(): string;
 };
 
-/** How long a look at the file is good for, in milliseconds. */
-const LOOK_EVERY_MS = 1000;
+/** Least time between two checks of the file, milliseconds. */
+const CHECK_EVERY_MS = 1000;
 
 type Token = { readonly text: string; readonly bytes: Buffer };
 type Content = { readonly stamp: string; readonly tokens: readonly Token[]; readonly error?: TokenFileError };
 
 /**
- * Opens a file of one or two service tokens, one per line: the first word of a line is the token, empty lines do not
- * count. The file is looked at again on use, at most once a second, so that a rotation needs no restart; one that
- * vanished, is empty or holds too many tokens accepts nothing.
- * @throws TokenFileError where the file cannot be used at the start
+ * Opens a file of one or two service tokens, one per line: the first word of a line is the token, empty lines are ignored.
+ * The file is checked on use, at most once a second, so that rotation needs no restart. While it is missing, empty or
+ * has too many tokens, no candidate is accepted.
+ * @throws TokenFileError when the file cannot be used at the start
  */
 export function openTokenFile(path: string, clock: Clock = systemClock): TokenFile {
   let content = load(path);
-  let lookedAt = clock.now();
+  let checkedAt = clock.now();
   if (content.error !== undefined) throw content.error;
 
   function current(): Content {
-    if (clock.now() - lookedAt < LOOK_EVERY_MS) return content;
-    lookedAt = clock.now();
+    if (clock.now() - checkedAt < CHECK_EVERY_MS) return content;
+    checkedAt = clock.now();
     if (stampOf(path) !== content.stamp || content.error !== undefined) content = load(path);
     return content;
   }
@@ -61,7 +61,7 @@ export function openTokenFile(path: string, clock: Clock = systemClock): TokenFi
       let found = false;
       for (const { bytes } of current().tokens) {
         const comparable = sent.length === bytes.length;
-        // A candidate of another length costs a comparison too.
+        // A candidate of another length takes a comparison too, so that timing does not reveal the length.
         if (timingSafeEqual(comparable ? sent : bytes, bytes) && comparable) found = true;
       }
       return found;
@@ -94,7 +94,7 @@ function tokensOf(text: string): Token[] {
   });
 }
 
-/** Changes whenever the file is written or replaced; a mounted secret changes its inode. */
+/** Changes when the file is written or replaced; a mounted Secret gets a new inode. */
 function stampOf(path: string): string {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });

@@ -10,7 +10,7 @@ const SEQUENCES = [
   { first: 0xf4, last: 0xf4, tail: 3, low: 0x80, high: 0x8f },
 ] as const;
 
-/** Offset of the first byte of the first sequence that is not UTF-8; the length where all of it is. */
+/** Offset of the first invalid UTF-8 sequence; the length if all bytes are valid. */
 export function invalidUtf8Offset(bytes: Uint8Array): number {
   let at = 0;
   while (at < bytes.length) {

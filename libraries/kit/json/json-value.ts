@@ -2,22 +2,22 @@
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
 /**
- * Why a text is refused.
+ * Why a JSON text is refused.
  * - `utf8`: the bytes are not UTF-8 (RFC 3629)
  * - `syntax`: outside the grammar of RFC 8259, a byte order mark and an empty text included
  * - `duplicate_key`: a key appears twice in one object, compared after unescaping
- * - `surrogate`: an escape names half of a surrogate pair without its other half
- * - `number`: a number that no finite double can hold
- * - `depth`: more containers inside each other than allowed
- * - `values`: more values than allowed, where `parseTree` was given a bound
+ * - `surrogate`: an escape of an unpaired surrogate
+ * - `number`: a number beyond the range of a double
+ * - `depth`: containers are nested deeper than allowed
+ * - `values`: more values than `maxValues`
  */
 export type JsonFault = 'utf8' | 'syntax' | 'duplicate_key' | 'surrogate' | 'number' | 'depth' | 'values';
 
-/** A JSON text was refused. The message holds the fault and the byte offset, never any of the text. */
+/** A JSON text was refused. The message has the fault and the byte offset, and no part of the text. */
 export class JsonError extends Error {
   readonly code = 'invalid_json';
   readonly fault: JsonFault;
-  /** Offset of the byte at which the text could not go on; the length of the text where it ended too early. */
+  /** Offset of the first byte that is not accepted; the length of the text if it ended too early. */
   readonly offset: number;
 
   constructor(fault: JsonFault, offset: number) {
@@ -29,13 +29,13 @@ export class JsonError extends Error {
 }
 
 export type JsonOptions = {
-  /** How many containers may lie inside each other; at most 512. */
+  /** Deepest nesting of containers; at most 512. */
   readonly maxDepth?: number;
-  /** How many values a tree may hold, the outermost included: a value takes many times its bytes. No bound when absent. */
+  /** Most values in a tree, including the root, because a value takes many times its bytes of memory. Unbounded when absent. */
   readonly maxValues?: number;
-  /** `keep` leaves an escaped half of a surrogate pair as it is, for texts that were cut into several; else refused. */
+  /** `keep` accepts an escaped unpaired surrogate, for texts that were split between the halves. `refuse` when absent. */
   readonly unpairedSurrogates?: 'refuse' | 'keep';
 };
 
-/** The nesting that is accepted where the caller says nothing. */
+/** Default of `maxDepth`. */
 export const DEFAULT_MAX_DEPTH = 64;

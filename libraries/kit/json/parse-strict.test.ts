@@ -43,13 +43,13 @@ const values = fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' }).map((value) =
 const dice = fc.infiniteStream(fc.nat(1000)).map((stream) => () => stream.next().value as number);
 
 describe.each(readers)('%s', (_name, read) => {
-  test.each(MALFORMED)('refuses %s', (_what, text, fault, offset) => {
+  test.each(MALFORMED)('a JSON text with %s is refused', (_what, text, fault, offset) => {
     const error = errorOf(() => read(bytesOf(text)));
     expect([error.fault, error.offset]).toEqual([fault, offset]);
     expect(error.code).toBe('invalid_json');
   });
 
-  test('reads every value as JSON.parse does', () => {
+  test('every valid text has the value of JSON.parse', () => {
     fc.assert(
       fc.property(values, dice, (value, throwDice) => {
         const text = textOf(value, throwDice);
@@ -59,7 +59,7 @@ describe.each(readers)('%s', (_name, read) => {
     );
   });
 
-  test('agrees with JSON.parse on every damaged text that it accepts, and says no to all that JSON.parse refuses', () => {
+  test('a damaged text is refused if JSON.parse refuses it, and otherwise has its value or is refused', () => {
     const damage = fc.record({ at: fc.nat(), byte: fc.constantFrom(...Buffer.from('{}[]",:\\u0e-.1tn \u0001')) });
     fc.assert(
       fc.property(values, dice, damage, (value, throwDice, { at, byte }) => {
@@ -93,18 +93,18 @@ describe.each(readers)('%s', (_name, read) => {
     ['"\u007f\u2028"', '\u007f\u2028'],
     ['"\ufeff"', '\ufeff'],
     ['{"":[]}', { '': [] }],
-  ])('reads %s', (text, value) => {
+  ])('the text %s is read', (text, value) => {
     expect(read(Buffer.from(text))).toEqual(value);
   });
 
-  test('keeps __proto__ as an ordinary key', () => {
+  test('__proto__ is an ordinary key', () => {
     const value = read(Buffer.from('{"__proto__":{"admin":true},"constructor":1}')) as { [key: string]: JsonValue };
     expect(Object.keys(value)).toEqual(['__proto__', 'constructor']);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(value['admin']).toBeUndefined();
   });
 
-  test('accepts 64 levels, or as many as it is told', () => {
+  test('a text of 64 levels is accepted, or of as many as maxDepth', () => {
     const levels = (depth: number) => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
     expect(() => read(levels(64))).not.toThrow();
     expect(() => read(levels(3), { maxDepth: 3 })).not.toThrow();
@@ -114,7 +114,7 @@ describe.each(readers)('%s', (_name, read) => {
     expect(errorOf(() => read(levels(1), { maxDepth: 0 })).fault).toBe('depth');
   });
 
-  test('keeps half of a surrogate pair only when told so', () => {
+  test('an unpaired surrogate is accepted only with the option keep', () => {
     const half = Buffer.from('{"\\ud83d":"\\ude00a"}');
     expect(read(half, { unpairedSurrogates: 'keep' })).toEqual({ '\ud83d': '\ude00a' });
     expect(errorOf(() => read(half, { unpairedSurrogates: 'refuse' })).fault).toBe('surrogate');
@@ -122,7 +122,7 @@ describe.each(readers)('%s', (_name, read) => {
     expect(errorOf(() => read(twice, { unpairedSurrogates: 'keep' })).fault).toBe('duplicate_key');
   });
 
-  test.each([46, 47, 48, 49, 50, 1000])('finds the end of a string of %d bytes, escapes around it', (length) => {
+  test.each([46, 47, 48, 49, 50, 1000])('a string of %d bytes with escapes around it is read', (length) => {
     const plain = 'a'.repeat(length);
     for (const text of [plain, `${plain}\\"`, `${plain}\\\\`, `\\"${plain}`, `${plain}\\"${plain}`, `${plain}я\\n`]) {
       expect(read(Buffer.from(`{"k":"${text}","l":["${text}"]}`))).toEqual(
@@ -131,18 +131,18 @@ describe.each(readers)('%s', (_name, read) => {
     }
   });
 
-  test('reads a view into a larger buffer', () => {
+  test('a view into a larger buffer is read', () => {
     expect(read(Buffer.from('xx{"a":1}xx').subarray(2, 9))).toEqual({ a: 1 });
     expect(read(new Uint8Array(Buffer.from('xx[1]xx')).subarray(2, 5))).toEqual([1]);
   });
 });
 
-test('the table of malformed texts is large and names each once', () => {
+test('the table of malformed texts has many rows with unique labels', () => {
   expect(MALFORMED.length).toBeGreaterThanOrEqual(120);
   expect(new Set(MALFORMED.map(([what]) => what)).size).toBe(MALFORMED.length);
 });
 
-test('an error says where, and nothing of the text', () => {
+test('a JSON error has the offset and no part of the text', () => {
   expect(errorOf(() => parseStrict(Buffer.from('{"secret": hunter2}'))).message).toBe(
     'invalid JSON: syntax at byte 11',
   );

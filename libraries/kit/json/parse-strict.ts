@@ -5,21 +5,22 @@ import { nodeValue, parseTree } from './parse-tree.ts';
 export { JsonError, type JsonFault, type JsonOptions, type JsonValue } from './json-value.ts';
 export { type JsonMember, type JsonNode, member, nodeValue, parseTree } from './parse-tree.ts';
 
-/** Strings longer than this are searched for their end instead of being read byte by byte. */
+/** The end of a longer string is found with indexOf instead of a loop over its bytes. */
 const LONG_STRING = 48;
 
 type Outline = {
-  /** How many strings the text holds, keys included. */
+  /** Number of strings in the text, keys included. */
   readonly strings: number;
   readonly depth: number;
 };
 
 /**
- * Reads one JSON text (RFC 8259) strictly: UTF-8 without a byte order mark, no key twice in an object, no half of a
- * surrogate pair unless it is to be kept, no number beyond a double, no deeper than `maxDepth` (64).
+ * Reads one JSON text (RFC 8259) strictly. Refused: invalid UTF-8, a byte order mark, a duplicate key, an unpaired
+ * surrogate (unless kept), a number beyond a double, nesting beyond `maxDepth` (64). Reasons are in
+ * docs/decisions/0015-strict-json-reader.md.
  *
- * The engine's own parser reads the text; what it lets through is found by comparing the strings that the text holds
- * with those that the value holds (a repeated key loses one). Where anything is amiss the tree parser names it.
+ * JSON.parse reads the text. The number of strings in the text is then compared with that in the value, which lacks those
+ * of a duplicate key. If any check fails, `parseTree` reads the text again and throws the exact fault.
  * @throws JsonError
  */
 export function parseStrict(bytes: Uint8Array, options: JsonOptions = {}): JsonValue {
@@ -43,7 +44,7 @@ function parseFast(bytes: Buffer, options: JsonOptions): JsonValue | undefined {
   return countStrings(value, checkStrings) === outline.strings ? value : undefined;
 }
 
-/** Reads the text without judging it: for a text that is JSON the answer is exact. */
+/** Counts strings and depth without validation; exact for a text that is valid JSON. */
 function outlineOf(bytes: Buffer, maxDepth: number): Outline {
   const { length } = bytes;
   let strings = 0;
@@ -64,7 +65,7 @@ function outlineOf(bytes: Buffer, maxDepth: number): Outline {
   return { strings, depth: deepest };
 }
 
-/** Offset of the quote that ends the string whose text begins at `start`; the length where none does. */
+/** Offset of the closing quote of the string that begins at `start`; the length if there is none. */
 function closingQuote(bytes: Buffer, start: number): number {
   const near = Math.min(bytes.length, start + LONG_STRING);
   let at = start;
@@ -78,7 +79,7 @@ function closingQuote(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** Offset of the first quote or backslash at or after `from`; the length where there is none. */
+/** Offset of the first quote or backslash from `from`; the length if there is none. */
 function skipPlain(bytes: Buffer, from: number): number {
   const quote = bytes.indexOf(0x22, from);
   const end = quote < 0 ? bytes.length : quote;
@@ -86,7 +87,7 @@ function skipPlain(bytes: Buffer, from: number): number {
   return backslash < 0 ? end : from + backslash;
 }
 
-/** Counts the strings of a value, keys included; NaN where a string or number is one that strict JSON refuses. */
+/** Number of strings in a value, keys included; NaN if it contains a string or number that must be refused. */
 function countStrings(value: JsonValue, checkStrings: boolean): number {
   if (typeof value === 'string') return checkStrings && !value.isWellFormed() ? Number.NaN : 1;
   if (typeof value === 'number') return Number.isFinite(value) ? 0 : Number.NaN;

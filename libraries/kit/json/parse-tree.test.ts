@@ -12,7 +12,7 @@ const texts = fc
   .tuple(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom(0, 1, 2, '\t'))
   .map(([value, space]) => Buffer.from(JSON.stringify(value, null, space)));
 
-test('the span of every node reads as its value', () => {
+test('the bytes at the position of a node parse to its value', () => {
   fc.assert(
     fc.property(texts, (bytes) => {
       for (const node of walk(parseTree(bytes))) {
@@ -22,7 +22,7 @@ test('the span of every node reads as its value', () => {
   );
 });
 
-test('the span of every key reads as the key', () => {
+test('the bytes at the position of a key parse to the key', () => {
   fc.assert(
     fc.property(texts, (bytes) => {
       for (const node of walk(parseTree(bytes))) {
@@ -35,7 +35,7 @@ test('the span of every key reads as the key', () => {
   );
 });
 
-test('spans count bytes and leave white space out', () => {
+test('positions count bytes and exclude white space', () => {
   expect(parseTree(Buffer.from(' { "я" : [ true , null ] } '))).toEqual({
     kind: 'object',
     start: 1,
@@ -59,7 +59,7 @@ test('spans count bytes and leave white space out', () => {
   });
 });
 
-test('member finds a key of an object and nothing else', () => {
+test('member returns the value of a key of an object, otherwise undefined', () => {
   const tree = parseTree(Buffer.from('{"a":1,"__proto__":2}'));
   expect(member(tree, 'a')).toEqual({ kind: 'number', start: 5, end: 6, value: 1 });
   expect(member(tree, '__proto__')).toMatchObject({ value: 2 });

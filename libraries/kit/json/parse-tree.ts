@@ -3,19 +3,19 @@ import { invalidUtf8Offset } from './invalid-utf8.ts';
 import { DEFAULT_MAX_DEPTH, JsonError, type JsonOptions, type JsonValue } from './json-value.ts';
 import { isDigit, scanNumber, scanString, skipSpace } from './scan-token.ts';
 
-/** Where a node lies in the bytes it was read from: `start` of its first byte, `end` after its last. */
+/** Position of a node in the bytes: `start` of its first byte, `end` after its last. */
 type Span = { readonly start: number; readonly end: number };
 
 export type JsonMember = {
   /** The key, unescaped. */
   readonly key: string;
-  /** Span of the key, quotes included. */
+  /** Position of the key, quotes included. */
   readonly keyStart: number;
   readonly keyEnd: number;
   readonly value: JsonNode;
 };
 
-/** A JSON value that remembers its place in the text, so that a part of the text can be replaced. */
+/** A JSON value with its position in the text, so that a part of the text can be replaced. */
 export type JsonNode =
   | (Span & { readonly kind: 'object'; readonly members: readonly JsonMember[] })
   | (Span & { readonly kind: 'array'; readonly items: readonly JsonNode[] })
@@ -24,12 +24,12 @@ export type JsonNode =
   | (Span & { readonly kind: 'boolean'; readonly value: boolean })
   | (Span & { readonly kind: 'null'; readonly value: null });
 
-/** A cursor over the text: each read moves `at` behind what was read. */
+/** A cursor over the text; each read advances `at`. */
 type Cursor = {
   readonly bytes: Buffer;
   readonly maxDepth: number;
   readonly keepHalves: boolean;
-  /** How many more values may come. */
+  /** How many more values are allowed. */
   valuesLeft: number;
   at: number;
 };
@@ -104,7 +104,7 @@ function readObject(cursor: Cursor, depth: number): JsonNode {
     cursor.at++;
     skipTo(cursor);
     members.push({ key, keyStart, keyEnd, value: readValue(cursor, depth) });
-  } while (goesOn(cursor, OBJECT_CLOSE));
+  } while (continues(cursor, OBJECT_CLOSE));
   return { kind: 'object', start, end: cursor.at, members };
 }
 
@@ -115,7 +115,7 @@ function readArray(cursor: Cursor, depth: number): JsonNode {
   do {
     skipTo(cursor);
     items.push(readValue(cursor, depth));
-  } while (goesOn(cursor, ARRAY_CLOSE));
+  } while (continues(cursor, ARRAY_CLOSE));
   return { kind: 'array', start, end: cursor.at, items };
 }
 
@@ -131,7 +131,7 @@ function opensEmpty(cursor: Cursor, close: number): boolean {
   return true;
 }
 
-function goesOn(cursor: Cursor, close: number): boolean {
+function continues(cursor: Cursor, close: number): boolean {
   const byte = cursor.bytes[skipTo(cursor)];
   if (byte !== COMMA && byte !== close) throw new JsonError('syntax', cursor.at);
   cursor.at++;
@@ -185,7 +185,7 @@ export function nodeValue(node: JsonNode): JsonValue {
   return object;
 }
 
-/** The value of a member of an object; undefined where there is none, or where the node is no object. */
+/** The value of a member; undefined when it is absent or the node is not an object. */
 export function member(node: JsonNode, key: string): JsonNode | undefined {
   return node.kind === 'object' ? node.members.find((one) => one.key === key)?.value : undefined;
 }

@@ -6,15 +6,15 @@ const MINUS = 0x2d;
 const POINT = 0x2e;
 const ZERO = 0x30;
 
-/** What may follow a backslash, besides `u` (RFC 8259 §7). */
+/** Bytes that may follow a backslash, besides `u` (RFC 8259 §7). */
 const SHORT_ESCAPES = new Set([...'"\\/bfnrt'].map((character) => character.charCodeAt(0)));
 
-export type StringToken = { readonly end: number; readonly escaped: boolean };
+type StringToken = { readonly end: number; readonly escaped: boolean };
 
 /**
  * Reads the string whose opening quote is at `start`.
- * `keepHalves` lets an escape name half of a surrogate pair.
- * @returns the offset after its closing quote, and whether it holds an escape
+ * `keepHalves` accepts an escape of an unpaired surrogate.
+ * @returns the offset after its closing quote, and whether it contains an escape
  * @throws JsonError syntax or surrogate
  */
 export function scanString(bytes: Buffer, start: number, keepHalves = false): StringToken {
@@ -88,7 +88,7 @@ export function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= 0x39;
 }
 
-/** Offset of the first byte at or after `start` that is not white space (RFC 8259 §2). */
+/** Offset of the first byte from `start` that is not white space (RFC 8259 §2). */
 export function skipSpace(bytes: Buffer, start: number): number {
   let at = start;
   for (;;) {

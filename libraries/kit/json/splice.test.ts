@@ -10,7 +10,7 @@ const edit = (start: number, end: number, replacement: string): Edit => ({
   replacement: Buffer.from(replacement),
 });
 
-test('replaces spans in any order, empty ones and touching ones too', () => {
+test('splice replaces spans in any order, including empty and touching ones', () => {
   const bytes = Buffer.from('0123456789');
   expect(text(splice(bytes, []))).toBe('0123456789');
   expect(text(splice(bytes, [edit(8, 10, ''), edit(0, 1, 'abc'), edit(1, 1, '-'), edit(4, 5, 'я')]))).toBe(
@@ -26,11 +26,11 @@ test.each([
   ['behind the end', [edit(9, 11, '')]],
   ['before the begin', [edit(-1, 1, '')]],
   ['end before start', [edit(3, 2, '')]],
-])('refuses %s', (_what, edits) => {
+])('splice refuses %s', (_what, edits) => {
   expect(() => splice(Buffer.from('0123456789'), edits)).toThrow(RangeError);
 });
 
-test('is the same as cutting and joining strings', () => {
+test('splice equals cutting and joining strings', () => {
   const cases = fc.tuple(
     fc.string({ unit: 'grapheme' }),
     fc.array(fc.tuple(fc.nat(60), fc.string()), { maxLength: 6 }),
@@ -51,7 +51,7 @@ test('is the same as cutting and joining strings', () => {
   );
 });
 
-test('a spliced value leaves the rest of a text as it was', () => {
+test('splicing a value leaves the rest of a text unchanged', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), fc.nat(), fc.jsonValue(), (items, pick, fresh) => {
       const bytes = Buffer.from(JSON.stringify(items));

@@ -5,8 +5,8 @@ export type Edit = {
 };
 
 /**
- * The bytes with each span [start, end) replaced. Edits may come in any order; spans may touch, not overlap.
- * Spans outside the bytes or over each other are a mistake of the program and throw.
+ * The bytes with each span [start, end) replaced. Edits may be in any order; spans may touch.
+ * @throws RangeError when spans overlap or lie outside the bytes
  */
 export function splice(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   const ordered = edits.toSorted((one, other) => one.start - other.start || one.end - other.end);

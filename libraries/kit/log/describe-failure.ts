@@ -1,6 +1,6 @@
 /**
- * One line about an unexpected failure that is safe to print. The message is shown only for errors with a code of
- * ours or of the operating system; other messages may quote what the program was working on.
+ * One line about an unexpected failure that is safe to log. The message is included only for errors with a code of
+ * Portcullis or of the operating system; other messages may quote user data.
  */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return `a ${typeof error} was thrown`;
@@ -10,7 +10,7 @@ export function describeFailure(error: unknown): string {
   return [code === undefined ? error.name : `${error.name} ${code}`, frame?.trim()].filter(Boolean).join(' ');
 }
 
-/** The `code` of an error where it is a word; undefined where there is none. */
+/** The `code` of an error if it is a string. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

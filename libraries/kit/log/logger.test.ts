@@ -46,14 +46,14 @@ test.each(['content', 'text', 'token', 'authorization', 'secret', 'prompt', 'bod
   },
 );
 
-test.each(['time', 'level', 'service', 'event'])('a field cannot stand for the own %s of a line', (name) => {
+test.each(['time', 'level', 'service', 'event'])('a field cannot replace the member %s of a log line', (name) => {
   const { log, lines, parsed } = capture('debug');
   log.info('check.done', { [name]: 'forged' });
   expect(lines[0]).not.toContain('forged');
   expect(parsed()[0]).toMatchObject({ level: 'info', service: 'runtime', event: 'check.done' });
 });
 
-test('a logger with fields writes them in every line, and the line wins', () => {
+test('a logger with fields writes them in every line, and a field of the line takes precedence', () => {
   const { log, parsed } = capture('info');
   const inner = log.with({ policy: 'p', a: 1 }).with({ a: 2 });
   inner.info('event');
@@ -65,7 +65,7 @@ test('a logger with fields writes them in every line, and the line wins', () => 
 });
 
 describe('a failure in one line', () => {
-  test('shows the message where the code is ours or of the system', () => {
+  test('a failure with a code of Portcullis or of the system is described with its message', () => {
     const ours = Object.assign(new Error('cannot listen:\n port in use'), { code: 'port_in_use' });
     expect(describeFailure(ours)).toBe('cannot listen: port in use (port_in_use)');
     expect(codeOf(ours)).toBe('port_in_use');
@@ -80,7 +80,7 @@ describe('a failure in one line', () => {
     () => {
       throw 'hunter2';
     },
-  ])('keeps messages to itself that may quote the work: %s', (fail) => {
+  ])('a message that may quote user data is not part of the description: %s', (fail) => {
     let line = '';
     try {
       fail();
@@ -92,7 +92,7 @@ describe('a failure in one line', () => {
     expect(line).not.toContain('\n');
   });
 
-  test('only a word is a code', () => {
+  test('only a string is a code', () => {
     expect([codeOf(new Error('a')), codeOf(Object.assign(new Error('a'), { code: 5 })), codeOf('a')]).toEqual([
       undefined,
       undefined,

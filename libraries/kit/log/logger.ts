@@ -3,30 +3,30 @@ import { type DestinationStream, pino } from 'pino';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What a line may carry: short facts. Texts of users, tokens and secrets never belong here. */
+/** Fields of a log line: short facts, never text of users, tokens or secrets. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export type Logger = Readonly<Record<LogLevel, (event: string, fields?: LogFields) => void>> & {
-  /** The same logger with fields in every line. */
+  /** A logger that adds these fields to every line. */
   with(fields: LogFields): Logger;
 };
 
-export type LoggerOptions = {
+type LoggerOptions = {
   readonly service: string;
   readonly level: LogLevel;
-  /** Where the lines go; standard error where not given. */
+  /** Receives the lines; standard error when absent. */
   readonly destination?: DestinationStream;
 };
 
-/** Fields of these names are dropped, whoever wrote them: a second net under the rule. */
+/** Fields with these names are always dropped, as a safeguard against logging user data. */
 const FORBIDDEN = ['content', 'text', 'token', 'authorization', 'secret', 'prompt', 'body'];
 
-/** The logger's own names: a field of the same name would make a line with a key twice. */
+/** Members that the logger sets; a field of the same name would duplicate the key. */
 const OWN = ['time', 'level', 'service', 'event'];
 
 const DROPPED = new Set([...FORBIDDEN, ...OWN]);
 
-/** A logger of one JSON object per line: time, level, service, event and the fields. */
+/** Writes one JSON object per line: time, level, service, event and the fields. */
 export function createLogger({ service, level, destination = standardError() }: LoggerOptions): Logger {
   const sink = pino(
     {
@@ -41,7 +41,7 @@ export function createLogger({ service, level, destination = standardError() }: 
   return wrap(sink, {});
 }
 
-/** Lines are out when the call returns. Where nobody reads them any more, the process goes on without. */
+/** Synchronous, so that no line is lost at exit. A closed standard error does not end the process. */
 function standardError(): DestinationStream {
   const destination = pino.destination({ fd: 2, sync: true });
   destination.on('error', () => undefined);

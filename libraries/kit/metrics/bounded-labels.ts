@@ -1,14 +1,14 @@
-/** The values that a label may take: a closed list, or the first `bounded` different ones that come. */
+/** The allowed values of a label: a closed list, or the first `bounded` distinct values. */
 export type LabelSpec = readonly string[] | { readonly bounded: number };
 export type LabelSpecs = Readonly<Record<string, LabelSpec>>;
 export type LabelValues<L extends LabelSpecs> = {
   readonly [K in keyof L]: L[K] extends readonly (infer V)[] ? V : string;
 };
 
-/** What stands for every value that a label does not take. */
+/** Replaces every value that is not allowed. */
 export const OTHER = 'other';
 
-/** Makes the function that holds the labels of one metric to their declared values. */
+/** Returns a function that replaces label values that are not declared. */
 export function createLabelGuard<L extends LabelSpecs>(specs: L): (values: LabelValues<L>) => Record<string, string> {
   const guards = Object.entries(specs).map(([name, spec]) => ({ name, hold: createValueGuard(spec) }));
   return (values) => Object.fromEntries(guards.map(({ name, hold }) => [name, hold(String(values[name]))]));

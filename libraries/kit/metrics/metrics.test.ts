@@ -4,7 +4,7 @@ import { createMetrics } from './metrics.ts';
 const linesOf = async (metrics: ReturnType<typeof createMetrics>, name: string): Promise<string[]> =>
   (await metrics.exposition()).split('\n').filter((line) => line.startsWith(name));
 
-test('counts by closed labels, and what is outside of them as other', async () => {
+test('a label value outside of its closed list is counted as other', async () => {
   const metrics = createMetrics({ service: 'runtime' });
   const checks = metrics.counter({
     name: 'checks_total',
@@ -20,7 +20,7 @@ test('counts by closed labels, and what is outside of them as other', async () =
   ]);
 });
 
-test('a bounded label takes the first values up to its bound', async () => {
+test('a bounded label keeps the first values and counts later ones as other', async () => {
   const metrics = createMetrics({ service: 'runtime' });
   const seen = metrics.counter({ name: 'seen_total', help: 'Seen.', labels: { policy: { bounded: 2 } } });
   for (const policy of ['a', 'b', 'c', 'd', 'a']) seen.add({ policy });
@@ -31,7 +31,7 @@ test('a bounded label takes the first values up to its bound', async () => {
   ]);
 });
 
-test('gauges are set and moved, histograms observe', async () => {
+test('gauges can be set and added to, and histograms observe', async () => {
   const metrics = createMetrics({ service: 'gateway' });
   const open = metrics.gauge({ name: 'open', help: 'Open.', labels: {} });
   open.set({}, 5);
@@ -53,7 +53,7 @@ test('gauges are set and moved, histograms observe', async () => {
   ]);
 });
 
-test('a series counts into its metric, guarded as any other', async () => {
+test('a series adds to its metric with the same guarded labels', async () => {
   const metrics = createMetrics({ service: 'runtime' });
   const seen = metrics.counter({ name: 'seen_total', help: 'Seen.', labels: { policy: { bounded: 1 } } });
   const [first, second] = [seen.series({ policy: 'a' }), seen.series({ policy: 'b' })];
@@ -78,7 +78,7 @@ test('a series counts into its metric, guarded as any other', async () => {
   expect(await linesOf(metrics, 'took_count')).toEqual(['took_count{service="runtime",stage="request"} 1']);
 });
 
-test('each registry is its own, has the defaults of the process, and names its format', async () => {
+test('each registry is separate, has the default metrics of the process and its content type', async () => {
   const one = createMetrics({ service: 'one' });
   const two = createMetrics({ service: 'two' });
   one.counter({ name: 'same_total', help: 'Same.', labels: {} }).add({});
@@ -87,7 +87,7 @@ test('each registry is its own, has the defaults of the process, and names its f
   expect(one.contentType).toMatch(/^text\/plain; version=0\.0\.4/);
 });
 
-test('describes what was declared', () => {
+test('describeMetrics lists the declared metrics', () => {
   const metrics = createMetrics({ service: 'runtime' });
   metrics.counter({ name: 'a_total', help: 'A.', labels: { stage: ['request'], policy: { bounded: 3 } } });
   metrics.gauge({ name: 'b', help: 'B.', labels: {} });
@@ -105,7 +105,7 @@ test('describes what was declared', () => {
   ]);
 });
 
-test('a name that is declared twice is a mistake', () => {
+test('a metric name that is declared twice is refused', () => {
   const metrics = createMetrics({ service: 'runtime' });
   metrics.gauge({ name: 'a', help: 'A.', labels: {} });
   expect(() => metrics.gauge({ name: 'a', help: 'A.', labels: {} })).toThrow();

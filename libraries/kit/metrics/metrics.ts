@@ -4,16 +4,16 @@ import { createPendingSums } from './pending-sums.ts';
 
 export type { LabelSpec, LabelSpecs, LabelValues } from './bounded-labels.ts';
 
-export type MetricOptions<L extends LabelSpecs> = { readonly name: string; readonly help: string; readonly labels: L };
+type MetricOptions<L extends LabelSpecs> = { readonly name: string; readonly help: string; readonly labels: L };
 export type CounterMetric<L extends LabelSpecs> = {
   add(labels: LabelValues<L>, value?: number): void;
-  /** One series, for who counts it often: what it adds is brought into the metric when that is scraped. */
+  /** One series, for frequent increments: its sum is added to the metric at each scrape. */
   series(labels: LabelValues<L>): { add(value?: number): void };
 };
 export type GaugeMetric<L extends LabelSpecs> = {
   set(labels: LabelValues<L>, value: number): void;
   add(labels: LabelValues<L>, value: number): void;
-  /** As of a counter. */
+  /** As for a counter. */
   series(labels: LabelValues<L>): { add(value: number): void };
 };
 export type HistogramMetric<L extends LabelSpecs> = {
@@ -29,24 +29,24 @@ export type MetricRow = {
 };
 
 /**
- * The metrics of one process. Every label is declared with its closed list of values or a bound on how many it may
- * take; any other value is counted as `other`, so that no caller can grow the number of series.
+ * The metrics of one process. Every label is declared with a closed list of values or a bound on their number; any other
+ * value is counted as `other`, so that the number of series is bounded.
  */
 export type Metrics = {
   counter<const L extends LabelSpecs>(options: MetricOptions<L>): CounterMetric<L>;
   gauge<const L extends LabelSpecs>(options: MetricOptions<L>): GaugeMetric<L>;
-  /** `buckets`: upper bounds, ascending, in the unit that the name says. */
+  /** `buckets`: upper bounds, ascending, in the unit of the name. */
   histogram<const L extends LabelSpecs>(
     options: MetricOptions<L> & { readonly buckets: readonly number[] },
   ): HistogramMetric<L>;
-  /** The text for a scrape, in the format that `contentType` names. */
+  /** The text of a scrape, in the format of `contentType`. */
   exposition(): Promise<string>;
   readonly contentType: string;
-  /** Rows for the generated table: what this process declared, without the defaults of the platform. */
+  /** The declared metrics, for the generated table; without the default metrics of Node. */
   describeMetrics(): readonly MetricRow[];
 };
 
-/** Creates a registry of its own with the process's default metrics; `service` labels every series. */
+/** Creates a registry with the default metrics of the process; every series has the label `service`. */
 export function createMetrics({ service }: { readonly service: string }): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
@@ -62,7 +62,7 @@ export function createMetrics({ service }: { readonly service: string }): Metric
     counter(options) {
       const guard = createLabelGuard(options.labels);
       const pending = createPendingSums((labels, sum) => metric.inc(labels, sum));
-      const metric: Counter = new Counter({ ...declare('counter', options), collect: pending.bring });
+      const metric: Counter = new Counter({ ...declare('counter', options), collect: pending.flush });
       return {
         add: (labels, value = 1) => metric.inc(guard(labels), value),
         series: (labels) => pending.series(guard(labels)),
@@ -71,7 +71,7 @@ export function createMetrics({ service }: { readonly service: string }): Metric
     gauge(options) {
       const guard = createLabelGuard(options.labels);
       const pending = createPendingSums((labels, sum) => metric.inc(labels, sum));
-      const metric: Gauge = new Gauge({ ...declare('gauge', options), collect: pending.bring });
+      const metric: Gauge = new Gauge({ ...declare('gauge', options), collect: pending.flush });
       return {
         set: (labels, value) => metric.set(guard(labels), value),
         add: (labels, value) => metric.inc(guard(labels), value),

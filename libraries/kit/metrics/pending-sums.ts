@@ -1,10 +1,10 @@
-export type PendingSums = {
+type PendingSums = {
   series(labels: Record<string, string>): { add(value?: number): void };
-  /** Hands over what was added since the last time. */
-  bring(): void;
+  /** Passes the sums since the last flush to `take`. */
+  flush(): void;
 };
 
-/** Sums that are only handed over when somebody looks, so that adding to one is nothing but an addition. */
+/** Sums that are passed on at a flush only, so that an increment costs one addition. */
 export function createPendingSums(take: (labels: Record<string, string>, sum: number) => void): PendingSums {
   const all: { readonly labels: Record<string, string>; sum: number }[] = [];
   return {
@@ -17,7 +17,7 @@ export function createPendingSums(take: (labels: Record<string, string>, sum: nu
         },
       };
     },
-    bring() {
+    flush() {
       for (const own of all) {
         if (own.sum === 0) continue;
         take(own.labels, own.sum);

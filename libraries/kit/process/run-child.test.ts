@@ -11,11 +11,11 @@ afterEach(() => {
   delete process.env['CHILD_TEST_SECRET'];
 });
 
-test('gives input, takes outputs and exit code', async () => {
+test('a child process receives its input and returns its outputs and exit code', async () => {
   expect(await run({ out: 3, err: 2, code: 7 })).toEqual({ code: 7, stdout: 'ooo', stderr: 'ee', timedOut: false });
 });
 
-test('the child reads the whole input and nothing of the environment but what Node needs', async () => {
+test('a child process receives the whole input and only the environment variables that Node needs', async () => {
   process.env['CHILD_TEST_SECRET'] = 'hunter2';
   const note = 'я'.repeat(200_000);
   const { stdout } = await run({ note });
@@ -25,18 +25,18 @@ test('the child reads the whole input and nothing of the environment but what No
   expect(env).not.toHaveProperty('CHILD_TEST_SECRET');
 });
 
-test('a child that does not end is killed when its time is over', async () => {
+test('a child process is killed at its timeout', async () => {
   expect(await run({ out: 0, hang: true }, { timeoutMs: 300 })).toMatchObject({ code: null, timedOut: true });
 });
 
-test.each(['out', 'err'])('the bound of an output holds: %s', async (name) => {
+test.each(['out', 'err'])('a child process is killed when its output exceeds the limit: %s', async (name) => {
   const both = { out: 0, err: 0 };
   expect(await run({ ...both, [name]: 1000 }, { maxOutputBytes: 1000 })).toMatchObject({ code: 0, timedOut: false });
   const over = await run({ ...both, [name]: 1001, hang: true }, { maxOutputBytes: 1000 });
   expect(over).toMatchObject({ code: null, timedOut: false });
 });
 
-test('the signal kills the child and its reason is thrown', async () => {
+test('an aborted signal kills the child process and its reason is thrown', async () => {
   const control = new AbortController();
   const ended = run({ out: 0, hang: true }, { signal: control.signal });
   setImmediate(() => control.abort(new TypeError('enough')));
@@ -44,7 +44,7 @@ test('the signal kills the child and its reason is thrown', async () => {
   await expect(run({}, { signal: control.signal })).rejects.toThrow('enough');
 });
 
-test('a file that is not there ends with a code that is not 0', async () => {
+test('a child process with a missing file ends with a non-zero exit code', async () => {
   const end = await runChild(`${file}.none`, { input: 'x'.repeat(1_000_000), timeoutMs: 60_000, signal: never });
   expect(end).toMatchObject({ code: 1, stdout: '', timedOut: false });
 });

@@ -42,21 +42,21 @@ function live(what: string, env: NodeJS.ProcessEnv = {}): Life {
 
 const orderly = { code: 0, signal: null, lines: ['event dispose true', 'event disposed'] };
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it in order', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('%s shuts the process down', async (signal) => {
   await using life = live('serve');
   expect(await life.ready()).toEqual({ listening: 'http://127.0.0.1:1', pid: life.child.pid });
   life.child.kill(signal);
   expect(await life.end()).toEqual(orderly);
 });
 
-test('the end of standard input ends it in order where that is asked for', async () => {
+test('the end of standard input shuts the process down if it is configured to', async () => {
   await using life = live('serve', { PORTCULLIS_EXIT_WITH_STDIN: '1' });
   await life.ready();
   life.child.stdin.end();
   expect(await life.end()).toEqual(orderly);
 });
 
-test.each(['serve', 'logging'])('with all pipes to its parent broken it still ends in order: %s', async (what) => {
+test.each(['serve', 'logging'])('a process whose pipes to its parent are broken still shuts down: %s', async (what) => {
   await using life = live(what, { PORTCULLIS_EXIT_WITH_STDIN: '1' });
   await life.ready();
   life.child.stdout.destroy();
@@ -65,7 +65,7 @@ test.each(['serve', 'logging'])('with all pipes to its parent broken it still en
   expect(await life.end()).toMatchObject({ code: 0, signal: null });
 });
 
-test('the end of standard input means nothing otherwise', async () => {
+test('the end of standard input is ignored by default', async () => {
   await using life = live('serve');
   life.child.stdin.end();
   await life.ready();
@@ -73,7 +73,7 @@ test('the end of standard input means nothing otherwise', async () => {
   expect(await life.end()).toEqual(orderly);
 });
 
-test('a second signal ends at once', async () => {
+test('a second signal ends the process at once', async () => {
   await using life = live('stuck');
   await life.ready();
   life.child.kill('SIGTERM');
@@ -82,22 +82,22 @@ test('a second signal ends at once', async () => {
   expect(await life.end()).toMatchObject({ code: 1, signal: null });
 });
 
-test('what does not end is ended by the watchdog', async () => {
+test('a process that exceeds its shutdown timeout exits with 1', async () => {
   await using life = live('stuck');
   await life.ready();
   life.child.kill('SIGTERM');
   const end = await life.end();
-  expect(end).toMatchObject({ code: 1, lines: ['event dispose true', 'life: did not end within 300 ms'] });
+  expect(end).toMatchObject({ code: 1, lines: ['event dispose true', 'life: did not shut down within 300 ms'] });
 });
 
-test('what is left over after an orderly end does not hold the process', async () => {
+test('open handles do not keep the process running after its shutdown', async () => {
   await using life = live('leaky');
   await life.ready();
   life.child.kill('SIGTERM');
   expect(await life.end()).toEqual(orderly);
 });
 
-test('a signal while it starts reaches the start', async () => {
+test('a signal during the start aborts the start', async () => {
   await using life = live('slow-start');
   await life.ready();
   life.child.kill('SIGTERM');
@@ -107,18 +107,18 @@ test('a signal while it starts reaches the start', async () => {
 test.each([
   ['misconfigured', 2, ['life: A is missing', 'life: B is wrong']],
   ['unlucky', 1, ['life: cannot start: cannot listen: port in use (port_in_use)']],
-])('%s: exit code %d and its sentences', async (what, code, lines) => {
+])('a process that is %s exits with code %d and prints its problems', async (what, code, lines) => {
   await using life = live(what);
   expect(await life.end()).toEqual({ code, signal: null, lines });
 });
 
-test('a failure to end is told', async () => {
+test('a failed shutdown is reported and exits with 1', async () => {
   await using life = live('failing');
   await life.ready();
   life.child.kill('SIGTERM');
   expect(await life.end()).toMatchObject({
     code: 1,
-    lines: ['event dispose true', 'life: cannot end in order: disk gone (EIO)'],
+    lines: ['event dispose true', 'life: cannot shut down: disk gone (EIO)'],
   });
 });
 
@@ -126,7 +126,7 @@ test.each([
   ['buggy', /^life: cannot start: TypeError at /],
   ['rejecting', /^life: unexpected failure: TypeError at /],
   ['throwing', /^life: unexpected failure: TypeError at /],
-])('%s: one line that quotes nothing', async (what, line) => {
+])('a %s process prints one line without quoted data', async (what, line) => {
   await using life = live(what);
   const end = await life.end();
   expect(end.code).toBe(1);

@@ -2,12 +2,12 @@ import { ConfigError } from '../env/config-error.ts';
 import { describeFailure } from '../log/describe-failure.ts';
 import { endsWithStdin } from './config.ts';
 
-export type Main = {
-  /** The name of the process in what it writes to standard error. */
+type Main = {
+  /** Prefix of the lines on standard error. */
   readonly name: string;
-  /** Starts the service. The signal is aborted when the process is told to end, also while it starts. */
+  /** Starts the service. The signal is aborted when the process must end, also during the start. */
   readonly start: (signal: AbortSignal) => Promise<AsyncDisposable>;
-  /** How long the service may take to end; 30 s where not given. */
+  /** Shutdown timeout of the service, milliseconds; 30,000 when absent. */
   readonly shutdownMs?: number;
 };
 
@@ -15,18 +15,18 @@ const EXIT = { ok: 0, failed: 1, config: 2 } as const;
 type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 const SHUTDOWN_MS = 30_000;
-/** With the parent gone nobody waits for what is in flight. */
+/** Shutdown timeout after the parent process ended: its clients have ended with it. */
 const ORPHAN_MS = 5_000;
-/** What may still hold the process when all is ended: idle connections of clients. */
+/** Time for idle client connections to close after the service has ended; then the process exits. */
 const LEFTOVER_MS = 500;
 
 /**
- * The life of a process: start, wait to be told to end, end.
+ * Starts a service, waits for a signal and shuts it down.
  *
- * SIGTERM and SIGINT dispose the service and exit with 0, or with 1 where that fails or takes longer than
- * `shutdownMs`; a second signal ends at once. With PORTCULLIS_EXIT_WITH_STDIN=1 the end of standard input is such a
- * signal, with five seconds at most. A ConfigError prints its sentences and exits with 2, any other failure to start
- * prints one line and exits with 1, and so does an error that nothing caught.
+ * SIGTERM and SIGINT dispose the service and exit with 0, or with 1 if that fails or exceeds `shutdownMs`; a second signal
+ * exits at once. With PORTCULLIS_EXIT_WITH_STDIN=1 the end of standard input acts as such a signal, with a timeout of
+ * five seconds. A ConfigError prints its problems and exits with 2. Any other failure to start and any uncaught error
+ * print one line and exit with 1.
  */
 export function runMain({ name, start, shutdownMs = SHUTDOWN_MS }: Main): void {
   const stop = new AbortController();
@@ -46,8 +46,8 @@ export function runMain({ name, start, shutdownMs = SHUTDOWN_MS }: Main): void {
   }
   function end(withinMs: number): void {
     if (stop.signal.aborted) return;
-    arm(withinMs, EXIT.failed, `did not end within ${withinMs} ms`);
-    stop.abort(new DOMException('the process is told to end', 'AbortError'));
+    arm(withinMs, EXIT.failed, `did not shut down within ${withinMs} ms`);
+    stop.abort(new DOMException('the process is shutting down', 'AbortError'));
   }
   function onSignal(): void {
     if (stop.signal.aborted) process.exit(EXIT.failed);
@@ -58,7 +58,7 @@ export function runMain({ name, start, shutdownMs = SHUTDOWN_MS }: Main): void {
     process.exit(EXIT.failed);
   }
 
-  // With the parent gone nobody reads what is written here; that must not cut an orderly end short.
+  // After the parent ended, the pipes are closed; a failed write must not interrupt the shutdown.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
@@ -93,7 +93,7 @@ async function live(
     await service[Symbol.asyncDispose]();
     return EXIT.ok;
   } catch (error) {
-    say(`cannot end in order: ${describeFailure(error)}`);
+    say(`cannot shut down: ${describeFailure(error)}`);
     return EXIT.failed;
   }
 }

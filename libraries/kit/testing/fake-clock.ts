@@ -1,11 +1,11 @@
 import type { Clock } from '../time/clock.ts';
 
 export type FakeClock = Clock & {
-  /** Moves both the monotonic time and the time of day. */
+  /** Advances both the monotonic time and the time of day. */
   advance(ms: number): void;
 };
 
-/** A clock that stands still until it is moved. */
+/** A clock that advances only when told to. */
 export function createFakeClock(start = new Date('2026-01-01T00:00:00.000Z')): FakeClock {
   let elapsed = 0;
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBackoff } from './backoff.ts';
 
-test('doubles with jitter up to its end, and begins anew after a quiet time', () => {
+test('a backoff doubles with jitter up to its maximum and resets after a quiet time', () => {
   let now = 0;
   let random = 0;
   const backoff = createBackoff({

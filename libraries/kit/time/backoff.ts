@@ -1,21 +1,21 @@
 export type Backoff = {
-  /** The next wait in milliseconds; it grows with each call. */
+  /** The next backoff in milliseconds; it grows with each call. */
   next(): number;
-  /** Says that things have been well for a while: the next wait is the first one again. */
+  /** Starts again with the first backoff. */
   reset(): void;
 };
 
-export type BackoffOptions = {
+type BackoffOptions = {
   readonly firstMs: number;
   readonly maxMs: number;
-  /** After this long without a call of `next` the wait begins anew. */
+  /** Time without a call of `next` after which the backoff is reset. */
   readonly resetAfterMs: number;
   readonly now: () => number;
-  /** Between 0 and 1. */
+  /** Returns a number from 0 to 1, for the jitter. */
   readonly random?: () => number;
 };
 
-/** Doubling waits with jitter: each between its step and twice its step, never above `maxMs`. */
+/** Exponential backoff with jitter: each value is between one and two times its step, at most `maxMs`. */
 export function createBackoff(options: BackoffOptions): Backoff {
   const random = options.random ?? Math.random;
   let step = options.firstMs;

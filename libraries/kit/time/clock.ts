@@ -1,6 +1,6 @@
-/** Time as a port, so that a test can move it. */
+/** A source of time that a test can replace. */
 export type Clock = {
-  /** Milliseconds that never go back; only differences mean something. */
+  /** Monotonic milliseconds; only differences are meaningful. */
   now(): number;
   /** The time of day. */
   date(): Date;

@@ -8,43 +8,43 @@ export type RawAnswer = {
   readonly body: string;
 };
 
-export type RawClient = AsyncDisposable & {
+type RawClient = AsyncDisposable & {
   readonly socket: Socket;
   send(text: string | Uint8Array): void;
-  /** The next whole answer, an interim one (100) too. Answers without a length are an error. */
+  /** The next complete response, including an interim one (100). A response without a length is an error. */
   answer(): Promise<RawAnswer>;
-  /** Waits until the server closed the connection; whatever it sent that was not asked for. */
+  /** Resolves when the server has closed the connection, with the bytes that were not read as responses. */
   closed(): Promise<string>;
 };
 
-/** How long a test waits for the server before it fails. */
-const PATIENCE_MS = 10_000;
+/** Time within which the server must answer. */
+const RESPONSE_TIMEOUT_MS = 10_000;
 
-/** A client on a bare socket, for what no HTTP client would send. */
+/** A client on a plain socket, for requests that no HTTP client would send. */
 export async function rawClient(port: number): Promise<RawClient> {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
   let received = Buffer.alloc(0);
-  let over = false;
-  let wake = () => {};
+  let isClosed = false;
+  let notify = () => {};
   socket.on('data', (chunk) => {
     received = Buffer.concat([received, chunk]);
-    wake();
+    notify();
   });
   socket.on('error', () => undefined);
   socket.on('close', () => {
-    over = true;
-    wake();
+    isClosed = true;
+    notify();
   });
   await once(socket, 'connect');
 
-  async function until<T>(look: () => T | undefined): Promise<T> {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+  async function until<T>(probe: () => T | undefined): Promise<T> {
+    const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
     for (;;) {
-      const found = look();
+      const found = probe();
       if (found !== undefined) return found;
       await new Promise<void>((resolve, reject) => {
-        wake = resolve;
-        signal.addEventListener('abort', () => reject(new Error(`the server was silent; so far: ${received}`)));
+        notify = resolve;
+        signal.addEventListener('abort', () => reject(new Error(`no response; received so far: ${received}`)));
       });
     }
   }
@@ -56,13 +56,13 @@ export async function rawClient(port: number): Promise<RawClient> {
       until(() => {
         const parsed = parseAnswer(received);
         if (parsed === undefined) {
-          if (over) throw new Error(`the connection closed before an answer; so far: ${received}`);
+          if (isClosed) throw new Error(`the connection closed before a response; received so far: ${received}`);
           return undefined;
         }
         received = received.subarray(parsed.length);
         return parsed.answer;
       }),
-    closed: () => until(() => (over ? received.toString() : undefined)),
+    closed: () => until(() => (isClosed ? received.toString() : undefined)),
     async [Symbol.asyncDispose]() {
       socket.destroy();
     },
@@ -78,7 +78,7 @@ function parseAnswer(bytes: Buffer): { answer: RawAnswer; length: number } | und
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   );
   const declared = headers['content-length'];
-  if (declared === undefined && status !== 100) throw new Error(`an answer without content-length: ${first}`);
+  if (declared === undefined && status !== 100) throw new Error(`a response without content-length: ${first}`);
   const length = headEnd + 4 + Number(declared ?? 0);
   if (bytes.length < length) return undefined;
   return { answer: { status, headers, body: bytes.toString('utf8', headEnd + 4, length) }, length };

@@ -1,7 +1,7 @@
 import type { JsonFault } from '../json-value.ts';
 
-/** A text that is refused: what it is, its bytes, the fault and the byte at which it is found. */
-export type Malformed = readonly [what: string, text: string | readonly number[], fault: JsonFault, offset: number];
+/** A text that is refused: its label, its bytes, the fault and the byte offset of the fault. */
+type Malformed = readonly [what: string, text: string | readonly number[], fault: JsonFault, offset: number];
 
 const half = '\\ud83d';
 

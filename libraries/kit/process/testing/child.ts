@@ -1,4 +1,4 @@
-/** A child for the tests: its input is a JSON object that says what it does. */
+/** A child process for tests; its standard input is a Job as JSON. */
 type Job = { readonly out?: number; readonly err?: number; readonly code?: number; readonly hang?: boolean };
 
 const chunks: Buffer[] = [];

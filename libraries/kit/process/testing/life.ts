@@ -4,7 +4,7 @@ import { createLogger } from '../../log/logger.ts';
 import { writeReadyLine } from '../ready.ts';
 import { runMain } from '../run-main.ts';
 
-/** A process for the tests of its life: the first argument says what it does. */
+/** A process for the tests of `runMain`; the first argument selects its behaviour. */
 const [what = 'serve'] = process.argv.slice(2);
 
 const tell = (event: string) => process.stderr.write(`event ${event}\n`);

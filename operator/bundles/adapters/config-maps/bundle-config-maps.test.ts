@@ -80,7 +80,7 @@ test('of another digest under the name nothing is overwritten', async () => {
   );
   await expect(place.store.put(digest, bytes)).rejects.toMatchObject({
     code: 'Refused',
-    message: expect.stringContaining(`${bundleMapName(digest)} exists and holds something else`),
+    message: expect.stringContaining(`${bundleMapName(digest)} exists and has other content`),
   });
   expect(await place.read(digest)).toBe('{}');
   expect(await place.store.has(digest)).toBe(false);

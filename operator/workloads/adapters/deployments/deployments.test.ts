@@ -152,7 +152,7 @@ describe('an object of the name that belongs to somebody else', () => {
       const before = JSON.stringify(place.server.object(plural, 'g-one')?.['spec']);
       place.workloads.ensure(await place.request('g-one', { replicas: 2 }));
       const problem = await until('it is told', () => place.workloads.observe('g-one').problem);
-      expect(problem).toMatch(/g-one exists and belongs to somebody else: remove it/);
+      expect(problem).toMatch(/g-one exists and has another owner: remove/);
       expect(JSON.stringify(place.server.object(plural, 'g-one')?.['spec'])).toBe(before);
       if (plural !== 'networkpolicies') expect(place.workloads.observe('g-one')).toMatchObject({ ready: 0 });
       place.server.remove(plural, 'g-one');
