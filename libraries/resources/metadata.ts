@@ -73,7 +73,10 @@ export const timeSchema = z.iso.datetime({ offset: true });
 export const conditionSchema = z.strictObject({
   type: z.string().min(1).max(316).describe('type names the aspect; it is unique in the list.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('status is True, False or Unknown.'),
-  observedGeneration: z.int().min(0).describe('observedGeneration is the metadata.generation that the condition describes.'),
+  observedGeneration: z
+    .int()
+    .min(0)
+    .describe('observedGeneration is the metadata.generation that the condition describes.'),
   lastTransitionTime: timeSchema.describe('lastTransitionTime is the time of the last change of status.'),
   reason: z
     .string()

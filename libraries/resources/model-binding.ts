@@ -15,7 +15,7 @@ const guardrailSchema = z
     }),
     z.strictObject({ mode: z.literal('None').describe('mode None declares the model unguarded.') }),
   ])
-  .describe('guardrail says which policy revision guards the model, or that none does.');
+  .describe('guardrail names the policy revision that guards the model, or declares the model unguarded.');
 
 const modelBindingSpecSchema = z.strictObject({
   model: z
@@ -27,23 +27,27 @@ const modelBindingSpecSchema = z.strictObject({
         .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]*$/)
         .describe('alias is the model name that clients send.'),
       provider: z.string().min(1).max(128).describe('provider names an approved provider of kind model.'),
-      upstreamModel: codePoints(1, 256).describe('upstreamModel is the model name that the provider gets.'),
-      state: z.enum(['Enabled', 'Disabled']).describe('state Disabled refuses all traffic for the alias.'),
+      upstreamModel: codePoints(1, 256).describe('upstreamModel is the model name that is sent to the provider.'),
+      state: z.enum(['Enabled', 'Disabled']).describe('state Disabled refuses all requests for the alias.'),
     })
-    .describe('model is what clients call and where it is served.'),
+    .describe('model is the alias that clients call and the provider that serves it.'),
   gateway: z.string().min(1).max(63).describe('gateway names the gateway that serves the alias.'),
   guardrail: guardrailSchema,
-  contentProfile: z.string().min(1).max(128).describe('contentProfile is judged when the binding is applied.'),
+  contentProfile: z
+    .string()
+    .min(1)
+    .max(128)
+    .describe('contentProfile is the set of features that bundles are built for.'),
   replicas: z.int().min(1).max(64).describe('replicas is the number of runtime processes.'),
   extraRequestKeys: z
     .array(codePoints(1, 128))
     .max(64)
     .optional()
-    .describe('extraRequestKeys are request members beyond the known ones that may reach the provider.'),
+    .describe('extraRequestKeys are additional request members that are forwarded to the provider.'),
   apply: z.string().max(128).optional().describe('apply is a free token: a new value applies once more.'),
 });
 
-/** Why an application ended as it did. */
+/** Why an application failed. */
 export const failureReasons = [
   'policy_archived',
   'policy_revision_unknown',
@@ -77,14 +81,22 @@ const modelBindingStatusSchema = z.strictObject({
   observedGeneration: observedGenerationSchema,
   pinned: z
     .strictObject({
-      generationId: z.string().max(64).describe('generationId is the application that is pinned.'),
+      generationId: z.string().max(64).describe('generationId is the application that serves requests.'),
       policyId: z.string().max(128).optional().describe('policyId is absent for a model without a guardrail.'),
-      policyRevision: z.string().max(64).optional().describe('policyRevision is the revision that guards.'),
+      policyRevision: z
+        .string()
+        .max(64)
+        .optional()
+        .describe('policyRevision is the number of the revision that guards the model.'),
       digest: z.string().max(64).optional().describe('digest is the SHA-256 of the bundle.'),
     })
     .optional()
-    .describe('pinned mirrors what the route of the binding pins.'),
-  applications: z.array(applicationRecordSchema).max(5).optional().describe('applications are the newest five.'),
+    .describe('pinned is the application that the route serves.'),
+  applications: z
+    .array(applicationRecordSchema)
+    .max(5)
+    .optional()
+    .describe('applications are the five newest outcomes.'),
 });
 export const modelBindingSchema = resourceSchema('ModelBinding', modelBindingSpecSchema, modelBindingStatusSchema);
 

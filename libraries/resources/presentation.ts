@@ -151,7 +151,8 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
     selectableFields: ['.spec.digest', '.spec.build', '.spec.state'],
   },
   gatewayRoute: {
-    description: 'GatewayRoute is the route of one ModelBinding that the replicas of a gateway serve. Portcullis writes it.',
+    description:
+      'GatewayRoute is the route of one ModelBinding that the replicas of a gateway serve. Portcullis writes it.',
     spec: 'spec is the complete route; it is replaced as a whole.',
     columns: [
       column('Alias', '.spec.alias', 'Model name that clients send.'),

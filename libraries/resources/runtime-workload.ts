@@ -13,11 +13,7 @@ const runtimeWorkloadStatusSchema = z.strictObject({
   conditions: conditionsSchema,
   observedGeneration: observedGenerationSchema,
   state: z.enum(['Starting', 'Ready', 'Draining']).optional().describe('state is the observed state.'),
-  addresses: z
-    .array(z.string().max(2_048))
-    .max(64)
-    .optional()
-    .describe('addresses are the origins of the runtime.'),
+  addresses: z.array(z.string().max(2_048)).max(64).optional().describe('addresses are the origins of the runtime.'),
   readyReplicas: z.int().min(0).max(65_536).optional().describe('readyReplicas is the number of ready processes.'),
   testsPassed: z
     .array(z.string().max(128))

@@ -39,8 +39,7 @@ export const userRoles: readonly UserRole[] = [
   },
   {
     name: 'portcullis-admin',
-    description:
-      'Writes and removes every resource, including internal ones: for restoring a backup and for repairs.',
+    description: 'Writes and removes every resource, including internal ones: for restoring a backup and for repairs.',
     aggregatedTo: [],
     rules: [viewing, { resources: [...written, ...internal], verbs: [...write, 'deletecollection'] }, restoring],
   },

@@ -359,21 +359,24 @@ describe('Hono', () => {
   });
 });
 
-test.each(['throws', 'rejects'])('a handler that %s closes its connection and is reported to the service', async (how) => {
-  const told = Promise.withResolvers<unknown>();
-  const failure = new TypeError('mistake');
-  await using server = await serve({
-    handler: () => {
-      if (how === 'throws') throw failure;
-      return Promise.reject(failure);
-    },
-    onHandlerError: told.resolve,
-  });
-  await using client = await rawClient(server.port);
-  client.send(get());
-  expect(await told.promise).toBe(failure);
-  expect(await client.closed()).toBe('');
-});
+test.each(['throws', 'rejects'])(
+  'a handler that %s closes its connection and is reported to the service',
+  async (how) => {
+    const told = Promise.withResolvers<unknown>();
+    const failure = new TypeError('mistake');
+    await using server = await serve({
+      handler: () => {
+        if (how === 'throws') throw failure;
+        return Promise.reject(failure);
+      },
+      onHandlerError: told.resolve,
+    });
+    await using client = await rawClient(server.port);
+    client.send(get());
+    expect(await told.promise).toBe(failure);
+    expect(await client.closed()).toBe('');
+  },
+);
 
 describe('an address that is not available', () => {
   test('listening on a port in use fails', async () => {
