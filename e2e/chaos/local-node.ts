@@ -69,7 +69,9 @@ export function startLocalNode(options: {
       state: { running: {} },
     };
     const conditions = [{ type: 'Ready', status: 'True' }];
-    const value = { phase: 'Running', conditions, containerStatuses: [container] };
+    // A pod without an address never becomes an endpoint.
+    const address = { podIP: '10.244.0.1', podIPs: [{ ip: '10.244.0.1' }] };
+    const value = { phase: 'Running', ...address, conditions, containerStatuses: [container] };
     await client.patchStatus(builtinKinds.pod, name, [{ op: 'add', path: '/status', value }]);
   }
 

@@ -10,6 +10,7 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
     'apps/deployments: create delete get list patch watch',
     'coordination.k8s.io/leases portcullis-operator: get list patch watch',
     'coordination.k8s.io/leases: create',
+    'discovery.k8s.io/endpointslices: list watch',
     'events.k8s.io/events: create patch',
     'networking.k8s.io/networkpolicies: create delete get list patch watch',
     'policy/poddisruptionbudgets: create delete get list patch watch',

@@ -1,5 +1,9 @@
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Deployment, Pod } from '#kube/client/builtin-types';
+import type { KubeObject } from '#kube/client/kube-object';
+import type { Kind } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import { workloadLabels } from '../../operator/workloads/resources/workload-labels.ts';
 import type { MemoryApi } from './memory-api.ts';
 import { namespace } from './memory-api.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -19,8 +23,27 @@ export function createNodes(time: VirtualTime, api: MemoryApi): Nodes {
   const { clock, random } = time;
   let crashedUntil = 0;
 
-  function deployment(name: string): Deployment | undefined {
-    return api.get(builtinKinds.deployment, name) as Deployment | undefined;
+  function deployment(name: string): Stored<Deployment> | undefined {
+    return api.get(builtinKinds.deployment, name) as Stored<Deployment> | undefined;
+  }
+
+  /** The pods of a Deployment, and the endpoints that the Service has of them. */
+  function setEndpoints({ metadata: { name, uid } }: Stored<Deployment>, ready: number): void {
+    const stem = `${name}-${uid.slice(0, 8)}`;
+    const labels = { ...workloadLabels(name, {}) };
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${name}-1`, uid, controller: true };
+    const made = <O extends KubeObject>(kind: Kind, object: O) =>
+      api.get(kind, object.metadata.name) ?? api.write('nodes', { verb: 'create', kind, object });
+    const endpoints = Array.from({ length: ready }, (_, index) => {
+      const metadata = { name: `${stem}-${index}`, namespace, labels, ownerReferences: [owner] };
+      const pod = made(builtinKinds.pod, { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } });
+      return { addresses: ['10.0.0.1'], targetRef: { kind: 'Pod', uid: pod?.metadata.uid } };
+    });
+    const metadata = { name: stem, namespace, labels, ownerReferences: [owner] };
+    const kind = builtinKinds.endpointSlice;
+    made(kind, { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata });
+    const operations = [{ op: 'add', path: '/endpoints', value: endpoints }];
+    api.write('nodes', { verb: 'patch', kind, name: stem, operations });
   }
 
   function report(name: string): void {
@@ -33,6 +56,7 @@ export function createNodes(time: VirtualTime, api: MemoryApi): Nodes {
   function setReady(name: string, readyReplicas: number): void {
     const found = deployment(name);
     if (found === undefined) return;
+    setEndpoints(found, readyReplicas);
     const observedGeneration = found.metadata.generation;
     const value = { ...found.status, observedGeneration, replicas: found.spec.replicas, readyReplicas };
     const operations = [{ op: 'add', path: '/status', value }];

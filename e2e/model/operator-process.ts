@@ -95,7 +95,9 @@ export function startOperatorProcess(
     );
     isLeading = () => election.writesAllowed();
     const safe = fenced(options.sabotage?.(client) ?? client, () => election.writesAllowed());
-    const deployments = parts.use(createDeployments({ client: safe, template, clock, logger, meter }));
+    const deployments = parts.use(
+      createDeployments({ client: safe, template, clock, logger, meter, events: silentRecorder }),
+    );
     const bundles = parts.use(createBundleConfigMaps({ client: safe, clock, logger }));
     const gateways = parts.use(createGatewayPods({ client: safe, clock, logger }));
     const leadership: Leadership = {

@@ -11,7 +11,7 @@ import { createClient, type KubeClient } from '#kube/client/client';
 import type { GatewayReport } from '#resources/gateway-report';
 import { type GatewayRoute, type GatewayRouteSpec, routeFormatVersion } from '#resources/gateway-route';
 import { apiVersion, kinds } from '#resources/kinds';
-import { startFolderApi } from '../../operator/folder-api/start-folder-api.ts';
+import { startFolderApi } from '../../operator/folder-api/http/start-folder-api.ts';
 import { type ChaosProxy, startChaosProxy } from './chaos-proxy.ts';
 import { sampleBundle } from './sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './scripted-upstream.ts';

@@ -5,6 +5,7 @@ import { createMetrics } from '#kit/metrics/metrics';
 import { systemClock } from '#kit/time/clock';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { ConfigMap, Deployment, Pod } from '#kube/client/builtin-types';
+import { silentRecorder } from '#kube/events/event-recorder';
 import { apiVersion, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
@@ -44,7 +45,7 @@ async function openPlace(server: ApiServer): Promise<RealPlace> {
 
   async function create(): Promise<Deployments> {
     const meter = createReconcileMeter(createMetrics({ service: 'test' }));
-    const created = createDeployments({ client, template, clock, logger, meter });
+    const created = createDeployments({ client, template, clock, logger, meter, events: silentRecorder });
     await created.synced;
     return created;
   }
@@ -208,8 +209,9 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     });
     workloads.ensure(await place.request('g-one'));
     const problem = await until('it is told', () => workloads.observe('g-one').problem);
-    expect(problem).toMatch(/^pods cannot be made: .*exceeded quota: none/);
-    expect(problem).not.toContain('g-one-');
+    expect(problem.reason).toBe('PodsForbidden');
+    expect(problem.message).toMatch(/^pods cannot be created: .*exceeded quota: none/);
+    expect(problem.message).not.toContain('g-one-');
   });
 
   test('a Secret that is missing, an image that cannot be pulled: the pod says so', async () => {
@@ -219,7 +221,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     await place.becomeReady('g-one');
     const waiting = { reason: 'CreateContainerConfigError', message: 'secret "token" not found' };
     await namespace.setPods('g-one', false, { state: { waiting } });
-    await until('it is told', () => workloads.observe('g-one').problem?.includes('secret "token" not found'));
+    await until('it is told', () => workloads.observe('g-one').problem?.message.includes('secret "token" not found'));
   });
 
   test('with its RuntimeWorkload a workload goes, whether an operator is there or not', async () => {

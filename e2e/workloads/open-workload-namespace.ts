@@ -53,7 +53,9 @@ export async function openWorkloadNamespace(server: ApiServer): Promise<Workload
 async function setPod(client: KubeClient, pod: Stored<Pod>, isReady: boolean, container: object): Promise<void> {
   const status = { name: 'runtime', ready: isReady, restartCount: 0, image: 'x', imageID: '', ...container };
   const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }];
-  const value = { phase: 'Running', conditions, containerStatuses: [status] };
+  // A pod without an address never becomes an endpoint.
+  const address = { podIP: '10.244.0.1', podIPs: [{ ip: '10.244.0.1' }] };
+  const value = { phase: 'Running', ...address, conditions, containerStatuses: [status] };
   await client.patchStatus(builtinKinds.pod, pod.metadata.name, [{ op: 'add', path: '/status', value }]);
 }
 

@@ -51,7 +51,10 @@ export async function openCluster(
     }),
   );
   const client = fenced(plain, () => election.writesAllowed());
-  const deployments = parts.use(createDeployments({ client, template, clock, logger, meter }));
+  const events = parts.use(
+    createEventRecorder({ client, logger, clock, controller: 'portcullis.dev/operator', instance: config.replica }),
+  );
+  const deployments = parts.use(createDeployments({ client, template, clock, logger, meter, events }));
   const bundles = parts.use(createBundleConfigMaps({ client, clock, logger }));
   const gateways = parts.use(createGatewayPods({ client, clock, logger }));
   const { port } = template;
@@ -70,9 +73,7 @@ export async function openCluster(
     served,
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),
     judge: overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory }),
-    events: parts.use(
-      createEventRecorder({ client, logger, clock, controller: 'portcullis.dev/operator', instance: config.replica }),
-    ),
+    events,
     leadership: leadershipBy(election),
     synced: Promise.all(watched.map((one) => one.synced)).then(() => undefined),
     silenceMs: () => Math.max(...watched.map((one) => one.silenceMs())),

@@ -7,7 +7,7 @@ import { silentRecorder } from '#kube/events/event-recorder';
 import { createBundleFiles } from '../bundles/adapters/files/bundle-files.ts';
 import { createJudge } from '../bundles/run-judge.ts';
 import { readEnvironmentFiles } from '../environment/read-environment-files.ts';
-import { startFolderApi } from '../folder-api/start-folder-api.ts';
+import { startFolderApi } from '../folder-api/http/start-folder-api.ts';
 import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
 import { nothingServed } from '../served/ports.ts';
 import { buildVersion } from '../workloads/adapters/processes/build-version.ts';

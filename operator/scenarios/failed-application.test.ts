@@ -20,7 +20,7 @@ import {
   waitForCondition,
   waitForRoute,
 } from '../testing/start-test-operator.ts';
-import type { Workloads } from '../workloads/ports.ts';
+import type { WorkloadObservation, Workloads } from '../workloads/ports.ts';
 
 const soon = { progressDeadlineMs: 500 };
 
@@ -98,9 +98,11 @@ function stubborn() {
   let isOpen = true;
   const workloads: Workloads = {
     ...instant,
-    observe(name) {
+    observe(name): WorkloadObservation {
       if (isOpen) ready.add(name);
-      return ready.has(name) ? instant.observe(name) : { addresses: [], ready: 0, problem: 'no Secret' };
+      return ready.has(name)
+        ? instant.observe(name)
+        : { addresses: [], ready: 0, problem: { reason: 'ContainerNotStarted', message: 'no Secret' } };
     },
     onChange(listener) {
       tell = listener;

@@ -32,9 +32,25 @@ export type WorkloadObservation = {
   readonly addresses: readonly string[];
   /** Processes that are ready now. */
   readonly ready: number;
-  /** Why a process is not running, in words without any text of users; absent where all is well. */
-  readonly problem: string | undefined;
+  /** Why fewer processes are ready than requested; absent where no cause is known. */
+  readonly problem: WorkloadProblem | undefined;
 };
+
+export type WorkloadProblem = {
+  /** Reason of the condition `Ready` of a RuntimeWorkload. */
+  readonly reason: WorkloadProblemReason;
+  /** A sentence without any text of users. */
+  readonly message: string;
+};
+
+export type WorkloadProblemReason =
+  | 'ContainerNotStarted'
+  | 'ForeignEndpoint'
+  | 'ImagePullFailed'
+  | 'ObjectRefused'
+  | 'PodsForbidden'
+  | 'ProcessEnded'
+  | 'Unschedulable';
 
 /**
  * Runs workloads. Desired state goes in, what is observed comes out; calls are repeatable and none waits for a process

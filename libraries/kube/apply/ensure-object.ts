@@ -36,6 +36,8 @@ export type EnsureOptions<R extends KubeObject> = {
 export type Ensured<R extends KubeObject> = {
   readonly action: 'created' | 'configured' | 'unchanged';
   readonly object: Stored<R>;
+  /** Paths that were written to an object that existed. */
+  readonly changed: readonly string[];
   /** Paths whose value differs from the one that was written, because a webhook or the server changed it. */
   readonly notKept: readonly string[];
 };
@@ -59,17 +61,18 @@ export async function ensureObject<R extends KubeObject>(
   }
   const found = options.current ?? (await createOrRead(client, kind, desired));
   if ('created' in found)
-    return { action: 'created', object: found.created, notKept: notKeptOf(found.created, desired) };
+    return { action: 'created', object: found.created, changed: [], notKept: pathsOf(found.created, desired) };
   assertAdoptable(kind, found, desired, digestAnnotation);
   const changes = differenceOperations(found, desired);
-  if (changes.length === 0) return { action: 'unchanged', object: found, notKept: [] };
+  if (changes.length === 0) return { action: 'unchanged', object: found, changed: [], notKept: [] };
   if (digestAnnotation !== undefined && changes.some(({ path }) => !path.startsWith('/metadata/'))) {
     throw new NameConflictError('other_content', kind, desired.metadata.name);
   }
   const operations = [...preconditionTests(found, 'resourceVersion'), ...changes];
   const object = await client.patch<R>(kind, desired.metadata.name, operations);
   const isSame = object.metadata.resourceVersion === found.metadata.resourceVersion;
-  return { action: isSame ? 'unchanged' : 'configured', object, notKept: notKeptOf(object, desired) };
+  const changed = isSame ? [] : changes.map(({ path }) => path);
+  return { action: isSame ? 'unchanged' : 'configured', object, changed, notKept: pathsOf(object, desired) };
 }
 
 type Created<R extends KubeObject> = { readonly created: Stored<R> };
@@ -119,6 +122,6 @@ function controllerOf({ metadata }: KubeObject): string | undefined {
   return metadata.ownerReferences?.find((owner) => owner.controller === true)?.uid;
 }
 
-function notKeptOf(object: KubeObject, desired: KubeObject): readonly string[] {
+function pathsOf(object: KubeObject, desired: KubeObject): readonly string[] {
   return differenceOperations(object, desired).map(({ path }) => path);
 }

@@ -11,6 +11,7 @@ export const builtinKinds = {
   pod: builtin('', 'v1', 'Pod', 'pods'),
   deployment: builtin('apps', 'v1', 'Deployment', 'deployments'),
   podDisruptionBudget: builtin('policy', 'v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
+  endpointSlice: builtin('discovery.k8s.io', 'v1', 'EndpointSlice', 'endpointslices'),
   networkPolicy: builtin('networking.k8s.io', 'v1', 'NetworkPolicy', 'networkpolicies'),
   lease: builtin('coordination.k8s.io', 'v1', 'Lease', 'leases'),
   /** Metadata of ConfigMaps only, for watches. */

@@ -31,6 +31,18 @@ export type Service = KubeObject & {
   };
 };
 
+export type EndpointSlice = Omit<KubeObject, 'spec' | 'status'> & {
+  readonly addressType: string;
+  /** Null where the Service selects no pod. */
+  readonly endpoints?:
+    | readonly {
+        readonly addresses: readonly string[];
+        readonly conditions?: { readonly ready?: boolean };
+        readonly targetRef?: { readonly kind?: string; readonly name?: string; readonly uid?: string };
+      }[]
+    | null;
+};
+
 /** A condition of a built-in object; observedGeneration, reason, message and time may be absent. */
 export type BuiltinCondition = Pick<Condition, 'type' | 'status'> & Partial<Omit<Condition, 'type' | 'status'>>;
 

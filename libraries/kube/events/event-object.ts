@@ -8,7 +8,9 @@ import { apiVersionOf } from '../client/resource-path.ts';
 
 /** An event of an object, for people who inspect it. */
 export type EventFact = {
-  readonly regarding: Stored<KubeObject>;
+  readonly regarding: Pick<KubeObject, 'apiVersion' | 'kind'> & {
+    readonly metadata: Pick<Stored<KubeObject>['metadata'], 'name' | 'uid'>;
+  };
   readonly type: Event['type'];
   /** CamelCase, from a closed list; at most 128 characters. */
   readonly reason: string;

@@ -167,6 +167,7 @@ const kinds = new Map([
   ['pods', 'Pod'],
   ['poddisruptionbudgets', 'PodDisruptionBudget'],
   ['networkpolicies', 'NetworkPolicy'],
+  ['endpointslices', 'EndpointSlice'],
 ]);
 
 function isCollection(path: string): boolean {

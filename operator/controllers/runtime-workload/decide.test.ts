@@ -36,12 +36,12 @@ describe('a workload', () => {
     [
       'starts while they are not',
       { observed: { ...running, ready: 0 } },
-      { standing: { kind: 'starting', failing: false } },
+      { standing: { kind: 'starting', problem: undefined } },
     ],
     [
       'says why one is not',
-      { observed: { ...running, ready: 0, problem: 'it died' } },
-      { standing: { kind: 'starting', failing: true, message: '0 of 1 processes are ready: it died' } },
+      { observed: { ...running, ready: 0, problem: { reason: 'ProcessEnded', message: 'it died' } } },
+      { standing: { kind: 'starting', problem: 'ProcessEnded', message: '0 of 1 processes are ready: it died' } },
     ],
     [
       'gets as many processes as the largest number asked for',
@@ -113,8 +113,8 @@ describe('its status', () => {
 
   test.each([
     [{ kind: 'ready' }, 'Ready', 'True'],
-    [{ kind: 'starting', message: 'm', failing: false }, 'Starting', 'Unknown'],
-    [{ kind: 'starting', message: 'm', failing: true }, 'Starting', 'False'],
+    [{ kind: 'starting', message: 'm', problem: undefined }, 'Starting', 'Unknown'],
+    [{ kind: 'starting', message: 'm', problem: 'Unschedulable' }, 'Starting', 'False'],
     [{ kind: 'build_missing' }, 'Starting', 'False'],
     [{ kind: 'bundle_missing' }, 'Starting', 'False'],
     [{ kind: 'in_use', by: ['a'] }, 'Draining', 'True'],

@@ -1,3 +1,4 @@
+import type { WorkloadProblemReason } from '../../workloads/ports.ts';
 import type { GenerationSnapshot } from './snapshot.ts';
 
 export type GenerationStep =
@@ -14,7 +15,7 @@ export type GenerationStep =
 export type GenerationStanding =
   | { readonly kind: 'build_missing' }
   | { readonly kind: 'bundle_missing' }
-  | { readonly kind: 'starting'; readonly message: string; readonly failing: boolean }
+  | { readonly kind: 'starting'; readonly message: string; readonly problem: WorkloadProblemReason | undefined }
   | { readonly kind: 'ready' }
   /** Nobody asks for it any more; these still use it. */
   | { readonly kind: 'in_use'; readonly by: readonly string[] };
@@ -55,8 +56,8 @@ function settleRunning(s: GenerationSnapshot): GenerationStep {
   if (s.bundle === 'unrecoverable') return settle({ kind: 'bundle_missing' });
   const problem = s.observed?.problem;
   const message = `${ready} of ${s.spec.replicas} processes are ready`;
-  if (problem === undefined) return settle({ kind: 'starting', message, failing: false });
-  return settle({ kind: 'starting', message: `${message}: ${problem}`, failing: true });
+  if (problem === undefined) return settle({ kind: 'starting', message, problem: undefined });
+  return settle({ kind: 'starting', message: `${message}: ${problem.message}`, problem: problem.reason });
 }
 
 function settle(standing: GenerationStanding): GenerationStep {

@@ -45,8 +45,8 @@ function aspectOf(s: GenerationSnapshot, standing: GenerationStanding): Aspect {
       return { status: 'True', reason: 'Ready', message: 'All processes are ready.' };
     case 'starting':
       return {
-        status: standing.failing ? 'False' : 'Unknown',
-        reason: standing.failing ? 'ProcessEnded' : 'Starting',
+        status: standing.problem === undefined ? 'Unknown' : 'False',
+        reason: standing.problem ?? 'Starting',
         message: standing.message,
       };
     case 'build_missing':

@@ -6,7 +6,7 @@ import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
 import type { Clock } from '#kit/time/clock';
 import { createClient, type KubeClient } from '#kube/client/client';
-import { type FolderApi, startFolderApi } from '../start-folder-api.ts';
+import { type FolderApi, startFolderApi } from '../http/start-folder-api.ts';
 
 export const silent = createLogger({ service: 'test', level: 'error', destination: { write: () => {} } });
 

@@ -3,7 +3,7 @@ import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
 import { writeReadyLine } from '#kit/process/ready';
 import { runMain } from '#kit/process/run-main';
-import { startFolderApi } from '../start-folder-api.ts';
+import { startFolderApi } from '../http/start-folder-api.ts';
 
 /** A process with nothing but the folder API in it, to be killed: `serve-folder.ts DIRECTORY TOKEN_FILE`. */
 const [, , directory = '', token = ''] = process.argv;

@@ -97,7 +97,7 @@ export function describeWorkloads(title: string, openPlace: () => Promise<Worklo
       const addresses = await readyAt(workloads, 'g-one', 1);
       await failOne('g-one');
       const problem = await until('the end is seen', () => workloads.observe('g-one').problem);
-      expect(problem).toMatch(/^\S.{3,599}$/);
+      expect(problem.message).toMatch(/^\S.{3,599}$/);
       await until('it is not counted', () => workloads.observe('g-one').ready === 0);
       expect(workloads.observe('g-one').addresses).toEqual(addresses);
     });

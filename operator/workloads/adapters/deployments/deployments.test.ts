@@ -137,6 +137,56 @@ describe('the objects of a workload', () => {
   });
 });
 
+describe('the pods behind the Service of a workload', () => {
+  test('a ready pod that the Service does not select is not counted', async () => {
+    const place = await open();
+    await deployed(place, 2);
+    await place.setEndpoints('g-one', [await place.makePod('g-one', 'g-one-pod-0')]);
+    await until('one endpoint is left', () => place.workloads.observe('g-one').ready === 1);
+    await place.setEndpoints('g-one', []);
+    await until('no endpoint is left', () => place.workloads.observe('g-one').ready === 0);
+    expect(place.workloads.observe('g-one').addresses).toHaveLength(1);
+  });
+
+  test('an endpoint of another owner makes the workload not ready until it is removed', async () => {
+    const place = await open();
+    await deployed(place);
+    const own = await place.makePod('g-one', 'g-one-pod-0');
+    const foreign = await place.makePod('g-one', 'intruder', 'other-5d8f');
+    expect(place.workloads.observe('g-one')).toMatchObject({ ready: 1, problem: undefined });
+    await place.setEndpoints('g-one', [own, foreign]);
+    const problem = await until('it is reported', () => place.workloads.observe('g-one').problem);
+    expect(problem).toEqual({
+      reason: 'ForeignEndpoint',
+      message: expect.stringMatching(/^the pod intruder is an endpoint of the Service g-one but/),
+    });
+    expect(place.workloads.observe('g-one').ready).toBe(0);
+    place.server.remove('pods', 'intruder');
+    await place.setEndpoints('g-one', [own]);
+    await until('it is ready', () => place.workloads.observe('g-one').ready === 1);
+    expect(place.workloads.observe('g-one').problem).toBeUndefined();
+  });
+});
+
+test('a corrected object is reported by an event that names the restored fields, and a change of replicas is not', async () => {
+  const place = await open();
+  await deployed(place);
+  place.workloads.ensure(await place.request('g-one', { replicas: 2 }));
+  await until('it has two', () => JSON.stringify(place.server.object('deployments', 'g-one')).includes('"replicas":2'));
+  expect(place.events).toEqual([]);
+  place.server.change('services', 'g-one', (object) => {
+    Object.assign((object['spec'] as { selector: object }).selector, { app: 'other' });
+  });
+  await until('the change is reported', () => place.events.length === 1);
+  place.server.remove('networkpolicies', 'g-one');
+  await until('the deletion is reported', () => place.events.length === 2);
+  const common = { type: 'Warning', reason: 'DriftCorrected', action: 'Apply' };
+  expect(place.events).toEqual([
+    { ...common, note: 'the Service g-one was changed by another client; restored: /spec/selector/app' },
+    { ...common, note: 'the NetworkPolicy g-one was missing and was created again' },
+  ]);
+});
+
 describe('an object of the name that belongs to somebody else', () => {
   test.each(plurals.filter((plural) => plural !== 'poddisruptionbudgets'))(
     'in %s is left alone, and said so',
@@ -152,7 +202,10 @@ describe('an object of the name that belongs to somebody else', () => {
       const before = JSON.stringify(place.server.object(plural, 'g-one')?.['spec']);
       place.workloads.ensure(await place.request('g-one', { replicas: 2 }));
       const problem = await until('it is told', () => place.workloads.observe('g-one').problem);
-      expect(problem).toMatch(/g-one exists and has another owner: remove/);
+      expect(problem).toMatchObject({
+        reason: 'ObjectRefused',
+        message: expect.stringMatching(/g-one exists and has another owner: remove/),
+      });
       expect(JSON.stringify(place.server.object(plural, 'g-one')?.['spec'])).toBe(before);
       if (plural !== 'networkpolicies') expect(place.workloads.observe('g-one')).toMatchObject({ ready: 0 });
       place.server.remove(plural, 'g-one');

@@ -1,148 +1,187 @@
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
-import { ensureObject, NameConflictError } from '#kube/apply/ensure-object';
+import { type Ensured, ensureObject, NameConflictError } from '#kube/apply/ensure-object';
 import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
+import type { KubeObject } from '#kube/client/kube-object';
+import type { EventRecorder } from '#kube/events/event-recorder';
+import { apiVersion, type Kind, kinds } from '#resources/kinds';
 import type { WorkloadTemplate } from '../../../environment/workload-template.ts';
 import { startController } from '../../../reconcile/controller.ts';
 import { BrokenError, outcomeOfError, type PassOutcome } from '../../../reconcile/outcome.ts';
 import type { ReconcileMeter } from '../../../reconcile/reconcile-metrics.ts';
-import type { RunnableWorkload, WorkloadObservation, WorkloadRequest, Workloads } from '../../ports.ts';
+import type {
+  RunnableWorkload,
+  WorkloadObservation,
+  WorkloadProblem,
+  WorkloadRequest,
+  Workloads,
+} from '../../ports.ts';
 import { describeProblem } from './describe-problem.ts';
 import { controllerOf, desiredObjects, type WorkloadPart, workloadKinds } from './desired-objects.ts';
 import { readManifest, renderManifest, type WorkloadManifest } from './manifest.ts';
 import { watchObjects } from './watched-objects.ts';
+import { isPodOf, readEndpoints } from './workload-pods.ts';
 
-/** Workloads that are brought to what is asked for at the same time. */
+/** Workloads whose objects are applied at the same time. */
 const concurrency = 4;
-/** What of a refusal of the API server is shown. */
+/** Longest part of an API server's error message that a condition shows. */
 const maxRefusal = 300;
-/** Objects go with their RuntimeWorkload; that it is gone is seen a moment before they are made again. */
-const goneMs = 1_000;
-/** Manifests of which is remembered whether they can be read. */
-const remembered = 16_384;
+/**
+ * Objects are garbage collected with their RuntimeWorkload. This pause lets the operator see that deletion before it
+ * creates them again.
+ */
+const recreateAfterMs = 1_000;
+/** Manifests whose validation result is cached. */
+const maxCachedManifests = 16_384;
 
 export type DeploymentsOptions = {
   readonly client: KubeClient;
-  /** What the pods of new workloads are made of. */
+  /** Pod settings of new workloads. */
   readonly template: WorkloadTemplate;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly meter: ReconcileMeter;
+  readonly events: Pick<EventRecorder, 'record'>;
 };
 
-/** Workloads in a cluster; nothing is observed before `synced`. */
+/** Workloads in a cluster; observations are empty before `synced` resolves. */
 export type Deployments = Workloads & {
   readonly synced: Promise<void>;
-  /** The longest time, in milliseconds, for which a watch has not heard of its server. */
+  /** Milliseconds since the least recent contact of a watch with the API server. */
   silenceMs(): number;
 };
 
-type Asked = {
+type RequestedWorkload = {
   request: WorkloadRequest;
   readonly manifest: WorkloadManifest;
   readonly address: string;
-  /** Whether a process answered at the address once. */
+  /** Whether a process was ready at the address before. */
   wasReady: boolean;
-  /** Why the objects are not as they should be. */
+  /** Why the objects cannot be applied. */
   refusal: string | undefined;
-  /** What was told last, as text. */
-  told: string;
+  /** Kinds of which the object was applied since the operator started. */
+  readonly applied: Set<Kind>;
+  /** The observation that the listener was last called for, as JSON. */
+  reported: string;
 };
 
 /**
- * Workloads as Deployments, each with a Service, a NetworkPolicy and, from two pods on, a PodDisruptionBudget. They
- * belong to the RuntimeWorkload and hold what its manifest says; what others change is changed back. Processes go on
- * when the operator ends.
+ * Workloads as Deployments, each with a Service, a NetworkPolicy and, from two pods on, a PodDisruptionBudget. The
+ * RuntimeWorkload owns them and its manifest is their desired state; drift is corrected. The pods keep running when the
+ * operator ends. The life of a workload is described in docs/design/workloads.md.
  */
 export function createDeployments(options: DeploymentsOptions): Deployments {
-  const { client, template, clock, logger, meter } = options;
-  const running = new Map<string, Asked>();
-  /** Workloads to take away, with the UID of the RuntimeWorkload that they belonged to. */
-  const leaving = new Map<string, string>();
+  const { client, template, clock, logger, meter, events } = options;
+  const requested = new Map<string, RequestedWorkload>();
+  /** Removed workloads whose objects are still to be deleted, with the UID of their RuntimeWorkload. */
+  const removed = new Map<string, string>();
   const readable = new Map<string, boolean>();
   let listener: (name: string) => void = () => undefined;
   const queue = startController({ name: 'deployment', concurrency, logger, meter, reconcile });
-  const watched = watchObjects({ client, logger, clock, onChange: look });
+  const watched = watchObjects({ client, logger, clock, onChange: handleChange });
 
-  /** Something about a workload changed: it may have to be mended, and it may have to be told. */
-  function look(name: string, isGone: boolean): void {
-    const asked = running.get(name);
-    if (asked === undefined) return;
-    if (isGone) queue.addAfter(name, goneMs);
+  function handleChange(name: string, isDeleted: boolean): void {
+    const workload = requested.get(name);
+    if (workload === undefined) return;
+    if (isDeleted) queue.addAfter(name, recreateAfterMs);
     else queue.add(name);
-    tell(name, asked);
+    notify(name, workload);
   }
 
-  function tell(name: string, asked: Asked): void {
-    const now = JSON.stringify(observationOf(asked));
-    if (now === asked.told) return;
-    asked.told = now;
+  function notify(name: string, workload: RequestedWorkload): void {
+    const observed = JSON.stringify(observationOf(workload));
+    if (observed === workload.reported) return;
+    workload.reported = observed;
     listener(name);
   }
 
   async function reconcile(name: string): Promise<PassOutcome> {
     await watched.synced;
-    await takeAway(name);
-    const asked = running.get(name);
-    if (asked !== undefined) await bring(name, asked);
+    await deleteObjects(name);
+    const workload = requested.get(name);
+    if (workload !== undefined) await applyObjects(name, workload);
     return { kind: 'settled' };
   }
 
-  async function bring(name: string, asked: Asked): Promise<void> {
+  async function applyObjects(name: string, workload: RequestedWorkload): Promise<void> {
     try {
-      for (const part of desiredObjects(asked.manifest, asked.request)) await bringPart(name, asked, part);
-      asked.refusal = undefined;
+      for (const part of desiredObjects(workload.manifest, workload.request)) await applyObject(name, workload, part);
+      workload.refusal = undefined;
     } catch (error) {
-      asked.refusal = refusalOf(error) ?? asked.refusal;
+      workload.refusal = refusalOf(error) ?? workload.refusal;
       throw error instanceof NameConflictError ? new BrokenError('Refused', error.message, { cause: error }) : error;
     } finally {
-      tell(name, asked);
+      notify(name, workload);
     }
   }
 
-  async function bringPart(name: string, { request }: Asked, { kind, desired }: WorkloadPart): Promise<void> {
+  async function applyObject(name: string, workload: RequestedWorkload, part: WorkloadPart): Promise<void> {
+    const { kind, desired } = part;
+    const { uid } = workload.request;
     const current = watched.object(kind, name);
     if (desired === undefined) {
-      if (current === undefined || controllerOf(current) !== request.uid) return;
+      workload.applied.delete(kind);
+      if (current === undefined || controllerOf(current) !== uid) return;
       await client.delete(kind, name, { uid: current.metadata.uid }).catch(ignoreAbsent);
       return;
     }
-    const { action, notKept } = await ensureObject(client, kind, desired, { current });
+    const { action, changed, notKept } = await ensureObject(client, kind, desired, { current });
     if (action !== 'unchanged') logger.info('workload_object_written', { workload: name, kind: kind.kind, action });
     for (const path of notKept) logger.warn('workload_object_not_kept', { workload: name, kind: kind.kind, path });
+    const correction = correctionOf(action, changed, workload.applied.has(kind));
+    workload.applied.add(kind);
+    if (correction === undefined) return;
+    events.record({
+      regarding: { apiVersion, kind: kinds.runtimeWorkload.kind, metadata: { name, uid } },
+      type: 'Warning',
+      reason: 'DriftCorrected',
+      action: 'Apply',
+      note: `the ${kind.kind} ${name} ${correction}`,
+    });
   }
 
-  /** Whatever belonged to the RuntimeWorkload; read anew, for what was just made may not have been seen yet. */
-  async function takeAway(name: string): Promise<void> {
-    const owner = leaving.get(name);
+  /** Reads each object live, because the watch may not have reported one that was just created. */
+  async function deleteObjects(name: string): Promise<void> {
+    const owner = removed.get(name);
     if (owner === undefined) return;
     for (const kind of [...workloadKinds].toReversed()) {
       const object = await client.get(kind, name);
       if (object === undefined || controllerOf(object) !== owner) continue;
       await client.delete(kind, name, { uid: object.metadata.uid }).catch(ignoreAbsent);
     }
-    if (leaving.get(name) === owner) leaving.delete(name);
+    if (removed.get(name) === owner) removed.delete(name);
   }
 
-  function observationOf(asked: Asked): WorkloadObservation {
-    const { name, uid } = asked.request;
+  function observationOf(workload: RequestedWorkload): WorkloadObservation {
+    const { name, uid } = workload.request;
     const deployment = watched.deployment(name);
     const service = watched.service(name);
-    const isOurs = deployment !== undefined && controllerOf(deployment) === uid;
-    const isServed = service !== undefined && controllerOf(service) === uid;
-    const ready = isOurs && isServed ? (deployment.status?.readyReplicas ?? 0) : 0;
-    asked.wasReady ||= ready > 0;
-    return {
-      addresses: asked.wasReady ? [asked.address] : [],
-      ready,
-      problem: asked.refusal ?? (isOurs ? describeProblem(deployment, watched.pods(name)) : undefined),
-    };
+    const isOwnDeployment = deployment !== undefined && controllerOf(deployment) === uid;
+    const isOwnService = service !== undefined && controllerOf(service) === uid;
+    const pods = watched.pods(name);
+    const endpoints = readEndpoints(name, watched.endpointSlices(name), pods);
+    const isServed = isOwnDeployment && isOwnService && endpoints.problem === undefined;
+    const ready = isServed ? Math.min(deployment.status?.readyReplicas ?? 0, endpoints.ready) : 0;
+    workload.wasReady ||= ready > 0;
+    return { addresses: workload.wasReady ? [workload.address] : [], ready, problem: problemOf(workload) };
+
+    function problemOf({ refusal }: RequestedWorkload): WorkloadProblem | undefined {
+      if (refusal !== undefined) return { reason: 'ObjectRefused', message: refusal };
+      if (!isOwnDeployment) return undefined;
+      return (
+        endpoints.problem ??
+        describeProblem(
+          deployment,
+          pods.filter((pod) => isPodOf(name, pod)),
+        )
+      );
+    }
   }
 
   function ensure(request: WorkloadRequest): void {
     const { name } = request;
-    const held = running.get(name);
+    const held = requested.get(name);
     if (held === undefined || held.request.uid !== request.uid) {
       begin(request);
     } else {
@@ -154,11 +193,11 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
     queue.add(name);
   }
 
-  /** Asked of every workload in every pass over what needs it; the text is immutable. */
+  /** Called for every workload in every pass of its bindings; the result is cached because the text is immutable. */
   function isReadable(manifest: string): boolean {
     const known = readable.get(manifest);
     if (known !== undefined) return known;
-    if (readable.size >= remembered) readable.clear();
+    if (readable.size >= maxCachedManifests) readable.clear();
     const found = readManifest(manifest) !== undefined;
     readable.set(manifest, found);
     return found;
@@ -170,8 +209,8 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
     if (manifest === undefined) throw new TypeError(`the workload ${name} cannot be run here`);
     const address = `http://${name}.${client.namespace}.svc:${manifest.port}`;
     const wasReady = addresses.includes(address);
-    if (leaving.get(name) === request.uid) leaving.delete(name);
-    running.set(name, { request, manifest, address, wasReady, refusal: undefined, told: '' });
+    if (removed.get(name) === request.uid) removed.delete(name);
+    requested.set(name, { request, manifest, address, wasReady, refusal: undefined, applied: new Set(), reported: '' });
   }
 
   return {
@@ -179,17 +218,17 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
     render: (rendering) => renderManifest(rendering, template),
     ensure,
     observe(name) {
-      const asked = running.get(name);
-      return asked === undefined ? { addresses: [], ready: 0, problem: undefined } : observationOf(asked);
+      const workload = requested.get(name);
+      return workload === undefined ? { addresses: [], ready: 0, problem: undefined } : observationOf(workload);
     },
     remove(name) {
-      const asked = running.get(name);
-      if (asked === undefined) return;
-      running.delete(name);
-      leaving.set(name, asked.request.uid);
+      const workload = requested.get(name);
+      if (workload === undefined) return;
+      requested.delete(name);
+      removed.set(name, workload.request.uid);
       queue.add(name);
     },
-    has: (name) => running.has(name),
+    has: (name) => requested.has(name),
     onChange(next) {
       listener = next;
     },
@@ -202,7 +241,7 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
   };
 }
 
-/** What the API server says of our own object; a fault of the connection is none of the workload. */
+/** The error of the API server about an object; undefined for a connection error, which is not a fault of the object. */
 function refusalOf(error: unknown): string | undefined {
   if (error instanceof NameConflictError) return error.message;
   if (isKubeError(error, 'invalid', 'forbidden')) {
@@ -210,6 +249,16 @@ function refusalOf(error: unknown): string | undefined {
   }
   const outcome = outcomeOfError(error);
   return outcome.kind === 'broken' && outcome.reason !== 'ServerUnavailable' ? outcome.message : undefined;
+}
+
+/**
+ * What was corrected in an object that another client changed; undefined where the operator wrote it for the first time
+ * or changed the number of pods.
+ */
+function correctionOf(action: Ensured<KubeObject>['action'], changed: readonly string[], wasApplied: boolean) {
+  if (action === 'created') return wasApplied ? 'was missing and was created again' : undefined;
+  const paths = changed.filter((path) => path !== '/spec/replicas');
+  return paths.length === 0 ? undefined : `was changed by another client; restored: ${paths.join(', ')}`;
 }
 
 function ignoreAbsent(error: unknown): void {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContainerStatus, Pod } from '#kube/client/builtin-types';
+import type { WorkloadProblemReason } from '../../ports.ts';
 import { describeProblem } from './describe-problem.ts';
 
 type PodStatus = NonNullable<Pod['status']>;
@@ -16,75 +17,97 @@ const pulling = (reason: string, message?: string): PodStatus =>
   container({ state: { waiting: { reason, ...(message === undefined ? {} : { message }) } } });
 const ended = (change: object): NonNullable<ContainerStatus['state']> => ({ terminated: { exitCode: 1, ...change } });
 
-describe('a pod that does not run says why', () => {
-  test.each<readonly [string, PodStatus, string]>([
+describe('a pod that is not ready is explained', () => {
+  test.each<readonly [string, PodStatus, WorkloadProblemReason, string]>([
     [
-      'by its termination message, while it runs again',
+      'a pod that ended is explained by its termination message while it runs again',
       container({ state: { running: {} }, lastState: ended({ message: 'the rule secret does not compile\n' }) }),
+      'ProcessEnded',
       'the rule secret does not compile',
     ],
     [
-      'by its termination message, while it waits to be started again',
+      'a pod that ended is explained by its termination message while it waits for a restart',
       container({
         state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } },
         lastState: ended({ message: 'the rule secret does not compile\n' }),
       }),
+      'ProcessEnded',
       'the rule secret does not compile',
     ],
-    ['by its code', container({ state: ended({ exitCode: 2, reason: 'Error' }) }), 'ended with code 2'],
     [
-      'by the reason of the system',
-      container({ state: ended({ exitCode: 137, reason: 'OOMKilled' }) }),
-      'ended by the system: it took more memory than its limit',
+      'a pod without a termination message is explained by its exit code',
+      container({ state: ended({ exitCode: 2, reason: 'Error' }) }),
+      'ProcessEnded',
+      'ended with code 2',
     ],
-    ['by its image', pulling('ErrImagePull', 'not found'), 'the image cannot be pulled: not found'],
     [
-      'by its image, in the same words while the kubelet waits',
-      pulling('ImagePullBackOff', 'Back-off pulling image "x:1": ErrImagePull: not found'),
+      'a pod over its memory limit is explained by OOMKilled',
+      container({ state: ended({ exitCode: 137, reason: 'OOMKilled' }) }),
+      'ProcessEnded',
+      'killed because it exceeded its memory limit (OOMKilled)',
+    ],
+    [
+      'a failed pull is explained by its error',
+      pulling('ErrImagePull', 'not found'),
+      'ImagePullFailed',
       'the image cannot be pulled: not found',
     ],
-    ['by its image alone', pulling('ImagePullBackOff', 'Back-off pulling image "x:1"'), 'the image cannot be pulled'],
     [
-      'by a Secret that is missing',
+      'a failed pull is explained in the same words during the backoff',
+      pulling('ImagePullBackOff', 'Back-off pulling image "x:1": ErrImagePull: not found'),
+      'ImagePullFailed',
+      'the image cannot be pulled: not found',
+    ],
+    [
+      'a failed pull without an error is explained by the pull alone',
+      pulling('ImagePullBackOff', 'Back-off pulling image "x:1"'),
+      'ImagePullFailed',
+      'the image cannot be pulled',
+    ],
+    [
+      'a missing Secret is named',
       pulling('CreateContainerConfigError', 'secret "t" not found'),
+      'ContainerNotStarted',
       'a container does not start (CreateContainerConfigError): secret "t" not found',
     ],
     [
-      'by the scheduler',
+      'a pending pod is explained by the scheduler, not as a process that ended',
       {
         phase: 'Pending',
         conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes fit' }],
       },
-      'no node takes a pod: 0/1 nodes fit',
+      'Unschedulable',
+      'a pod is pending because no node accepts it: 0/1 nodes fit',
     ],
     [
-      'by its eviction',
+      'an evicted pod is explained by its eviction',
       { phase: 'Failed', reason: 'Evicted', message: 'the node was low on memory' },
+      'ProcessEnded',
       'a pod failed: the node was low on memory',
     ],
-  ])('%s', (_name, status, sentence) => {
-    expect(describeProblem(undefined, [pod(status)])).toBe(sentence);
+  ])('%s', (_name, status, reason, message) => {
+    expect(describeProblem(undefined, [pod(status)])).toEqual({ reason, message });
   });
 });
 
-describe('nothing is wrong with', () => {
+describe('no problem is reported', () => {
   test.each<readonly [string, PodStatus]>([
-    ['a pod that is starting', pulling('ContainerCreating')],
-    ['a pod that is new', { phase: 'Pending' }],
+    ['for a pod that is starting', pulling('ContainerCreating')],
+    ['for a pod without conditions', { phase: 'Pending' }],
     [
-      'a pod that is ready again',
+      'for a pod that is ready again',
       container({ ready: true, state: { running: {} }, lastState: ended({ message: 'x' }) }),
     ],
-    ['a pod that has not answered yet', container({ state: { running: {} } })],
+    ['for a pod whose probe has not succeeded yet', container({ state: { running: {} } })],
   ])('%s', (_name, status) => expect(describeProblem(undefined, [pod(status)])).toBeUndefined());
 
-  test('a pod that is told to end', () => {
+  test('no problem is reported for a pod under deletion', () => {
     const leaving = pod(container({ state: ended({ message: 'x' }) }), { deletionTimestamp: '2026-01-01T00:00:00Z' });
     expect(describeProblem(undefined, [leaving])).toBeUndefined();
   });
 });
 
-test('a quota is told before anything else, in words that do not change with the name of the pod', () => {
+test('an exceeded quota is reported first, in words that do not change with the name of the pod', () => {
   const refused = (suffix: string) => ({
     status: {
       conditions: [
@@ -97,16 +120,19 @@ test('a quota is told before anything else, in words that do not change with the
     },
   });
   const said = describeProblem(refused('a1b2c'), [pod(pulling('ErrImagePull'))]);
-  expect(said).toBe('pods cannot be made: pods is forbidden: exceeded quota: pods');
-  expect(describeProblem(refused('x9y8z'), [])).toBe(said);
+  expect(said).toEqual({
+    reason: 'PodsForbidden',
+    message: 'pods cannot be created: pods is forbidden: exceeded quota: pods',
+  });
+  expect(describeProblem(refused('x9y8z'), [])).toEqual(said);
 });
 
-test('of several pods the first by name speaks, and at most 600 characters are shown', () => {
+test('of several pods the first by name is reported, with at most 600 characters', () => {
   const one = pod(container({ state: ended({ message: 'first' }) }), { name: 'a' });
   const two = pod(container({ state: ended({ message: 'second' }) }), { name: 'b' });
-  expect(describeProblem(undefined, [two, one])).toBe('first');
+  expect(describeProblem(undefined, [two, one])?.message).toBe('first');
   const long = (length: number) =>
-    describeProblem(undefined, [pod(container({ state: ended({ message: 'x'.repeat(length) }) }))]);
+    describeProblem(undefined, [pod(container({ state: ended({ message: 'x'.repeat(length) }) }))])?.message;
   expect(long(600)).toHaveLength(600);
   expect(long(601)).toHaveLength(600);
 });

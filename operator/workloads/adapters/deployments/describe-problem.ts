@@ -1,4 +1,5 @@
 import type { BuiltinCondition, ContainerStatus, Deployment, Pod } from '#kube/client/builtin-types';
+import type { WorkloadProblem } from '../../ports.ts';
 
 /** The longest reason that is shown. */
 const maxReason = 600;
@@ -9,66 +10,79 @@ const pullFailures: ReadonlySet<string> = new Set([
   'InvalidImageName',
   'ErrImageNeverPull',
 ]);
-/** The kubelet is at work: nothing is wrong yet. */
+/** Reasons of the kubelet for a container that is being started. */
 const starting: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
 /**
- * Why a workload does not run, in one sentence; undefined where nothing is known to be wrong. Every text in it was
- * written by the runtime, the kubelet or the scheduler, none by a user.
+ * Why a workload has fewer ready pods than requested; undefined where no cause is known. The texts come from the
+ * runtime, the kubelet, the scheduler and the API server, never from a user.
  */
 export function describeProblem(
   deployment: Pick<Deployment, 'status'> | undefined,
   pods: readonly Pick<Pod, 'metadata' | 'status'>[],
-): string | undefined {
+): WorkloadProblem | undefined {
   const problem =
-    cannotBeMade(deployment) ??
-    pods.toSorted(byName).reduce<string | undefined>((found, pod) => found ?? ofPod(pod), undefined);
-  return problem?.replace(/\s+/g, ' ').trim().slice(0, maxReason);
+    replicaFailure(deployment) ??
+    pods.toSorted(byName).reduce<WorkloadProblem | undefined>((found, pod) => found ?? podProblem(pod), undefined);
+  return problem === undefined ? undefined : { ...problem, message: oneLine(problem.message) };
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, maxReason);
 }
 
 /** A quota, a policy of the namespace or an admission plugin refuses pods. */
-function cannotBeMade(deployment: Pick<Deployment, 'status'> | undefined): string | undefined {
+function replicaFailure(deployment: Pick<Deployment, 'status'> | undefined): WorkloadProblem | undefined {
   const failure = conditionOf(deployment?.status?.conditions, 'ReplicaFailure');
   if (failure?.status !== 'True') return undefined;
-  // Each try has a pod of another name: the sentence must not change with it.
-  const message = failure.message?.replace(/^(pods) "[^"]*"/, '$1');
-  return `pods cannot be made: ${message ?? failure.reason ?? 'the API server refuses them'}`;
+  // Each attempt names another pod; a condition message must not change with it.
+  const cause = failure.message?.replace(/^(pods) "[^"]*"/, '$1') ?? failure.reason ?? 'the API server refuses them';
+  return { reason: 'PodsForbidden', message: `pods cannot be created: ${cause}` };
 }
 
-function ofPod({ metadata, status }: Pick<Pod, 'metadata' | 'status'>): string | undefined {
-  // A pod that is told to end says nothing of those that stay.
+function podProblem({ metadata, status }: Pick<Pod, 'metadata' | 'status'>): WorkloadProblem | undefined {
+  // A pod under deletion says nothing about the pods that stay.
   if (metadata.deletionTimestamp !== undefined || status === undefined) return undefined;
   const scheduled = conditionOf(status.conditions, 'PodScheduled');
-  if (scheduled?.status === 'False')
-    return `no node takes a pod: ${scheduled.message ?? scheduled.reason ?? 'unschedulable'}`;
-  if (status.phase === 'Failed') return `a pod failed: ${status.message ?? status.reason ?? 'no reason was given'}`;
-  return status.containerStatuses?.map(ofContainer).find((found) => found !== undefined);
+  if (scheduled?.status === 'False') {
+    const cause = scheduled.message ?? scheduled.reason ?? 'unschedulable';
+    return { reason: 'Unschedulable', message: `a pod is pending because no node accepts it: ${cause}` };
+  }
+  if (status.phase === 'Failed') {
+    return ended(`a pod failed: ${status.message ?? status.reason ?? 'no reason was given'}`);
+  }
+  return status.containerStatuses?.map(containerProblem).find((found) => found !== undefined);
 }
 
-function ofContainer(container: ContainerStatus): string | undefined {
+function containerProblem(container: ContainerStatus): WorkloadProblem | undefined {
   const { waiting, terminated } = container.state ?? {};
-  const ended = terminated ?? container.lastState?.terminated;
+  const end = terminated ?? container.lastState?.terminated;
   if (waiting?.reason !== undefined && pullFailures.has(waiting.reason)) {
-    return `the image cannot be pulled${causeOf(waiting.message)}`;
+    return { reason: 'ImagePullFailed', message: `the image cannot be pulled${pullError(waiting.message)}` };
   }
   if (container.ready) return undefined;
-  if (ended !== undefined) return howItEnded(ended);
+  if (end !== undefined) return ended(endSentence(end));
   if (waiting?.reason === undefined || starting.has(waiting.reason)) return undefined;
-  return `a container does not start (${waiting.reason}): ${waiting.message ?? 'no reason was given'}`;
+  const message = `a container does not start (${waiting.reason}): ${waiting.message ?? 'no reason was given'}`;
+  return { reason: 'ContainerNotStarted', message };
 }
 
-/** The kubelet says the same of the wait after a failure as of the failure, behind some words. */
-function causeOf(message: string | undefined): string {
+function ended(message: string): WorkloadProblem {
+  return { reason: 'ProcessEnded', message };
+}
+
+/** While it waits for the next attempt the kubelet puts words of its own in front of the error. */
+function pullError(message: string | undefined): string {
   const cause = message?.replace(/^Back-off pulling image "[^"]*"(: )?/, '').replace(/^ErrImagePull: /, '') ?? '';
   return cause === '' ? '' : `: ${cause}`;
 }
 
-type Ended = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>;
+type Terminated = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>;
 
-function howItEnded({ message, reason, exitCode }: Ended): string {
+function endSentence({ message, reason, exitCode }: Terminated): string {
   const text = message?.trim() ?? '';
   if (text !== '') return text;
-  if (reason === 'OOMKilled') return 'ended by the system: it took more memory than its limit';
+  if (reason === 'OOMKilled') return 'killed because it exceeded its memory limit (OOMKilled)';
   return `ended with code ${exitCode}${reason === undefined || reason === 'Error' ? '' : ` (${reason})`}`;
 }
 

@@ -1,7 +1,14 @@
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { builtinKinds } from '#kube/client/builtin-kinds';
-import type { Deployment, NetworkPolicy, Pod, PodDisruptionBudget, Service } from '#kube/client/builtin-types';
+import type {
+  Deployment,
+  EndpointSlice,
+  NetworkPolicy,
+  Pod,
+  PodDisruptionBudget,
+  Service,
+} from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import type { KubeObject } from '#kube/client/kube-object';
 import { type Reflector, startReflector } from '#kube/watch/reflector';
@@ -10,16 +17,18 @@ import type { Stored } from '#resources/metadata';
 import { workloadLabel, workloadsSelector } from '../../resources/workload-labels.ts';
 import { workloadKinds } from './desired-objects.ts';
 
-/** What a cluster holds of all workloads, as watches tell. */
+/** The objects of all workloads, as watches report them. */
 export type WatchedObjects = AsyncDisposable & {
   deployment(workload: string): Stored<Deployment> | undefined;
   service(workload: string): Stored<Service> | undefined;
+  /** Pods with the label of the workload, including pods of other owners. */
   pods(workload: string): readonly Stored<Pod>[];
+  endpointSlices(workload: string): readonly Stored<EndpointSlice>[];
   /** The object of one of the kinds of a workload. */
   object(kind: Kind, workload: string): Stored<KubeObject> | undefined;
   /** Resolves when all of them were listed. */
   readonly synced: Promise<void>;
-  /** The longest time, in milliseconds, for which a watch has not heard of its server. */
+  /** Milliseconds since the least recent contact of a watch with the API server. */
   silenceMs(): number;
 };
 
@@ -27,20 +36,24 @@ export function watchObjects(options: {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Called with the name of the workload that an object belongs to, and whether the object is gone. */
-  readonly onChange: (workload: string, isGone: boolean) => void;
+  /** Called with the workload of an object that changed, and whether the object was deleted. */
+  readonly onChange: (workload: string, isDeleted: boolean) => void;
 }): WatchedObjects {
   const { clock, onChange, ...rest } = options;
   const byWorkload = ({ metadata }: KubeObject): string[] => {
     const workload = metadata.labels?.[workloadLabel];
     return workload === undefined ? [] : [workload];
   };
-  const start = <R extends KubeObject>(kind: Kind, transform?: (object: Stored<R>) => Stored<R>): Reflector<R> =>
+  const start = <R extends KubeObject>(
+    kind: Kind,
+    transform?: (object: Stored<R>) => Stored<R>,
+    labelSelector = workloadsSelector,
+  ): Reflector<R> =>
     startReflector<R>({
       ...rest,
       clock,
       kind,
-      labelSelector: workloadsSelector,
+      labelSelector,
       indexes: { workload: byWorkload },
       ...(transform === undefined ? {} : { transform }),
       onChange(_name, current, previous) {
@@ -51,19 +64,22 @@ export function watchObjects(options: {
     });
   const deployments = start<Deployment>(builtinKinds.deployment);
   const services = start<Service>(builtinKinds.service);
-  const pods = start<Pod>(builtinKinds.pod, withoutSpec);
+  // A Service selects pods by this label alone, so every pod with it may become an endpoint.
+  const pods = start<Pod>(builtinKinds.pod, withoutSpec, workloadLabel);
+  const endpointSlices = start<EndpointSlice>(builtinKinds.endpointSlice);
   const byKind = new Map<Kind, Reflector<KubeObject>>([
     [builtinKinds.deployment, deployments as Reflector<KubeObject>],
     [builtinKinds.service, services as Reflector<KubeObject>],
     [builtinKinds.podDisruptionBudget, start<PodDisruptionBudget>(builtinKinds.podDisruptionBudget)],
     [builtinKinds.networkPolicy, start<NetworkPolicy>(builtinKinds.networkPolicy)],
   ]);
-  const all = [pods, ...byKind.values()];
+  const all = [pods, endpointSlices, ...byKind.values()];
 
   return {
     deployment: (workload) => deployments.store.get(workload),
     service: (workload) => services.store.get(workload),
     pods: (workload) => pods.store.by('workload', workload),
+    endpointSlices: (workload) => endpointSlices.store.by('workload', workload),
     object(kind, workload) {
       const reflector = byKind.get(kind);
       if (reflector === undefined) throw new TypeError(`${kind.kind} is not one of ${workloadKinds.length} kinds`);
@@ -77,9 +93,10 @@ export function watchObjects(options: {
   };
 }
 
-/** Of pods only their status tells why a workload does not run; there may be many of them. */
+/** Keeps identity, owners and status of a pod: thousands of pods are held in memory. */
 function withoutSpec(pod: Stored<Pod>): Stored<Pod> {
-  const { name, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp, labels } = pod.metadata;
+  const { name, uid, resourceVersion, generation, creationTimestamp } = pod.metadata;
+  const { deletionTimestamp, ownerReferences, labels } = pod.metadata;
   const workload = labels?.[workloadLabel];
   const metadata = { name, uid, resourceVersion, generation, creationTimestamp };
   return {
@@ -88,6 +105,7 @@ function withoutSpec(pod: Stored<Pod>): Stored<Pod> {
     metadata: {
       ...metadata,
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(ownerReferences === undefined ? {} : { ownerReferences }),
       ...(workload === undefined ? {} : { labels: { [workloadLabel]: workload } }),
     },
     spec: { containers: [] },

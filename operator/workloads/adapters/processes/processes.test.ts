@@ -148,7 +148,7 @@ describe('processes of a workload', () => {
     const [address = ''] = await ready(1);
     process.kill(pids().at(-1) ?? 0, 'SIGKILL');
     const problem = await until('the end is seen', () => workloads.observe('g-one').problem);
-    expect(problem).toBe('ended by SIGKILL');
+    expect(problem).toEqual({ reason: 'ProcessEnded', message: 'ended by SIGKILL' });
     expect(workloads.observe('g-one').addresses).toEqual([address]);
     expect(await ready(1)).toEqual([address]);
     expect(await isUp(address)).toBe(true);
@@ -186,7 +186,7 @@ describe('processes of a workload', () => {
     workloads = start(join(import.meta.dirname, 'testing', 'refusing-runtime.ts'));
     ensure(digest);
     const problem = await until('the reason is seen', () => workloads.observe('g-one').problem);
-    expect(problem).toBe('the rule forbidden does not compile');
+    expect(problem.message).toBe('the rule forbidden does not compile');
     expect(workloads.observe('g-one')).toMatchObject({ ready: 0, addresses: [] });
   });
 

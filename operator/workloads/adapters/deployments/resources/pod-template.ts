@@ -2,7 +2,7 @@ import { bundleKey, bundleMapName, digestAnnotation } from '../../../../bundles/
 import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
 import type { WorkloadIdentity } from '../../../ports.ts';
 import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
-import { heapMebibytes } from '../memory-size.ts';
+import { heapMebibytes } from './memory-size.ts';
 
 /** The user of the runtime in every image of it; one without any right on the node. */
 const imageUser = 65_532;

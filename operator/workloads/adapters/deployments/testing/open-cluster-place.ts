@@ -2,9 +2,11 @@ import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
 import { systemClock } from '#kit/time/clock';
 import { builtinKinds } from '#kube/client/builtin-kinds';
-import type { Pod } from '#kube/client/builtin-types';
+import type { EndpointSlice, Pod } from '#kube/client/builtin-types';
 import { createClient, type KubeClient } from '#kube/client/client';
+import type { EventFact } from '#kube/events/event-recorder';
 import { type FakeApiServer, startFakeApiServer } from '#kube/testing/fake-api-server';
+import type { Stored } from '#resources/metadata';
 import { until } from '../../../../../e2e/support/until.ts';
 import { workloadTemplateSchema } from '../../../../environment/workload-template.ts';
 import { createReconcileMeter } from '../../../../reconcile/reconcile-metrics.ts';
@@ -20,8 +22,13 @@ export type ClusterPlace = WorkloadsPlace & {
   readonly workloads: Deployments;
   readonly server: FakeApiServer;
   readonly client: KubeClient;
-  /** Writes so far, `METHOD path`. */
+  /** Writes of the operator so far, `METHOD path`. */
   writes(): readonly string[];
+  readonly events: readonly Omit<EventFact, 'regarding'>[];
+  /** A pod with the label of the workload that belongs to a ReplicaSet of that name. */
+  makePod(workload: string, pod: string, owner?: string): Promise<Stored<Pod>>;
+  /** Has the Service send its requests to these pods. */
+  setEndpoints(workload: string, pods: readonly Stored<Pod>[]): Promise<void>;
 };
 
 const quiet = { write: () => undefined };
@@ -31,18 +38,54 @@ export async function openClusterPlace(): Promise<ClusterPlace> {
   const client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
   const logger = createLogger({ service: 'test', level: 'error', destination: quiet });
 
+  const events: Omit<EventFact, 'regarding'>[] = [];
   function create(): Deployments {
     const meter = createReconcileMeter(createMetrics({ service: 'test' }));
-    return createDeployments({ client, template: testTemplate, clock: systemClock, logger, meter });
+    const recorder = { record: ({ regarding: _, ...event }: EventFact) => void events.push(event) };
+    return createDeployments({ client, template: testTemplate, clock: systemClock, logger, meter, events: recorder });
   }
 
   let workloads = create();
   await workloads.synced;
 
-  function setReady(name: string, ready: number): void {
+  /** Plays ReplicaSet controller, kubelet and endpoint controller: so many pods are ready and receive requests. */
+  async function setReady(name: string, ready: number): Promise<void> {
+    const pods: Stored<Pod>[] = [];
+    for (let index = 0; index < ready; index += 1) pods.push(await makePod(name, `${name}-pod-${index}`));
+    await setEndpoints(name, pods);
     server.change('deployments', name, (object) => {
       object['status'] = { observedGeneration: 1, readyReplicas: ready };
     });
+  }
+
+  async function makePod(workload: string, pod: string, owner = `${workload}-5d8f`): Promise<Stored<Pod>> {
+    const known = await client.get<Pod>(builtinKinds.pod, pod);
+    if (known !== undefined) return known;
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner, controller: true }];
+    const metadata = { name: pod, labels: { [workloadLabel]: workload }, ownerReferences };
+    const status = { phase: 'Running' as const };
+    return client.create<Pod>(builtinKinds.pod, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata,
+      spec: { containers: [] },
+      status,
+    });
+  }
+
+  async function setEndpoints(workload: string, pods: readonly Stored<Pod>[]): Promise<void> {
+    const name = `${workload}-slice`;
+    const endpoints = pods.map(({ metadata }) => ({
+      addresses: ['10.0.0.1'],
+      conditions: { ready: true },
+      targetRef: { kind: 'Pod', name: metadata.name, uid: metadata.uid },
+    }));
+    if (server.object('endpointslices', name) === undefined) {
+      const metadata = { name, labels: { [workloadLabel]: workload } };
+      const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata, addressType: 'IPv4' };
+      await client.create<EndpointSlice>(builtinKinds.endpointSlice, slice);
+    }
+    server.change('endpointslices', name, (object) => Object.assign(object, { endpoints }));
   }
 
   function replicasOf(name: string): number | undefined {
@@ -56,7 +99,10 @@ export async function openClusterPlace(): Promise<ClusterPlace> {
     },
     server,
     client,
-    writes: () => server.seen.filter((line) => !line.startsWith('GET')),
+    writes: () => server.seen.filter((line) => !line.startsWith('GET') && !/\/(pods|endpointslices)\b/.test(line)),
+    events,
+    makePod,
+    setEndpoints,
     async request(name, change = {}): Promise<WorkloadRequest> {
       const identity = { name, digest: 'ab'.repeat(32), build: 'portcullis:1' };
       const manifest = workloads.render({ ...identity, providers: [] });
@@ -65,23 +111,16 @@ export async function openClusterPlace(): Promise<ClusterPlace> {
     async becomeReady(name) {
       await until(`${name} is deployed`, () => replicasOf(name));
       await until('no request is under way', () => isQuiet(server));
-      setReady(name, replicasOf(name) ?? 0);
+      await setReady(name, replicasOf(name) ?? 0);
     },
     async failOne(name) {
       const terminated = { exitCode: 1, message: 'the rule secret does not compile' };
-      const status = {
-        phase: 'Running' as const,
-        containerStatuses: [{ name: 'runtime', ready: false, restartCount: 1, lastState: { terminated } }],
-      };
-      const metadata = { name: `${name}-pod`, labels: { [workloadLabel]: name } };
-      await client.create<Pod>(builtinKinds.pod, {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata,
-        spec: { containers: [] },
-        status,
+      const containerStatuses = [{ name: 'runtime', ready: false, restartCount: 1, lastState: { terminated } }];
+      const pod = await makePod(name, `${name}-pod-0`);
+      server.change('pods', pod.metadata.name, (object) => {
+        object['status'] = { phase: 'Running', containerStatuses };
       });
-      setReady(name, 0);
+      await setReady(name, 0);
     },
     async succeed() {
       await workloads[Symbol.asyncDispose]();

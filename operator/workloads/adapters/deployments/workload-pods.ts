@@ -1,0 +1,40 @@
+import type { EndpointSlice, Pod } from '#kube/client/builtin-types';
+import type { Stored } from '#resources/metadata';
+import type { WorkloadProblem } from '../../ports.ts';
+
+/** Whether a ReplicaSet of the Deployment of that name controls the pod. */
+export function isPodOf(workload: string, { metadata }: Pick<Pod, 'metadata'>): boolean {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  return owner?.kind === 'ReplicaSet' && owner.name.slice(0, owner.name.lastIndexOf('-')) === workload;
+}
+
+/**
+ * The pods to which the Service of a workload sends requests: how many of them belong to its Deployment, and a problem
+ * where one does not, because any pod with the right label becomes an endpoint. An endpoint whose pod the watch has not
+ * reported yet counts as neither.
+ */
+export function readEndpoints(
+  workload: string,
+  slices: readonly EndpointSlice[],
+  pods: readonly Stored<Pod>[],
+): { readonly ready: number; readonly problem: WorkloadProblem | undefined } {
+  const targets = new Set(
+    slices
+      .flatMap(({ endpoints }) => endpoints ?? [])
+      .filter(({ conditions }) => conditions?.ready !== false)
+      .map(({ targetRef }) => targetRef?.uid),
+  );
+  const reached = pods.filter(({ metadata }) => targets.has(metadata.uid));
+  const foreign = reached.filter((pod) => !isPodOf(workload, pod)).map(({ metadata }) => metadata.name);
+  const [first] = foreign.toSorted();
+  return {
+    ready: reached.length - foreign.length,
+    problem:
+      first === undefined
+        ? undefined
+        : {
+            reason: 'ForeignEndpoint',
+            message: `the pod ${first} is an endpoint of the Service ${workload} but does not belong to its Deployment: remove the pod or its label portcullis.dev/workload`,
+          },
+  };
+}
