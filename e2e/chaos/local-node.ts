@@ -6,8 +6,10 @@ import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
 import { createWorkQueue } from '#kube/queue/work-queue';
 import { startReflector } from '#kube/watch/reflector';
+import { workloadLabel } from '../../operator/workloads/resources/workload-labels.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
+import { setEndpoints } from '../workloads/set-endpoints.ts';
 import { addressOfWorkload } from './workload-address.ts';
 
 export const workloadPort = 8_000;
@@ -69,9 +71,7 @@ export function startLocalNode(options: {
       state: { running: {} },
     };
     const conditions = [{ type: 'Ready', status: 'True' }];
-    // A pod without an address never becomes an endpoint.
-    const address = { podIP: '10.244.0.1', podIPs: [{ ip: '10.244.0.1' }] };
-    const value = { phase: 'Running', ...address, conditions, containerStatuses: [container] };
+    const value = { phase: 'Running', conditions, containerStatuses: [container] };
     await client.patchStatus(builtinKinds.pod, name, [{ op: 'add', path: '/status', value }]);
   }
 
@@ -90,6 +90,13 @@ export function startLocalNode(options: {
     if (!processes.has(name)) processes.set(name, await start(pod));
     try {
       await markReady(name);
+      const workload = pod.metadata.labels?.[workloadLabel] ?? '';
+      const served = pods.store.list().filter(({ metadata }) => metadata.labels?.[workloadLabel] === workload);
+      await setEndpoints(
+        client,
+        workload,
+        served.filter(({ metadata }) => metadata.deletionTimestamp === undefined && processes.has(metadata.name)),
+      );
     } catch (error) {
       if (!isKubeError(error, 'not_found')) throw error;
     }

@@ -40,12 +40,19 @@ export type ApiServer = AsyncDisposable & {
 export async function openApiServer(options: ControlPlaneOptions = {}): Promise<ApiServer> {
   await using parts = new AsyncDisposableStack();
   const controlPlane = parts.use(await startControlPlane(options));
+  const server = parts.use(await connectApiServer(controlPlane));
+  const owned = parts.move();
+  return { ...server, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** The same over a control plane that runs already; disposing it ends its clients alone. */
+export async function connectApiServer(controlPlane: ControlPlane): Promise<ApiServer> {
   const kubectl = (...args: readonly string[]): Promise<string> => kubectlOk(controlPlane.kubeconfigFile, args);
   await kubectl('apply', '--server-side', ...definitions().flatMap((file) => ['-f', file]));
   await kubectl('wait', '--for=condition=Established', '--timeout=60s', 'customresourcedefinitions', '--all');
   const access = await loadKubeconfig({ file: controlPlane.kubeconfigFile });
   await untilServed(access);
-  const owned = parts.move();
+  const clients = new AsyncDisposableStack();
   return {
     controlPlane,
     access,
@@ -53,9 +60,9 @@ export async function openApiServer(options: ControlPlaneOptions = {}): Promise<
     async client(more = {}) {
       const namespace = `test-${randomBytes(4).toString('hex')}`;
       await kubectl('create', 'namespace', namespace);
-      return owned.use(createClient({ ...access, namespace, ...more } as ClientOptions));
+      return clients.use(createClient({ ...access, namespace, ...more } as ClientOptions));
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    [Symbol.asyncDispose]: () => clients.disposeAsync(),
   };
 }
 

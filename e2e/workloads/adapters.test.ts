@@ -19,7 +19,8 @@ import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics
 import { createDeployments, type Deployments } from '../../operator/workloads/adapters/deployments/deployments.ts';
 import type { WorkloadRequest } from '../../operator/workloads/ports.ts';
 import { describeWorkloads, type WorkloadsPlace } from '../../operator/workloads/testing/workloads-suite.ts';
-import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { type ApiServer, missingApiServer, onApiServer } from '../kube/open-api-server.ts';
+import { openSharedApiServer } from '../kube/shared-api-server.ts';
 import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
 
@@ -97,7 +98,7 @@ async function openPlace(server: ApiServer): Promise<RealPlace> {
 describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a cluster'), () => {
   let server: ApiServer;
   beforeAll(async () => {
-    server = await openApiServer({ controllers: true, audit: true });
+    server = await openSharedApiServer();
   }, 180_000);
   afterAll(() => server?.[Symbol.asyncDispose]());
 

@@ -11,7 +11,8 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { acceptingJudge } from '../../operator/testing/accepting-judge.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
-import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { type ApiServer, missingApiServer, onApiServer } from '../kube/open-api-server.ts';
+import { openSharedApiServer } from '../kube/shared-api-server.ts';
 import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
 import { startClusterOperator, startGatewayPod } from './start-cluster-operator.ts';
@@ -49,7 +50,7 @@ describe.skipIf(missingApiServer !== undefined)(
   () => {
     let server: ApiServer;
     beforeAll(async () => {
-      server = await openApiServer({ controllers: true, audit: true });
+      server = await openSharedApiServer();
     }, 180_000);
     afterAll(() => server?.[Symbol.asyncDispose]());
 

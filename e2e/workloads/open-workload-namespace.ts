@@ -6,6 +6,7 @@ import { retrying } from '#kube/client/retrying-client';
 import type { Stored } from '#resources/metadata';
 import type { ApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
+import { setEndpoints } from './set-endpoints.ts';
 
 /** A namespace of a real API server that takes restricted pods only; the test is its only kubelet. */
 export type WorkloadNamespace = {
@@ -44,6 +45,7 @@ export async function openWorkloadNamespace(server: ApiServer): Promise<Workload
       const labelSelector = `portcullis.dev/workload=${workload}`;
       const { items } = await client.list<Pod>(builtinKinds.pod, { labelSelector });
       const living = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      await setEndpoints(client, workload, isReady ? living : []);
       for (const pod of living) await setPod(client, pod, isReady, container);
       return living.length;
     },
@@ -53,9 +55,7 @@ export async function openWorkloadNamespace(server: ApiServer): Promise<Workload
 async function setPod(client: KubeClient, pod: Stored<Pod>, isReady: boolean, container: object): Promise<void> {
   const status = { name: 'runtime', ready: isReady, restartCount: 0, image: 'x', imageID: '', ...container };
   const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }];
-  // A pod without an address never becomes an endpoint.
-  const address = { podIP: '10.244.0.1', podIPs: [{ ip: '10.244.0.1' }] };
-  const value = { phase: 'Running', ...address, conditions, containerStatuses: [status] };
+  const value = { phase: 'Running', conditions, containerStatuses: [status] };
   await client.patchStatus(builtinKinds.pod, pod.metadata.name, [{ op: 'add', path: '/status', value }]);
 }
 
@@ -77,6 +77,6 @@ function readWrites(path: string, namespace: string): readonly string[] {
     .map((line) => JSON.parse(line) as AuditEntry)
     .filter(({ stage, verb }) => stage === 'ResponseComplete' && writing.has(verb))
     .filter(({ user, objectRef }) => !user.username.startsWith('system:') && objectRef?.namespace === namespace)
-    .filter(({ objectRef }) => !['pods', 'namespaces'].includes(objectRef?.resource ?? ''))
+    .filter(({ objectRef }) => !['pods', 'namespaces', 'endpointslices'].includes(objectRef?.resource ?? ''))
     .map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}/${objectRef?.name ?? ''}`);
 }

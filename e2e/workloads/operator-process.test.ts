@@ -8,7 +8,8 @@ import type { Lease } from '#kube/client/builtin-types';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { policyObject } from '../../operator/testing/objects.ts';
-import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { type ApiServer, missingApiServer, onApiServer } from '../kube/open-api-server.ts';
+import { openSharedApiServer } from '../kube/shared-api-server.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
@@ -19,7 +20,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the op
   let namespace: WorkloadNamespace;
   let folder: string;
   beforeAll(async () => {
-    server = await openApiServer({ audit: true });
+    server = await openSharedApiServer();
   }, 180_000);
   afterAll(() => server?.[Symbol.asyncDispose]());
   beforeEach(async () => {

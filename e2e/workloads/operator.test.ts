@@ -10,7 +10,8 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { bindingObject, guardedBy, policyObject } from '../../operator/testing/objects.ts';
-import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { type ApiServer, missingApiServer, onApiServer } from '../kube/open-api-server.ts';
+import { openSharedApiServer } from '../kube/shared-api-server.ts';
 import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
 import { startClusterOperator, startGatewayPod, testWorkload } from './start-cluster-operator.ts';
@@ -20,7 +21,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
   let namespace: WorkloadNamespace;
   let folder: string;
   beforeAll(async () => {
-    server = await openApiServer({ controllers: true, audit: true });
+    server = await openSharedApiServer();
   }, 180_000);
   afterAll(() => server?.[Symbol.asyncDispose]());
   beforeEach(async () => {

@@ -9,7 +9,8 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
-import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { type ApiServer, missingApiServer, onApiServer } from '../kube/open-api-server.ts';
+import { openSharedApiServer } from '../kube/shared-api-server.ts';
 import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
 import { startClusterOperator } from './start-cluster-operator.ts';
@@ -21,7 +22,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are s
   let namespace: WorkloadNamespace;
   let folder: string;
   beforeAll(async () => {
-    server = await openApiServer({ controllers: true, audit: true });
+    server = await openSharedApiServer();
   }, 180_000);
   afterAll(() => server?.[Symbol.asyncDispose]());
   beforeEach(async () => {

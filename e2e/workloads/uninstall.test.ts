@@ -2,18 +2,25 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
-import type { ModelBinding } from '#resources/model-binding';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { root } from '../../hack/check/run-tool.ts';
+import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
+import { silent } from '../../hack/cluster/progress.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
-import { useApiServer } from '../kube/shared-api-server.ts';
+import { type ApiServer, missingApiServer } from '../kube/open-api-server.ts';
+import { openSharedApiServer } from '../kube/shared-api-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { openWorkloadNamespace } from './open-workload-namespace.ts';
 import { startClusterOperator } from './start-cluster-operator.ts';
 
-const server = useApiServer();
+let server: ApiServer;
+beforeAll(async () => {
+  if (missingApiServer === undefined) server = await openSharedApiServer();
+}, 180_000);
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 /** The command of the page that removes the finalizers, as printed there. */
 function documentedCommand(namespace: string): string {
@@ -22,30 +29,34 @@ function documentedCommand(namespace: string): string {
   return command.replaceAll('-n portcullis', `-n ${namespace}`);
 }
 
-test('a namespace that is deleted after the operator ends once the documented command removed the finalizers', async () => {
-  using folder = temporaryFolder();
-  const namespace = await openWorkloadNamespace(server());
-  const { client, kubectl } = namespace;
-  const operator = await startClusterOperator(server(), namespace, folder.path);
-  await client.create(kinds.guardrailPolicy, policyObject('guard'));
-  await client.create(kinds.modelBinding, bindingObject('chat'));
-  await until('the binding has a finalizer', async () => {
-    const binding = await client.get<ModelBinding>(kinds.modelBinding, 'chat');
-    return (binding?.metadata.finalizers ?? []).length > 0;
-  });
-  await operator[Symbol.asyncDispose]();
-  await kubectl('delete', 'namespace', client.namespace, '--wait=false');
-  await until('the deletion waits for the finalizers', async () => {
-    const path = '--output=jsonpath={.status.conditions[?(@.type=="NamespaceFinalizersRemaining")].status}';
-    return (await kubectl('get', 'namespace', client.namespace, path)) === 'True';
-  });
-  const command = documentedCommand(client.namespace);
-  expect(command).toContain('kubectl');
-  const { kubeconfigFile, kubectlFile } = server().controlPlane;
-  await promisify(execFile)('sh', ['-ec', command], {
-    env: { PATH: `${join(kubectlFile, '..')}:${process.env.PATH}`, KUBECONFIG: kubeconfigFile },
-  });
-  await until('the namespace is gone', async () => {
-    return (await kubectl('get', 'namespaces', '--output=name')).includes(`/${client.namespace}\n`) === false;
-  });
-});
+test.skipIf(missingApiServer !== undefined)(
+  'a namespace that is deleted after the operator ends once the documented command removed the finalizers',
+  async () => {
+    using folder = temporaryFolder();
+    const namespace = await openWorkloadNamespace(server);
+    const { client, kubectl } = namespace;
+    const operator = await startClusterOperator(server, namespace, folder.path);
+    await client.create(kinds.guardrailPolicy, policyObject('guard'));
+    await client.create(kinds.modelBinding, bindingObject('chat'));
+    await until('the binding has a finalizer', async () => {
+      const binding = await client.get<ModelBinding>(kinds.modelBinding, 'chat');
+      return (binding?.metadata.finalizers ?? []).length > 0;
+    });
+    await operator[Symbol.asyncDispose]();
+    await kubectl('delete', 'namespace', client.namespace, '--wait=false');
+    await until('the deletion waits for the finalizers', async () => {
+      const path = '--output=jsonpath={.status.conditions[?(@.type=="NamespaceFinalizersRemaining")].status}';
+      return (await kubectl('get', 'namespace', client.namespace, path)) === 'True';
+    });
+    const command = documentedCommand(client.namespace);
+    expect(command).toContain('kubectl');
+    const { kubeconfigFile } = server.controlPlane;
+    const { kubectl: program } = await buildPrograms(['kubectl'], silent);
+    await promisify(execFile)('sh', ['-ec', command], {
+      env: { PATH: `${join(program, '..')}:${process.env.PATH}`, KUBECONFIG: kubeconfigFile, HOME: folder.path },
+    });
+    await until('the namespace is gone', async () => {
+      return (await kubectl('get', 'namespaces', '--output=name')).includes(`/${client.namespace}\n`) === false;
+    });
+  },
+);

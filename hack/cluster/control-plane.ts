@@ -34,6 +34,8 @@ export type ControlPlaneOptions = {
   readonly apiServerFlags?: readonly string[];
   /** Whether it outlives the process that starts it; otherwise it ends with that process, however that ends. */
   readonly lasting?: boolean;
+  /** The process that it belongs to in place of this one; `removeAbandoned` ends it when that process has ended. */
+  readonly ownerPid?: number;
   readonly progress?: Progress;
 };
 
@@ -83,7 +85,7 @@ function programsFor(pretendedNodes: number) {
 
 async function recordFor(options: ControlPlaneOptions, progress: Progress): Promise<ControlPlaneRecord> {
   const { audit = false, lasting = false, pretendedNodes = 0 } = options;
-  const owner = lasting ? undefined : markOf(process.pid);
+  const owner = lasting ? undefined : markOf(options.ownerPid ?? process.pid);
   return {
     size: 'control-plane',
     name: options.name ?? `test-${randomBytes(6).toString('hex')}`,

@@ -62,6 +62,6 @@ export function controlPlaneComponents(record: ControlPlaneRecord): readonly Com
   const hasNodes = record.pretendedNodes > 0;
   const plans = [etcd, apiServer, ...(record.controllers || hasNodes ? [controllerManager] : [])];
   return [...plans, ...(hasNodes ? pretendedPlans(record, identities) : [])].map((plan) =>
-    component(plan, { folder, lasting: record.owner === null }),
+    component(plan, { folder, lasting: record.owner?.pid !== process.pid }),
   );
 }

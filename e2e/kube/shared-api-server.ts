@@ -1,0 +1,21 @@
+import { openControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
+import { holdLock } from '../../hack/cluster/lock.ts';
+import { readRecord } from '../../hack/cluster/record.ts';
+import { sharedName } from './end-shared-api-server.ts';
+import { type ApiServer, connectApiServer } from './open-api-server.ts';
+
+/**
+ * An API server with controllers and audit log that all test files of one run of vitest share: the first file that
+ * asks starts it, and the global teardown ends it. Each file works in namespaces of its own; disposing ends its clients.
+ */
+export async function openSharedApiServer(): Promise<ApiServer> {
+  // Test files run in child processes of vitest.
+  const name = sharedName(process.ppid);
+  using _lock = await holdLock(name);
+  const record = readRecord(name);
+  const controlPlane =
+    record?.size === 'control-plane'
+      ? openControlPlane(record)
+      : await startControlPlane({ name, controllers: true, audit: true, ownerPid: process.ppid });
+  return connectApiServer(controlPlane);
+}
