@@ -182,13 +182,23 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     expect(namespace.writes()).toEqual(before);
   });
 
-  test('what a person changes is changed back', async () => {
+  test('a change of another client to an object of a workload is corrected, added members included', async () => {
     await using place = await openPlace(server);
     const { workloads, namespace } = place;
     workloads.ensure(await place.request('g-one'));
     await place.becomeReady('g-one');
     await namespace.kubectl('set', 'image', 'deployment/g-one', 'runtime=other:1');
     await namespace.kubectl('delete', 'networkpolicy', 'g-one');
+    const added = { spec: { selector: { app: 'other' }, externalIPs: ['192.0.2.1'] } };
+    await namespace.kubectl('patch', 'service', 'g-one', '--type=merge', `--patch=${JSON.stringify(added)}`);
+    const nodes = { spec: { template: { spec: { nodeSelector: { disk: 'other' } } } } };
+    await namespace.kubectl('patch', 'deployment', 'g-one', '--type=merge', `--patch=${JSON.stringify(nodes)}`);
+    await until('the added members are removed', async () => {
+      const kept = '--output=jsonpath={.spec.selector}{.spec.externalIPs}{.spec.template.spec.nodeSelector}';
+      const service = await namespace.kubectl('get', 'service', 'g-one', kept);
+      const deployment = await namespace.kubectl('get', 'deployment', 'g-one', kept);
+      return service === '{"portcullis.dev/workload":"g-one"}' && !deployment.includes('disk');
+    });
     await until('the image is ours again', async () => {
       const image = '--output=jsonpath={.spec.template.spec.containers[0].image}';
       return (await namespace.kubectl('get', 'deployment', 'g-one', image)) === 'portcullis:1';
