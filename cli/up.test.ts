@@ -241,4 +241,4 @@ test('a process is supervised also while its note, its log or the status cannot 
   expect(await platform.end('SIGTERM')).toBe(0);
   expect(children.filter(isRunning)).toEqual([]);
   expect(platform.output()).toContain('stopped');
-}, 120_000);
+});

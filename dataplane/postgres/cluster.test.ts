@@ -34,7 +34,6 @@ function start(settings: Readonly<Record<string, string>> = {}): Promise<Running
   return startProcess({
     file: 'dataplane/postgres/main.ts',
     environment: environment(settings),
-    deadlineMs: 60_000,
   });
 }
 
@@ -230,7 +229,6 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what tells how the da
         PORTCULLIS_POSTGRES_DIR: join(folder, 'postgres'),
         PORTCULLIS_DATABASE_PASSWORD_FILE: join(folder, 'password'),
       },
-      deadlineMs: 60_000,
     });
     expect(server.ready).toEqual({ listening: server.url });
   });

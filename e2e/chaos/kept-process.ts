@@ -26,7 +26,7 @@ export function keepProcess(options: ProcessOptions): KeptProcess {
   async function run(): Promise<void> {
     while (!isOver) {
       try {
-        current = await startProcess({ ...options, deadlineMs: 120_000 });
+        current = await startProcess(options);
         starts += 1;
         killed = false;
         const { child, log } = current;

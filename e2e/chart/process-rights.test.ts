@@ -46,7 +46,7 @@ describe(title, () => {
   beforeAll(async () => {
     if (missing !== undefined) return;
     server = await openApiServer({ controllers: true, audit: true });
-  }, 180_000);
+  });
   afterAll(() => server?.[Symbol.asyncDispose]());
   beforeEach(async () => {
     namespace = await openWorkloadNamespace(server);
@@ -155,7 +155,7 @@ describe(title, () => {
     expect(requests.filter(isRefused)).toEqual([]);
     const used = new Set(requests.map((line) => line.split(' ')[1]));
     expect(allowedResources('operator').filter((resource) => !used.has(resource))).toEqual([]);
-  }, 180_000);
+  });
 
   test('the management API carries out commands, is refused nothing and needs every right', async ({ skip }) => {
     if (missingPostgres !== undefined) skip(missingPostgres);
@@ -198,7 +198,7 @@ describe(title, () => {
     expect(requests.filter(isRefused)).toEqual([]);
     const used = new Set(requests.map((line) => line.split(' ').slice(0, 2).join(' ')));
     expect([...used].toSorted()).toEqual(allowedRequests('management'));
-  }, 180_000);
+  });
 
   test('a gateway reads routes and writes the report of its own pod, and no other one', async () => {
     const user = await grantRights('gateway');
@@ -257,5 +257,5 @@ describe(title, () => {
     );
     expect((await fetch(new URL('/readyz', impostor.adminUrl))).status).toBe(503);
     expect(await namespace.kubectl('get', 'gatewayreport', 'gateway-1', reported)).toBe(before);
-  }, 120_000);
+  });
 });

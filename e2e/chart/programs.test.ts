@@ -16,7 +16,7 @@ describe('the program of helm test for the gateway', () => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await startPlatform();
-  }, 120_000);
+  });
   afterAll(() => platform?.[Symbol.asyncDispose]());
 
   const ask = (more: Readonly<Record<string, string>> = {}): Promise<ProgramEnd> =>
@@ -112,18 +112,14 @@ describe('the program of helm test for the management API', () => {
     return end;
   }
 
-  test.skipIf(missingPostgres !== undefined)(
-    onPostgres('sees it serve, and refuse who shows no token'),
-    async () => {
-      await using platform = await startPlatform({ management: true });
-      expect(await ask(platform.status().addresses.management ?? '')).toEqual({
-        code: 0,
-        stderr: '',
-        stdout: 'passed: a ready replica serves the OpenAPI document\npassed: who shows no token is refused\n',
-      });
-    },
-    120_000,
-  );
+  test.skipIf(missingPostgres !== undefined)(onPostgres('sees it serve, and refuse who shows no token'), async () => {
+    await using platform = await startPlatform({ management: true });
+    expect(await ask(platform.status().addresses.management ?? '')).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: 'passed: a ready replica serves the OpenAPI document\npassed: who shows no token is refused\n',
+    });
+  });
 
   test('fails where another service answers', async () => {
     const { code, stderr } = await answered(200, {});

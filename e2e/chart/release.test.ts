@@ -73,7 +73,7 @@ describe('a release', () => {
       await admin(`--namespace=${place}`, 'create', 'serviceaccount', 'default');
       await admin('label', 'namespace', place, 'pod-security.kubernetes.io/warn=restricted');
     }
-  }, 180_000);
+  });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
   test.each(valuesFiles)(
@@ -191,7 +191,7 @@ describe('a release', () => {
     expect(await install(name, namespace)).toMatchObject({ code: 0 });
     for (const line of left) expect(await secretsOf()).toContain(line);
     expect(await within('get', 'guardrailpolicies,modelbindings', '--output=name')).toContain('guarded-chat');
-  }, 240_000);
+  });
 
   test('whose example cannot be applied is there all the same, and goes on with an upgrade', async () => {
     const values = ['--namespace=third', '--values', valuesPath('second-release-values.yaml')];
@@ -202,7 +202,7 @@ describe('a release', () => {
     expect(await admin('--namespace=third', 'get', 'deployments', '--output=name')).toContain('guard-gateway');
     await runOk('upgrade', 'third', chartFolder, ...values);
     expect(await runOk('status', 'third', '--namespace=third')).toMatch(/STATUS: deployed/);
-  }, 60_000);
+  });
 
   test('asks for a place for the data of its database where the cluster has no default one', async () => {
     const mark = (value: string) =>
@@ -247,7 +247,7 @@ describe('a release', () => {
     } finally {
       await mark('true');
     }
-  }, 60_000);
+  });
 
   test('keeps to the place that its database has', async () => {
     const upgrade = (...args: readonly string[]) =>
@@ -258,7 +258,7 @@ describe('a release', () => {
       /postgresql\.persistence is claim and cannot be changed: to change it, delete the StatefulSet/,
     );
     expect(await upgrade('--set=postgresql.persistence=claim')).toMatchObject({ code: 0 });
-  }, 60_000);
+  });
 
   test('gives its accounts no secret, nothing beyond the namespace, and no right on rights', async () => {
     const may = async (component: string, verb: string, resource: string, place = namespace): Promise<string> => {
@@ -294,7 +294,7 @@ describe('a release', () => {
     expect(await may('management', 'patch', 'modelbindings.portcullis.dev')).toBe('yes');
     expect(await may('management', 'delete', 'guardrailpolicies.portcullis.dev')).toBe('no');
     expect(await may('management', 'patch', 'gatewayroutes.portcullis.dev')).toBe('no');
-  }, 120_000);
+  });
 
   test('says what comes next, with commands for its own names', async () => {
     const notes = async (file: string) =>

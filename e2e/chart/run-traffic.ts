@@ -33,7 +33,7 @@ export async function runTraffic(options: TrafficOptions, action: () => Promise<
     const line = (await kubectl(['logs', name, '--tail=1'])).trim();
     return line === '' ? undefined : (JSON.parse(line) as Traffic & { isOver?: true });
   };
-  const patience = { deadlineMs: 180_000, everyMs: 500 };
+  const patience = { everyMs: 500 };
   await until('requests are answered', async () => ((await lastLine())?.requests ?? 0) > 20, patience);
   await action();
   await kubectl(['exec', name, '--', 'node', '--eval', 'process.kill(1, "SIGTERM")']);

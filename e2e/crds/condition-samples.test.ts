@@ -13,7 +13,7 @@ let platform: Platform;
 beforeAll(async () => {
   const echo = { name: 'echo', kind: 'model', endpoint: 'http://127.0.0.1:9/v1', enabled: true } as const;
   platform = await startPlatform({ providers: [echo] });
-}, 120_000);
+});
 afterAll(() => platform[Symbol.asyncDispose]());
 
 const kindOf = (name: string) => {
@@ -26,16 +26,12 @@ test.each(samples)('$name is taken, and a condition says what is wrong with it',
   for (const object of objects) await platform.client.create(kindOf(object.kind), object);
   const [kind = '', name = ''] = says('subject').split('/');
   const [, type = '', status = '', reason = ''] = /^(\w+)=(\w+) (\w+)$/.exec(says('condition')) ?? [];
-  const condition = await until(
-    `${says('subject')} says ${says('condition')}`,
-    async () => {
-      const object = await platform.client.get<WithConditions>(kindOf(kind), name);
-      const found = object?.status?.conditions?.find((one) => one.type === type);
-      if (found?.status === status && found.reason === reason) return found;
-      throw new Error(JSON.stringify(object?.status?.conditions));
-    },
-    { deadlineMs: 45_000 },
-  );
+  const condition = await until(`${says('subject')} says ${says('condition')}`, async () => {
+    const object = await platform.client.get<WithConditions>(kindOf(kind), name);
+    const found = object?.status?.conditions?.find((one) => one.type === type);
+    if (found?.status === status && found.reason === reason) return found;
+    throw new Error(JSON.stringify(object?.status?.conditions));
+  });
   expect(condition.message).toContain(says('expect'));
   expect(condition.message).toMatch(/^[\w'"].{20,}/);
 });

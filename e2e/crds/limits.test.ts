@@ -62,4 +62,4 @@ describe('the API server judges every field as our own code does', () => {
     const send = ({ status }: Resource) => api.send('PUT', path, { body: { ...created.body, status } });
     expect(await differences(edges(key, 'status'), send)).toEqual([]);
   });
-}, 180_000);
+});

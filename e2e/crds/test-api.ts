@@ -71,7 +71,7 @@ export function useTestApi(options: Pick<ControlPlaneOptions, 'controllers' | 'a
     running = await startControlPlane(options);
     agent = new Agent({ connect: { ca: readFileSync(running.caFile) } });
     await install(api);
-  }, 120_000);
+  });
   afterAll(async () => {
     await agent?.close();
     await running?.[Symbol.asyncDispose]();

@@ -153,4 +153,4 @@ describe('who writes', () => {
       expect(await api.send('POST', path, { body: reportOf('restored') })).toMatchObject({ status: 201 });
     });
   });
-}, 180_000);
+});

@@ -31,20 +31,16 @@ function commandsOf(path: string) {
 const pages = documents.filter((path) => path !== 'README.md' && commandsOf(path).length > 0);
 
 describe('the commands of a page do what is printed below them', () => {
-  test.each(pages)(
-    '%s',
-    async (path) => {
-      using folder = temporaryFolder();
-      await using platform = await startPlatform();
-      const environment = { ...process.env, PORTCULLIS_DATA_DIR: platform.data, TMPDIR: folder.path };
-      await using shell = openShell(root, environment);
-      for (const { line, command, output } of commandsOf(path)) {
-        const given = await shell.type(command);
-        expect(isPrinted(output, given), `line ${line}: ${command}\nprinted:\n${output}\ngiven:\n${given}`).toBe(true);
-      }
-    },
-    120_000,
-  );
+  test.each(pages)('%s', async (path) => {
+    using folder = temporaryFolder();
+    await using platform = await startPlatform();
+    const environment = { ...process.env, PORTCULLIS_DATA_DIR: platform.data, TMPDIR: folder.path };
+    await using shell = openShell(root, environment);
+    for (const { line, command, output } of commandsOf(path)) {
+      const given = await shell.type(command);
+      expect(isPrinted(output, given), `line ${line}: ${command}\nprinted:\n${output}\ngiven:\n${given}`).toBe(true);
+    }
+  });
 
   test('most pages for users have some', () => {
     expect(pages.length).toBeGreaterThanOrEqual(6);

@@ -110,7 +110,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a gateway in a clus
     await server.controlPlane.restartApiServer();
     const create = () => client.create<GatewayRoute>(kinds.gatewayRoute, unguardedRoute('after'));
     const after = await until('the server takes another', create);
-    await until('the second route is seen', () => isThrough(after), { deadlineMs: 45_000 });
+    await until('the second route is seen', () => isThrough(after));
     expect(await report()).toMatchObject({
       metadata: { uid: first.metadata.uid },
       spec: { pending: [], rejected: [] },

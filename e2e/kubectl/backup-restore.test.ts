@@ -153,7 +153,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
     expect(end.stdout).toContain(
       '5 policyrevisions, 3 guardrailpolicies, 4 modelbindings, 3 runtimeworkloads, 4 gatewayroutes, in ',
     );
-  }, 300_000);
+  });
   afterAll(() => parts.disposeAsync());
 
   test('a backup holds the five kinds in their order, no owner, no report, nothing of the server', () => {
@@ -171,7 +171,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
     beforeAll(async () => {
       server = parts.use(await openApiServer({ controllers: true, audit: true }));
       place = parts.use(await openInstallation(server));
-    }, 240_000);
+    });
     const restore = (...args: readonly string[]) => place.plugin(['restore', file, ...args]);
     const isEmpty = async () => {
       const { items } = await place.client.list(kinds.policyRevision);

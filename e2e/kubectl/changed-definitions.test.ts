@@ -30,7 +30,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('right after definit
   beforeAll(async () => {
     // Nobody else asks for these kinds here.
     server = parts.use(await openApiServer({ audit: true }));
-  }, 120_000);
+  });
   afterAll(() => parts.disposeAsync());
 
   test('the client of a command line comes back when the API server asks for it', async () => {

@@ -53,7 +53,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     place = await openInstallation(server);
     await place.startOperator();
     await place.startReplica('gateway-1');
-  }, 240_000);
+  });
   afterAll(async () => {
     await place?.[Symbol.asyncDispose]();
     await server?.[Symbol.asyncDispose]();

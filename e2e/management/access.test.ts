@@ -27,7 +27,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
     modelId = await world.createModel('chat');
     const accepted = await world.apply(modelId, policyId, 1);
     operationId = (await world.api.ended(accepted)).operationId;
-  }, 120_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   const reads = () => [

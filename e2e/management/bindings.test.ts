@@ -18,7 +18,7 @@ onResourceServers('the binding of a model', (openWorld) => {
     world = await openWorld({ replicas: 2 });
     policyId = (await world.createPolicy('bound')).id;
     await world.savePolicy(policyId, { definition: definitionOf('second') });
-  }, 120_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   const path = (modelId: string): string => `/api/v1/models/${modelId}/guardrail-binding`;

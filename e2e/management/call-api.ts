@@ -71,7 +71,7 @@ export function untilSaid(send: () => Promise<Answer>): Promise<Answer> {
       if (isTemporary(answer)) throw new Error(`${answer.status} ${answer.text}`);
       return answer;
     },
-    { deadlineMs: 120_000, everyMs: 100 },
+    { everyMs: 100 },
   );
 }
 

@@ -19,7 +19,7 @@ onResourceServers('commands', (openWorld) => {
     world = await openWorld({ replicas: 2 });
     policyId = (await world.createPolicy('commanded')).id;
     modelId = await world.createModel('commanded-model');
-  }, 120_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   type Command = {

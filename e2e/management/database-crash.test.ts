@@ -68,5 +68,5 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('commands while the da
     expect(accepted.size).toBe(count);
     expect(items.map(({ spec }) => spec.displayName).toSorted()).toEqual([...accepted.keys()].toSorted());
     for (const answer of accepted.values()) expect(await api.ended(answer)).toMatchObject({ state: 'succeeded' });
-  }, 180_000);
+  });
 });

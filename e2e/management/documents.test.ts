@@ -44,7 +44,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the documents of the 
       ].join('\n'),
     );
     await world.api.startReplica(1);
-  }, 120_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   verifies(

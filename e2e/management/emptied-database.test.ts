@@ -22,5 +22,5 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('a database that is lo
     await api.startReplica(0);
     expect(await api.call(`/api/v1/guardrail-policies/${id}`)).toMatchObject({ status: 200 });
     expect(await world.savePolicy(id)).toBe(2);
-  }, 120_000);
+  });
 });

@@ -85,7 +85,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ends that come after 
     const { json } = await world.readBinding(modelId);
     expect([json.state, json.observation.reason]).toEqual(['failed', 'policy_archived']);
     expect(json.observation.serving).toMatchObject({ policyId: null });
-  }, 60_000);
+  });
 
   test('replicas that stay silent end it with progress_deadline_exceeded; the binding may still be applied', async () => {
     await using world = await openOperator(5_000);
@@ -101,5 +101,5 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ends that come after 
     await until('it is applied after all', async () => (await world.readBinding(modelId)).json.state === 'applied');
     const after = await world.api.call(`/api/v1/operations/${operation.operationId}`);
     expect(after.json).toEqual(operation);
-  }, 60_000);
+  });
 });

@@ -40,7 +40,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the gates of a comman
     stranger = await world.api.mint({ subject: 'somebody-else' });
     const body = { name: 'used', definition: definitionOf('used') };
     await world.api.ended(await world.api.command('POST', list, body, { key: usedKey }));
-  }, 120_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   const who: readonly Gate[] = [

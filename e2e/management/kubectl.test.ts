@@ -19,7 +19,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the resources as th
 
   beforeAll(async () => {
     world = await openClusterWorld({ replicas: 2 });
-  }, 120_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   const kubectl = (args: readonly string[], input = ''): Promise<string> =>
@@ -105,7 +105,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the resources as th
   test('the API goes on where its server was started anew', async () => {
     const { id } = await world.createPolicy('before-the-restart');
     await world.restartApiServer();
-    const { policy, etag } = await until('a read is answered', () => world.readPolicy(id), { deadlineMs: 60_000 });
+    const { policy, etag } = await until('a read is answered', () => world.readPolicy(id));
     expect(policy).toMatchObject({ id, revision: 1 });
     const { name, status, definition } = policy;
     const repeatable = { key: newKey(), etag };
@@ -114,17 +114,13 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the resources as th
     );
     expect((await world.api.ended(saved)).result).toMatchObject({ revision: 2 });
     for (const replica of [0, 1]) {
-      await until(
-        'every replica lists what was made since',
-        async () => {
-          const { items } = (await world.api.call(`${list}?limit=50`, { replica })).json;
-          const found = items.find((entry: { readonly id: string }) => entry.id === id);
-          return found?.revision === 2;
-        },
-        { deadlineMs: 60_000 },
-      );
+      await until('every replica lists what was made since', async () => {
+        const { items } = (await world.api.call(`${list}?limit=50`, { replica })).json;
+        const found = items.find((entry: { readonly id: string }) => entry.id === id);
+        return found?.revision === 2;
+      });
     }
-  }, 180_000);
+  });
 
   test('the chart gives the API the rights of these tests, and no other ones', () => {
     const file = join(import.meta.dirname, '../../charts/portcullis/templates/management/rbac.yaml');

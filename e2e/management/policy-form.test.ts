@@ -17,7 +17,7 @@ onResourceServers('the form of a policy', (openWorld) => {
   beforeAll(async () => {
     world = await openWorld();
     policyId = (await world.createPolicy('standing')).id;
-  }, 120_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   const valid = (change: Readonly<Record<string, unknown>> = {}) => ({
@@ -357,7 +357,7 @@ onResourceServers('the form of a policy', (openWorld) => {
       const stored = await world.api.ended(await post(fits));
       expect([filler, stored.state]).toEqual([filler, 'succeeded']);
     }
-  }, 120_000);
+  });
 
   test('the stored tests of a policy count towards the size of its revision', async () => {
     const tests = Array.from({ length: 100 }, (_, at) => ({

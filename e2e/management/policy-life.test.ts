@@ -32,7 +32,7 @@ onResourceServers('the life of a policy', (openWorld) => {
 
   beforeAll(async () => {
     world = await openWorld({ replicas: 2 });
-  }, 120_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   /** The list comes from the watch cache and may lag behind a command. */
@@ -244,7 +244,6 @@ onResourceServers('the life of a policy', (openWorld) => {
       expect(new Set(seen).size).toBe(seen.length);
       expect(seen.toSorted().reverse()).toEqual(seen);
     },
-    180_000,
   );
 
   test('a cursor that the policy list did not return is refused with 400', async () => {
@@ -288,7 +287,6 @@ onResourceServers('the life of a policy', (openWorld) => {
       expect(second.items.length + first.items.length).toBe(25);
       expect(first.items.find((entry) => entry.revision === 7)).toEqual(summary);
     },
-    180_000,
   );
 
   verifies(

@@ -17,7 +17,7 @@ onResourceServers('commands that their process did not end', (open) => {
 
   beforeAll(async () => {
     world = await open();
-  }, 120_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   const leave = (row: LeftRow): Promise<string> => leaveCommand(world.api, row);
@@ -149,7 +149,6 @@ test.skipIf(missingPostgres !== undefined)(
     expect((await sent).status).toBe(202);
     expect(await code).toBe(0);
   },
-  90_000,
 );
 
 /** Keeps the rows of new commands from being written until they are let go. */

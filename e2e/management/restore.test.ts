@@ -13,7 +13,7 @@ onResourceServers('operations whose resource was restored', (open) => {
 
   beforeAll(async () => {
     world = await open();
-  }, 120_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   const id = (object: Resource): string => String(object.metadata.labels?.[idLabel]);
@@ -55,7 +55,7 @@ onResourceServers('operations whose resource was restored', (open) => {
     const read = await world.readBinding(modelId);
     expect([read.json.binding, read.json.operationId]).toEqual([null, null]);
     expect((await world.applied(modelId, policyId, 1)).json.state).toBe('applied');
-  }, 90_000);
+  });
 
   test('an application that the backup holds is carried out, and its operation ends by it', async () => {
     const { modelId, policyId, operationId, after } = await applyUnconfirmed('after-the-command');
@@ -68,7 +68,7 @@ onResourceServers('operations whose resource was restored', (open) => {
       return json.state === 'applied' ? json : undefined;
     });
     expect([read.operationId, read.binding]).toMatchObject([operationId, { policyId, policyRevision: 1 }]);
-  }, 90_000);
+  });
 
   test('a version that the backup does not hold ends lost_in_restore, and the next PUT goes on from what is there', async () => {
     const { id: policyId } = await world.createPolicy('a-version');
@@ -83,5 +83,5 @@ onResourceServers('operations whose resource was restored', (open) => {
     expect(await endOf(row.operationId)).toMatchObject({ state: 'failed', error: { code: 'lost_in_restore' } });
     expect((await world.readPolicy(policyId)).policy).toMatchObject({ revision: 1, description: '' });
     expect(await world.savePolicy(policyId)).toBe(2);
-  }, 90_000);
+  });
 });

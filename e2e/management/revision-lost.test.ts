@@ -81,7 +81,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a version that nobody
     const end = await untilFinal((path) => api.call(path), row.operationId);
     expect(end).toMatchObject({ state: 'failed', error: { code: 'revision_lost' } });
     expect((await api.call(`${list}/${id}`)).json).toMatchObject({ revision: 2, description: 'by hand' });
-  }, 90_000);
+  });
 
   test('is waited for by the API for sixty seconds: reads show what is recorded, and a PUT comes later', async () => {
     await using open = await openService();

@@ -90,7 +90,6 @@ export async function startManagement(options: ManagementOptions): Promise<Runni
     startProcess({
       file: 'operator/management/main.ts',
       environment: { ...environment, ...change },
-      deadlineMs: 60_000,
     });
   for (let count = 0; count < (options.replicas ?? 1); count++) replicas.push(await start());
   const mint: RunningManagement['mint'] = (asked = {}) =>

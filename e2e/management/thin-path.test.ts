@@ -10,4 +10,4 @@ test('a policy is created, read, applied to a model and confirmed', async () => 
   const modelId = await world.createModel('chat');
   const answer = await world.applied(modelId, id, 1);
   expect(answer.json).toMatchObject({ modelId, state: 'applied', binding: { policyId: id, policyRevision: 1 } });
-}, 120_000);
+});

@@ -45,7 +45,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
       }),
     );
     act = actions(api, platform.client);
-  }, 180_000);
+  });
   afterAll(() => parts.disposeAsync());
 
   const model = (alias: string) => ({
@@ -88,23 +88,18 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
     return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
   }
 
-  verifies(
-    ['management:save:enables-nothing'],
-    'saving a policy changes no binding and no traffic',
-    async () => {
-      const modelId = await act.createModel('untouched', model('untouched'));
-      await until('it is unbound', async () => (await act.readBinding(modelId)).json.state === 'unbound');
-      const before = await act.readBinding(modelId);
-      expect((await say('untouched', `about ${denied}`)).status).toBe(200);
-      const { id } = await act.createPolicy('saved-only', sampleDefinition());
-      await act.savePolicy(id);
-      const after = await act.readBinding(modelId);
-      const read = (answer: typeof before) => [answer.json.state, answer.json.binding, answer.headers['etag']];
-      expect(read(after)).toEqual(read(before));
-      expect((await say('untouched', `about ${denied}`)).status).toBe(200);
-    },
-    90_000,
-  );
+  verifies(['management:save:enables-nothing'], 'saving a policy changes no binding and no traffic', async () => {
+    const modelId = await act.createModel('untouched', model('untouched'));
+    await until('it is unbound', async () => (await act.readBinding(modelId)).json.state === 'unbound');
+    const before = await act.readBinding(modelId);
+    expect((await say('untouched', `about ${denied}`)).status).toBe(200);
+    const { id } = await act.createPolicy('saved-only', sampleDefinition());
+    await act.savePolicy(id);
+    const after = await act.readBinding(modelId);
+    const read = (answer: typeof before) => [answer.json.state, answer.json.binding, answer.headers['etag']];
+    expect(read(after)).toEqual(read(before));
+    expect((await say('untouched', `about ${denied}`)).status).toBe(200);
+  });
 
   verifies(
     ['management:archive:keeps-protection', 'management:binding-scope:whole-model'],
@@ -123,7 +118,6 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
       expect((await say('kept', `about ${denied}`)).error?.code).toBe('policy_denied');
       expect((await say('kept', 'hello')).status).toBe(200);
     },
-    90_000,
   );
 
   verifies(
@@ -139,7 +133,6 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
       expect((await say('whole', 'hello')).text).toBe(`harmless beginning, then ${replacement}`);
       upstream.play({ kind: 'answer', content: 'a harmless answer' });
     },
-    90_000,
   );
 
   verifies(
@@ -158,7 +151,6 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
       const reads = [await act.readBinding(modelId), await api.call(`${list}/${id}`), await api.call(list)];
       for (const read of reads) expect(read.text).not.toMatch(/stream|tool|protect|image/i);
     },
-    90_000,
   );
 
   verifies(
@@ -222,7 +214,6 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
       expect((await act.applied(modelId, id, 1)).json.state).toBe('applied');
       expect((await say('readiness', `about ${denied}`)).status).toBe(403);
     },
-    120_000,
   );
 
   verifies(
@@ -241,7 +232,6 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
       expect([wrong.status, wrong.json['code']]).toEqual([503, 'policy_unavailable']);
       expect(currentProfile).toBe('gateway-1.5.0-chat-webhook-v2');
     },
-    90_000,
   );
 
   verifies(
@@ -256,6 +246,5 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
       expect((await say('alone', 'hello')).status).toBe(200);
       await api.startReplica(0);
     },
-    90_000,
   );
 });

@@ -29,7 +29,7 @@ describe('the commands of README.md do what is printed below them', () => {
       if (!hasEnded(platform)) platform.kill('SIGINT');
       expect(await endOf(platform)).toBe(0);
     });
-    await until('npm start is ready', () => output().includes('Ctrl-C stops everything.'), { deadlineMs: 50_000 });
+    await until('npm start is ready', () => output().includes('Ctrl-C stops everything.'));
     shell = stack.use(openShell(root, environment));
   });
   afterAll(() => stack.disposeAsync());

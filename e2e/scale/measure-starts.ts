@@ -20,12 +20,12 @@ export async function measureNewReplica(
   const report = () => world.client.get<GatewayReport>(kinds.gatewayReport, replica);
   const gateway = await startGateway(world, replica);
   const ready = async () => (await report())?.spec.ready === true;
-  await until('the new replica is ready', ready, { deadlineMs: 120_000 });
+  await until('the new replica is ready', ready);
   await settled(operator);
   const writes = await world.operatorWrites(from);
   const statuses = writes.filter(({ resource }) => resource === 'modelbindings/status').length;
   await gateway[Symbol.asyncDispose]();
-  await until('its report is gone', async () => (await report()) === undefined, { deadlineMs: 120_000 });
+  await until('its report is gone', async () => (await report()) === undefined);
   return atMost('status writes after a new gateway replica', statuses, 0);
 }
 

@@ -5,7 +5,7 @@ import type { ScaleWorld } from './open-world.ts';
 /** A process of the operator, as soon as it knows all resources; it may lead or stand by. */
 export async function startOperator(world: ScaleWorld, replica: string): Promise<RunningProcess> {
   const environment = await world.operatorEnvironment(replica);
-  return startProcess({ file: 'operator/main.ts', environment, deadlineMs: 60_000 });
+  return startProcess({ file: 'operator/main.ts', environment });
 }
 
 export function leads(operator: RunningProcess): boolean {
@@ -26,7 +26,7 @@ function openPasses(operator: RunningProcess): Promise<number> {
 export async function looked(operator: RunningProcess, passes: number): Promise<void> {
   const series = /^controller_runtime_reconcile_total\{[^}]*controller="modelbinding"[^}]*\} (\d+)$/gm;
   const all = async () => (await sumOf(operator, series)) >= passes;
-  await until('every binding is looked at', all, { deadlineMs: 60_000, everyMs: 50 });
+  await until('every binding is looked at', all, { everyMs: 50 });
 }
 
 /** Waits until a leader has looked at everything and nothing is left to do. */
@@ -38,6 +38,6 @@ export async function settled(operator: RunningProcess, everyMs = 100): Promise<
       quiet = leads(operator) && (await openPasses(operator)) === 0 ? quiet + 1 : 0;
       return quiet >= 3;
     },
-    { deadlineMs: 120_000, everyMs },
+    { everyMs },
   );
 }

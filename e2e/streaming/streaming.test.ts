@@ -21,5 +21,4 @@ verifies(
     expect(report.falseStops).toBe(0);
     expect(report.lengths).toBeGreaterThan(150);
   },
-  120_000,
 );

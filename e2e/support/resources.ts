@@ -50,7 +50,7 @@ export async function bindingNow(client: KubeClient, name: string): Promise<Stor
   return binding;
 }
 
-const patience = { deadlineMs: 45_000, everyMs: 50 };
+const polling = { everyMs: 50 };
 
 /** Waits until a condition of the binding's present generation has this status; returns the condition. */
 export function bindingCondition(
@@ -66,7 +66,7 @@ export function bindingCondition(
       if (found?.status === status) return found;
       throw new Error(`${found?.status ?? 'not yet looked at'}: ${found?.message ?? ''}`);
     },
-    patience,
+    polling,
   );
 }
 
@@ -88,7 +88,7 @@ export async function writePolicy(client: KubeClient, policy: GuardrailPolicy): 
       if ((now?.status?.observedGeneration ?? 0) < written.metadata.generation) return undefined;
       return now?.status?.latestRevision?.number;
     },
-    patience,
+    polling,
   );
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Thrown when a condition did not come true; says what was waited for and the last thing that was seen. */
+/** A condition did not become true before the deadline; the message has the last value or error of the probe. */
 export class DeadlineError extends Error {
-  constructor(what: string, deadlineMs: number, last: unknown) {
-    super(`${what} did not happen within ${deadlineMs} ms; last seen: ${describe(last)}`);
+  constructor(condition: string, deadlineMs: number, last: unknown) {
+    super(`${condition}: not true within ${deadlineMs} ms; last seen: ${describe(last)}`);
     this.name = 'DeadlineError';
   }
 }
@@ -15,14 +15,17 @@ function describe(value: unknown): string {
 
 export type UntilOptions = { readonly deadlineMs?: number; readonly everyMs?: number };
 
+/** A net for conditions that never become true: it decides nothing, also on a machine that is many times slower. */
+const longestMs = 300_000;
+
 /**
- * Asks again and again until the answer is neither undefined nor false, and returns it. A probe that throws counts as
- * not yet.
+ * Polls until the probe returns a value other than undefined and false, and returns that value. A probe that throws is
+ * repeated.
  */
 export async function until<T>(
-  what: string,
+  condition: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  { deadlineMs = 30_000, everyMs = 25 }: UntilOptions = {},
+  { deadlineMs = longestMs, everyMs = 25 }: UntilOptions = {},
 ): Promise<T> {
   const end = performance.now() + deadlineMs;
   let last: unknown;
@@ -34,7 +37,7 @@ export async function until<T>(
     } catch (error) {
       last = error;
     }
-    if (performance.now() >= end) throw new DeadlineError(what, deadlineMs, last);
+    if (performance.now() >= end) throw new DeadlineError(condition, deadlineMs, last);
     await pause(everyMs);
   }
 }

@@ -67,5 +67,5 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a server that is kill
     await database[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true });
-  }, 120_000);
+  });
 });

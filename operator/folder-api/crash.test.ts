@@ -46,7 +46,7 @@ test('loses nothing that was acknowledged, whenever the process is killed', asyn
   await checkState(client, known, highest);
   expect(acknowledged).toBeGreaterThan(rounds * 8);
   expect(await leftovers(data)).toEqual([]);
-}, 240_000);
+});
 
 type Life = AsyncDisposable & { readonly child: ChildProcess; readonly url: string };
 

@@ -56,7 +56,7 @@ describe('an operator that is killed between any two writes', () => {
         throw new Error(`after the death ${JSON.stringify(death)}: ${String(error)}`, { cause: error });
       });
     }
-  }, 600_000);
+  });
 
   test('also while an application fails for want of a provider, and while it goes on when that is approved', async () => {
     const counts = await failAndGoOn();
@@ -73,7 +73,7 @@ describe('an operator that is killed between any two writes', () => {
         }
       }
     }
-  }, 600_000);
+  });
 });
 
 /** What an application fails for want of is approved later; returns the writes of both lives. */

@@ -132,7 +132,7 @@ test('whatever is done in whatever order, with deaths in between, ends as the la
     }),
     { numRuns: 25, endOnFailure: true },
   );
-}, 300_000);
+});
 
 /** Each save is recorded before the next one: successive edits may collapse into one revision. */
 async function settledPolicy(model: ModelPlatform): Promise<void> {

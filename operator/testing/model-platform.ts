@@ -128,16 +128,12 @@ async function read({ client, data }: TestOperator): Promise<State> {
 async function settle(platform: TestOperator, isDead: () => boolean): Promise<void> {
   let state: State | undefined;
   try {
-    await until(
-      'the platform settles',
-      async () => {
-        if (isDead()) return true;
-        state = await read(platform);
-        expectSettled(state);
-        return true;
-      },
-      { deadlineMs: 45_000 },
-    );
+    await until('the platform settles', async () => {
+      if (isDead()) return true;
+      state = await read(platform);
+      expectSettled(state);
+      return true;
+    });
   } catch (error) {
     throw new Error(`${String(error)}\n${JSON.stringify({ ...state, policies: [], revisions: [] }, undefined, 1)}`, {
       cause: error,

@@ -89,7 +89,7 @@ describe("somebody's cluster", () => {
     await admin('wait', '--for=create', '--timeout=60s', 'pod', '--selector=app=till', '--namespace=shop');
     await admin('wait', '--for=condition=Established', '--timeout=60s', 'customresourcedefinitions', '--all');
     await apply(theirPolicy());
-  }, 120_000);
+  });
   afterAll(async () => {
     folder[Symbol.dispose]();
     await server?.[Symbol.asyncDispose]();
@@ -184,5 +184,5 @@ describe("somebody's cluster", () => {
     const after = await objects();
     expect(ofOthers(after)).toEqual(ofOthers(before));
     expect(after.map(nameOf)).toEqual(before.map(nameOf));
-  }, 90_000);
+  });
 });

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const revision = await writePolicy(platform.client, policyOf(alias, stampedDefinition(earlier)));
   await platform.client.create(kinds.modelBinding, bindingOf(alias, alias, revision));
   await bindingCondition(platform.client, alias, 'Applied', 'True');
-}, 120_000);
+});
 afterAll(async () => {
   await platform[Symbol.asyncDispose]();
   await upstream[Symbol.asyncDispose]();

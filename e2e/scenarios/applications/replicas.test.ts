@@ -84,7 +84,7 @@ test('a replica that rejects: the earlier application is written back, and the c
   await applyStamp(platform, '[fourth]');
   await bindingCondition(platform.client, alias, 'Applied', 'True');
   expect(await stampsServed(platform, alias)).toEqual(['[fourth]', '[fourth]']);
-}, 120_000);
+});
 
 verifies(
   ['guardrail:versioning:wait-for-replicas'],
@@ -112,7 +112,6 @@ verifies(
       return items.length === 1;
     });
   },
-  120_000,
 );
 
 test('a runtime that dies: no text passes unjudged, and the same application serves again by itself', async (context) => {
@@ -134,4 +133,4 @@ test('a runtime that dies: no text passes unjudged, and the same application ser
   const again = childrenOf(platform.pidOf('operator'), 'runtime/main.ts');
   expect(again).toHaveLength(1);
   expect(again).not.toContain(runtime);
-}, 120_000);
+});

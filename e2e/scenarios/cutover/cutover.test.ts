@@ -17,5 +17,4 @@ verifies(
     expect(report.canaries).toBeGreaterThan(0);
     expect(report.requests).toBeGreaterThan(50);
   },
-  180_000,
 );

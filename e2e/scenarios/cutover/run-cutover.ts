@@ -30,7 +30,7 @@ async function applyAll(platform: Platform, options: CutoverOptions): Promise<vo
         const applied = conditionOf(binding, 'Applied');
         return binding.metadata.generation === generation && applied?.status === 'True';
       },
-      { deadlineMs: 60_000, everyMs: 25 },
+      { everyMs: 25 },
     );
     if (turn % 10 === 0) options.say(`${turn} of ${options.applications} applications`);
   }
@@ -48,7 +48,6 @@ export async function runCutover(options: CutoverOptions): Promise<CutoverReport
   await until(
     'the first application is applied',
     async () => conditionOf(await bindingNow(platform.client, alias), 'Applied')?.status === 'True',
-    { deadlineMs: 60_000 },
   );
   const served = { urls: platform.status().addresses.gateways, key: platform.key, alias };
   await untilServed(served);

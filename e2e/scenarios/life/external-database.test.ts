@@ -59,7 +59,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an ex
     await using again = await startPlatform(options);
     expect((await run(again, ['policy', 'list'])).stdout).toContain('kept-outside');
     expect((await create(again, 'kept-too')).code).toBe(0);
-  }, 120_000);
+  });
 
   test('answers that it is away while it is, guards models all the same, and goes on when it is back', async () => {
     using folder = temporaryFolder();
@@ -80,7 +80,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an ex
     const { stdout } = await run(platform, ['policy', 'list']);
     expect(stdout).toContain('before');
     expect(stdout).not.toContain('meanwhile');
-  }, 180_000);
+  });
 
   test('with a password in its URL is refused; guarded chats are served, and the password is not repeated', async () => {
     using folder = temporaryFolder();
@@ -91,5 +91,5 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an ex
     expect(platform.status().managementOff).toContain('the URL of the database holds a password');
     expect(await run(platform, ['chat', 'guarded-echo', '-m', 'Hello'])).toMatchObject({ code: 0, stdout: 'Hello\n' });
     expect(shownBy(platform)).not.toContain('hunter2');
-  }, 120_000);
+  });
 });

@@ -61,7 +61,6 @@ describe('the life of a platform', () => {
       });
       await expectGuardedChat(again);
     },
-    120_000,
   );
 
   test('of two starts at once on one folder the second refuses and says why; the first goes on', async () => {
@@ -71,7 +70,7 @@ describe('the life of a platform', () => {
     expect(await endOf(second)).toBe(11);
     expect(output()).toContain(`Another platform (process ${platform.child.pid}) runs on ${platform.data}`);
     await expectGuardedChat(platform);
-  }, 120_000);
+  });
 
   test('a port that is in use: a sentence that names it, and nothing is left running', async () => {
     using folder = temporaryFolder();
@@ -80,7 +79,7 @@ describe('the life of a platform', () => {
     const output = outputOf(start);
     expect(await endOf(start)).toBe(11);
     expect(output()).toContain(`Port ${occupied.port} is used by another program`);
-  }, 60_000);
+  });
 });
 
 describe('a platform that is killed', () => {
@@ -96,7 +95,7 @@ describe('a platform that is killed', () => {
     await using again = await startPlatform({ data });
     await expectGuardedChat(again);
     await until('every process of the killed platform has ended', () => orphans.filter(isRunning).length === 0);
-  }, 120_000);
+  });
 
   test('at any moment of its start: the next start is as good as the first', async () => {
     using folder = temporaryFolder();
@@ -109,7 +108,7 @@ describe('a platform that is killed', () => {
     }
     await using platform = await startPlatform({ data });
     await expectGuardedChat(platform);
-  }, 180_000);
+  });
 
   test('while revisions are applied: nothing is half applied, and the newest write is served in the end', async () => {
     using folder = temporaryFolder();
@@ -132,5 +131,5 @@ describe('a platform that is killed', () => {
     const told = await chatCall({ ...call, content: 'tell private-harbour' });
     expect(told.text).toContain('[after-420]');
     expect(told.text).not.toContain('private-harbour');
-  }, 240_000);
+  });
 });

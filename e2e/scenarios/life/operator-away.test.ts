@@ -41,7 +41,6 @@ verifies(
     }
     await expectGuarded(platform);
   },
-  120_000,
 );
 
 verifies(
@@ -62,5 +61,4 @@ verifies(
     expect(new Set(refusals.map((result) => result.status))).toEqual(new Set(refusals.length > 0 ? [503] : []));
     await expectGuarded(platform);
   },
-  120_000,
 );

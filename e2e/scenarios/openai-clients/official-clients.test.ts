@@ -163,6 +163,5 @@ describe('the official clients', () => {
         child.kill();
       }
     },
-    240_000,
   );
 });

@@ -215,7 +215,7 @@ test('disposing a queue aborts the running pass, waits for its end, and starts n
 });
 
 test('low-priority keys of all queues are throttled during a high-priority pass, and all get a pass in the end', async () => {
-  const scheduler = createPassScheduler();
+  const scheduler = createPassScheduler({ clock: { now: () => 0, date: () => new Date(0) } });
   const urgent = Promise.withResolvers<void>();
   const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>());
   let started = 0;

@@ -52,7 +52,6 @@ export async function startTestServer(
       PORTCULLIS_EXIT_WITH_STDIN: '1',
       ...(options.listen === undefined ? {} : { PORTCULLIS_LISTEN: options.listen }),
     },
-    deadlineMs: 60_000,
   });
   return {
     process: running,
