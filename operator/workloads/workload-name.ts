@@ -11,7 +11,7 @@ export type WorkloadContent = {
 
 /**
  * The name of the workload of a bundle, a build and the providers that it reaches: found by content, so that equal
- * applications share their processes (DESIGN section 6.3). The object holds the full digest, which is compared.
+ * applications share their processes (docs/design/workloads.md). The object holds the full digest, which is compared.
  */
 export function workloadName(content: WorkloadContent, providers: readonly BundleProvider[]): string {
   const { digest, build, template } = content;

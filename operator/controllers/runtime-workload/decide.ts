@@ -21,7 +21,7 @@ export type GenerationStanding =
   | { readonly kind: 'in_use'; readonly by: readonly string[] };
 
 /**
- * The next step of a workload (DESIGN sections 6.3 and 6.8). It is needed by routes and applications; what is not
+ * The next step of a workload (docs/design/workloads.md). It is needed by routes and applications; what is not
  * needed drains until nobody uses it, is marked, and then goes.
  */
 export function decideGeneration(s: GenerationSnapshot): GenerationStep {
