@@ -17,7 +17,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 const post = (path: string, body: string | Uint8Array) => fetch(`${service.url}${path}`, { method: 'POST', body });
 
 describe('chat completions', () => {
-  test('echo all text of the last user message, with the usage', async () => {
+  test('a chat completion echoes all text of the last user message, with the usage', async () => {
     const answer = await client.chat.completions.create({
       model: 'any-name',
       messages: [
@@ -49,7 +49,7 @@ describe('chat completions', () => {
     expect(answer.id).toMatch(/^chatcmpl-[0-9a-f-]{36}$/);
   });
 
-  test('stream the same text in small pieces, with the reason of the end and the usage on request', async () => {
+  test('a stream has the same text in small pieces, a finish reason, and the usage on request', async () => {
     const text = 'Съешь же ещё этих мягких французских булок, да выпей чаю 🍵🍵🍵.';
     const stream = await client.chat.completions.create({
       model: 'm',
@@ -66,7 +66,7 @@ describe('chat completions', () => {
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
   });
 
-  test('frame a stream as server-sent events that end with [DONE]', async () => {
+  test('a stream consists of server-sent events and ends with [DONE]', async () => {
     const answer = await post(
       '/v1/chat/completions',
       JSON.stringify({ model: 'm', stream: true, messages: [user('hi')] }),
@@ -78,7 +78,7 @@ describe('chat completions', () => {
     for (const frame of frames) expect(JSON.parse(frame.replace(/^data: /, ''))).not.toHaveProperty('usage');
   });
 
-  test('stop at the number of tokens that was asked for', async () => {
+  test('a completion stops at the requested number of tokens', async () => {
     const answer = await client.chat.completions.create({
       model: 'm',
       messages: [{ role: 'user', content: 'one two, three' }],
@@ -87,7 +87,7 @@ describe('chat completions', () => {
     expect(answer.choices[0]).toMatchObject({ finish_reason: 'length', message: { content: 'one two,' } });
   });
 
-  test('keep white space, and answer an empty message with an empty text', async () => {
+  test('a completion keeps white space, and answers an empty message with an empty text', async () => {
     for (const content of ['', '  a\n\tb  \n', '\n', '...']) {
       const answer = await client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content }] });
       expect(answer.choices[0]?.message.content).toBe(content);
@@ -96,7 +96,7 @@ describe('chat completions', () => {
 });
 
 describe('embeddings', () => {
-  test('depend on the text alone, have length one, and put texts with words in common near to each other', async () => {
+  test('an embedding depends on the text alone, has length one, and is close to embeddings of texts with common words', async () => {
     const input = ['a red apple', 'the red apple', 'quarterly figures'];
     const answer = await client.embeddings.create({ model: 'm', input });
     const [first, second, third] = answer.data.map(({ embedding }) => embedding);
@@ -112,11 +112,11 @@ describe('embeddings', () => {
 });
 
 describe('the rest', () => {
-  test('names its model', async () => {
+  test('GET /v1/models names the model', async () => {
     expect((await client.models.list()).data).toMatchObject([{ id: 'echo', object: 'model', owned_by: 'portcullis' }]);
   });
 
-  test('answers faults with a status, a code and none of the text', async () => {
+  test('a fault is answered with a status and a code, without text of the request', async () => {
     const cases = [
       ['/v1/chat/completions', '{"model":', 400, 'invalid_json'],
       ['/v1/chat/completions', '{"model":"a","model":"b","messages":[]}', 400, 'invalid_json'],
@@ -141,7 +141,7 @@ describe('the rest', () => {
     }
   });
 
-  test('takes a body at its limit and refuses one byte more', async () => {
+  test('a body at the limit is accepted, and one byte more is refused', async () => {
     const frame = Buffer.byteLength(JSON.stringify({ model: 'm', messages: [user('')] }));
     const body = (bytes: number) => JSON.stringify({ model: 'm', messages: [user('x'.repeat(bytes - frame))] });
     const limit = 20 * 1_024 * 1_024;
@@ -149,7 +149,7 @@ describe('the rest', () => {
     expect((await post('/v1/embeddings', body(limit + 1))).status).toBe(413);
   });
 
-  test('ends a stream whose client went away, and waits before each chunk when told to', async () => {
+  test('a stream pauses before each chunk if configured, and ends when its client disconnects', async () => {
     await using slow = await createEchoService({ host: '127.0.0.1', port: 0, chunkDelayMs: 60_000 });
     const body = JSON.stringify({ model: 'm', stream: true, messages: [user('a b c')] });
     const gone = new AbortController();
@@ -162,7 +162,7 @@ describe('the rest', () => {
   });
 });
 
-test('the process says where it listens, serves, and ends with its parent', async () => {
+test('the process logs its address, serves, and exits with its parent', async () => {
   const child = spawn(process.execPath, [new URL('./main.ts', import.meta.url).pathname], {
     env: { ...process.env, PORTCULLIS_LISTEN: '127.0.0.1:0', PORTCULLIS_EXIT_WITH_STDIN: '1' },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -11,12 +11,12 @@ import { routeOf } from './http/route.ts';
 
 export type EchoService = AsyncDisposable & { readonly url: string };
 
-/** How long requests in flight may go on after the end was asked for. */
+/** Grace period for requests in flight after the shutdown began, milliseconds. */
 const graceMs = 3_000;
-/** How long a gateway may still use a connection that it keeps; the answer tells it to use another one. */
+/** How long requests on idle connections are still answered then, with `connection: close`. */
 const idleMs = 2_000;
 
-/** The built-in offline provider: an OpenAI-compatible server that answers with what it was told. */
+/** The built-in offline provider: an OpenAI-compatible server that answers with the text of the request. */
 export async function createEchoService(
   config: EchoConfig,
   overrides?: { readonly clock?: Clock },
@@ -50,7 +50,7 @@ export async function createEchoService(
     handler: (incoming, outgoing) => {
       const gone = new AbortController();
       outgoing.once('close', () => gone.abort());
-      // What fails here is a client that went away in the middle of its answer; nobody is left to be told.
+      // The only error here is a client that disconnected during its answer.
       answer(incoming, outgoing, gone.signal).catch(() => outgoing.destroy());
     },
   });

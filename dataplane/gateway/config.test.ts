@@ -28,7 +28,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('what protects has no default but the strict one', () => {
+test('protective settings have no default except the strict one', () => {
   using folder = temporaryFolder();
   const env = environment(folder.path);
   const { config } = readConfig(env);
@@ -59,7 +59,7 @@ test.each([
   }
 });
 
-test('every problem is said at once', () => {
+test('every problem of the settings is reported at once', () => {
   const problems = problemsOf({ PORTCULLIS_CLIENT_AUTH: 'none', PORTCULLIS_MAX_STREAM_SECONDS: '0' });
   for (const name of [
     'API_URL',

@@ -6,13 +6,13 @@ export const settings = {
   PORTCULLIS_API_URL: setting.url({ help: 'the server that holds the routes' }),
   PORTCULLIS_API_TOKEN_FILE: setting.file({ help: 'token for that server' }),
   PORTCULLIS_API_CA_FILE: setting.optional(
-    setting.file({ help: 'authorities of that server, PEM; those of the system when absent' }),
+    setting.file({ help: 'certificate authorities of that server, PEM; those of the system when absent' }),
   ),
   PORTCULLIS_NAMESPACE: setting.string({ help: 'namespace of the routes', default: 'default' }),
   PORTCULLIS_GATEWAY: setting.string({ help: 'name of the gateway whose routes are served', default: 'default' }),
   PORTCULLIS_REPLICA: setting.string({ help: 'name of this replica and of its report' }),
   PORTCULLIS_POD_UID: setting.optional(
-    setting.string({ help: 'UID of the pod that has the name of this replica; its report goes when the pod does' }),
+    setting.string({ help: 'UID of the pod with the name of this replica; its report is deleted with the pod' }),
   ),
   PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of models', default: '127.0.0.1:0' }),
   PORTCULLIS_ADMIN_LISTEN: setting.hostPort({
@@ -20,29 +20,31 @@ export const settings = {
     default: '127.0.0.1:0',
   }),
   PORTCULLIS_CLIENT_AUTH: setting.choice({
-    help: 'who may call: holders of a client key, or everybody',
+    help: 'keys: clients need a client key; open: every client may call',
     choices: ['keys', 'open'],
     default: 'keys',
   }),
   PORTCULLIS_CLIENT_KEYS_FILE: setting.optional(
-    setting.file({ help: 'client keys, one per line, each followed by a name; needed unless everybody may call' }),
+    setting.file({
+      help: 'client keys, one per line, each followed by a name; required unless PORTCULLIS_CLIENT_AUTH is open',
+    }),
   ),
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.file({ help: 'token for the guardrail runtimes' }),
   PORTCULLIS_SECRETS_DIR: setting.path({ help: 'folder of provider credentials, one file each' }),
   PORTCULLIS_MAX_STREAM_SECONDS: setting.integer({
-    help: 'longest life of a request in seconds',
+    help: 'timeout of a request in seconds, streams included',
     min: 1,
     max: 86_400,
     default: 900,
   }),
   PORTCULLIS_STREAM_IDLE_SECONDS: setting.integer({
-    help: 'longest silence of a provider within a stream in seconds',
+    help: 'longest pause of a provider within a stream, in seconds',
     min: 1,
     max: 3_600,
     default: 60,
   }),
   PORTCULLIS_MAX_CHECKS_PER_ADDRESS: setting.integer({
-    help: 'checks that are made at the same time at one address of a runtime; more wait',
+    help: 'concurrent checks at one address of a runtime; further ones wait',
     min: 1,
     max: 4_096,
     default: limits.maxConcurrency.default,
@@ -54,7 +56,7 @@ export const settings = {
     default: 128,
   }),
   PORTCULLIS_LOG_LEVEL: setting.choice({
-    help: 'least important lines of the log',
+    help: 'lowest level that is logged',
     choices: LOG_LEVELS,
     default: 'info',
   }),
@@ -77,14 +79,14 @@ export type GatewayConfig = {
   readonly clients: { readonly auth: 'open' } | { readonly auth: 'keys'; readonly keysFile: string };
   readonly maxRequestMs: number;
   readonly streamIdleMs: number;
-  /** Calls at the same time to one origin of a route, behind which there may be several processes. */
+  /** Concurrent calls to one origin of a route, behind which there may be several processes. */
   readonly maxChecksPerAddress: number;
   /** Bytes of whole answers that all requests hold together; one answer has at most 20 MiB. */
   readonly maxHeldAnswerBytes: number;
   readonly logLevel: LogLevel;
 };
 
-/** Where secrets are; they are read by those who send them. */
+/** Places of secrets; each is read where it is sent. */
 export type GatewaySecrets = { readonly runtimeTokenFile: string; readonly credentialsDirectory: string };
 
 /** @throws ConfigError with every problem */

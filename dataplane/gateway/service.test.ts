@@ -126,7 +126,7 @@ async function applied(replica: string, route: Stored<GatewayRoute>): Promise<Ga
 }
 
 describe('a gateway process', () => {
-  test('takes routes from the server, says so in its report, and outlives the server', async () => {
+  test('a gateway loads routes, reports them, and keeps serving while the API server is away', async () => {
     const first = await putRoute('r', spec('model', policy, 1));
     await using gateway = await startReplica('one');
     await until('the gateway is ready', async () => (await readiness(gateway)) === 200);
@@ -161,7 +161,7 @@ describe('a gateway process', () => {
     expect(await late.end()).toBe(0);
   });
 
-  test('writes nothing at rest, and a new bootId with every start', async () => {
+  test('a gateway writes no report while nothing changes, and a new bootId after each start', async () => {
     const route = await putRoute('r', spec('model', policy, 1));
     const gateway = await startReplica('two');
     const before = await applied('two', route);
@@ -186,7 +186,7 @@ describe('a gateway process', () => {
     await removeRoute('other');
   });
 
-  test('lists a route whose runtime is away as pending, one that contradicts it as rejected, and heals', async () => {
+  test('a route is pending while its runtime is away, rejected when the runtime contradicts it, and served afterwards', async () => {
     const away = { ...policy.pin, addresses: ['http://127.0.0.1:1'] };
     await using gateway = await startReplica('three');
     await until('the gateway is ready', async () => (await readiness(gateway)) === 200);
@@ -213,7 +213,7 @@ describe('a gateway process', () => {
     await removeRoute('r');
   });
 
-  test('keeps the workload of a stream in use until its end, and lets it finish when told to end', async () => {
+  test('a workload stays in use until its last stream has ended, also while the gateway shuts down', async () => {
     const first = await putRoute('r', spec('model', policy, 1));
     const gateway = await startReplica('four');
     await applied('four', first);
@@ -223,14 +223,14 @@ describe('a gateway process', () => {
     const second = await putRoute('r', spec('model', stricter, 2));
     expect((await applied('four', second)).inUse.map(({ workload }) => workload)).toEqual(['g-1', 'g-2']);
     const ended = gateway.end();
-    await until('it is about to end', async () => (await readiness(gateway)) === 503);
+    await until('it is draining', async () => (await readiness(gateway)) === 503);
     isOver = true;
     expect((await answer.text()).endsWith('data: [DONE]\n\n')).toBe(true);
     expect(await ended).toBe(0);
     await removeRoute('r');
   });
 
-  test('releases a workload in its report when the last stream on it is over', async () => {
+  test('the report releases a workload when its last stream has ended', async () => {
     const first = await putRoute('r', spec('model', policy, 1));
     await using gateway = await startReplica('five');
     await applied('five', first);
@@ -243,7 +243,7 @@ describe('a gateway process', () => {
     await removeRoute('r');
   });
 
-  test('refuses to start without knowing who may call, and says which setting is missing', async () => {
+  test('a gateway without client keys does not start and names the missing setting', async () => {
     const start = startReplica('six', { PORTCULLIS_CLIENT_KEYS_FILE: join(folder, 'nothing') });
     await expect(start).rejects.toThrow('PORTCULLIS_CLIENT_KEYS_FILE');
   });

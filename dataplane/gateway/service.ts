@@ -26,7 +26,7 @@ import { RouteTable } from './routes/route-table.ts';
 import { watchReadiness } from './routes/watch-readiness.ts';
 import { createUpstreamClient } from './upstream/upstream-client.ts';
 
-/** What a test may put in the place of the server that holds the routes, and times that it cannot wait for. */
+/** Replacements for tests: of the server with the routes, and of times and limits. */
 export type GatewayOverrides = {
   readonly routes?: OpenRouteSource;
   readonly reports?: ReportSink;
@@ -36,9 +36,9 @@ export type GatewayOverrides = {
   readonly maxBodyMs?: number;
   readonly clientIdleMs?: number;
   readonly maxHeldAnswerBytes?: number;
-  /** How long requests in flight may go on after the gateway was told to end. */
+  /** Grace period for requests in flight after the shutdown began, milliseconds. */
   readonly drainMs?: number;
-  /** How long idle connections are kept then, so that their clients are told. */
+  /** How long idle connections are kept then, so that their next answer says `connection: close`. */
   readonly idleMs?: number;
 };
 
@@ -50,18 +50,18 @@ export type GatewayService = AsyncDisposable & {
   isReady(): boolean;
 };
 
-/** Bodies of requests that are held at the same time, bytes. */
+/** Budget for the request bodies of all requests together, bytes. */
 const bodyBudgetBytes = 256 * 1_048_576;
-/** The longest that a client may read nothing of an answer that waits for it, milliseconds. */
+/** How long a client may read nothing of an answer before its connection is closed, milliseconds. */
 const clientIdleMs = 30_000;
 const drainMs = 20_000;
-/** How long clients with open connections may still begin a request, whose answer tells them to open another one. */
+/** How long clients may still begin a request on an open connection; its answer says `connection: close`. */
 const idleMs = 2_000;
-/** How long interrupted requests may take to say so. */
+/** How long interrupted requests have to send their error. */
 const interruptedMs = 2_000;
 const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 16_384 } as const;
 
-/** Composes one gateway replica. Disposing drains: streams may finish within `drainMs`, then they are told why not. */
+/** Composes one gateway replica. Disposing drains: streams may finish within `drainMs`, then they end with an error. */
 export async function createGatewayService(
   config: GatewayConfig,
   secrets: GatewaySecrets,
@@ -111,7 +111,7 @@ export async function createGatewayService(
   };
 }
 
-/** Who may call, where calls go and within which bounds. */
+/** Authentication, the upstream client and the bounds of requests. */
 function composeAccess(
   parts: AsyncDisposableStack,
   config: GatewayConfig,
@@ -138,7 +138,7 @@ type HeldRoutes = {
   readonly table: RouteTable;
   readonly pins: Gateway['pins'];
   isReady(): boolean;
-  /** Says that no more traffic is wanted. */
+  /** Reports that the replica is not ready any more. */
   withdraw(): void;
 };
 
@@ -200,7 +200,7 @@ function required(kube: KubeClient | undefined): KubeClient {
   return kube;
 }
 
-/** Requests in flight go on; what is not over in time is interrupted and says so to its client. */
+/** Requests in flight may finish within the grace period; the rest is interrupted and ends with an error. */
 async function drainClients(
   clients: Listening,
   shutdown: AbortController,

@@ -111,6 +111,13 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
       await until('the second client is known', async () => (await say('kept', 'hello', { key })).status === 200);
       for (const who of [platform.key, key]) {
         expect((await say('kept', `about ${denied}`, { key: who })).status).toBe(403);
+        expect((await say('kept', `about ${denied}`, { key: who, stream: true })).status).toBe(403);
+        const embedding = await fetch(`${platform.status().addresses.gateway}/v1/embeddings`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${who}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'kept', input: ['hello', `about ${denied}`] }),
+        });
+        expect(embedding.status).toBe(403);
       }
       await act.savePolicy(id, { status: 'archived' });
       const after = await act.readBinding(modelId);

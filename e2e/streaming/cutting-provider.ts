@@ -4,10 +4,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MadeStream } from './make-stream.ts';
 import { createRandom, type Random } from './random.ts';
 
-/** A provider that sends made streams over TCP, cut into segments anywhere: in frames, characters and HTTP chunks. */
+/** A provider that sends generated streams over TCP, cut anywhere: inside frames, characters and HTTP chunks. */
 export type CuttingProvider = AsyncDisposable & {
   readonly url: string;
-  /** Sends this stream to whoever asks with its seed as the last message. */
+  /** Answers requests whose last message is the seed of this stream. */
   offer(stream: MadeStream): void;
   withdraw(stream: MadeStream): void;
 };
@@ -40,7 +40,7 @@ export async function startCuttingProvider(): Promise<CuttingProvider> {
   };
 }
 
-/** Reads requests one after the other and answers each; the gateway sends no two at once on a connection. */
+/** Answers requests one after the other, because the gateway does not pipeline. */
 async function serve(socket: Socket, find: (seed: number) => MadeStream | undefined): Promise<void> {
   let unread = Buffer.alloc(0);
   for await (const part of socket as AsyncIterable<Buffer>) {

@@ -3,7 +3,7 @@ import type { MadeStream } from './make-stream.ts';
 /** What a client received. */
 export type Received = { readonly status: number; readonly text: string };
 
-/** How a stream ended for its client: as it should, or in which way it did not. */
+/** The result of a stream for its client. */
 export type StreamVerdict =
   | { readonly kind: 'good' }
   /** A clean stream that was stopped by a rule. */
@@ -14,7 +14,7 @@ const denied = JSON.stringify({
   error: { message: 'Запрос отклонён политикой', type: 'guardrail_blocked', param: null, code: 'policy_denied' },
 });
 
-/** Holds what a client received against what the provider sent. */
+/** Compares the stream that a client received with the one that the provider sent. */
 export function judgeStream(stream: MadeStream, received: Received): StreamVerdict {
   if (received.status !== 200) return bad(`status ${received.status}`);
   const events = readEvents(received.text);

@@ -4,7 +4,7 @@ import { tokenText } from './token-words.ts';
 
 /** One streamed answer as a provider sends it. */
 export type MadeStream = {
-  /** The seed that makes it again. */
+  /** The seed that generates it. */
   readonly seed: number;
   /** What is forbidden in it, and where it begins in UTF-16 units and in bytes; undefined for a clean stream. */
   readonly forbidden: { readonly phrase: Phrase; readonly start: number; readonly startBytes: number } | undefined;
@@ -20,7 +20,7 @@ export type MadeStream = {
 
 export type StreamKind =
   | { readonly kind: 'clean' }
-  /** Clean for rules of whole tokens, unless a cut makes one of a part of a word. */
+  /** Clean for token rules, unless a window cuts a word. */
   | { readonly kind: 'tokens' }
   | { readonly kind: 'forbidden'; readonly phrase: Phrase; readonly offset: number };
 
@@ -32,7 +32,7 @@ const withoutText = [
   {},
 ];
 
-/** Makes a stream of its seed: script, text, cutting into frames and the way each frame is written. */
+/** Generates a stream from its seed: script, text, frames and the JSON form of each frame. */
 export function makeStream(seed: number, kind: StreamKind): MadeStream {
   const random = createRandom(seed);
   const script = kind.kind === 'forbidden' ? kind.phrase.script : random.pick(scriptNames);

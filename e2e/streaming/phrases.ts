@@ -1,8 +1,8 @@
 import type { Random } from './random.ts';
 
 /**
- * A script in which answers are written. Phrases are built of `lone`, `first`, `fill` and `last`, which clean text
- * never uses as a phrase does, so that no phrase lies in another one and none comes about by chance.
+ * A writing system of answers. Phrases consist of `lone`, `first`, `fill` and `last`, which clean text never combines in
+ * the same way, so that no phrase contains another one and none occurs by chance.
  */
 type Script = {
   readonly words: readonly string[];
@@ -48,7 +48,7 @@ const scripts: Readonly<Record<ScriptName, Script>> = {
 
 export const scriptNames = Object.keys(scripts) as ScriptName[];
 
-/** The longest phrase that windows must find, bytes (document 1, section 4.7). */
+/** The longest phrase that windows must find, bytes (`gateway:stream:overlap-256`). */
 const longestPhrase = 256;
 
 export type Phrase = { readonly script: ScriptName; readonly text: string; readonly bytes: number };
@@ -66,7 +66,7 @@ export function allPhrases(): readonly Phrase[] {
   });
 }
 
-/** A phrase without its last character and then something else: no rule may stop it. */
+/** A phrase with another end, which no rule may stop. */
 export function nearMiss(phrase: Phrase): string {
   const { words, last } = scripts[phrase.script];
   return `${phrase.text.slice(0, -last.length)}${words[0]}`;

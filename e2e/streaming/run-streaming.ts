@@ -28,9 +28,9 @@ export type StreamingReport = {
   readonly phrases: number;
   readonly lengths: number;
   readonly offsets: number;
-  /** Clean streams that a rule of whole tokens stopped because a cut made a word look like one. */
+  /** Clean streams that a token rule stopped because a window cut a word. */
   readonly falseStops: number;
-  /** Everything that must not be, each with the seed of its stream. */
+  /** Violations, each with the seed of its stream. */
   readonly violations: readonly string[];
 };
 
@@ -39,7 +39,7 @@ const offsets = 2_560;
 const connections = 16;
 const aliases = { phrases: 'phrases', tokens: 'tokens' } as const;
 
-/** Sends made streams through a real gateway with a real runtime and judges what every client received. */
+/** Sends generated streams through a real gateway and runtime, and compares what every client received. */
 export async function runStreaming({ streams, seed, say }: StreamingRun): Promise<StreamingReport> {
   await using provider = await startCuttingProvider();
   await using world = await startGuardedGateway({ bundle: phraseBundle() });
@@ -110,7 +110,7 @@ function take<T>(items: readonly T[], index: number): T {
   return item;
 }
 
-/** @returns what was wrong, or undefined */
+/** @returns the fault, or undefined */
 async function sendThrough(
   client: StreamClient,
   provider: CuttingProvider,

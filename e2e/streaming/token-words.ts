@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 /** Short terms that a rule looks for as whole tokens. */
 export const tokens = ['cat', 'art', 'кот', 'он', 'id', 'ass'] as const;
 
-/** Longer words that hold such a term at their end, their begin or inside: no rule of tokens may match them. */
+/** Words that contain such a term at the end, at the start or inside; no token rule may match them. */
 const words = [
   'concatenate',
   'tomcat',

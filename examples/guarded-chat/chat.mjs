@@ -7,7 +7,7 @@ try {
   for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');
   process.stdout.write('\n');
 } catch (error) {
-  // What was written before is no answer: the guardrail stopped it, or the check failed.
+  // The text so far is incomplete: the guardrail stopped the answer, or the check failed.
   process.stdout.write(`\n[incomplete: ${error.type ?? error.message}]\n`);
   process.exitCode = 1;
 }

@@ -11,6 +11,6 @@ try:
             print(chunk.choices[0].delta.content or "", end="", flush=True)
     print()
 except APIError as error:
-    # What was written before is no answer: the guardrail stopped it, or the check failed.
+    # The text so far is incomplete: the guardrail stopped the answer, or the check failed.
     print(f"\n[incomplete: {error.type or error}]")
     sys.exit(1)

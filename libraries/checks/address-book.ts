@@ -1,15 +1,15 @@
 import type { Clock } from '#kit/time/clock';
 import { openRuntimeAddress, type RuntimeAddress } from './runtime-address.ts';
 
-/** The processes that a client has called, each with its own pool and bound. */
+/** The runtime processes that a client has called, each with its own connection pool and limit. */
 export type AddressBook = {
-  /** The least busy of the origins other than `except`; undefined when there is none. */
+  /** The origin with the fewest calls in flight, without `except`; undefined when no other one exists. */
   pick(origins: readonly string[], except: string | undefined): RuntimeAddress | undefined;
   /** Waits for calls in flight. */
   close(): Promise<void>;
 };
 
-/** Addresses that nobody used for so long are let go when a new one comes: workloads come and go with applications. */
+/** Addresses unused for this time are closed when a new one is opened, because workloads change with applications. */
 const forgetAfterMs = 60_000;
 
 export function createAddressBook(maxInFlight: number, clock: Clock): AddressBook {

@@ -1,28 +1,28 @@
 import { type CheckErrorCode, checkErrors } from '#contracts/checks';
 
-/** Failures that the client finds by itself, beside the codes that a runtime answers with. */
+/** Failures that the check client reports, in addition to the codes of the runtime. */
 export const clientFailures = {
-  timeout: 'The check did not end within its budget.',
-  aborted: 'The caller gave the check up.',
+  timeout: 'The check did not end before its deadline.',
+  aborted: 'The caller aborted the check.',
   network: 'The runtime could not be reached, or the connection broke before the answer was complete.',
-  no_address: 'No process runs the policy.',
+  no_address: 'The workload of the policy has no address.',
   no_token: 'The token for the runtime cannot be read.',
   redirected: 'The runtime answered with a redirect, which is never followed.',
-  unexpected_status: 'The runtime answered with a status or an error body outside of its contract.',
-  invalid_answer: 'The runtime answered with something that is not a complete result.',
-  mask_mismatch: 'The runtime answered with a mask of another count, order or role of messages.',
+  unexpected_status: 'The runtime answered with a status or error body that its contract does not have.',
+  invalid_answer: 'The answer of the runtime is not a complete result.',
+  mask_mismatch: 'The mask of the runtime has another count, order or role of messages than the request.',
 } as const satisfies Record<string, string>;
 
 export type ClientFailureCode = keyof typeof clientFailures;
-/** Why a check has no decision: a code of the runtime (document 1, section 7) or a finding of the client. */
+/** Why a check has no decision: a code of the runtime or of the check client. */
 export type CheckFailure = CheckErrorCode | ClientFailureCode;
 
 /** A check that has no decision. The action that it protects is forbidden. */
 export type FailedCheck = { readonly kind: 'failed'; readonly code: CheckFailure; readonly message: string };
 
 /**
- * What a check came to. `contents` of a mask stand by position for the contents that were sent.
- * `failed` is neither a pass nor a deny: nothing may go on until another check has succeeded.
+ * The result of a check. `contents` of a mask replace the contents that were sent, by position.
+ * `failed` is neither a pass nor a deny: the protected action is forbidden until a check succeeds.
  */
 export type CheckOutcome =
   | { readonly kind: 'pass' }
@@ -30,7 +30,7 @@ export type CheckOutcome =
   | { readonly kind: 'deny' }
   | FailedCheck;
 
-/** Our own sentence for the code; what a runtime wrote is never handed on. */
+/** The failure of a code with its message from the tables here; the message of a runtime is never used. */
 export function failedCheck(code: CheckFailure): FailedCheck {
   return { kind: 'failed', code, message: isClientFailure(code) ? clientFailures[code] : checkErrors[code].meaning };
 }

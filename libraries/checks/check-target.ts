@@ -2,8 +2,8 @@ import type { Stage } from '#contracts/policy';
 import { contextHeaders, type ResponseMode } from '#contracts/profiles';
 
 /**
- * Where and by what a check is judged. It is fixed before the call and holds for the whole check
- * (document 1, section 4.6, step 1); it comes from configuration, never from a request of somebody else.
+ * Addresses, policy and limits of a check. It is fixed before the call and holds for the whole check. It comes from
+ * configuration, never from the request of a client (`guardrail:headers:context-from-trusted-configuration`).
  */
 export type CheckTarget = {
   /** Origins of the processes of one workload, such as `http://127.0.0.1:9001`. */
@@ -20,7 +20,7 @@ export type CheckTarget = {
   readonly deadlineMs: number;
 };
 
-/** The headers of a check but for the token (document 1, section 4.1). */
+/** The headers of a check without the token. */
 export function checkHeaders(target: CheckTarget, mode: ResponseMode): Record<string, string> {
   return {
     'content-type': 'application/json',
@@ -32,7 +32,7 @@ export function checkHeaders(target: CheckTarget, mode: ResponseMode): Record<st
   };
 }
 
-/** The body of a check: role and content only, whatever else a message of the caller carries. */
+/** The body of a check: role and content only, whatever other members the messages of the caller have. */
 export function checkBody(stage: Stage, messages: readonly { role: string; content: string }[]): Buffer {
   const plain = messages.map(({ role, content }) => ({ role, content }));
   const body = stage === 'request' ? { messages: plain } : { choices: plain.map((message) => ({ message })) };

@@ -40,7 +40,7 @@ const reset: Behaviour = (socket) => socket.resetAndDestroy();
 describe('what is sent', () => {
   verifies(
     ['client:prepare:policy-fixed', 'guardrail:headers:context-from-trusted-configuration'],
-    'the context headers are those of the target, whatever the messages carry, and hold for both attempts',
+    'context headers come from the target alone, and are the same for both attempts',
     async () => {
       runtime.behave(answerWith(503, errorBody('overloaded')));
       second.behave(answerWith(503, errorBody('overloaded')));
@@ -67,7 +67,7 @@ describe('what is sent', () => {
     },
   );
 
-  test('the response stage sends choices and the mode it was given', async () => {
+  test('a check of the response stage sends choices and the given mode', async () => {
     await client.check(targetOf([runtime.origin]), 'response', hello, { mode: 'sse-reject' });
     expect(runtime.received[0]).toMatchObject({ path: '/response' });
     expect(runtime.received[0]?.headers[contextHeaders.responseMode]).toBe('sse-reject');
@@ -109,7 +109,7 @@ describe('what is sent', () => {
 describe('a runtime that does not answer as it should', () => {
   verifies(
     ['client:call:bounded-wait', 'guardrail:errors:network-failure'],
-    'a runtime that is frozen, or slower than the budget, ends in a time-out',
+    'a check of a frozen or slow runtime ends with a timeout',
     async () => {
       runtime.behave(() => undefined);
       const slow = targetOf([runtime.origin], { deadlineMs: 250 });
@@ -133,7 +133,7 @@ describe('a runtime that does not answer as it should', () => {
 
   verifies(
     ['client:failure:non-200-forbids', 'guardrail:errors:503-not-always-temporary'],
-    'every other status is a failure, with the code of the runtime where its body is an error body',
+    'every status other than 200 is a failure, with the code of a valid error body',
     async () => {
       const cases: readonly (readonly [number, unknown, string])[] = [
         [500, passResult, 'unexpected_status'],
@@ -167,7 +167,7 @@ describe('a runtime that does not answer as it should', () => {
 
   verifies(
     ['client:failure:network-forbids', 'guardrail:errors:network-failure'],
-    'no name, no connection, no TLS, a reset and an early end are failures',
+    'a failed name lookup, connection or TLS handshake, a reset and an early end are failures',
     async () => {
       const closed = createServer().listen(0, '127.0.0.1');
       await once(closed, 'listening');
@@ -201,14 +201,14 @@ describe('a runtime that does not answer as it should', () => {
     },
   );
 
-  test('a half-closed connection still gives its answer', async () => {
+  test('an answer over a half-closed connection is read', async () => {
     runtime.behave((socket) => socket.end(rawAnswer(200, JSON.stringify(passResult), { connection: 'close' })));
     expect(await check()).toEqual({ kind: 'pass' });
   });
 
   verifies(
     ['client:result:truncated-action'],
-    'an answer that is cut, at any byte, is a failure, whether its length says so or not',
+    'an answer cut at any byte is a failure, with and without Content-Length',
     async () => {
       const body = JSON.stringify(requestMask(said('[email]')));
       for (let length = 0; length < body.length; length += 1) {
@@ -227,7 +227,7 @@ describe('a runtime that does not answer as it should', () => {
     },
   );
 
-  test('garbage and a huge answer are failures', async () => {
+  test('garbage and an answer over the limit are failures', async () => {
     runtime.behave((socket) => socket.write('SSH-2.0-OpenSSH_9.2p1\r\n'));
     expect(await check()).toMatchObject({ kind: 'failed', code: 'network' });
     runtime.behave((socket) => socket.write(Buffer.from([0, 255, 1, 254, 13, 10, 13, 10])));
@@ -253,7 +253,7 @@ describe('a runtime that does not answer as it should', () => {
 describe('a second attempt', () => {
   const both = () => targetOf([runtime.origin, second.origin]);
 
-  test('overloaded once, then a pass on the other process', async () => {
+  test('an overloaded process is retried once on the other one', async () => {
     const overloaded = answerWith(503, errorBody('overloaded'));
     for (const [busy, free] of [
       [runtime, second],
@@ -268,7 +268,7 @@ describe('a second attempt', () => {
     expect(runtime.received.length + second.received.length).toBeGreaterThan(8);
   });
 
-  test('overloaded twice is overloaded, after exactly two calls; with one process after one', async () => {
+  test('two overloaded processes give overloaded after two calls, and a single one after one call', async () => {
     runtime.behave(answerWith(503, errorBody('overloaded')));
     second.behave(answerWith(503, errorBody('overloaded')));
     expect(await client.check(both(), 'request', hello)).toMatchObject({ kind: 'failed', code: 'overloaded' });
@@ -277,7 +277,7 @@ describe('a second attempt', () => {
     expect(runtime.received).toHaveLength(2);
   });
 
-  test('a connection lost before an answer began is tried once more, one lost in an answer is not', async () => {
+  test('a connection lost before the answer is retried once, and one lost during the answer is not', async () => {
     runtime.behave(reset);
     second.behave(reset);
     expect(await client.check(both(), 'request', hello)).toMatchObject({ kind: 'failed', code: 'network' });
@@ -295,7 +295,7 @@ describe('a second attempt', () => {
     expect(runtime.received.length + second.received.length).toBe(before + 1);
   });
 
-  test('an idle connection that the only process closed costs nobody a check', async () => {
+  test('a check succeeds although the only process closed the idle connection', async () => {
     for (let turn = 0; turn < 4; turn += 1) expect(await check()).toEqual({ kind: 'pass' });
     const idle: number[] = [];
     runtime.behave((socket, { place }) => {
@@ -314,7 +314,7 @@ describe('a second attempt', () => {
     expect(runtime.received.length + second.received.length).toBe(1);
   });
 
-  test('both attempts share one budget', async () => {
+  test('both attempts share one deadline', async () => {
     runtime.behave(() => undefined);
     second.behave(() => undefined);
     const late = targetOf([runtime.origin, second.origin], { deadlineMs: 1 });
@@ -324,7 +324,7 @@ describe('a second attempt', () => {
 });
 
 describe('bounds', () => {
-  test('a process gets at most the allowed number of calls at once; the others wait inside their budget', async () => {
+  test('a process gets at most the allowed number of concurrent calls, and further ones wait until their deadline', async () => {
     await using narrow = createCheckClient({ tokenFile: testToken, slackMs: 2_000, maxInFlight: 3 });
     let open = 0;
     let most = 0;
@@ -349,7 +349,7 @@ describe('bounds', () => {
     expect(frozen.map((outcome) => outcome.kind === 'failed' && outcome.code)).toEqual(Array(5).fill('timeout'));
   });
 
-  test('a caller that gives up ends the call', async () => {
+  test('an aborted check ends its call', async () => {
     const given = new AbortController();
     runtime.behave((socket) => {
       socket.on('close', () => runtime.received.push({ path: 'closed', headers: {}, body: '', place: 0 }));
@@ -364,7 +364,7 @@ describe('bounds', () => {
 });
 
 describe('a probe', () => {
-  test('sends no message and is answered by message_limit alone', async () => {
+  test('a probe sends no message and succeeds with message_limit only', async () => {
     const target = targetOf([runtime.origin]);
     runtime.behave(answerWith(422, errorBody('message_limit')));
     expect(await client.probe(target)).toEqual({ ok: true });

@@ -15,11 +15,11 @@ export type { CheckFailure, CheckOutcome } from './check-outcome.ts';
 export type { CheckTarget } from './check-target.ts';
 
 export type CheckClientOptions = {
-  /** The token of the runtimes; its first line is sent. */
+  /** Token file of the runtimes; its first line is sent. */
   readonly tokenFile: TokenFile;
   /** Milliseconds that a check may take beyond the deadlineMs of its policy; 500 when absent. */
   readonly slackMs?: number;
-  /** Calls at the same time to one process; the default of maxConcurrency when absent. More wait inside their budget. */
+  /** Concurrent calls to one process; the default of maxConcurrency when absent. Further calls wait until their deadline. */
   readonly maxInFlight?: number;
   readonly clock?: Clock;
 };
@@ -31,11 +31,11 @@ export type ProbeOutcome =
   | { readonly ok: false; readonly code: CheckFailure; readonly message: string };
 
 /**
- * The client of the guardrail runtime (document 1, section 4.6).
- * A check never throws: whatever goes wrong is an outcome that forbids the action. It is judged by one target and
- * ends within deadlineMs and the slack. A runtime that is overloaded, or lost before it began to answer, is tried
- * once more on another process of the workload (a lost connection on the only one, where that is all there is:
- * an idle connection may just have been closed); a deny, and every other answer, is final.
+ * The client of the guardrail runtime (`client:*` of the requirements).
+ * A check never throws: every fault is an outcome that forbids the action. It uses one target and ends within deadlineMs
+ * and the slack. When a runtime is overloaded, or the connection is lost before the answer began, the check is retried
+ * once on another process of the workload, after a lost connection on the same one where it is the only one (an idle
+ * connection may just have been closed). A deny and every other answer are final.
  */
 export type CheckClient = AsyncDisposable & {
   check(
@@ -44,18 +44,18 @@ export type CheckClient = AsyncDisposable & {
     messages: readonly CheckMessage[],
     options?: CheckOptions,
   ): Promise<CheckOutcome>;
-  /** A check with zero messages, which calls no rule: message_limit proves token, digest, policy and profile. */
+  /** A check without messages, which runs no rule: the answer message_limit proves token, digest, policy and profile. */
   probe(target: CheckTarget, options?: { readonly signal?: AbortSignal }): Promise<ProbeOutcome>;
 };
 
-/** What a result or an error body holds beside the masked body. */
+/** Bytes of a result or an error body in addition to the masked body. */
 const answerOverheadBytes = 1_024;
 
 export function createCheckClient(options: CheckClientOptions): CheckClient {
   const { tokenFile, slackMs = 500, maxInFlight = limits.maxConcurrency.default, clock = systemClock } = options;
   const addresses = createAddressBook(maxInFlight, clock);
 
-  /** Sends within the budget: at most two attempts, the second one on another process where there is one. */
+  /** At most two attempts before the deadline, the second one on another process if there is one. */
   async function send(
     target: CheckTarget,
     stage: Stage,

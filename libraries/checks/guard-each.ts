@@ -5,8 +5,9 @@ import type { CheckClient } from './client.ts';
 import { type FieldsOutcome, type GuardFieldsOptions, guardFields } from './guard-fields.ts';
 
 /**
- * Judges documents independently: one check for each, since one check judges its whole message set
- * (document 1, section 2.7, rule 8), with at most `concurrency` of them at a time.
+ * Judges documents independently: one check for each, because a check judges its whole message set
+ * (`guardrail:execution:whole-set-judged`), with at most `concurrency` checks at a time. So far only tests call it; the
+ * retrieval and memory services will.
  * @returns an outcome under the name of every document, in their order
  */
 export async function guardEach(

@@ -49,7 +49,7 @@ const masking: Behaviour = (socket, { body }) => {
 
 verifies(
   ['guardrail:usage:direct-call', 'client:result:only-after-pass-or-valid-mask'],
-  'a service checks before it stores and indexes: after a pass the original is there',
+  'a service stores and indexes the original after a pass',
   async () => {
     expect(await caller.submit(letter)).toMatchObject({ kind: 'pass' });
     expect(caller.store.get('doc-17')).toEqual(letter);
@@ -59,7 +59,7 @@ verifies(
 
 verifies(
   ['client:prepare:position-table', 'guardrail:text-only:caller-maps-results'],
-  'the table from position to field is the caller’s: no name leaves it, and the result finds its field by position',
+  'field names of the caller are not sent, and results map to fields by position',
   async () => {
     runtime.behave(masking);
     const fields = new Map([
@@ -86,7 +86,7 @@ verifies(
 
 verifies(
   ['client:mask:original-not-stored', 'client:mask:original-not-indexed', 'guardrail:mask:replaces-checked-body-only'],
-  'after a mask the masked text alone is stored and indexed; identifiers, access list and metadata stay as they were',
+  'after a mask only the masked text is stored and indexed, and identifiers, access list and metadata are unchanged',
   async () => {
     runtime.behave(masking);
     expect(await caller.submit(letter)).toMatchObject({ kind: 'mask' });
@@ -107,7 +107,7 @@ verifies(
     'client:result:unknown-action',
     'guardrail:mask:client-rejects-difference',
   ],
-  'nothing is stored or indexed after anything but a pass or a valid mask, until a check succeeds',
+  'a service stores and indexes nothing until a check gives a pass or a valid mask',
   async () => {
     const faults: readonly Behaviour[] = [
       answerWith(200, denyResult),
@@ -166,7 +166,7 @@ verifies(
   },
 );
 
-test('no text at all is a failure, not a pass', async () => {
+test('a check without any text is a failure, not a pass', async () => {
   const outcome = await guardFields(client, targetOf([runtime.origin]), 'request', new Map());
   expect(outcome).toMatchObject({ kind: 'failed', code: 'message_limit' });
   expect(runtime.received).toHaveLength(0);

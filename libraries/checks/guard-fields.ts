@@ -5,8 +5,8 @@ import type { CheckTarget } from './check-target.ts';
 import type { CheckClient } from './client.ts';
 
 /**
- * What a caller may do with its texts. `fields` holds the texts to go on with, under the caller's own names:
- * the original ones after a pass, the masked ones after a mask. After `deny` and `failed` there is nothing to go on with.
+ * The decision about the texts of a caller. `fields` has the texts that it may use, under its own names: the originals
+ * after a pass, the masked ones after a mask. After `deny` and `failed` it may use none.
  */
 export type FieldsOutcome =
   | { readonly kind: 'pass'; readonly fields: ReadonlyMap<string, string> }
@@ -15,16 +15,16 @@ export type FieldsOutcome =
   | FailedCheck;
 
 export type GuardFieldsOptions = {
-  /** The role of each message; it carries no meaning to the runtime (document 1, section 2.1). `user` when absent. */
+  /** The role of each message, which has no meaning for the runtime. `user` when absent. */
   readonly role?: string;
   readonly mode?: ResponseMode;
   readonly signal?: AbortSignal;
 };
 
 /**
- * Judges named texts as one check. The table from position to name is fixed before the call and maps the result back
- * (document 1, section 4.6, step 1); names, identifiers and metadata of the caller never leave it.
- * No text at all fails with message_limit: a caller that found nothing to judge says so itself.
+ * Judges named texts as one check. The table from position to name is fixed before the call and maps the result back;
+ * names, identifiers and metadata of the caller are not sent. An empty map fails with message_limit: the caller decides
+ * itself what to do without any text. So far only tests call it; the retrieval and memory services will.
  */
 export async function guardFields(
   client: CheckClient,

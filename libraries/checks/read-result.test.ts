@@ -20,21 +20,21 @@ describe('a result', () => {
 
   verifies(
     ['client:result:handles-deny', 'guardrail:deny:status-alone-insufficient'],
-    'a deny comes with status 200 too and is told apart by its action alone',
+    'a deny has status 200 and is recognised by its action',
     () => {
       expect(request(denyResult)).toEqual({ kind: 'deny' });
       expect(response(denyResult)).toEqual({ kind: 'deny' });
     },
   );
 
-  verifies(['client:result:handles-mask'], 'a valid mask gives the contents to go on with, by position', () => {
+  verifies(['client:result:handles-mask'], 'a valid mask gives the masked contents by position', () => {
     expect(request(requestMask(...cleaned))).toEqual({ kind: 'mask', contents: ['write to [email]', 'be kind'] });
     expect(response(responseMask(...cleaned))).toEqual({ kind: 'mask', contents: ['write to [email]', 'be kind'] });
   });
 
   verifies(
     ['client:result:validates-schema'],
-    'the result of the other path and every member too many is a technical error',
+    'a result of the other path, or with an additional member, is a technical error',
     () => {
       expect(request(responseMask(...cleaned))).toMatchObject(invalid);
       expect(response(requestMask(...cleaned))).toMatchObject(invalid);
@@ -101,7 +101,7 @@ describe('a result', () => {
     },
   );
 
-  test('a mask where a stream must be stopped is a technical error; on the request path the mode has no effect', () => {
+  test('a mask in mode sse-reject is a technical error, except on the request path', () => {
     expect(readResult(bytes(responseMask(...cleaned)), 'response', 'sse-reject', sent)).toMatchObject(invalid);
     expect(readResult(bytes(requestMask(...cleaned)), 'request', 'sse-reject', sent)).toMatchObject({ kind: 'mask' });
   });

@@ -11,9 +11,9 @@ import { JsonError, parseStrict } from '#kit/json/parse-strict';
 import { type CheckOutcome, type FailedCheck, failedCheck, isCheckErrorCode } from './check-outcome.ts';
 
 /**
- * The outcome of an answer with status 200 (document 1, section 4.6, steps 5 and 6).
- * Anything that is not exactly one of the results, a mask that does not fit what was sent, and a mask where the
- * runtime had to reject (section 4.1, rule 6) are technical errors.
+ * The outcome of an answer with status 200 (`client:result:validates-schema`).
+ * An answer other than exactly one of the results, a mask with another count, order or role of messages, and a mask in
+ * mode `sse-reject` are technical errors.
  */
 export function readResult(
   answer: Uint8Array,

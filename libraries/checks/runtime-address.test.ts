@@ -16,7 +16,7 @@ async function answering(bytes: string): Promise<{ readonly server: Server; read
   return { server, origin: `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}` };
 }
 
-test('a call whose time is over before it begins is not sent and holds no place', async () => {
+test('a call whose deadline has passed is not sent and releases its slot', async () => {
   const { server, origin } = await answering('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
   await using address = openRuntimeAddress(origin, 1, () => 0);
   const reason = new Error('over');
@@ -30,13 +30,13 @@ test('a call whose time is over before it begins is not sent and holds no place'
   server.close();
 });
 
-test('a call that is given up before a connection is there ends at once', async () => {
+test('a call that is aborted while it connects ends at once', async () => {
   const { server, origin } = await answering('');
   await using address = openRuntimeAddress(origin, 1, () => 0);
   const given = new AbortController();
   const going = address.call(call, given.signal);
-  given.abort(new Error('given up'));
-  await expect(going).rejects.toThrow('given up');
+  given.abort(new Error('aborted'));
+  await expect(going).rejects.toThrow('aborted');
   expect(address.inUse()).toBe(0);
   server.close();
 });

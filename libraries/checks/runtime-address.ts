@@ -1,7 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 
-/** What a runtime answered, whole; or how far the attempt came. `lost` and `broken` tell apart what may be tried again. */
+/** The whole answer of a runtime, or how the attempt failed. Only a `lost` one may be retried. */
 export type Attempt =
   | { readonly kind: 'answer'; readonly status: number; readonly bytes: Buffer }
   /** The answer is longer than any answer of the contract. */
@@ -15,7 +15,7 @@ export type CheckCall = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Bytes of an answer that are read at most. */
+  /** Most bytes of an answer that are read. */
   readonly maxAnswerBytes: number;
 };
 
@@ -27,12 +27,12 @@ export type RuntimeAddress = AsyncDisposable & {
   lastUse(): number;
   /**
    * One call, without redirects and without a retry.
-   * Rejects with the reason of the signal when it ends first, waiting for a free place included.
+   * Rejects with the reason of the signal when that is aborted first, also while it waits for a free connection.
    */
   call(call: CheckCall, signal: AbortSignal): Promise<Attempt>;
 };
 
-/** Undici's codes for a connection that ended without being asked to, before or while an answer came. */
+/** Undici's codes for a connection that was lost before or during an answer. */
 const lostCodes = new Set(['UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
 const connectCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ECONNABORTED']);
 
@@ -67,8 +67,8 @@ export function openRuntimeAddress(origin: string, maxInFlight: number, now: () 
 }
 
 /**
- * Sends one call and collects its answer. The low-level form of the package: a check is small and often made, and the
- * stream that its other forms make of an answer costs more than the answer.
+ * Sends one call and collects its answer with undici's `dispatch`: checks are small and frequent, and the stream that the
+ * other methods create for an answer costs more than the answer.
  */
 function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Attempt> {
   signal.throwIfAborted();

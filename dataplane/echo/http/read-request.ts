@@ -4,7 +4,7 @@ import { drainRefused, readBody } from '#kit/http/read-body';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
 import { sendFault } from './error-answer.ts';
 
-/** As much as a model gateway lets through. */
+/** The limit of the gateway, bytes. */
 const maxBodyBytes = 20 * 1_024 * 1_024;
 
 /** The checked body of a request; undefined when a fault was answered instead, or the client is gone. */

@@ -3,13 +3,13 @@ import type { CheckMessage } from '#contracts/checks';
 export type ByteRange = { readonly start: number; readonly end: number };
 
 /**
- * Where the text of one check message stands in the body: nowhere, as one JSON string, or in several parts of a list,
- * of which the first keeps a cleaned text and the others go.
+ * The place of one check message's text in the body: nowhere, one JSON string, or several parts of a list, of which the
+ * first receives the cleaned text and the others are removed.
  */
 export type TextPlace =
   | { readonly kind: 'absent' }
   | { readonly kind: 'string'; readonly string: ByteRange }
   | { readonly kind: 'parts'; readonly string: ByteRange; readonly others: readonly ByteRange[] };
 
-/** One message of a check and its place: the table from position to field (document 1, section 4.6, step 1). */
+/** One message of a check and its place in the body (`client:prepare:position-table`). */
 export type CheckUnit = CheckMessage & { readonly place: TextPlace };

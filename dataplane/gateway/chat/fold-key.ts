@@ -7,8 +7,8 @@ export function foldKey(key: string): string {
 }
 
 /**
- * Whether a key equals one of `known` only after folding. Such a key would be read by one program as the known one and
- * by another as something else, and so slip past a check.
+ * Whether a key equals one of `known` only after folding. One program would read such a key as the known one and another
+ * would not, so its value could bypass a check.
  */
 export function isDisguised(key: string, known: ReadonlySet<string>): boolean {
   return !known.has(key) && known.has(foldKey(key));

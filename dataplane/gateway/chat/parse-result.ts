@@ -4,7 +4,7 @@
  */
 export type RequestRefusal = { readonly code: RequestRefusalCode; readonly param: string | null };
 
-/** Why; the table in `http/errors.ts` gives each its status and sentence. */
+/** The reason; the table in `http/errors.ts` has the status and message of each. */
 export type RequestRefusalCode =
   | 'invalid_json'
   | 'invalid_request'
@@ -31,7 +31,7 @@ export function accept<T>(value: T): { readonly ok: true; readonly value: T } {
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 
-/** The place of a key below another place; a key that is no identifier is not repeated. */
+/** The place of a key below another place; a key that is not an identifier is left out. */
 export function placeOf(parent: string, key: string): string {
   if (!identifier.test(key)) return parent === '' ? '(root)' : parent;
   return parent === '' ? key : `${parent}.${key}`;

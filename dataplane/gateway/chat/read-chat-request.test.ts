@@ -42,7 +42,7 @@ const image = (data: string) => ({ type: 'image_url', image_url: { url: `data:im
 describe('the texts of a request', () => {
   verifies(
     ['gateway:extract:text-parts', 'gateway:extract:images-not-analyzed', 'gateway:extract:images-never-sent'],
-    'are the text parts alone, joined by one space; attachments stay out',
+    'the checked text of a message is its text parts joined by one space, without attachments',
     () => {
       const content = [
         { type: 'text', text: 'one' },
@@ -56,7 +56,7 @@ describe('the texts of a request', () => {
 
   verifies(
     ['gateway:extract:tool-results-checked', 'gateway:extract:tool-arguments-not-analyzed'],
-    'hold the text of tool results and not the arguments of tool calls',
+    'the text of tool results is checked, and arguments of tool calls are not',
     () => {
       const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":"argument"}' } };
       const messages = [
@@ -72,7 +72,7 @@ describe('the texts of a request', () => {
     },
   );
 
-  test('come from every role, refusals as a message of their own', () => {
+  test('texts of every role are checked, and a refusal as a separate message', () => {
     const messages = [
       { role: 'developer', content: 'd' },
       { role: 'narrator', content: 'n' },
@@ -96,7 +96,7 @@ describe('the texts of a request', () => {
 describe('a masked request', () => {
   verifies(
     ['gateway:mask:text-parts-merged', 'gateway:mask:images-keep-data', 'gateway:mask:images-keep-order'],
-    'has one text part at the place of the first, and its images byte for byte in their order',
+    'a masked message has one text part at the place of the first, and its images byte for byte in their order',
     () => {
       const first = '{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}';
       const second = '{ "image_url" : {"url":"data:image/png;base64,BB\\u003d\\u003d"}, "type":"image_url" }';
@@ -108,8 +108,8 @@ describe('a masked request', () => {
   );
 
   verifies(
-    ['gateway:extract:attachments-preserved', 'gateway:extract:service-fields-preserved'],
-    'keeps every byte outside of the cleaned texts',
+    ['gateway:extract:service-fields-preserved'],
+    'a masked request keeps every byte outside the cleaned texts',
     () => {
       const body =
         '{"temperature":1.50,"model":"m","tools":[{"type":"function","function":{"name":"f"}}],\n "messages":[{"role":"user","content":"bad"},{"role":"assistant","content":"fine","refusal":"bad too","name":"n"}],"seed":12345678901234567890}';
@@ -119,16 +119,16 @@ describe('a masked request', () => {
     },
   );
 
-  test('may become empty, and a text that was escaped and not masked keeps its escapes', () => {
+  test('a masked text may become empty, and an unmasked one keeps its escapes', () => {
     const body = '{"model":"m","messages":[{"role":"user","content":"\\u0061"},{"role":"user","content":"b"}]}';
     expect(masked(body, ['a', ''])).toBe(body.replace('"b"', '""'));
   });
 
-  test('cannot get a text where there was none', () => {
+  test('a mask cannot give text to a message without text', () => {
     expect(() => masked('{"model":"m","messages":[{"role":"user","content":null}]}', ['x'])).toThrow('no place');
   });
 
-  test('without a mask differs in the name of the model only', () => {
+  test('a request without a mask is forwarded unchanged except for the name of the model', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { minLength: 1 }), (contents) => {
         const messages = contents.map((content) => ({ role: 'user', content }));
@@ -154,8 +154,8 @@ describe('a request is refused', () => {
       'invalid_json',
       null,
     ],
-    ['when it is no JSON', 'hello', 'invalid_json', null],
-    ['when it is no object', '[]', 'invalid_request', null],
+    ['when it is not JSON', 'hello', 'invalid_json', null],
+    ['when it is not an object', '[]', 'invalid_request', null],
     ['without a model', { messages: user }, 'invalid_request', 'model'],
     ['for a second model in another case', { model: 'm', Model: 'x', messages: user }, 'ambiguous_key', 'model'],
     ['for a model behind a folded letter', { model: 'm', 'mode\u004c': 'x', messages: user }, 'ambiguous_key', 'model'],
@@ -227,12 +227,12 @@ describe('a request is refused', () => {
       'modalities',
     ],
     ['for a voice', { model: 'm', messages: user, audio: { voice: 'v' } }, 'unsupported_value', 'audio'],
-    ['for a stream that is no flag', { model: 'm', messages: user, stream: 'yes' }, 'invalid_request', 'stream'],
-  ])('%s', (_, body, code, param) => {
+    ['for a stream that is not a boolean', { model: 'm', messages: user, stream: 'yes' }, 'invalid_request', 'stream'],
+  ])('a request is refused %s', (_, body, code, param) => {
     expect(refusalOf(body)).toEqual({ code, param });
   });
 
-  verifies(['gateway:request:n-1-only'], 'for more than one answer, and n of one passes', () => {
+  verifies(['gateway:request:n-1-only'], 'a request with n other than 1 is refused, and n of 1 is accepted', () => {
     for (const n of [2, 0, 1.5, '1']) {
       expect(refusalOf({ model: 'm', messages: user, n })).toEqual({ code: 'unsupported_value', param: 'n' });
     }
@@ -247,13 +247,13 @@ describe('a request is refused', () => {
     ['an image', { messages: [{ role: 'user', content: [image('x')] }] }],
     ['a tool call', { messages: [{ role: 'assistant', tool_calls: [] }] }],
     ['a tool result', { messages: [{ role: 'tool', content: 'x' }] }],
-  ])('under a text profile for %s, and only there', (_, rest) => {
+  ])('%s is refused under a text profile, and only there', (_, rest) => {
     const body = { model: 'm', messages: user, ...rest };
     expect(refusalOf(body, textOnly)?.code).toBe('unsupported_for_profile');
     expect(refusalOf(body)).toBeUndefined();
   });
 
-  test('for a stream when a rule of the policy cannot judge one', () => {
+  test('a stream is refused when a rule of the policy cannot judge one', () => {
     const body = { model: 'm', messages: user, stream: true };
     expect(refusalOf(body, { ...open, streaming: false })).toEqual({ code: 'unsupported_for_policy', param: 'stream' });
     expect(refusalOf({ ...body, stream: false }, { ...open, streaming: false })).toBeUndefined();
@@ -293,13 +293,13 @@ test('parts keep their cache markers, and a marker of another name is refused', 
   });
 });
 
-test('a binding can let further keys through, but none that folds to a known one', () => {
+test('a binding can allow further keys, except one that folds to a known key', () => {
   const rules = { ...open, extraKeys: new Set(['top_k', 'Messages']) };
   expect(refusalOf({ model: 'm', messages: user, top_k: 1 }, rules)).toBeUndefined();
   expect(refusalOf({ model: 'm', messages: user, Messages: 1 }, rules)?.code).toBe('ambiguous_key');
 });
 
-test('whatever the bytes, reading gives a request or a refusal', () => {
+test('reading any bytes gives a request or a refusal', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string(), fc.string({ unit: 'binary' })), (text) => {
       expect(typeof read(text).ok).toBe('boolean');

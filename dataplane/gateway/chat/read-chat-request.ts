@@ -4,7 +4,7 @@ import { chatKeys, findForeignKey } from './known-keys.ts';
 import { accept, type ParseResult, type RequestRefusal, refuse } from './parse-result.ts';
 import { readMessage } from './read-message.ts';
 
-/** What the route of a guarded request allows. */
+/** The forms of request that a guarded route allows. */
 export type ChatRules = {
   readonly textOnly: boolean;
   readonly streaming: boolean;
@@ -15,7 +15,7 @@ export type ChatRules = {
 export type ChatRequest = {
   readonly units: readonly CheckUnit[];
   readonly stream: boolean;
-  /** The answer is asked to be JSON: a mask must leave it readable. */
+  /** The request asks for JSON, so a masked answer must be JSON, too. */
   readonly structured: boolean;
 };
 
@@ -29,8 +29,8 @@ const toolMembers = [
 ] as const;
 
 /**
- * Reads a guarded chat request strictly (DESIGN section 8): keys from a closed list, one answer variant, no output in
- * a form that the check does not see, and under the older profiles text only.
+ * Reads a guarded chat request strictly: keys from a closed list, one answer variant (`gateway:request:n-1-only`), no
+ * output in a form that the check does not see, and under the older profiles text only.
  */
 export function readChatRequest(root: JsonNode, rules: ChatRules): ParseResult<ChatRequest> {
   if (root.kind !== 'object') return refuse('invalid_request', null);
@@ -87,13 +87,13 @@ function asksForJson(root: JsonNode): boolean {
   return type?.kind === 'string' && type.value !== 'text';
 }
 
-/** A member that says something: null stands for its absence, as in the API. */
+/** A member that is present; null means absent, as in the API. */
 function given(root: JsonNode, key: string): JsonNode | undefined {
   const node = member(root, key);
   return node === undefined || node.kind === 'null' ? undefined : node;
 }
 
-/** @returns undefined when the member is no flag */
+/** @returns undefined when the member is not a boolean */
 function readFlag(root: JsonNode, key: string): boolean | undefined {
   const node = given(root, key);
   if (node === undefined) return false;

@@ -3,7 +3,7 @@ import type { ByteRange } from './check-unit.ts';
 import { isDisguised } from './fold-key.ts';
 import { accept, type ParseResult, refuse } from './parse-result.ts';
 
-/** What of a request decides about its way, whatever else it holds. */
+/** The parts of a request that decide its route. */
 export type Envelope = {
   readonly root: JsonNode & { readonly kind: 'object' };
   readonly alias: string;
@@ -12,16 +12,16 @@ export type Envelope = {
 };
 
 /**
- * The most values that a request or a whole answer may hold: a tree takes a hundred times the bytes of small values,
- * and the event loop while it is read.
+ * The most JSON values in a request or a whole answer: the tree of small values takes a hundred times their bytes, and
+ * reading it blocks the event loop.
  */
 export const maxJsonValues = 200_000;
 
 const routingKeys: ReadonlySet<string> = new Set(['model']);
 
 /**
- * Reads the JSON of any request and the model it names. A second model, in whatever case its key is written, would let
- * a caller name one model to us and another one to the provider.
+ * Reads the JSON of any request and the model that it names. A second `model` key, in any letter case, is refused: it
+ * would name one model to the gateway and another one to the provider.
  */
 export function readEnvelope(bytes: Uint8Array): ParseResult<Envelope> {
   const root = parseBody(bytes);

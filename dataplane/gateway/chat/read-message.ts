@@ -3,7 +3,7 @@ import type { ByteRange, CheckUnit, TextPlace } from './check-unit.ts';
 import { findForeignKey, messageKeys, partContentKeys, partKeys } from './known-keys.ts';
 import { accept, type ParseResult, refuse } from './parse-result.ts';
 
-/** What a profile and a binding allow inside of messages. */
+/** The contents of messages that a profile and a binding allow. */
 export type MessageRules = {
   /** The two older profiles: text only, no tools. */
   readonly textOnly: boolean;
@@ -20,8 +20,9 @@ const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
 const noText: Text = { content: '', place: { kind: 'absent' } };
 
 /**
- * The check messages of one chat message (document 1, section 4.7): its text, empty where it has none, and a `refusal`
- * of its own as a second one. Parts of one message are joined by one space. Names, tool calls and attachments stay out.
+ * The check messages of one chat message (`gateway:extract:text-parts`): its text, empty where it has none, and a
+ * `refusal` member as a second one. Parts of one message are joined by one space. Names, tool calls and attachments are
+ * left out.
  */
 export function readMessage(node: JsonNode, place: string, rules: MessageRules): ParseResult<readonly CheckUnit[]> {
   if (node.kind !== 'object') return refuse('invalid_request', place);
@@ -85,7 +86,7 @@ function joinParts(parts: readonly Part[], items: readonly JsonNode[]): Text {
   return { content, place: { kind: 'parts', string: first.string, others: removed } };
 }
 
-/** A part that is not the first goes together with the comma before it. */
+/** A part other than the first is removed together with the comma before it. */
 function endOf(items: readonly JsonNode[], index: number): number {
   const item = items[index];
   if (item === undefined) throw new Error('a part has no place in its list');

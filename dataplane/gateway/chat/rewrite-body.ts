@@ -3,15 +3,15 @@ import type { ByteRange, CheckUnit } from './check-unit.ts';
 
 const nothing = new Uint8Array(0);
 
-/** Puts the provider's name of the model in the place of the alias. */
+/** Replaces the alias by the provider's name of the model. */
 export function renameModel(model: ByteRange, upstreamModel: string): Edit {
   return { ...model, replacement: jsonString(upstreamModel) };
 }
 
 /**
- * The edits by which a body carries cleaned texts. Texts that a mask left alone keep their bytes. The text parts of one
- * message become one part at the place of the first one; everything between them stays, in its order.
- * @returns undefined when a text was put where there was none, which no mask may do
+ * The edits that put cleaned texts into a body (`gateway:mask:text-parts-merged`). Unchanged texts keep their bytes. The
+ * text parts of one message become one part at the place of the first; the parts between them stay, in their order.
+ * @returns undefined when a mask gives text to a message that had none
  */
 export function maskEdits(units: readonly CheckUnit[], contents: readonly string[]): readonly Edit[] | undefined {
   const edits: Edit[] = [];

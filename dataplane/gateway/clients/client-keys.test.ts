@@ -8,7 +8,7 @@ import { openClientKeys } from './client-keys.ts';
 
 const bearer = (key: string): string[] => ['Authorization', `Bearer ${key}`];
 
-test('a key is the first word of a line, and a change of the file holds within a second', async () => {
+test('a key is the first word of a line, and a changed file takes effect within a second', async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, 'keys');
   const clock = createFakeClock();
@@ -34,7 +34,7 @@ test('a key is the first word of a line, and a change of the file holds within a
   expect(keys.admits(bearer('four'))).toBe(true);
 });
 
-test('a file without a key, and no file, are refused at the start by name', () => {
+test('a missing key file, or one without keys, is refused at startup by name', () => {
   using folder = temporaryFolder();
   const path = join(folder.path, 'keys');
   expect(() => openClientKeys(path)).toThrow(`file of client keys ${path}: cannot be read`);

@@ -3,16 +3,16 @@ import { readFileSync, statSync } from 'node:fs';
 import { bearerToken } from '#kit/http/bearer';
 import { type Clock, systemClock } from '#kit/time/clock';
 
-/** Who may call. */
+/** Authenticates clients. */
 export type ClientKeys = {
-  /** Whether the request carries a key that is in force now. */
+  /** Whether the request has a valid key. */
   admits(rawHeaders: readonly string[]): boolean;
 };
 
-/** Admits everybody; somebody wrote down that this gateway is open. */
+/** Admits every request; only with PORTCULLIS_CLIENT_AUTH=open. */
 export const openToAll: ClientKeys = { admits: () => true };
 
-/** The file of client keys cannot be used at the start. The message names the file, never what it holds. */
+/** The file of client keys cannot be used at startup. The message names the file, never its content. */
 export class ClientKeysError extends Error {
   readonly code: 'unreadable' | 'empty';
 
@@ -26,10 +26,10 @@ export class ClientKeysError extends Error {
 const lookEveryMs = 1_000;
 
 /**
- * Opens a file of client keys, one per line: the first word is the key, what follows it a name for people. The file is
- * looked at again on use, at most once a second; one that vanished or is empty admits nobody. Keys are compared by
- * their digests, so that the time taken says nothing about them.
- * @throws ClientKeysError where the file cannot be used at the start
+ * Opens a file of client keys, one per line: the first word is the key, the rest a name for people. The file is checked
+ * for changes on use, at most once a second; while it is missing or empty, every request is refused. Keys are compared by
+ * their digests, so that timing reveals nothing about them.
+ * @throws ClientKeysError when the file cannot be used at startup
  */
 export function openClientKeys(path: string, clock: Clock = systemClock): ClientKeys {
   let stamp = stampOf(path);

@@ -1,6 +1,6 @@
 /**
- * Whether a whole answer is one of the embeddings API: an object with a list of data and no error, so that the words of
- * a provider's error never reach a client as a success. Its numbers are not looked at.
+ * Whether an answer has the shape of the embeddings API: an object with a list `data` and no error, so that an error text
+ * of a provider never reaches a client as a success. The numbers are not checked.
  */
 export function isEmbeddingAnswer(bytes: Uint8Array): boolean {
   const answer = parse(bytes);

@@ -8,7 +8,7 @@ function read(body: object) {
 }
 
 describe('the inputs of an embeddings request', () => {
-  test('are one string or a list of strings', () => {
+  test('the inputs of an embeddings request are one string or a list of strings', () => {
     expect(read({ input: 'a' })).toMatchObject({ ok: true, value: [{ role: 'user', content: 'a' }] });
     expect(read({ input: ['a', ''] })).toMatchObject({ ok: true, value: [{ content: 'a' }, { content: '' }] });
   });
@@ -25,7 +25,7 @@ describe('the inputs of an embeddings request', () => {
     expect(read(body)).toMatchObject({ ok: false, refusal: { code } });
   });
 
-  test('are bounded in number', () => {
+  test('the number of inputs is limited', () => {
     expect(read({ input: Array(maxEmbeddingInputs).fill('a') })).toMatchObject({ ok: true });
     expect(read({ input: Array(maxEmbeddingInputs + 1).fill('a') })).toMatchObject({ ok: false });
   });
@@ -37,19 +37,19 @@ describe('batches', () => {
   const bodyBytes = (units: readonly { role: string; content: string }[]): number =>
     Buffer.byteLength(JSON.stringify({ body: { messages: units.map(({ role, content }) => ({ role, content })) } }));
 
-  test('hold at most as many messages as a check, in order', () => {
+  test('a batch has at most the messages of one check, in order', () => {
     const batches = batchUnits(unitsOf(['1', '2', '3', '4', '5']), { maxMessages: 2, maxBodyBytes: 1_000 });
     expect(batches.map((batch) => batch.map(({ content }) => content))).toEqual([['1', '2'], ['3', '4'], ['5']]);
   });
 
-  test('hold as many bytes as a check and not one more', () => {
+  test('a batch has at most the bytes of one check', () => {
     const units = unitsOf(['й"\n', 'b', 'c']);
     const bytes = bodyBytes(units);
     expect(batchUnits(units, { maxMessages: 9, maxBodyBytes: bytes })).toHaveLength(1);
     expect(batchUnits(units, { maxMessages: 9, maxBodyBytes: bytes - 1 }).map((batch) => batch.length)).toEqual([2, 1]);
   });
 
-  test('leave what no check holds alone', () => {
+  test('an input too large for any check is a batch of its own', () => {
     const batches = batchUnits(unitsOf(['a', 'x'.repeat(500), 'b']), { maxMessages: 9, maxBodyBytes: 256 });
     expect(batches.map((batch) => batch.length)).toEqual([1, 1, 1]);
   });

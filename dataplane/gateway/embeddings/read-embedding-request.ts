@@ -3,14 +3,14 @@ import type { CheckUnit } from '../chat/check-unit.ts';
 import { embeddingKeys, findForeignKey } from '../chat/known-keys.ts';
 import { accept, type ParseResult, refuse } from '../chat/parse-result.ts';
 
-/** Strings of one embeddings request, as the API bounds them. */
+/** Most strings of one embeddings request; the limit of the API. */
 export const maxEmbeddingInputs = 2_048;
 
 const role = 'user';
 
 /**
- * The strings of a guarded embeddings request as check messages, in their order. Arrays of tokens are refused: their
- * text cannot be judged.
+ * The strings of a guarded embeddings request as check messages, in their order. Arrays of tokens are refused, because
+ * their text cannot be judged.
  */
 export function readEmbeddingRequest(
   root: JsonNode,
@@ -32,8 +32,8 @@ export function readEmbeddingRequest(
 }
 
 /**
- * Puts units into checks that a runtime takes. Inputs are judged independently of each other, so more of them than one
- * check holds go into several; a unit that no check holds stays alone, and its check refuses it.
+ * Splits units into checks within the limits. Inputs are judged independently, so they may go into several checks. A unit
+ * that is too large for any check is a batch of its own, which the check refuses.
  */
 export function batchUnits(
   units: readonly CheckUnit[],
@@ -55,7 +55,7 @@ export function batchUnits(
   return batches;
 }
 
-/** What a check adds around its messages; each message but the first brings a comma. */
+/** Bytes of a check around its messages; each message after the first adds a comma. */
 const wrappingBytes = Buffer.byteLength('{"body":{"messages":[]}}') - 1;
 
 function unitOf(node: JsonNode & { readonly kind: 'string' }): CheckUnit {

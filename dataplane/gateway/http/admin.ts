@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { Metrics } from '#kit/metrics/metrics';
 
-/** What tells an operator of the process how it is; served on an address of its own. */
+/** Health and metrics of the process, on an address of their own. */
 export function createAdmin(metrics: Metrics, isReady: () => boolean): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createByteBudget } from './byte-budget.ts';
 
-test('as many bytes may be taken as there are, and come back once', () => {
+test('a budget can be taken to its last byte, and disposing gives the bytes back once', () => {
   const budget = createByteBudget(100);
   const first = budget.open();
   const second = budget.open();
@@ -15,7 +15,7 @@ test('as many bytes may be taken as there are, and come back once', () => {
   expect(second.take(60)).toBe(true);
 });
 
-test('who holds nothing takes nothing away', () => {
+test('a holder without bytes does not reduce the budget', () => {
   const budget = createByteBudget(10);
   const idle = Array.from({ length: 100 }, () => budget.open());
   expect(budget.open().take(10)).toBe(true);

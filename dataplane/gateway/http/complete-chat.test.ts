@@ -35,7 +35,7 @@ const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGlk
 describe('input', () => {
   verifies(
     ['gateway:input:deny-non-stream', 'client:deny:no-retry'],
-    'that is denied stops before the model',
+    'a request that is denied is stopped before the model',
     async () => {
       const before = world.checks.seen.length;
       const answer = await world.chat(says(`a ${words.deniedInput}`));
@@ -47,14 +47,14 @@ describe('input', () => {
     },
   );
 
-  verifies(['gateway:input:deny-stream'], 'that is denied stops a streamed request before the model', async () => {
+  verifies(['gateway:input:deny-stream'], 'a streamed request that is denied is stopped before the model', async () => {
     const answer = await world.chat({ ...says(words.deniedInput), stream: true });
     expect(answer.status).toBe(403);
     expect(await answer.json()).toEqual(denied);
     expect(world.upstream.seen).toEqual([]);
   });
 
-  verifies(['gateway:input:mask-non-stream'], 'that is masked reaches the model cleaned', async () => {
+  verifies(['gateway:input:mask-non-stream'], 'the text of a masked request reaches the model cleaned', async () => {
     const answer = await world.chat(says(`pay with ${words.maskedInput} now`));
     expect(answer.status).toBe(200);
     expect(sentToModel()).toEqual({ model: 'upstream-model', ...says('pay with *** now') });
@@ -66,7 +66,7 @@ describe('input', () => {
       'gateway:input:mask-stream-keeps-attachments',
       'gateway:input:mask-stream-keeps-tool-calls',
     ],
-    'that is masked in a streamed request reaches the model cleaned, with its attachments and tool calls',
+    'a masked streamed request reaches the model cleaned, with its attachments and tool calls',
     async () => {
       const call = { id: 'c', type: 'function', function: { name: 'f', arguments: `{"x":"${words.maskedInput}"}` } };
       const messages = [
@@ -95,7 +95,7 @@ describe('input', () => {
       'gateway:extract:images-never-sent',
       'gateway:extract:tool-arguments-not-analyzed',
     ],
-    'in images and tool arguments is not judged and images never reach the runtime',
+    'text in images and tool arguments is not judged, and images are not sent to the runtime',
     async () => {
       const url = `data:text/plain,${words.deniedInput}`;
       const call = { id: 'c', type: 'function', function: { name: 'f', arguments: words.deniedInput } };
@@ -124,19 +124,44 @@ describe('input', () => {
     },
   );
 
-  verifies(['gateway:extract:tool-results-checked'], 'in a tool result is judged', async () => {
+  verifies(
+    ['gateway:extract:attachments-preserved'],
+    'image, audio and file of a request reach the model byte for byte and never the runtime, with a mask and without',
+    async () => {
+      const attachments =
+        '{"type":"image_url","image_url":{"url":"data:image/png;base64,aGlkZGVu","detail":"low"}} , ' +
+        '{ "input_audio" : {"data":"c291bmQ=","format":"wav"},"type":"input_audio"},' +
+        '{"type":"file","file":{"filename":"a.pdf","file_data":"ZmlsZQ=="}}';
+      for (const [text, forwarded] of [
+        ['a text', 'a text'],
+        [`my ${words.maskedInput}`, 'my ***'],
+      ]) {
+        const content = `[{"type":"text","text":"${text}"},${attachments}]`;
+        const body = `{"model":"model","messages":[{"role":"user","content":${content}}]}`;
+        expect((await world.post('/v1/chat/completions', body)).status).toBe(200);
+        const [before, after] = world.upstream.seen.at(-1)?.text.split(attachments) ?? [];
+        expect([before, after]).toEqual([
+          `{"model":"upstream-model","messages":[{"role":"user","content":[{"type":"text","text":"${forwarded}"},`,
+          ']}]}',
+        ]);
+        expect(JSON.stringify(world.checks.seen.slice(-2))).not.toMatch(/aGlkZGVu|c291bmQ=|ZmlsZQ==/);
+      }
+    },
+  );
+
+  verifies(['gateway:extract:tool-results-checked'], 'the text of a tool result is judged', async () => {
     const messages = [{ role: 'tool', tool_call_id: 'c', content: words.deniedInput }];
     expect((await world.chat({ messages })).status).toBe(403);
     expect(world.upstream.seen).toEqual([]);
   });
 
-  test('without a match is forwarded byte for byte but for the name of the model', async () => {
+  test('a request without a match is forwarded byte for byte except for the name of the model', async () => {
     const body = '{ "seed" :1.0e1,"model":"model", "messages":[{"content":"\\u0068i","role":"user"}]}';
     expect((await world.post('/v1/chat/completions', body)).status).toBe(200);
     expect(world.upstream.seen.at(-1)?.text).toBe(body.replace('"model":"model"', '"model":"upstream-model"'));
   });
 
-  test('that the runtime cannot take is refused and never trimmed', async () => {
+  test('a request that is too large for the runtime is refused and never shortened', async () => {
     const many = { messages: Array(33).fill({ role: 'user', content: 'x' }) };
     const tooMany = await world.chat(many);
     expect(tooMany.status).toBe(503);
@@ -150,7 +175,7 @@ describe('input', () => {
 });
 
 describe('output', () => {
-  verifies(['gateway:output:deny-non-stream'], 'that is denied is blocked whole', async () => {
+  verifies(['gateway:output:deny-non-stream'], 'an answer that is denied is blocked completely', async () => {
     world.upstream.play({ kind: 'answer', content: `before ${words.deniedOutput} after` });
     const answer = await world.chat(says('hi'));
     expect(answer.status).toBe(403);
@@ -160,7 +185,7 @@ describe('output', () => {
 
   verifies(
     ['gateway:output:mask-non-stream', 'client:result:handles-mask'],
-    'that is masked arrives cleaned',
+    'a masked answer reaches the client cleaned',
     async () => {
       world.upstream.play({ kind: 'answer', content: `the ${words.maskedOutput} word` });
       const text = await (await world.chat(says('hi'))).text();
@@ -172,7 +197,7 @@ describe('output', () => {
     },
   );
 
-  test('in the refusal is judged with the content, as one check', async () => {
+  test('content and refusal of an answer are judged in one check', async () => {
     const body = completion('fine').replace('"content":"fine"', `"content":"fine","refusal":"a ${words.deniedOutput}"`);
     world.upstream.play({ kind: 'raw', body, contentType: 'application/json' });
     expect((await world.chat(says('hi'))).status).toBe(403);
@@ -183,18 +208,22 @@ describe('output', () => {
     });
   });
 
-  verifies(['gateway:extract:reasoning-not-analyzed'], 'in reasoning and tool arguments is not judged', async () => {
-    const extra = `"content":"fine","reasoning_content":"${words.deniedOutput}","tool_calls":[{"id":"${words.deniedOutput}"}]`;
-    const body = completion('fine').replace('"content":"fine"', extra);
-    world.upstream.play({ kind: 'raw', body, contentType: 'application/json; charset=utf-8' });
-    const answer = await world.chat(says('hi'));
-    expect(await answer.text()).toBe(body);
-    expect(lastCheck().body).not.toContain(words.deniedOutput);
-  });
+  verifies(
+    ['gateway:extract:reasoning-not-analyzed'],
+    'text in reasoning and tool arguments of an answer is not judged',
+    async () => {
+      const extra = `"content":"fine","reasoning_content":"${words.deniedOutput}","tool_calls":[{"id":"${words.deniedOutput}"}]`;
+      const body = completion('fine').replace('"content":"fine"', extra);
+      world.upstream.play({ kind: 'raw', body, contentType: 'application/json; charset=utf-8' });
+      const answer = await world.chat(says('hi'));
+      expect(await answer.text()).toBe(body);
+      expect(lastCheck().body).not.toContain(words.deniedOutput);
+    },
+  );
 
   verifies(
     ['gateway:observe:never-blocks'],
-    'and input that only observe rules match go through unchanged',
+    'requests and answers that only observe rules match pass unchanged',
     async () => {
       world.upstream.play({ kind: 'answer', content: `${words.observed} answer` });
       const answer = await world.chat(says(`${words.observed} question`));
@@ -206,7 +235,7 @@ describe('output', () => {
     },
   );
 
-  test('of a structured answer that a mask breaks is a failed check', async () => {
+  test('a structured answer whose JSON a mask breaks is a failed check', async () => {
     world.upstream.play({ kind: 'answer', content: `{"a":${JSON.stringify(words.maskedOutput)}}` });
     const schema = { response_format: { type: 'json_object' } };
     expect((await world.chat({ ...says('hi'), ...schema })).status).toBe(200);
@@ -234,7 +263,7 @@ describe('the context of a check', () => {
       'guardrail:headers:context-from-trusted-configuration',
       'guardrail:auth:caller-token-not-forwarded',
     ],
-    'comes from the route; nothing of the client reaches runtime or provider',
+    'context headers come from the route, and no credential or context header of the client is forwarded',
     async () => {
       const mine = {
         'x-ap-gr-policy-id': 'mine',
@@ -265,7 +294,7 @@ describe('the context of a check', () => {
     },
   );
 
-  test('of a trace goes along to the provider when it is well-formed', async () => {
+  test('a well-formed traceparent is forwarded to the provider, and any other value is not', async () => {
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     await world.chat(says('hi'), { traceparent });
     expect(world.upstream.seen.at(-1)?.headers['traceparent']).toBe(traceparent);
@@ -293,7 +322,7 @@ describe('a check that fails', () => {
     },
   );
 
-  test('carries the code of the runtime and no word of its answer', async () => {
+  test('a failed check carries the code of the runtime and none of its message', async () => {
     const body = JSON.stringify({ code: 'rule_timeout', message: 'inner words', traceId: 't' });
     world.checks.inject({ kind: 'rewrite', rewrite: (answer) => ({ ...answer, status: 503, body }) });
     const answer = await world.chat(says('hi'));
@@ -314,7 +343,7 @@ describe('a provider that fails', () => {
     [503, 503, 'upstream_overloaded'],
     [302, 502, 'upstream_failed'],
     [204, 502, 'upstream_failed'],
-  ])('with status %d gives %d %s and none of its words', async (status, ours, code) => {
+  ])('status %d of a provider becomes %d %s without its message', async (status, ours, code) => {
     for (const stream of [false, true]) {
       const body = status === 204 ? '' : JSON.stringify({ error: { message: 'provider words' } });
       world.upstream.play({ kind: 'status', status, body, location: `${world.upstream.url}/elsewhere` });
@@ -327,7 +356,7 @@ describe('a provider that fails', () => {
     expect(world.upstream.seen.map(({ path }) => path)).toEqual(Array(2).fill('/v1/chat/completions'));
   });
 
-  test('by another media type, another shape or a broken connection', async () => {
+  test('a provider answer with another media type, another shape or a broken connection is an upstream error', async () => {
     const codeOf = async (): Promise<string> => (await errorOf(await world.chat(says('hi')))).code;
     world.upstream.play({ kind: 'raw', body: completion('fine'), contentType: 'text/html' });
     expect(await codeOf()).toBe('upstream_invalid');
@@ -338,7 +367,7 @@ describe('a provider that fails', () => {
   });
 });
 
-test('an answer of a provider may be as long as 20 MiB and not a byte longer', async () => {
+test('an answer of a provider may have 20 MiB, and one byte more is refused', async () => {
   const sized = (bytes: number): string => `{"x":"${'y'.repeat(bytes - '{"x":""}'.length)}"}`;
   world.upstream.play({ kind: 'raw', body: sized(maxAnswerBytes), contentType: 'application/json' });
   const whole = await world.chat({ model: 'open', ...says('hi') });
@@ -349,14 +378,14 @@ test('an answer of a provider may be as long as 20 MiB and not a byte longer', a
 });
 
 describe('a model', () => {
-  test('that is unknown, or asked for without its name, is told so', async () => {
+  test('an unknown model is answered with 404, and a request without a model with 400', async () => {
     const unknown = await world.chat({ model: 'nobody', ...says('hi') });
     expect(unknown.status).toBe(404);
     expect(await errorOf(unknown)).toMatchObject({ code: 'model_not_found', param: 'model' });
     expect((await world.post('/v1/chat/completions', says('hi'))).status).toBe(400);
   });
 
-  test('without a guard gets requests that a guarded one would not', async () => {
+  test('an unguarded model receives requests that a guarded one refuses', async () => {
     const before = world.checks.seen.length;
     const answer = await world.chat({ model: 'open', n: 2, anything: 1, ...says(words.deniedInput) });
     expect(answer.status).toBe(200);
@@ -368,7 +397,7 @@ describe('a model', () => {
 
   verifies(
     ['gateway:stream:whole-document-needs-stream-false'],
-    'whose rules cannot judge a stream is asked without one',
+    'a model whose rules cannot judge a stream refuses one and answers without it',
     async () => {
       const streamed = await world.chat({ model: 'whole', ...says('hi'), stream: true });
       expect(streamed.status).toBe(400);
@@ -378,7 +407,7 @@ describe('a model', () => {
   );
 });
 
-test('no text, key or token stands in the log or the metrics', async () => {
+test('log and metrics contain no text, key or token', async () => {
   world.upstream.play({ kind: 'answer', content: `outside ${words.deniedOutput}` });
   await world.chat(says('an inside text'));
   await world.chat({ model: 'name-of-a-model', ...says('x') });

@@ -14,7 +14,7 @@ import { streamChat } from './stream-chat.ts';
 
 const path = '/chat/completions';
 
-/** POST /v1/chat/completions: input check, provider, output check (document 1, section 4.7; DESIGN section 8). */
+/** POST /v1/chat/completions: input check, provider, output check. */
 export async function completeChat(context: RequestContext): Promise<OperationResult> {
   const admitted = await admitRequest(context);
   if (admitted.kind === 'error') return admitted;

@@ -20,14 +20,14 @@ beforeEach(() => {
 const embed = (input: unknown, model = 'model'): Promise<Response> => world.post('/v1/embeddings', { model, input });
 const sent = (): unknown => JSON.parse(world.upstream.seen.at(-1)?.text ?? 'null');
 
-test('every input is judged; a deny of one refuses all', async () => {
+test('every input of an embeddings request is judged, and one deny refuses the request', async () => {
   const answer = await embed(['fine', `a ${words.deniedInput}`]);
   expect(answer.status).toBe(403);
   expect(await answer.json()).toEqual(denied);
   expect(world.upstream.seen).toEqual([]);
 });
 
-test('a mask embeds the masked text and the rest as it was', async () => {
+test('masked inputs are embedded masked, and the others unchanged', async () => {
   const answer = await embed(['fine', `pay ${words.maskedInput}`]);
   expect(await answer.text()).toBe(vectors);
   expect(sent()).toEqual({ model: 'upstream-model', input: ['fine', 'pay ***'] });
@@ -36,7 +36,7 @@ test('a mask embeds the masked text and the rest as it was', async () => {
   expect(sent()).toEqual({ model: 'upstream-model', input: '***' });
 });
 
-test('more inputs than one check holds are judged in several, and the last one counts', async () => {
+test('inputs that exceed one check are judged in several checks, and a deny in the last one refuses the request', async () => {
   const before = world.checks.seen.length;
   const inputs = Array.from({ length: 100 }, (_, index) => `text ${index}`);
   expect((await embed(inputs)).status).toBe(200);
@@ -47,18 +47,18 @@ test('more inputs than one check holds are judged in several, and the last one c
   expect(sent()).toEqual({ model: 'upstream-model', input: [...inputs, '***'] });
 });
 
-test('tokens and inputs that no check holds are refused', async () => {
+test('arrays of tokens and inputs too large for any check are refused', async () => {
   expect((await embed([1, 2, 3])).status).toBe(400);
   expect((await embed(['fine', 'x'.repeat(40_000)])).status).toBe(503);
   expect(world.upstream.seen).toEqual([]);
 });
 
-test('a model without a guard embeds what it is given', async () => {
+test('an unguarded model embeds every input unchanged', async () => {
   expect((await embed([1, 2, 3], 'open')).status).toBe(200);
   expect(sent()).toEqual({ model: 'upstream-model', input: [1, 2, 3] });
 });
 
-test('the models are those that this replica serves', async () => {
+test('GET /v1/models lists the models that this replica serves', async () => {
   const { routes, service, secretsDirectory } = world.gateway;
   const list = async (): Promise<unknown> =>
     (await fetch(`${service.url}/v1/models`, { headers: { authorization: `Bearer ${clientKey}` } })).json();

@@ -8,7 +8,7 @@ import { admitRequest, refused } from './admit-request.ts';
 import { askProvider } from './call-provider.ts';
 import { failed, type OperationResult, type RequestContext } from './request-context.ts';
 
-/** POST /v1/embeddings: every input string is judged; a deny refuses all of them, a mask embeds the masked text. */
+/** POST /v1/embeddings: every input is judged; one deny refuses the request, and masked inputs are embedded masked. */
 export async function createEmbedding(context: RequestContext): Promise<OperationResult> {
   const admitted = await admitRequest(context);
   if (admitted.kind === 'error') return admitted;

@@ -5,7 +5,7 @@ import type { FrameSink } from '../relay/relay-stream.ts';
 import { writeFrame } from '../stream/write-frame.ts';
 import { errorAnswer } from './errors.ts';
 
-/** Begins a streamed answer; from here on every fault shows in the stream (document 1, section 4.7). */
+/** Begins a streamed answer; later faults show in the stream only (`gateway:stream:http-200-then-blocked`). */
 export function beginFrames(outgoing: ServerResponse): FrameSink & { end(error: ClientError | undefined): void } {
   outgoing.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',

@@ -1,6 +1,6 @@
 import type { OperationResult, RequestContext } from './request-context.ts';
 
-/** GET /v1/models: the aliases that this replica serves now. */
+/** GET /v1/models: the aliases that this replica serves. */
 export function listModels({ gateway }: RequestContext): OperationResult {
   const data = gateway.table
     .state()

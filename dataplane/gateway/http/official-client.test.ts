@@ -44,7 +44,7 @@ async function collect(): Promise<{ complete: boolean; content: string; error: A
 }
 
 describe('the official client', () => {
-  test('completes, streams, embeds and lists models', async () => {
+  test('the official client completes, streams, embeds and lists models', async () => {
     world.upstream.play({ kind: 'answer', content: 'Привет 🌍', frameLength: 1 });
     const whole = await client.chat.completions.create({ model: 'model', messages });
     expect(whole.choices[0]?.message.content).toBe('Привет 🌍');
@@ -57,7 +57,7 @@ describe('the official client', () => {
     expect(embedded.data[0]?.embedding).toEqual([0.5]);
   });
 
-  test('a conversation goes on with the message of the first answer appended as it came', async () => {
+  test('a client may append the message of an answer to the conversation as it came', async () => {
     const message = {
       role: 'assistant',
       content: 'first answer',
@@ -97,7 +97,7 @@ describe('the official client', () => {
     });
   });
 
-  test('raises a deny as 403 after one request, and retries a check that a restarting runtime fails', async () => {
+  test('the official client sends a denied request once, and retries while a runtime restarts', async () => {
     world.upstream.play({ kind: 'answer', content: words.deniedOutput });
     world.upstream.forget();
     const blocked = await raised(client.chat.completions.create({ model: 'model', messages }));
@@ -125,7 +125,7 @@ describe('the official client', () => {
     world.checks.inject({ kind: 'pass' });
   });
 
-  test('does not retry a check that fails for the same text again', async () => {
+  test('the official client does not retry a check that would fail again for the same text', async () => {
     for (const code of ['verdict_undefined', 'output_too_large', 'match_limit']) {
       const told = await attemptsOf(JSON.stringify({ code, message: 'm', traceId: 't' }));
       expect(told).toEqual({ attempts: 1, status: 503, type: 'guardrail_error', code });
@@ -151,7 +151,7 @@ describe('the official client', () => {
       'gateway:client:no-success-from-partial',
       'gateway:stream:http-200-then-blocked',
     ],
-    'raises what stops a stream, so that its text so far is no answer',
+    'the official client raises the error that ends a stream, so that the text before it is not taken for an answer',
     async () => {
       const long = 'word '.repeat(600);
       world.upstream.play({ kind: 'answer', content: `${long}${words.deniedOutput}`, frameLength: 9 });

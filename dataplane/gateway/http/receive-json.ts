@@ -4,10 +4,10 @@ import { declaredLength, drainRefused, readBody } from '#kit/http/read-body';
 import type { ClientErrorCode } from '../relay/client-error.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** The largest body of a request (DESIGN section 8). */
+/** The largest body of a request, bytes. */
 export const maxRequestBytes = 20 * 1_048_576;
 
-/** The longest that a body may take, milliseconds; a slow one ends with request_timeout. */
+/** Timeout for a body, milliseconds; a slower one is answered with request_timeout. */
 export const maxBodyMs = 60_000;
 
 export type ReceivedBody =
@@ -15,7 +15,7 @@ export type ReceivedBody =
   | { readonly ok: false; readonly code: ClientErrorCode };
 
 /**
- * The gates in front of a JSON body, and the body: media type, no encoding, size. A refused body is drained.
+ * Receives a JSON body after its gates: media type, no encoding, size. A refused body is drained.
  * Rejects with the reason of the signal when the request is interrupted.
  */
 export async function receiveJson(context: RequestContext): Promise<ReceivedBody> {

@@ -8,7 +8,7 @@ import { clientKey, ready, startGateway, type TestGateway } from '../testing/sta
 import { type RunningPolicy, section, startPolicy, termRule } from '../testing/start-policy.ts';
 
 const stack = new AsyncDisposableStack();
-/** Node tells of every connection that a process opens. */
+/** Node logs every connection that a process opens. */
 const environment = { NODE_DEBUG: 'net' };
 const opened = /connect: (?:attempting|find host|autodetect)/;
 let gateway: TestGateway;
@@ -37,8 +37,8 @@ async function chat(content: string, stream: boolean): Promise<string> {
 }
 
 verifies(
-  ['gateway:events:runtime-sends-none'],
-  'the runtime opens no connection on any decision or failure; the events of a stream are the gateway’s',
+  ['gateway:events:runtime-sends-none', 'guardrail:stage:no-model-call'],
+  'the runtime opens no connection on any decision of either stage: it calls no model and sends no event',
   async () => {
     for (const output of ['fine', 'badword', 'hidden']) {
       upstream.play({ kind: 'answer', content: output });
@@ -50,6 +50,7 @@ verifies(
     expect(await chat('hi', true)).toContain('guardrail_blocked');
     const broken = await fetch(`${policy.runtime.url}/request`, { method: 'POST', body: '{' });
     expect(broken.status).toBe(401);
+    expect(upstream.seen.length).toBeGreaterThan(0);
     expect(policy.runtime.log()).toContain('NET');
     expect(policy.runtime.log()).not.toMatch(opened);
 

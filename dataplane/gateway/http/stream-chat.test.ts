@@ -43,7 +43,7 @@ const long = 'word '.repeat(500);
 describe('a streamed answer', () => {
   verifies(
     ['gateway:stream:enabled-for-profile', 'gateway:stream:ordinary-chat-request', 'guardrail:usage:gateway-webhook'],
-    'of an ordinary request is judged in windows and arrives frame by frame as it was',
+    'the stream of an ordinary request is judged in windows and arrives frame by frame unchanged',
     async () => {
       world.upstream.play({ kind: 'answer', content: long, frameLength: 7 });
       const before = world.checks.seen.length;
@@ -93,7 +93,7 @@ describe('a streamed answer', () => {
 
   verifies(
     ['gateway:output:deny-stream', 'gateway:stream:http-200-then-blocked', 'gateway:stream:emitted-not-recalled'],
-    'that is denied stops with guardrail_blocked; what has left stays, the status is 200',
+    'a denied stream has status 200, keeps the text that was sent and ends with guardrail_blocked',
     async () => {
       world.upstream.play({ kind: 'answer', content: `${long}${words.deniedOutput} more`, frameLength: 5 });
       const result = await stream();
@@ -110,7 +110,7 @@ describe('a streamed answer', () => {
 
   verifies(
     ['gateway:output:mask-stream', 'gateway:events:blocked-on-mask-match'],
-    'that a mask rule matches stops with guardrail_blocked, and the original is not emitted',
+    'a stream that a mask rule matches ends with guardrail_blocked, and the original is not sent',
     async () => {
       world.upstream.play({ kind: 'answer', content: `some ${words.maskedOutput} thing`, frameLength: 3 });
       const result = await stream();
@@ -120,7 +120,7 @@ describe('a streamed answer', () => {
 
   verifies(
     ['gateway:events:error-on-check-failure', 'gateway:events:error-is-not-match'],
-    'whose check fails stops with guardrail_error and the code of the runtime',
+    'a stream whose check fails ends with guardrail_error and the code of the runtime',
     async () => {
       world.upstream.play({ kind: 'answer', content: `${words.deniedOutput}` });
       const body = JSON.stringify({ code: 'stage_timeout', message: 'm', traceId: 't' });
@@ -137,14 +137,14 @@ describe('a streamed answer', () => {
     },
   );
 
-  verifies(['gateway:observe:never-blocks'], 'that only an observe rule matches is unchanged', async () => {
+  verifies(['gateway:observe:never-blocks'], 'a stream that only an observe rule matches is unchanged', async () => {
     world.upstream.play({ kind: 'answer', content: `${words.observed} ${long}` });
     const result = await stream();
     expect(contentOf(result.events)).toBe(`${words.observed} ${long}`);
     expect(result.events.at(-1)).toBe('[DONE]');
   });
 
-  test('of a model without a guard passes without checks, its errors without their words', async () => {
+  test('a stream of an unguarded model passes without checks, and errors of its provider without their message', async () => {
     const before = world.checks.seen.length;
     world.upstream.play({ kind: 'answer', content: words.deniedOutput });
     expect(contentOf((await stream('open')).events)).toBe(words.deniedOutput);
@@ -168,8 +168,8 @@ describe('an upstream that fails in the middle', () => {
       'close',
       'upstream_invalid',
     ],
-    ['sends what is no JSON', [contentFrame('a'), 'data: words\n\n'], 'close', 'upstream_invalid'],
-  ])('because it %s ends with upstream_error, and what was held never leaves', async (_, frames, end, code) => {
+    ['sends a frame that is not JSON', [contentFrame('a'), 'data: words\n\n'], 'close', 'upstream_invalid'],
+  ])('a stream whose provider %s ends with upstream_error, and held text is not sent', async (_, frames, end, code) => {
     playFrames(frames, end);
     const result = await stream();
     expect(result.status).toBe(200);
@@ -178,7 +178,7 @@ describe('an upstream that fails in the middle', () => {
     expect(result.text).not.toContain('provider words');
   });
 
-  test('because it never ends is stopped after the longest life of a request', async () => {
+  test('a stream that never ends is stopped after the timeout of a request', async () => {
     const slow = createServer((_incoming, outgoing) => {
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
       const timer = setInterval(() => outgoing.write(contentFrame('a ')), 50);
@@ -192,7 +192,7 @@ describe('an upstream that fails in the middle', () => {
     world.gateway.routes.remove('slow');
   });
 
-  test('with another media type gives an error before any stream', async () => {
+  test('a provider answer with another media type is an error before any stream', async () => {
     world.upstream.play({ kind: 'raw', body: `${contentFrame('a')}${doneFrame}`, contentType: 'application/json' });
     const answer = await world.chat({ ...says('hi'), stream: true });
     expect(answer.status).toBe(502);
@@ -201,7 +201,7 @@ describe('an upstream that fails in the middle', () => {
 });
 
 describe('back-pressure and cancellation', () => {
-  /** A provider that streams without end and counts what it could write. */
+  /** A provider that streams without end and counts the bytes that it could write. */
   async function endlessProvider() {
     const state = { written: 0, closed: 0, asked: 0 };
     const filler = 'x '.repeat(2_000);
@@ -222,7 +222,7 @@ describe('back-pressure and cancellation', () => {
     return { state, endpoint: await listenOnLoopback(server), close: () => closeServer(server) };
   }
 
-  test('a client that does not read stops the provider from sending, one that leaves ends its call', async () => {
+  test('a client that does not read pauses the provider, and one that disconnects ends its call', async () => {
     const provider = await endlessProvider();
     world.gateway.routes.put(
       storedRoute('endless', routeSpec('endless', provider.endpoint, guardOf({ ...world.policy.pin }))),
@@ -254,7 +254,7 @@ describe('back-pressure and cancellation', () => {
     world.gateway.routes.remove('endless');
   });
 
-  test('a client that leaves while a check runs ends the check and the call', async () => {
+  test('a client that disconnects during a check ends the check and the call', async () => {
     world.upstream.play({ kind: 'answer', content: 'fine' });
     world.checks.inject({ kind: 'silence' });
     const controller = new AbortController();

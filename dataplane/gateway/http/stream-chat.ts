@@ -14,11 +14,11 @@ export type StreamedCall = {
   readonly body: Uint8Array;
   /** Whether the input was masked. */
   readonly masked: boolean;
-  /** Where windows are judged; undefined for a route that declares no guard. */
+  /** Target of the checks of windows; undefined for an unguarded route. */
   readonly target: CheckTarget | undefined;
 };
 
-/** Streams the answer of a provider. Once the stream has begun its status is 200, however it ends. */
+/** Streams the answer of a provider. Once the stream has begun, its status is 200 even if it ends with an error. */
 export async function streamChat(
   context: RequestContext,
   route: TakenRoute,

@@ -3,7 +3,7 @@ import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 const operations = ['chat', 'embeddings', 'models'] as const;
 export type OperationName = (typeof operations)[number];
 
-/** How a request ended, as its metrics and its log line say. */
+/** Outcomes of a request in metrics and log lines. */
 export const outcomes = [
   'passed',
   'masked',
@@ -17,13 +17,13 @@ export const outcomes = [
 ] as const;
 export type OutcomeName = (typeof outcomes)[number];
 
-/** Aliases that have a series of their own; more than any gateway should serve. */
+/** Most aliases with a series of their own; further ones share one. */
 const maxAliases = 200;
 
 export type GatewayMetrics = {
   readonly registry: Metrics;
   begun(operation: OperationName): void;
-  /** `alias` is that of the route, empty when no route was found: what a client sent is no label. */
+  /** `alias` is that of the route, empty when no route was found: text of a client never becomes a label. */
   ended(
     operation: OperationName,
     facts: {
@@ -41,7 +41,7 @@ export function createGatewayMetrics(): GatewayMetrics {
   const registry = createMetrics({ service: 'gateway' });
   const requests = registry.counter({
     name: 'portcullis_gateway_requests_total',
-    help: 'Requests that ended, by the alias of their route, how they ended and the stage that decided.',
+    help: 'Requests that ended, by alias of their route, outcome and the stage that decided.',
     labels: {
       operation: operations,
       alias: { bounded: maxAliases },
@@ -51,13 +51,13 @@ export function createGatewayMetrics(): GatewayMetrics {
   });
   const seconds = registry.histogram({
     name: 'portcullis_gateway_request_seconds',
-    help: 'Duration of requests from the first byte to the end of the answer.',
+    help: 'Duration of requests from the first byte received to the end of the answer, seconds.',
     labels: { operation: operations },
     buckets: [0.005, 0.02, 0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900],
   });
   const inFlight = registry.gauge({
     name: 'portcullis_gateway_requests_in_flight',
-    help: 'Requests whose answer is not complete.',
+    help: 'Requests in flight.',
     labels: { operation: operations },
   });
   const windows = registry.counter({
@@ -67,7 +67,7 @@ export function createGatewayMetrics(): GatewayMetrics {
   });
   const stops = registry.counter({
     name: 'portcullis_gateway_stream_stops_total',
-    help: 'Streams that ended with an error frame or were given up.',
+    help: 'Streams that ended with an error frame or were aborted.',
     labels: { outcome: outcomes },
   });
   return {

@@ -4,7 +4,7 @@ import { maskChatAnswer } from '../chat/mask-chat-answer.ts';
 import { type ChatAnswer, readChatAnswer } from '../chat/read-chat-answer.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
 
-/** What a client gets of a whole answer. */
+/** The result for a whole answer. */
 export type AnswerVerdict =
   | { readonly kind: 'pass' | 'mask'; readonly bytes: Uint8Array }
   | { readonly kind: 'stop'; readonly error: ClientError; readonly stage: 'none' | 'response' };
@@ -14,8 +14,8 @@ type TextField = 'content' | 'refusal';
 const role = 'assistant';
 
 /**
- * Judges a whole answer, content and refusal as one check; a field without text has nothing to judge. What passed
- * leaves byte for byte. Rejects only with the reason of the signal.
+ * Judges a whole answer, content and refusal as one check; a field without text is left out. An answer that passed is
+ * sent byte for byte. Rejects only with the reason of the signal.
  */
 export async function guardAnswer(
   checks: Pick<CheckClient, 'check'>,

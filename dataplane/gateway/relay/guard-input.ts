@@ -5,15 +5,16 @@ import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
 import { type ClientError, plainError } from './client-error.ts';
 
-/** What a request may become: go on as it is, with these edits, or not at all. */
+/** The result for a request: forward it as it is, with these edits, or not at all. */
 export type InputVerdict =
   | { readonly kind: 'pass' }
   | { readonly kind: 'mask'; readonly edits: readonly Edit[] }
   | { readonly kind: 'stop'; readonly error: ClientError };
 
 /**
- * Judges the texts of a request, each batch as one check, in order (document 1, section 4.6). The first deny or failure
- * ends it for all of them. Rejects only with the reason of the signal.
+ * Judges the texts of a request, each batch as one check, in order (`gateway:input:deny-non-stream`,
+ * `gateway:input:mask-non-stream`). The first deny or failure decides for all of them. Rejects only with the reason of
+ * the signal.
  */
 export async function guardInput(
   checks: Pick<CheckClient, 'check'>,

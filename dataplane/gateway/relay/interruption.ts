@@ -1,7 +1,7 @@
 import { withTimeout } from '#kit/concurrency/abort';
 import { type ClientError, plainError } from './client-error.ts';
 
-/** What may end a request before its answer is complete. */
+/** Reasons that end a request before its answer is complete. */
 export type InterruptionCause = 'client_gone' | 'too_long' | 'shutting_down';
 
 /** The reason of the signal of an interrupted request. */
@@ -15,14 +15,14 @@ export class Interruption extends Error {
   }
 }
 
-/** The life of one request: everything that it does ends with its signal, whose reason is an Interruption. */
+/** The lifetime of one request: all its work ends with the signal, whose reason is an Interruption. */
 export type RequestLife = Disposable & {
   readonly signal: AbortSignal;
-  /** Ends it; the first cause holds. */
+  /** Ends the request; only the first cause counts. */
   interrupt(cause: InterruptionCause): void;
 };
 
-/** Begins the life of a request that ends after `maxMs` milliseconds, or with `shutdown`. */
+/** Starts the lifetime of a request, which ends after `maxMs` milliseconds or with `shutdown`. */
 export function beginRequest(shutdown: AbortSignal, maxMs: number): RequestLife {
   const controller = new AbortController();
   const deadline = withTimeout(undefined, maxMs);
@@ -43,7 +43,7 @@ export function beginRequest(shutdown: AbortSignal, maxMs: number): RequestLife 
   };
 }
 
-/** What a client is told of an interruption; undefined where nobody is left to be told. */
+/** The error of an interruption; undefined when the client has disconnected. */
 export function interruptionError(error: unknown): ClientError | undefined {
   if (!(error instanceof Interruption)) throw error;
   switch (error.code) {

@@ -3,7 +3,7 @@ import type { CheckOutcome } from '#checks/check-outcome';
 import type { GuardStep, StreamStop, WindowVerdict } from '../stream/stream-guard.ts';
 import { type ClientError, plainError } from './client-error.ts';
 
-/** A guard of a stream, or the relay of one without a guard. */
+/** The guard of a stream, or the relay of a stream of an unguarded model. */
 export type StreamMachine = {
   receive(bytes: Uint8Array): void;
   close(): void;
@@ -24,7 +24,7 @@ export type RelayOptions = {
   readonly sink: FrameSink;
   /** Judges one window. */
   readonly check: (text: string, signal: AbortSignal) => Promise<CheckOutcome>;
-  /** Longest silence of the upstream in milliseconds. */
+  /** Longest silence of the upstream, milliseconds. */
   readonly idleMs: number;
   readonly signal: AbortSignal;
 };
@@ -32,8 +32,8 @@ export type RelayOptions = {
 type Part = Uint8Array | 'end' | 'broken' | 'idle';
 
 /**
- * Carries a stream from the upstream to the client, one step of the machine at a time: nothing is read while a window
- * is judged or the client does not take what was written. Rejects only with the Interruption of the signal.
+ * Relays a stream from the upstream to the client, one step of the machine at a time: nothing is read while a window is
+ * judged or the client does not read. Rejects only with the Interruption of the signal.
  */
 export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
   const { body, machine, sink, signal } = options;

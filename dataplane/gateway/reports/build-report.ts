@@ -12,7 +12,7 @@ export type ReportFacts = {
   readonly inUse: readonly UsedWorkload[];
 };
 
-/** What a replica says that it holds; the same facts give the same report. */
+/** The report of a replica; the same facts give the same report. */
 export function buildReport(facts: ReportFacts): GatewayReportSpec {
   const byRoute = (one: { readonly route: string }, other: { readonly route: string }): number =>
     one.route < other.route ? -1 : 1;
@@ -29,8 +29,8 @@ export function buildReport(facts: ReportFacts): GatewayReportSpec {
 }
 
 /**
- * Whether a report has to be written. The version that everything is applied through grows with every change of other
- * routes too; alone it is news only after a change of a route of this gateway.
+ * Whether a report differs enough to be written. `appliedThrough` also grows with changes of other gateways' routes;
+ * alone it counts only after a change of a route of this gateway.
  */
 export function isNews(
   next: GatewayReportSpec,

@@ -1,7 +1,7 @@
 import type { GatewayReportSpec } from '#resources/gateway-report';
 
 /**
- * Where a replica writes its report. `write` makes the report exactly this, whatever it was and whether it was there;
- * it rejects when that is not certain, and then may be called again with a newer one. Calls never overlap.
+ * Stores the report of a replica. `write` creates or replaces it; it rejects when the result is not certain, and may then
+ * be called again with a newer report. Calls never overlap.
  */
 export type ReportSink = { write(report: GatewayReportSpec): Promise<void> };

@@ -15,7 +15,7 @@ const facts = {
 const silent = { info: () => undefined, warn: () => undefined };
 
 describe('a report', () => {
-  test('says the same of the same facts in whatever order they come', () => {
+  test('a report does not depend on the order of its facts', () => {
     const pending = [
       { route: 'b', uid: '2', version: '4' },
       { route: 'a', uid: '1', version: '5' },
@@ -25,7 +25,7 @@ describe('a report', () => {
     expect(one).toEqual(other);
   });
 
-  test('is news when it says something else, or a route of the gateway changed', () => {
+  test('a report is written again when its content or a route of the gateway changed', () => {
     const written = buildReport(facts);
     const later = buildReport({ ...facts, appliedThrough: '9' });
     expect(isNews(written, undefined, false)).toBe(true);
@@ -37,7 +37,7 @@ describe('a report', () => {
 });
 
 describe('the writer', () => {
-  test('writes again until it is written, the newest facts, and nothing when nothing is new', async () => {
+  test('a failed report is retried with the newest facts, and an unchanged one is not written', async () => {
     const attempts: GatewayReportSpec[] = [];
     let through = '1';
     let failures = 2;

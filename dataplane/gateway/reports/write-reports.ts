@@ -7,25 +7,25 @@ import type { GatewayReportSpec } from '#resources/gateway-report';
 import { isNews } from './build-report.ts';
 import type { ReportSink } from './ports.ts';
 
-/** Changes so close to each other go into one report. */
+/** Changes within this time go into one report. */
 const debounceMs = 50;
 /**
- * Where writing takes long, the report is large or the server has much to do: it is written for a part of the time
- * only, and more changes go into one.
+ * A slow write means a large report or a busy server. The pause after a write grows with its duration, so that more
+ * changes go into one report.
  */
 const restPerWrite = 2;
 const longestRestMs = 1_000;
 
 export type ReportWriter = AsyncDisposable & {
-  /** Something that a report holds may have changed; `routeChanged`: a route of this gateway did, by the watch. */
+  /** The content of the report may have changed; `routeChanged`: the watch delivered a change of a route. */
   changed(routeChanged: boolean): void;
   /** Resolves when a report that says `ready` has been written. */
   readonly readyWritten: Promise<void>;
 };
 
 /**
- * Writes the report of this replica when it says something new, and tries again until it is written. `build` is called
- * when a report is about to be written, so a late one is never an old one.
+ * Writes the report of this replica when it changed, and retries until it is written. `build` is called just before each
+ * write, so a retry never writes a stale report.
  */
 export function writeReports(options: {
   readonly sink: ReportSink;

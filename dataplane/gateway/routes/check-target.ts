@@ -2,7 +2,7 @@ import type { CheckTarget } from '#checks/check-target';
 import type { Stage } from '#contracts/policy';
 import type { GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
 
-/** Where and by what the texts of one stage are judged: all of it from the route, nothing from a request. */
+/** Addresses, policy and limits of the checks of one stage, all from the route (`gateway:context:builds-headers`). */
 export function checkTarget(route: GatewayRouteSpec, guardrail: GuardedRoute, stage: Stage): CheckTarget {
   return {
     addresses: guardrail.addresses,

@@ -62,7 +62,7 @@ function follow(answer: (target: CheckTarget) => ProbeOutcome): Followed {
 const failing = (code: 'network' | 'policy_unavailable'): ProbeOutcome => ({ ok: false, code, message: 'm' });
 
 describe('following routes', () => {
-  test('probes what a route pins, and only routes of this gateway', async () => {
+  test('a probe uses the pinned policy, and only routes of this gateway are probed', async () => {
     await using followed = follow(() => ({ ok: true }));
     followed.source.put(storedRoute('r', routeSpec('m', upstream, guardOf(pin('7')))));
     followed.source.put(storedRoute('other', routeSpec('m', upstream, guardOf(pin('8')), { gateway: 'another' })));
@@ -73,7 +73,7 @@ describe('following routes', () => {
     expect(followed.table.isComplete).toBe(true);
   });
 
-  test('probes again while a runtime is not reached, and rejects one that keeps contradicting', async () => {
+  test('an unreached runtime is probed again, and a route whose runtime keeps contradicting it is rejected', async () => {
     let outcome = failing('network');
     await using followed = follow(() => outcome);
     followed.source.put(storedRoute('r', routeSpec('m', upstream, guardOf(pin('1')))));
@@ -86,7 +86,7 @@ describe('following routes', () => {
     await until('the route is taken', () => followed.table.lookup('m').kind === 'route');
   });
 
-  test('a route that moves to another gateway is gone; a version that names none is rejected', async () => {
+  test('a route that moves to another gateway is removed, and a version without a gateway is rejected', async () => {
     await using followed = follow(() => ({ ok: true }));
     const open = routeSpec('m', upstream, { mode: 'None' });
     followed.source.put(storedRoute('r', open));

@@ -10,11 +10,11 @@ import { checkTarget } from './check-target.ts';
 import type { OpenRouteSource } from './ports.ts';
 import type { ProbeVerdict, RouteTable, SeenRoute } from './route-table.ts';
 
-/** Answers against the route before it counts as contradicted: a runtime that restarts answers so for a moment. */
+/** Contradicting answers before the route is rejected: a restarting runtime gives some for a moment. */
 const contradictionsToReject = 4;
 const probeWaits = { firstMs: 250, maxMs: 10_000 } as const;
 
-/** Failures that say nothing about the workload: it was not reached, or could not answer now. */
+/** Failures that do not contradict the route: the runtime was not reached or could not answer now. */
 const unreachedCodes: ReadonlySet<string> = new Set([
   'network',
   'timeout',
@@ -30,7 +30,7 @@ export type FollowOptions = {
   readonly table: RouteTable;
   readonly openSource: OpenRouteSource;
   readonly checks: Pick<CheckClient, 'probe'>;
-  /** Something about a route of this gateway changed; `seen` says whether by the watch, not by a probe. */
+  /** Called after a change of a route of this gateway; `seen`: by the watch, not by a probe. */
   readonly onChange: (seen: boolean) => void;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock?: Clock;
@@ -39,14 +39,14 @@ export type FollowOptions = {
 };
 
 export type FollowedRoutes = AsyncDisposable & {
-  /** Resolves when every route that existed has been seen. */
+  /** Resolves when the first complete list of routes has been loaded. */
   readonly complete: Promise<void>;
   throughVersion(): string;
 };
 
 /**
- * Keeps the table of routes up to date: each version that needs it is proved by probes of its runtime, again and again
- * until it is proved, replaced or gone (DESIGN section 6.6).
+ * Keeps the table of routes up to date. The runtime of each guarded version is probed, with a backoff, until a probe
+ * succeeds or the version is replaced or deleted.
  */
 export function followRoutes(options: FollowOptions): FollowedRoutes {
   const { gateway, table, checks, onChange, logger, clock = systemClock, waits = probeWaits } = options;
@@ -76,7 +76,7 @@ export function followRoutes(options: FollowOptions): FollowedRoutes {
     onChange(true);
   }
 
-  /** A version that names no gateway is not understood; of a route that we hold it is still ours, to be rejected. */
+  /** A version without a readable gateway is rejected if the table holds its route, and ignored otherwise. */
   function isOurs(name: string, spec: GatewayRoute['spec'] | undefined): boolean {
     const named: unknown = spec?.gateway;
     return named === gateway || (typeof named !== 'string' && table.has(name));

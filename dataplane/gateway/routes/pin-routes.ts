@@ -3,26 +3,26 @@ import type { Lookup, RouteTable, TakenRoute } from './route-table.ts';
 /** A workload and the application it is used for. */
 export type UsedWorkload = { readonly workload: string; readonly generationId: string };
 
-/** The route of one request, from its admission to its last window; releasing it twice does nothing. */
+/** The route of one request, held until its last window was checked; releasing it twice has no effect. */
 export type RoutePin = Disposable & { readonly route: TakenRoute };
 
 export type PinResult =
   | { readonly kind: 'pinned'; readonly pin: RoutePin }
   | Exclude<Lookup, { readonly kind: 'route' }>;
 
-/** Admits requests and counts what they use, so that nothing is taken away below a request in flight. */
+/** Pins routes for requests and counts the workloads in use, so that none is stopped under a request in flight. */
 export type RoutePins = {
   admit(alias: string): PinResult;
   /**
-   * What requests in flight pin that no taken route does, and each workload that taken routes pin once, with one of
-   * their applications: which other ones they pin stands in the routes. In a fixed order.
+   * Each workload of a served route once, with one of its applications, and each application that only requests in
+   * flight still use. In a fixed order.
    */
   inUse(): readonly UsedWorkload[];
   /** Requests in flight. */
   readonly count: number;
 };
 
-/** `onLastRelease` is told when the last request of an application ends. */
+/** `onLastRelease` is called when the last request of an application ends. */
 export function createRoutePins(table: RouteTable, onLastRelease: () => void): RoutePins {
   const flights = new Map<string, UsedWorkload & { count: number }>();
   let count = 0;

@@ -1,20 +1,20 @@
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { Stored } from '#resources/metadata';
 
-/** What a source of routes tells, in the order in which it happened. */
+/** Receives the changes of routes, in their order. */
 export type RouteListener = {
-  /** A route as it is now, or undefined when it is gone. Must not throw. */
+  /** The current route, or undefined when it was deleted. Must not throw. */
   onChange(name: string, current: Stored<GatewayRoute> | undefined): void;
 };
 
 /**
- * Routes of a namespace, of whatever gateway, kept up to date. It outlives every failure of its server: what was told
- * stands until something else is told. Whoever opened it closes it.
+ * Watches the routes of a namespace, of all gateways. It survives failures of its server: the last known state holds
+ * until the next change. The caller that opened it closes it.
  */
 export type RouteSource = AsyncDisposable & {
-  /** Resolves when every route that existed was told; never resolves before. */
+  /** Resolves when the first complete list has been delivered. */
   readonly synced: Promise<void>;
-  /** Every change up to this resource version was told; "0" before the first list. */
+  /** Every change up to this resource version has been delivered; "0" before the first list. */
   throughVersion(): string;
 };
 

@@ -9,7 +9,7 @@ import {
 /** Formats of routes that this gateway reads. */
 export const routeFormats: readonly number[] = [routeFormatVersion];
 
-/** A route as this gateway understands it, or why it does not; `alias` where it can be told at all. */
+/** A valid route, or why it is invalid; `alias` where the spec has a readable one. */
 export type RouteParseResult =
   | { readonly ok: true; readonly spec: GatewayRouteSpec }
   | { readonly ok: false; readonly reason: string; readonly alias: string | undefined };
@@ -17,8 +17,8 @@ export type RouteParseResult =
 const credentialName = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
 /**
- * Reads the spec of a route strictly: an unknown format or field, and parts that contradict each other, are reasons
- * not to take it (DESIGN section 5, GatewayRoute). Reasons name fields, never values.
+ * Reads the spec of a route strictly: a route with an unknown format, an unknown field or contradicting fields is
+ * rejected (docs/design/applications-and-routes.md). Reasons name fields, never values.
  */
 export function readRoute(spec: unknown): RouteParseResult {
   const format = field(spec, 'formatVersion');

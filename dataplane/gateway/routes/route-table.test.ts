@@ -26,14 +26,14 @@ const kindOf = (lookup: Lookup): string => lookup.kind;
 const proved = { kind: 'proved' } as const;
 
 describe('an alias', () => {
-  test('that nobody claims is unknown only after the whole list', () => {
+  test('an alias without a route is unknown only after the complete list was loaded', () => {
     const table = new RouteTable();
     expect(kindOf(table.lookup('m'))).toBe('unavailable');
     table.complete();
     expect(kindOf(table.lookup('m'))).toBe('unknown');
   });
 
-  test('with a guard is unavailable until its route was proved, and pending until then', () => {
+  test('a guarded alias is unavailable, and its route pending, until a probe succeeds', () => {
     const route = seen('r', guarded('m'));
     const table = tableOf(route);
     expect(kindOf(table.lookup('m'))).toBe('unavailable');
@@ -43,13 +43,13 @@ describe('an alias', () => {
     expect(table.state().pending).toEqual([]);
   });
 
-  test('without a guard needs no proof', () => {
+  test('an unguarded alias needs no probe', () => {
     const table = tableOf();
     expect(table.observe(seen('r', unguarded('m')))).toBeUndefined();
     expect(kindOf(table.lookup('m'))).toBe('route');
   });
 
-  test('keeps its version before until the next one is proved', () => {
+  test('an alias keeps its previous version until a probe of the next one succeeds', () => {
     const first = seen('r', unguarded('m'));
     const table = tableOf(first);
     const second = seen('r', guarded('m'));
@@ -62,7 +62,7 @@ describe('an alias', () => {
     expect(table.lookup('m')).toMatchObject({ route: { version: second.version } });
   });
 
-  test('that two routes claim is unavailable, and both are rejected, until one lets go', () => {
+  test('an alias that two routes claim is unavailable, and both are rejected, until one releases it', () => {
     const table = tableOf(seen('r', unguarded('m')), seen('s', unguarded('m')));
     expect(kindOf(table.lookup('m'))).toBe('unavailable');
     expect(table.state().rejected.map(({ route, reason }) => `${route} ${reason}`)).toEqual([
@@ -74,7 +74,7 @@ describe('an alias', () => {
     expect(table.state().rejected).toEqual([]);
   });
 
-  test('is answered by one binding at most while two context their aliases, and by none that was not proved', () => {
+  test('while two bindings exchange their aliases, each alias is served by one probed binding at most', () => {
     const [r, s] = [seen('r', guarded('m')), seen('s', guarded('n'))];
     const table = tableOf(r, s);
     const prove = ({ name, version }: SeenRoute): void => table.probed(name, version, proved);
@@ -103,7 +103,7 @@ describe('an alias', () => {
     expect(answers()).toEqual(['s', 'r']);
   });
 
-  test('that is switched off or gone is so at once', () => {
+  test('disabling or deleting a route takes effect at once', () => {
     const table = tableOf(seen('r', unguarded('m')));
     table.observe(seen('r', guarded('m', { state: 'Disabled' })));
     expect(kindOf(table.lookup('m'))).toBe('disabled');
@@ -111,7 +111,7 @@ describe('an alias', () => {
     expect(kindOf(table.lookup('m'))).toBe('unknown');
   });
 
-  test('moves with its route once the new version is proved', () => {
+  test('a renamed alias is served once a probe of the new version succeeded', () => {
     const table = tableOf(seen('r', unguarded('old')));
     const renamed = seen('r', guarded('new'));
     table.observe(renamed);
@@ -122,7 +122,7 @@ describe('an alias', () => {
     expect(kindOf(table.lookup('new'))).toBe('route');
   });
 
-  test('of a route that was made anew takes nothing over from the old one', () => {
+  test('a route that was created again takes nothing over from the deleted one', () => {
     const table = tableOf(seen('r', unguarded('m'), 'first'));
     table.observe(seen('r', guarded('m'), 'second'));
     expect(kindOf(table.lookup('m'))).toBe('unavailable');
@@ -158,12 +158,12 @@ describe('a version that is not understood', () => {
     expect(table.lookup('m')).toMatchObject({ kind: 'route', route: { version: first.version } });
   });
 
-  test('makes its alias unavailable where nothing served it before', () => {
+  test('an invalid version makes its alias unavailable if no version served before', () => {
     const table = tableOf(seen('r', { ...unguarded('m'), formatVersion: 2 }));
     expect(kindOf(table.lookup('m'))).toBe('unavailable');
   });
 
-  test('is rejected when its runtime contradicts it, until it no longer does', () => {
+  test('a version is rejected while its runtime contradicts it', () => {
     const route = seen('r', guarded('m'));
     const table = tableOf(route);
     table.probed('r', route.version, { kind: 'contradicted', reason: 'probe_policy_unavailable' });
@@ -177,7 +177,7 @@ describe('a version that is not understood', () => {
 describe('a pin', () => {
   const next = '0190a5d4-7f3a-7cc2-9b1e-8d3f5a6b7c02';
 
-  test('holds the version of its admission and keeps its workload in use until it is released', () => {
+  test('a pin holds the version at admission and keeps its workload in use until it is released', () => {
     const first = seen('r', guarded('m'));
     const table = tableOf(first);
     table.probed('r', first.version, proved);
@@ -200,7 +200,7 @@ describe('a pin', () => {
     expect(ends).toBe(1);
   });
 
-  test('keeps a workload of many routes in use once, and what ended under a request', () => {
+  test('a workload of several routes is listed once, and a replaced application while requests use it', () => {
     const [first, second] = [seen('one', guarded('m')), seen('two', guarded('n', { generationId: next }))];
     const table = tableOf(first, second);
     for (const { name, version } of [first, second]) table.probed(name, version, proved);
@@ -215,7 +215,7 @@ describe('a pin', () => {
     expect(pins.inUse()).toHaveLength(2);
   });
 
-  test('of a route without a guard uses no workload', () => {
+  test('a pin of an unguarded route uses no workload', () => {
     const pins = createRoutePins(tableOf(seen('r', unguarded('m'))), () => undefined);
     expect(pins.admit('m').kind).toBe('pinned');
     expect(pins.inUse()).toEqual([]);

@@ -14,13 +14,13 @@ export type SeenRoute = {
 /** A route that serves. */
 export type TakenRoute = Omit<SeenRoute, 'spec'> & { readonly spec: GatewayRouteSpec };
 
-/** What a probe of a version came to: it answers as pinned, not yet, or in a way that time alone will not mend. */
+/** Result of a probe of one version: the runtime matches the route, is not reached yet, or contradicts the route. */
 export type ProbeVerdict =
   | { readonly kind: 'proved' }
   | { readonly kind: 'unreached' }
   | { readonly kind: 'contradicted'; readonly reason: string };
 
-/** What an alias leads to (DESIGN section 8): `unknown` is only said once every route has been seen. */
+/** Result of looking up an alias; `unknown` only after the complete list of routes was loaded. */
 export type Lookup =
   | { readonly kind: 'route'; readonly route: TakenRoute }
   | { readonly kind: 'disabled' }
@@ -30,7 +30,7 @@ export type Lookup =
 export type RouteVersion = { readonly route: string; readonly uid: string; readonly version: string };
 export type RejectedVersion = RouteVersion & { readonly reason: string };
 
-/** Where the newest version of every route stands. */
+/** Served routes, and the newest versions that are pending or rejected. */
 export type TableState = {
   readonly taken: readonly TakenRoute[];
   readonly pending: readonly RouteVersion[];
@@ -48,22 +48,22 @@ type Entry = {
 const aliasConflict = 'alias_conflict';
 
 /**
- * The routes of one gateway replica, in memory. Each version is taken when it is read and proved, else it is pending or
- * rejected and the version before it keeps serving (DESIGN sections 5 and 6.6). Two routes of one alias reject each
- * other. What turns traffic off, a deletion or state Disabled, holds at once.
+ * The routes of one gateway replica, in memory. A version serves once it is valid and its probe succeeded; until then it
+ * is pending or rejected and the previous version keeps serving (docs/design/applications-and-routes.md). Two routes of
+ * one alias reject each other. A deletion and state Disabled take effect at once.
  */
 export class RouteTable {
   readonly #entries = new Map<string, Entry>();
-  /** Names by the alias that the newest version claims, and by the one that is served. */
+  /** Names of routes by the alias of their newest version, and by the alias of their served version. */
   readonly #claiming = new Map<string, Set<string>>();
   readonly #serving = new Map<string, Set<string>>();
-  /** Names whose newest version is not the one that is served. */
+  /** Names of routes whose newest version is not served. */
   readonly #open = new Set<string>();
   #complete = false;
 
   /**
-   * Takes note of the newest version of a route.
-   * @returns what it says where a probe has to prove it
+   * Records the newest version of a route.
+   * @returns the spec, when a probe must confirm it before it serves
    */
   observe(seen: SeenRoute): GatewayRouteSpec | undefined {
     const reading = readRoute(seen.spec);
@@ -86,7 +86,7 @@ export class RouteTable {
     return this.#entries.has(name);
   }
 
-  /** Forgets a route that is gone. */
+  /** Removes a deleted route. */
   remove(name: string): void {
     const entry = this.#entries.get(name);
     unfile(this.#claiming, entry?.alias, name);
@@ -95,7 +95,7 @@ export class RouteTable {
     this.#entries.delete(name);
   }
 
-  /** Every route that exists has been seen. */
+  /** The complete list of routes has been loaded. */
   complete(): void {
     this.#complete = true;
   }
@@ -104,7 +104,7 @@ export class RouteTable {
     return this.#complete;
   }
 
-  /** What a probe of one version came to; a verdict on a version that is no longer the newest does not count. */
+  /** Records the result of a probe; one of a version that is not the newest any more is ignored. */
   probed(name: string, version: string, verdict: ProbeVerdict): void {
     const entry = this.#entries.get(name);
     if (entry?.seen.version === version) this.#judge(entry, verdict);
@@ -124,7 +124,7 @@ export class RouteTable {
     return route.spec.state === 'Disabled' ? { kind: 'disabled' } : { kind: 'route', route };
   }
 
-  /** Whether a route is neither taken nor rejected. */
+  /** Whether a route is neither served nor rejected. */
   hasPending(): boolean {
     for (const name of this.#open) {
       const entry = this.#entries.get(name);

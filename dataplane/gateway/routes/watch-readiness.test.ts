@@ -12,7 +12,7 @@ function guarded(name: string): SeenRoute {
   return { name, uid: metadata.uid, version: metadata.resourceVersion, created: 0, spec };
 }
 
-test('a replica may serve once every route was seen and each was proved or rejected', () => {
+test('a replica is ready once every route was loaded and each was probed or rejected', () => {
   const table = new RouteTable();
   const moves: boolean[] = [];
   using readiness = watchReadiness(table, () => moves.push(readiness.mayServe()));
@@ -37,7 +37,7 @@ test('a replica may serve once every route was seen and each was proved or rejec
   expect(moves).toEqual([true, false]);
 });
 
-test('a route that cannot be proved holds it back for a while only', async () => {
+test('a route without a successful probe delays readiness for 30 s at most', async () => {
   const table = new RouteTable();
   table.observe(guarded('one'));
   table.complete();

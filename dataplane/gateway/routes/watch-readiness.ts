@@ -1,19 +1,19 @@
 import type { RouteTable } from './route-table.ts';
 
-/** How long routes that cannot be proved hold back readiness (DESIGN section 6.6). */
+/** How long routes without a successful probe delay readiness. */
 const longestWaitMs = 30_000;
 
 /** Whether a replica may take traffic. */
 export type Readiness = Disposable & {
-  /** True from the moment every route was seen and each was proved or rejected, or 30 s have passed since. */
+  /** True once every route was loaded and each was probed successfully or rejected, at the latest 30 s after loading. */
   mayServe(): boolean;
-  /** Looks again after a change of the table. */
+  /** Call it after a change of the table. */
   look(): void;
-  /** Ends readiness for good. */
+  /** Ends readiness until the process ends. */
   withdraw(): void;
 };
 
-/** Once reached, readiness depends on nothing but `withdraw`. `onChange` is told when it is reached or withdrawn. */
+/** Once reached, only `withdraw` ends readiness. `onChange` is called when it is reached and when it is withdrawn. */
 export function watchReadiness(table: RouteTable, onChange: () => void, waitMs = longestWaitMs): Readiness {
   let state: 'waiting' | 'serving' | 'withdrawn' = 'waiting';
   let timer: NodeJS.Timeout | undefined;

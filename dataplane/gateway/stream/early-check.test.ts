@@ -29,7 +29,7 @@ describe('frames without text behind held text', () => {
     expect(contentOf(eventsOf(waiting.beforeEnd))).toBe('');
   });
 
-  test('65,536 bytes of them keep their place, and one byte more leaves before the text', () => {
+  test('65,536 bytes of frames without text keep their place, and one byte more is sent before the text', () => {
     const frames = (bytes: number): string[] => [opening, toolFrame(32_768), toolFrame(bytes - 32_768)];
     const end = [chunkJson({}, 'stop'), '[DONE]'];
     const kept = frames(65_536);
@@ -42,13 +42,13 @@ describe('frames without text behind held text', () => {
     expect(eventsOf(runGuard(bytesOf([text, ...calls, ...end])).emitted)).toEqual([...calls, text, ...end]);
   });
 
-  test('they stay behind text that the early check denies', () => {
+  test('frames behind text that the early check denies are not sent', () => {
     const result = runGuard(bytesOf([chunkJson({ content: 'forbidden' }), toolFrame(70_000)]), denies('forbidden'));
     expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
     expect(result.emitted).toBe('');
   });
 
-  test('both texts are checked before they leave', () => {
+  test('content and refusal are both checked before frames behind them are sent', () => {
     const stream = [chunkJson({ content: 'fine' }), chunkJson({ refusal: 'forbidden' }), toolFrame(70_000)];
     const result = runGuard(bytesOf(stream), denies('forbidden'));
     expect(result.windows).toEqual(['fine', 'forbidden']);
@@ -61,7 +61,7 @@ describe('frames without text behind held text', () => {
     expect(eventsOf(runGuard(bytesOf([...stream, '[DONE]'])).emitted)).toEqual([...stream, '[DONE]']);
   });
 
-  test('half a character in front of them holds them until the stream holds too much', () => {
+  test('frames behind half a surrogate pair are held until the stream holds too much', () => {
     const half = chunkJson({ content: 'a\ud83d' });
     expect(runGuard(bytesOf([half, toolFrame(70_000)])).beforeEnd).toBe('');
     const result = runGuard(bytesOf([half, ...Array.from({ length: 20 }, () => toolFrame(60_000))]));
@@ -69,7 +69,7 @@ describe('frames without text behind held text', () => {
     expect(result.emitted).toBe('');
   });
 
-  test('text is checked early at most once for every 65,536 bytes of them', () => {
+  test('there is at most one early check for every 65,536 bytes of frames without text', () => {
     const stream = Array.from({ length: 12 }, () => [chunkJson({ content: 'a' }), toolFrame(33_000)]).flat();
     expect(runGuard(bytesOf([...stream, '[DONE]'])).windows).toHaveLength(6);
   });
@@ -88,7 +88,7 @@ describe('a text that large frames interrupt', () => {
       ...(free === 0 ? [] : [toolFrame(Math.max(free, 300))]),
     ]);
 
-  test('arrives whole with every frame once, texts and other frames each in their order', () => {
+  test('a text that large frames interrupt arrives with every frame once, texts and other frames each in their order', () => {
     fc.assert(
       fc.property(pieces, (list) => {
         const frames = framesOf(list);
@@ -104,7 +104,7 @@ describe('a text that large frames interrupt', () => {
     );
   });
 
-  test('shows no byte of a phrase of at most 256 bytes, wherever the frames cut it', () => {
+  test('no byte of a phrase of at most 256 bytes is sent, wherever large frames interrupt it', () => {
     const cut = fc.array(fc.nat(255), { maxLength: 3 });
     fc.assert(
       fc.property(pieces, pieces, fc.integer({ min: 1, max: 128 }), cut, (before, after, half, cuts) => {

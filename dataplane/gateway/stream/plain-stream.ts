@@ -6,8 +6,8 @@ import { doneFrame, keepAliveFrame, writeFrame } from './write-frame.ts';
 type End = Extract<GuardStep, { readonly kind: 'finished' | 'stopped' }>;
 
 /**
- * The relay of one streamed answer whose route declares no guard: the steps of a StreamGuard without any check. Frames
- * keep their JSON bytes; what a provider says of its own errors stays behind.
+ * The relay of one streamed answer of an unguarded model: the steps of a StreamGuard without checks. Frames keep their
+ * JSON bytes; error objects of a provider are not sent.
  */
 export class PlainStream {
   readonly #reader = new SseReader(streamBounds.eventBytes);

@@ -37,11 +37,11 @@ describe('a stream of events', () => {
     ['comments', ': hello\n:\ndata: a\n\n', ['comment', 'comment', '|a']],
     ['an event that the end cuts off', 'data: a\n\ndata: b\n', ['|a']],
     ['nothing', '', []],
-  ])('with %s', (_, text, expected) => {
+  ])('a stream with %s is read as the standard says', (_, text, expected) => {
     expect(read(Buffer.from(text))).toEqual(expected);
   });
 
-  test('is the same however it is cut', () => {
+  test('events do not depend on how the bytes were cut', () => {
     const line = fc.constantFrom('data: я', 'data:', 'event: n', ': c', 'id: 1', '', '', 'x');
     const end = fc.constantFrom('\n', '\r', '\r\n');
     fc.assert(
@@ -54,7 +54,7 @@ describe('a stream of events', () => {
     );
   });
 
-  test('bounds an event over all of its lines, and a comment, and starts anew with the next', () => {
+  test('the bound counts all lines of an event, or one comment, and starts again with the next', () => {
     const event = (bytes: number): string => `data:${'x'.repeat(bytes - 10)}\ndata:\n\n`;
     expect(read(Buffer.from(event(99) + event(99)), [], 100)).toHaveLength(2);
     expect(read(Buffer.from(event(107)), [], 100)).toEqual(['too_large']);

@@ -1,4 +1,4 @@
-/** What a stream of server-sent events holds, event by event; comments carry no text, for theirs is never relayed. */
+/** One event of a stream; a comment has no text here, because it is never relayed. */
 export type SseEvent =
   | { readonly kind: 'data'; readonly name: string; readonly data: Buffer }
   | { readonly kind: 'comment' }
@@ -11,15 +11,15 @@ const space = 0x20;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Reads server-sent events from bytes in any cutting (HTML standard, "Parsing an event stream"): LF, CR and CRLF end a
- * line, one byte order mark may stand in front, data lines are joined by LF, an event without data is no event, and one
- * that the end of the stream cuts off is discarded.
- * `maxEventBytes` bounds what one event takes in memory; past it every call of `next` says `too_large`.
+ * Reads server-sent events from bytes, however they are cut (HTML standard, "Parsing an event stream"): LF, CR and CRLF
+ * end a line, one leading byte order mark is skipped, data lines are joined by LF, an event without data is ignored, and
+ * an incomplete last event is discarded.
+ * `maxEventBytes` bounds the memory of one event; after a larger one every call of `next` returns `too_large`.
  */
 export class SseReader {
   readonly #maxEventBytes: number;
   #buffer = Buffer.alloc(0);
-  /** Bytes of the buffer that are in use, the first one that is not read yet, and how far its line was looked through. */
+  /** End of the bytes in the buffer, position of the first unread one, and how far its line was searched for an end. */
   #length = 0;
   #start = 0;
   #scanned = 0;
@@ -34,7 +34,7 @@ export class SseReader {
     this.#maxEventBytes = maxEventBytes;
   }
 
-  /** Takes over the next bytes of the stream. */
+  /** Copies the next bytes of the stream. */
   push(bytes: Uint8Array): void {
     const unread = this.#length - this.#start;
     if (this.#length + bytes.length > this.#buffer.length) {
@@ -49,7 +49,7 @@ export class SseReader {
     this.#length += bytes.length;
   }
 
-  /** The next event; undefined when the bytes so far hold no further one. */
+  /** The next event; undefined when more bytes are needed. */
   next(): SseEvent | undefined {
     while (!this.#tooLarge) {
       const line = this.#nextLine();

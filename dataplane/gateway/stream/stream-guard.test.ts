@@ -25,7 +25,7 @@ const phrase = fc
 describe('a phrase in a stream', () => {
   verifies(
     ['gateway:stream:window-1024', 'gateway:stream:overlap-256'],
-    'lies whole inside some window and none of its bytes leaves, for every cutting',
+    'a phrase of up to 256 bytes lies whole in some window and none of its bytes is sent, however the stream is cut',
     () => {
       fc.assert(
         fc.property(textOf(1_500), phrase, textOf(1_500), cuts, cuts, (before, forbidden, after, inText, inBytes) => {
@@ -43,7 +43,7 @@ describe('a phrase in a stream', () => {
     },
   );
 
-  test('is found at every offset around the border of a window', () => {
+  test('a phrase is found at every offset around the border of a window', () => {
     const forbidden = '🚫'.repeat(64);
     expect(bytesOf(forbidden)).toBe(limits.overlapBytes);
     for (let offset = limits.windowBytes - 330; offset <= limits.windowBytes + 10; offset += 1) {
@@ -55,7 +55,7 @@ describe('a phrase in a stream', () => {
   });
 });
 
-test('a phrase of 256 bytes across a window loses none of them, to the byte', () => {
+test('of a phrase of 256 bytes across a window border no byte is sent, at each of the offsets around it', () => {
   const forbidden = 'Z'.repeat(limits.overlapBytes);
   const begins = limits.windowBytes - limits.overlapBytes;
   for (let offset = begins - 3; offset <= begins + 3; offset += 1) {
@@ -68,7 +68,7 @@ test('a phrase of 256 bytes across a window loses none of them, to the byte', ()
 });
 
 describe('a clean stream', () => {
-  test('arrives whole: the same JSON bytes in the same order, then [DONE], for every cutting and line end', () => {
+  test('a clean stream arrives with the same JSON bytes in the same order, however it is cut and whatever its line ends', () => {
     fc.assert(
       fc.property(textOf(2_500), cuts, cuts, fc.constantFrom('\n', '\r', '\r\n'), (text, inText, inBytes, lineEnd) => {
         const stream = contentStream(cutAt(text, inText), lineEnd);
@@ -83,7 +83,7 @@ describe('a clean stream', () => {
     );
   });
 
-  test('is judged in the same windows however it is cut', () => {
+  test('a stream is judged in the same windows however it is cut', () => {
     const text = 'слово '.repeat(700);
     const one = runGuard(whole(contentStream([text])));
     const many = runGuard(
@@ -95,7 +95,7 @@ describe('a clean stream', () => {
     expect(many.windows).toEqual(one.windows);
   });
 
-  test('ends its windows between words where it can', () => {
+  test('windows end between words where possible', () => {
     const { windows } = runGuard(whole(contentStream(['семнадцать '.repeat(300)])));
     expect(windows.length).toBeGreaterThan(3);
     expect(windows.every((window) => /(^|[ь ])$/.test(window))).toBe(true);
@@ -103,7 +103,7 @@ describe('a clean stream', () => {
 
   verifies(
     ['gateway:stream:short-answer-at-end'],
-    'shorter than a window leaves at its end only, after its check',
+    'an answer shorter than a window is sent at its end only, after its check',
     () => {
       const order: string[] = [];
       const guard = new StreamGuard();
@@ -119,7 +119,7 @@ describe('a clean stream', () => {
     },
   );
 
-  test('without text passes frame by frame and asks for no check', () => {
+  test('a stream without text passes frame by frame without a check', () => {
     const guard = new StreamGuard();
     const chunk = chunkJson({ tool_calls: [{ index: 0, function: { arguments: '{"a"' } }] });
     guard.receive(Buffer.from(dataEvent(chunk)));
@@ -127,7 +127,7 @@ describe('a clean stream', () => {
     expect(guard.next()).toEqual({ kind: 'read' });
   });
 
-  test('keeps the order of frames with and without text', () => {
+  test('frames with and without text keep their order', () => {
     const chunks = [
       chunkJson({ content: 'text' }),
       chunkJson({ tool_calls: [] }),
@@ -137,7 +137,7 @@ describe('a clean stream', () => {
     expect(eventsOf(result.emitted)).toEqual([...chunks, '[DONE]']);
   });
 
-  test('keeps JSON that spans several data lines, and hides the text of comments', () => {
+  test('JSON over several data lines is kept, and the text of comments is dropped', () => {
     const lines = chunkJson({ content: 'x' }).replace(',', ',\n\n ').split('\n');
     const result = runGuard(
       whole(`: secret\n${lines.map((line) => `data: ${line}\n`).join('')}\n${dataEvent('[DONE]')}`),
@@ -165,7 +165,7 @@ describe('a stop', () => {
 
   test.each([
     ['an error object', '{"error":{"message":"provider text"}}'],
-    ['no JSON', 'hello'],
+    ['data that is not JSON', 'hello'],
     ['a repeated key', '{"choices":[{"index":0,"delta":{"content":"a","content":"b"}}]}'],
     ['a key in another case', '{"choices":[{"index":0,"delta":{"Content":"b"}}]}'],
     ['a key that folds to a known one', '{"choice\u017f":[{"index":0,"delta":{"content":"b"}}],"choices":[]}'],
@@ -176,15 +176,15 @@ describe('a stop', () => {
     ['a legacy text', '{"choices":[{"index":0,"text":"b"}]}'],
     ['audio', '{"choices":[{"index":0,"delta":{"audio":{"transcript":"b"}}}]}'],
     ['content in parts', '{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"b"}]}}]}'],
-    ['half a character that is never finished', '{"choices":[{"index":0,"delta":{"content":"\\ud83d"}}]}'],
-    ['a second half first', '{"choices":[{"index":0,"delta":{"content":"\\ude00"}}]}'],
-  ])('follows %s', (_, data) => {
+    ['half a surrogate pair at its end', '{"choices":[{"index":0,"delta":{"content":"\\ud83d"}}]}'],
+    ['the second half of a surrogate pair first', '{"choices":[{"index":0,"delta":{"content":"\\ude00"}}]}'],
+  ])('a stream with %s is stopped', (_, data) => {
     const result = runGuard(whole(dataEvent(data) + dataEvent('[DONE]')));
     expect(result.end).toEqual(invalid);
     expect(result.emitted).toBe('');
   });
 
-  test('follows a named event and one in bytes that are no UTF-8', () => {
+  test('a stream with a named event or with invalid UTF-8 is stopped', () => {
     const chunk = chunkJson({ content: 'x' });
     expect(runGuard(whole(`event: error\n${dataEvent(chunk)}`)).end).toEqual(invalid);
     expect(
@@ -193,7 +193,7 @@ describe('a stop', () => {
     ).toEqual(invalid);
   });
 
-  test('follows an upstream that ends before [DONE], with the released frames only', () => {
+  test('a stream that ends before [DONE] is stopped, and only released frames are sent', () => {
     const stream = contentStream(['text']).replace(dataEvent('[DONE]'), '');
     const result = runGuard(whole(stream));
     expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'broken' } });
@@ -202,7 +202,7 @@ describe('a stop', () => {
 
   verifies(
     ['gateway:events:error-is-not-match'],
-    'follows a failed check as a failure and a match as a deny, never the one as the other',
+    'a failed check stops a stream as a failure, and a match as a deny',
     () => {
       const failed = runGuard(whole(contentStream(['text'])), () => ({ kind: 'failed', code: 'stage_timeout' }));
       expect(failed.end).toEqual({ kind: 'stopped', stop: { kind: 'check_failed', code: 'stage_timeout' } });
@@ -211,7 +211,7 @@ describe('a stop', () => {
     },
   );
 
-  test('leaves what was released before', () => {
+  test('text that was released before a stop is sent', () => {
     const text = `${'word '.repeat(400)}forbidden`;
     const result = runGuard(whole(contentStream(text.match(/.{1,20}/gs) ?? [])), denies('forbidden'));
     expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
@@ -229,7 +229,7 @@ describe('bounds', () => {
     );
   };
 
-  test('one event may take a mebibyte and not a byte more', () => {
+  test('one event may have 1 MiB, and one byte more stops the stream', () => {
     expect(runGuard(whole(eventOf(streamBounds.eventBytes) + dataEvent('[DONE]'))).end).toEqual({ kind: 'finished' });
     expect(runGuard(whole(eventOf(streamBounds.eventBytes + 1) + dataEvent('[DONE]'))).end).toEqual({
       kind: 'stopped',
@@ -237,13 +237,13 @@ describe('bounds', () => {
     });
   });
 
-  test('a line that never ends is given up before it is whole', () => {
+  test('a line that never ends stops the stream at the bound of an event', () => {
     const guard = new StreamGuard();
     guard.receive(Buffer.alloc(streamBounds.eventBytes + 1, 'x'));
     expect(guard.next()).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'event_too_large' } });
   });
 
-  test('frames may be held up to a mebibyte and not a byte more', () => {
+  test('1 MiB of frames may be held, and one byte more stops the stream', () => {
     const text = chunkJson({ content: 'held' });
     // A frame with a finish reason keeps its place behind the text.
     const filler = (bytes: number): string => {
@@ -274,7 +274,7 @@ describe('whatever an upstream sends', () => {
     return bytes;
   }
 
-  test('the guard ends in order, and what it emitted holds no phrase', () => {
+  test('a mutated stream ends with a result, and no phrase is sent', () => {
     fc.assert(
       fc.property(textOf(900), textOf(900), fc.array(edit, { maxLength: 3 }), cuts, (before, after, edits, inBytes) => {
         const bytes = mutated(before + forbidden + after, edits);
@@ -286,7 +286,7 @@ describe('whatever an upstream sends', () => {
     );
   });
 
-  test('bytes without any order end in order too', () => {
+  test('random bytes stop the stream, and nothing is sent', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400, size: 'max' }), cuts, (bytes, inBytes) => {
         const result = runGuard(cutAt(bytes, inBytes));

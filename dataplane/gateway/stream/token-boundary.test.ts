@@ -10,24 +10,24 @@ function ending(text: string, lowest: number, highest: number, overlap = 0): str
 
 describe('the end of a window', () => {
   test.each<[string, string, number, number, string]>([
-    ['stands at the last place between words', 'one two three', 1, 10, 'one two '],
-    ['may stand before a space', 'one two three', 1, 7, 'one two'],
+    ['is the last place between words', 'one two three', 1, 10, 'one two '],
+    ['can be before a space', 'one two three', 1, 7, 'one two'],
     ['cuts no Cyrillic word', 'один два', 1, 12, 'один '],
     ['cuts no letter from its marks', 'x e\u0301', 1, 3, 'x '],
     ['keeps digits and underscores together', 'a b_1 c', 1, 4, 'a '],
-    ['may stand between signs', 'a。。b', 1, 4, 'a。'],
+    ['can be between punctuation marks', 'a。。b', 1, 4, 'a。'],
     ['is the highest place where every one cuts', 'abcdefgh', 2, 6, 'abcdef'],
-  ])('%s', (_, text, lowest, highest, expected) => {
+  ])('the end of a window %s', (_, text, lowest, highest, expected) => {
     expect(ending(text, lowest, highest)).toBe(expected);
   });
 
-  test('is chosen so that the next window begins between words too, where that can be', () => {
+  test('the end of a window is chosen so that the next window also begins between words, if possible', () => {
     expect(ending('aa bb cc dd', 4, 9, 3)).toBe('aa bb cc ');
     expect(ending('aaaa bb cc dd', 6, 11, 5)).toBe('aaaa bb cc');
     expect(ending('aaaaaaaaa bb cc', 10, 13, 8)).toBe('aaaaaaaaa bb ');
   });
 
-  test('is always a character of its range', () => {
+  test('the end of a window is a character boundary within its range', () => {
     const characters = fc.array(fc.constantFrom('a', ' ', 'я', '漢', '😀', '\u0301'), {
       minLength: 80,
       maxLength: 200,
@@ -46,7 +46,7 @@ describe('the end of a window', () => {
   });
 });
 
-test('characters begin where UTF-8 says', () => {
+test('character boundaries are those of UTF-8', () => {
   const bytes = Buffer.from('a😀я');
   expect([0, 1, 2, 4, 5, 6, 7].map((at) => characterStart(bytes, at))).toEqual([0, 1, 1, 1, 5, 5, 7]);
   expect([-1, 0, 1, 2, 5, 6, 7].map((at) => nextCharacterStart(bytes, at))).toEqual([0, 0, 1, 5, 5, 7, 7]);

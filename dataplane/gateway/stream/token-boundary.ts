@@ -15,10 +15,10 @@ export function nextCharacterStart(bytes: Uint8Array, position: number): number 
 }
 
 /**
- * Where to end a window in `lowest`..`highest`, a position of a character with both neighbours there. A cut inside of a
- * word can look like a token to a rule, so the last position is taken that cuts no word, and whose next window begins,
- * `overlap` bytes before it, without cutting one either; else the last one that cuts no word itself; else `highest`.
- * Letters, digits, underscores and combining marks continue a word (DESIGN section 5).
+ * The end of a window between `lowest` and `highest`, on a character boundary. A cut inside a word can look like a token
+ * to a rule. So this is the last position that cuts no word and at which the next window, `overlap` bytes earlier, begins
+ * without cutting one either; else the last position that cuts no word; else `highest`. Letters, digits, underscores and
+ * combining marks continue a word (docs/design/streaming.md, "Where a window ends").
  */
 export function chooseWindowEnd(bytes: Buffer, lowest: number, highest: number, overlap: number): number {
   let fallback: number | undefined;

@@ -3,9 +3,9 @@ const prefix = Buffer.from('data: ');
 const nextLine = Buffer.from('\ndata: ');
 const end = Buffer.from('\n\n');
 
-/** The frame of a comment that the upstream sent to keep the connection open; its text stays behind. */
+/** The frame for a comment of the upstream, without its text. */
 export const keepAliveFrame: Buffer = Buffer.from(':\n\n');
-/** The frame after which a stream is whole. */
+/** The last frame of a complete stream. */
 export const doneFrame: Buffer = Buffer.from('data: [DONE]\n\n');
 
 /** One event with exactly these data bytes, one `data:` line for each line of them. */

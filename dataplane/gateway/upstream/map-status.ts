@@ -1,8 +1,8 @@
 import type { ClientErrorCode } from '../relay/client-error.ts';
 
 /**
- * What a client is told of a provider's status other than 200. What concerns our credential or address is a failure of
- * ours, not of the request; redirects are never followed.
+ * The error code for a status of a provider other than 200. A status about the gateway's credential or address is a
+ * failure of the gateway, not of the request; redirects are never followed.
  */
 export function mapUpstreamStatus(status: number): ClientErrorCode {
   switch (status) {

@@ -4,19 +4,19 @@ import type { TokenFile } from '#kit/http/token-file';
 
 /** One call to a model provider. */
 export type UpstreamCall = {
-  /** Base of the provider's API, such as `https://api.example/v1`; its query goes with every call. */
+  /** Base of the provider's API, such as `https://api.example/v1`; its query is sent with every call. */
   readonly endpoint: string;
   /** Path below the base, with its slash. */
   readonly path: string;
   readonly body: Uint8Array;
   /** Name of the credential's file in the secrets folder. */
   readonly credential: string | undefined;
-  /** What of the client's headers goes along. */
+  /** Headers of the client that are forwarded. */
   readonly headers: Readonly<Record<string, string>>;
   readonly accept: 'application/json' | 'text/event-stream';
 };
 
-/** What came back before the body was read. The body belongs to the caller, who reads or destroys it. */
+/** The head of an answer. The caller reads or destroys the body. */
 export type UpstreamAnswer =
   | {
       readonly kind: 'answer';
@@ -40,7 +40,7 @@ export type UpstreamClient = AsyncDisposable & {
 export type UpstreamOptions = {
   /**
    * The file of a credential by its name.
-   * @throws TokenFileError where it cannot be used
+   * @throws TokenFileError when it cannot be used
    */
   readonly openCredential: (name: string) => TokenFile;
 };

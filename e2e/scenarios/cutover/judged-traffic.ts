@@ -7,12 +7,12 @@ import { canary, markOf, secret, stampsIn } from './marked-policy.ts';
 /** How many applications a long stream outlives. */
 export const outlived = 5;
 
-/** What happened to the load while revisions were applied one after the other. */
+/** The result of the load while revisions were applied one after the other. */
 export type TrafficReport = {
   readonly requests: number;
   /** Streams during which at least `outlived` applications came into force. */
   readonly longStreams: number;
-  /** Streams that had to be stopped, and were. */
+  /** Streams that a rule had to stop, and stopped. */
   readonly canaries: number;
   /** The highest revision that judged anything. */
   readonly newest: number;
@@ -23,11 +23,11 @@ export type TrafficReport = {
 };
 
 export type JudgedTraffic = {
-  /** Requests that have ended. */
+  /** Requests that ended. */
   readonly requests: () => number;
-  /** Requests that have not ended well, so far. */
+  /** Requests that failed so far. */
   readonly faults: () => number;
-  /** Lets what is under way end, and tells. */
+  /** Waits for calls in flight and returns the result. */
   readonly stop: () => Promise<TrafficReport>;
 };
 
@@ -36,9 +36,9 @@ export type TrafficOptions = {
   readonly urls: readonly string[];
   readonly key: string;
   readonly alias: string;
-  /** The provider behind the alias; it answers as the traffic needs it from now on. */
+  /** The provider behind the alias; the traffic sets its answers. */
   readonly upstream: Pick<ScriptedUpstream, 'play'>;
-  /** The rest of each caller between two calls, milliseconds; 40 when absent. */
+  /** Pause of each caller between two calls, milliseconds; 40 when absent. */
   readonly restMs?: number;
 };
 
@@ -46,7 +46,7 @@ type Kind = 'whole' | 'stream' | 'long' | 'canary';
 type Verdict = Pick<TrafficReport, 'failed' | 'unguarded' | 'mixed'>;
 type Seen = Verdict & { readonly kind: Kind; readonly applications: number };
 
-/** Waits until every replica serves the alias: each takes its first route by itself, and refuses the alias until then. */
+/** Waits until every replica serves the alias; each replica refuses it until its first probe succeeded. */
 export async function untilServed(
   { urls, key, alias }: Pick<TrafficOptions, 'urls' | 'key' | 'alias'>,
   deadlineMs = 60_000,
@@ -57,7 +57,7 @@ export async function untilServed(
 }
 
 /**
- * Calls of every kind, without a pause to speak of, whose answers show which revision judged them (marked-policy.ts).
+ * Calls of every kind, almost without a pause, whose answers show which revision judged them (marked-policy.ts).
  */
 export function startJudgedTraffic({ urls, key, alias, upstream, restMs = 40 }: TrafficOptions): JudgedTraffic {
   let newest = 0;
@@ -92,7 +92,7 @@ export function startJudgedTraffic({ urls, key, alias, upstream, restMs = 40 }: 
     requests: () => short.results.length + long.results.length,
     faults: () => faults,
     async stop() {
-      // Nobody calls any more when streams are told to end: one that begins then would end before its first word.
+      // No call starts after the streams were asked to end, because it would end before its first word.
       const ending = [short.stop(), long.stop()];
       isOver = true;
       const seen = (await Promise.all(ending)).flat();

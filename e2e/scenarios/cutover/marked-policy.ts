@@ -1,9 +1,8 @@
 import type { Definition } from '#contracts/policy';
 
 /**
- * Policies whose revisions can be told apart by what they do: revision n masks with its own number and denies the
- * marks of every other revision. A request of which any part is judged by another revision than its first part shows
- * two numbers, or is blocked.
+ * Policies whose revisions have different effects: revision n masks with its own number and denies the marks of every
+ * other revision. A request whose parts are judged by different revisions shows two numbers, or is blocked.
  */
 export const secret = 'secret-of-the-harbour';
 export const canary = 'forbidden-canary-phrase';
@@ -11,12 +10,12 @@ export const canary = 'forbidden-canary-phrase';
 export const markOf = (revision: number): string => `mark-${String(revision).padStart(4, '0')}-`;
 export const stampOf = (revision: number): string => `[r${revision}]`;
 
-/** Every revision whose stamp stands in a text. */
+/** Every revision whose mark is in a text. */
 export function stampsIn(text: string): readonly number[] {
   return [...text.matchAll(/\[r(\d+)\]/g)].map((match) => Number(match[1]));
 }
 
-/** A machine that is busy with other things is no fault of a cutover. */
+/** Long, so that a busy machine does not fail the cutover. */
 const timeoutMs = 1_000;
 
 function maskSecret(revision: number) {

@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 
 const authority = createAuthority();
 
-/** A provider whose certificate is of an authority that nobody knows by itself. */
+/** A provider with a certificate of an authority that is not trusted by default. */
 async function startPrivateProvider() {
   const { certificate: cert, key } = authority.issueServer({ commonName: 'models' }, ['127.0.0.1']);
   let questions = 0;
@@ -36,7 +36,7 @@ async function startPrivateProvider() {
   };
 }
 
-test('a provider of a private authority is reached where that is trusted, and told nothing where it is not', async () => {
+test('a provider with a certificate of a private authority gets requests only when that authority is trusted', async () => {
   await using provider = await startPrivateProvider();
   using folder = temporaryFolder();
   const file = join(folder.path, 'ca.crt');

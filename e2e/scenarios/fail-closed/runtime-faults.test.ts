@@ -38,7 +38,7 @@ const retriedCodes = ['policy_unavailable', 'overloaded', 'stage_timeout', 'netw
 const at = (place: Place) => runtimeFaults.filter(({ places }) => places === undefined || places.includes(place));
 
 describe('the check of the input', () => {
-  test.each(at('input'))('$name: nothing reaches the provider', async ({ fault, code }) => {
+  test.each(at('input'))('$name in the check of the input: nothing reaches the provider', async ({ fault, code }) => {
     await expectHealthy(false);
     platform.upstream.forget();
     platform.proxy.inject(fault('input'));
@@ -54,41 +54,50 @@ describe('the check of the input', () => {
 });
 
 describe('the check of a whole answer', () => {
-  test.each(at('output'))('$name: nothing reaches the client', async ({ fault, code }) => {
-    await expectHealthy(false);
-    platform.proxy.inject((check) => (check.path === '/response' ? fault('output') : { kind: 'pass' }));
-    const result = await ask(false);
-    expect(result.status).toBe(503);
-    expectFailed(result, code);
-    expect(result.raw).not.toContain('leaked');
-    await expectHealthy(false);
-  });
+  test.each(at('output'))(
+    '$name in the check of a whole answer: nothing reaches the client',
+    async ({ fault, code }) => {
+      await expectHealthy(false);
+      platform.proxy.inject((check) => (check.path === '/response' ? fault('output') : { kind: 'pass' }));
+      const result = await ask(false);
+      expect(result.status).toBe(503);
+      expectFailed(result, code);
+      expect(result.raw).not.toContain('leaked');
+      await expectHealthy(false);
+    },
+  );
 });
 
 describe('the check of a stream', () => {
-  test.each(at('stream'))('$name at the first window: nothing reaches the client', async ({ fault, code }) => {
-    await expectHealthy(true);
-    platform.proxy.inject((check) => (check.path === '/response' ? fault('stream') : { kind: 'pass' }));
-    const result = await ask(true);
-    expectFailed(result, code);
-    expect(result.raw).not.toContain('leaked');
-    await expectHealthy(true);
-  });
+  test.each(at('stream'))(
+    '$name at the first window of a stream: nothing reaches the client',
+    async ({ fault, code }) => {
+      await expectHealthy(true);
+      platform.proxy.inject((check) => (check.path === '/response' ? fault('stream') : { kind: 'pass' }));
+      const result = await ask(true);
+      expectFailed(result, code);
+      expect(result.raw).not.toContain('leaked');
+      await expectHealthy(true);
+    },
+  );
 
-  test.each(at('stream'))('$name at the third window: only what passed reaches the client', async ({ fault, code }) => {
-    await expectHealthy(true);
-    let windows = 0;
-    platform.proxy.inject((check) => {
-      if (check.path !== '/response') return { kind: 'pass' };
-      windows += 1;
-      return windows < 3 ? { kind: 'pass' } : fault('stream');
-    });
-    const result = await ask(true);
-    expectFailed(result, code);
-    expect(result.status).toBe(200);
-    expect(answer.startsWith(result.text)).toBe(true);
-    expect(result.text.length).toBeGreaterThan(0);
-    expect(result.text.length).toBeLessThanOrEqual(2 * 1_024 - 255);
-    await expectHealthy(true);
-  });
+  test.each(at('stream'))(
+    '$name at the third window of a stream: only text that passed reaches the client',
+    async ({ fault, code }) => {
+      await expectHealthy(true);
+      let windows = 0;
+      platform.proxy.inject((check) => {
+        if (check.path !== '/response') return { kind: 'pass' };
+        windows += 1;
+        return windows < 3 ? { kind: 'pass' } : fault('stream');
+      });
+      const result = await ask(true);
+      expectFailed(result, code);
+      expect(result.status).toBe(200);
+      expect(answer.startsWith(result.text)).toBe(true);
+      expect(result.text.length).toBeGreaterThan(0);
+      expect(result.text.length).toBeLessThanOrEqual(2 * 1_024 - 255);
+      await expectHealthy(true);
+    },
+  );
 });

@@ -1,14 +1,14 @@
 import type { Answer, Fault } from '../../support/chaos-proxy.ts';
 
-/** Where a check stands in a call. */
+/** The check of a call that has the fault. */
 export type Place = 'input' | 'output' | 'stream';
 
-/** Something that goes wrong between gateway and runtime, and the code that the client must get for it. */
+/** A fault between gateway and runtime, and the code that the client must get. */
 export type RuntimeFault = {
   readonly name: string;
   readonly fault: (place: Place) => Fault;
   readonly code: string;
-  /** Where the fault has a meaning; everywhere when absent. */
+  /** The checks to which the fault applies; all when absent. */
   readonly places?: readonly Place[];
 };
 

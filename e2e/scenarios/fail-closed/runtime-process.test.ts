@@ -27,7 +27,7 @@ async function expectClosed(platform: GuardedGateway, code: string): Promise<voi
 
 verifies(
   ['guardrail:usage:gateway-webhook', 'guardrail:errors:network-failure', 'client:failure:network-forbids'],
-  'a runtime that is killed or frozen stops every call before the model, and calls go on when it is back',
+  'every request is stopped before the model while the runtime is killed or frozen, and served when it is back',
   async () => {
     await using platform = await startGuardedGateway();
     platform.upstream.play({ kind: 'answer', content: answer });
@@ -48,7 +48,7 @@ verifies(
 
 verifies(
   ['guardrail:usage:gateway-webhook'],
-  'a runtime that dies while an answer is streamed ends the stream with an error, after what had passed',
+  'a stream whose runtime dies ends with an error after the text that had passed',
   async () => {
     await using platform = await startGuardedGateway();
     const words = Array.from({ length: 600 }, (_, index) => `word-${index}`).join(' ');

@@ -33,13 +33,14 @@ async function expectClosed(stream: boolean, { script, status, code }: UpstreamF
 }
 
 describe('a whole answer of a provider', () => {
-  test.each(wholeFaults)('$name: an error of our own, and nothing of what the provider sent', (fault) =>
-    expectClosed(false, fault),
+  test.each(wholeFaults)(
+    '$name in a whole answer: the client gets an error of the gateway and no text of the provider',
+    (fault) => expectClosed(false, fault),
   );
 });
 
 describe('a streamed answer of a provider', () => {
-  test.each(streamFaults)('$name: an error of our own, and nothing of what was not checked', (fault) =>
+  test.each(streamFaults)('$name in a stream: the client gets an error of the gateway and no unchecked text', (fault) =>
     expectClosed(true, fault),
   );
 });

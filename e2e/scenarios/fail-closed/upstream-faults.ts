@@ -1,6 +1,6 @@
 import { completion, contentFrame, doneFrame, type UpstreamScript } from '../../support/scripted-upstream.ts';
 
-/** Something that a provider does wrong, and the status and code that the client must get. */
+/** A fault of a provider, and the status and code that the client must get. */
 export type UpstreamFault = {
   readonly name: string;
   readonly script: UpstreamScript;
@@ -8,7 +8,7 @@ export type UpstreamFault = {
   readonly code: string;
 };
 
-/** Stands in everything that a faulty provider sends; none of it may reach the client. */
+/** Part of every faulty answer; it must never reach the client. */
 export const leak = 'leaked-text';
 const errorBody = JSON.stringify({ error: { message: leak } });
 const event = 'text/event-stream';
@@ -63,7 +63,7 @@ function frames(
 const chunk = (choices: string): string => `data: {"choices":[${choices}]}\n\n`;
 const delta = (content: string, index = 0): string => `{"index":${index},"delta":{"content":"${content}"}}`;
 
-/** Faults of a stream; what was sent before them is not yet checked and must not be seen. */
+/** Faults of a stream; text before them is not checked yet and must not reach the client. */
 export const streamFaults: readonly UpstreamFault[] = [
   ...statuses,
   raw('a whole answer where a stream was asked for', completion(leak)),

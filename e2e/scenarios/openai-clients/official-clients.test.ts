@@ -111,7 +111,7 @@ function askThrough(child: ChildProcess): Ask {
   };
 }
 
-test('a conversation goes on when the message of each answer is appended as it came', async () => {
+test('a client may append the message of each answer to the conversation as it came', async () => {
   const client = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: platform.key });
   const message = { role: 'assistant', content: 'an answer', refusal: null, annotations: [], reasoning_content: 'why' };
   const answer = { id: 'c', object: 'chat.completion', created: 1, model: 'm' };

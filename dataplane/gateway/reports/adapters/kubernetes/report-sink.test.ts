@@ -17,19 +17,19 @@ async function open() {
 const { spec } = sampleReport('gateway-1');
 const ownedBy = (uid: string) => [{ apiVersion: 'v1', kind: 'Pod', name: 'gateway-1', uid }];
 
-test('a report belongs to the pod of its replica', async () => {
+test('a report is owned by the pod of its replica', async () => {
   const { client, report } = await open();
   await kubernetesReports(client, { replica: 'gateway-1', podUid: 'pod-1' }).write(spec);
   expect(report()?.metadata).toMatchObject({ namespace: 'team', ownerReferences: ownedBy('pod-1') });
 });
 
-test('a report outside of a cluster belongs to nobody', async () => {
+test('a report outside a cluster has no owner', async () => {
   const { client, report } = await open();
   await kubernetesReports(client, { replica: 'gateway-1' }).write(spec);
   expect(report()?.metadata).not.toHaveProperty('ownerReferences');
 });
 
-test('the report of an earlier pod of the name is taken over', async () => {
+test('the report of an earlier pod with the same name is taken over', async () => {
   const { server, client, report } = await open();
   await kubernetesReports(client, { replica: 'gateway-1', podUid: 'pod-1' }).write(spec);
   const sink = kubernetesReports(client, { replica: 'gateway-1', podUid: 'pod-2' });

@@ -10,13 +10,13 @@ import type { ReportSink } from '../../ports.ts';
 export type Replica = {
   /** Name of the report, and of the pod where there is one. */
   readonly replica: string;
-  /** UID of that pod: it owns the report, so that both go together. */
+  /** UID of that pod, which owns the report, so that both are deleted together. */
   readonly podUid?: string | undefined;
 };
 
 /**
- * The GatewayReport of one replica. Each write demands the version that was read before, or creates. A report that an
- * earlier pod of the name left behind is taken over.
+ * The GatewayReport of one replica. Each write is conditional on the version that was read, or creates the report. The
+ * report of an earlier pod with the same name is taken over.
  */
 export function kubernetesReports(client: KubeClient, { replica, podUid }: Replica): ReportSink {
   const owner =
@@ -46,7 +46,7 @@ export function kubernetesReports(client: KubeClient, { replica, podUid }: Repli
       try {
         await writeOnce(spec);
       } catch (error) {
-        // What is there is not what was read: read it again.
+        // The report changed since it was read.
         if (!isKubeError(error, 'already_exists', 'precondition_failed', 'conflict', 'not_found')) throw error;
         await writeOnce(spec);
       }

@@ -5,7 +5,7 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { OpenRouteSource } from '../../ports.ts';
 
-/** Routes as a server of the Kubernetes REST subset holds them, followed by one watch. */
+/** Watches the GatewayRoutes of a Kubernetes API server. */
 export function kubernetesRoutes(client: KubeClient, logger: Pick<Logger, 'info' | 'warn'>): OpenRouteSource {
   return (listener) => {
     const reflector = startReflector<GatewayRoute>({
