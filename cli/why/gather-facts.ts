@@ -31,7 +31,7 @@ export async function gatherFacts({ client, surroundings }: OpenedResources, nam
       ? await client.get<GuardrailPolicy>(kinds.guardrailPolicy, guardrail.policyRef.name)
       : undefined;
   const route = await client.get<GatewayRoute>(kinds.gatewayRoute, name);
-  const named = new Set([route?.spec.workload, startingWorkload(binding)]);
+  const named = new Set([route?.spec.workload, binding.status?.workload?.name]);
   const workloads: Stored<RuntimeWorkload>[] = [];
   for (const workload of named) {
     if (workload === undefined) continue;
@@ -47,10 +47,4 @@ export async function gatherFacts({ client, surroundings }: OpenedResources, nam
     reports: reports.filter(({ spec }) => spec.gateway === gateway),
     surroundings: await surroundings(),
   };
-}
-
-/** A workload that no route pins yet is named in the message of the condition alone. */
-function startingWorkload({ status }: Stored<ModelBinding>): string | undefined {
-  const message = status?.conditions?.find(({ type }) => type === 'WorkloadReady')?.message ?? '';
-  return /\bg-[0-9a-f]{20}\b/.exec(message)?.[0];
 }

@@ -16,6 +16,7 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
     'policy/poddisruptionbudgets: create delete get list patch watch',
     'portcullis.dev/gatewayreports: delete get list watch',
     'portcullis.dev/gatewayroutes: create delete get list patch watch',
+    'portcullis.dev/gatewayroutes: operate',
     'portcullis.dev/guardrailpolicies/status: patch',
     'portcullis.dev/guardrailpolicies: get list patch watch',
     'portcullis.dev/modelbindings/status: patch',

@@ -56,11 +56,89 @@ describe('who writes', () => {
       expect(await allowed('patch', `${kind.plural}/status`)).toBe(restores);
       expect(await allowed('update', `${kind.plural}/status`)).toBe(false);
       expect(await allowed('write-any', kind.plural)).toBe(false);
+      expect(await allowed('operate', kind.plural)).toBe(false);
+      const isRoute = kind === kinds.gatewayRoute;
+      expect(await allowed('restore', kind.plural)).toBe(role === 'portcullis-admin' && isRoute);
     }
   });
 
   test('no role has a wildcard', () => {
     expect(JSON.stringify(userRoles)).not.toContain('*');
+  });
+
+  test('a route, a workload and a pin are written by the service account of the operator and by no other', async () => {
+    await api.send('POST', `${core}/serviceaccounts`, { body: { metadata: { name: 'portcullis-operator' } } });
+    await api.send('POST', `${core}/serviceaccounts`, { body: { metadata: { name: 'other' } } });
+    const tokenOfAccount = async (account: string): Promise<string> => {
+      const { body } = await api.send('POST', `${core}/serviceaccounts/${account}/token`, {
+        body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+      });
+      return (body.status as { readonly token: string }).token;
+    };
+    const rules = (verbs: readonly string[]) => [
+      {
+        apiGroups: ['portcullis.dev'],
+        resources: [
+          'gatewayroutes',
+          'runtimeworkloads',
+          'runtimeworkloads/status',
+          'modelbindings',
+          'modelbindings/status',
+        ],
+        verbs,
+      },
+    ];
+    const grant = async (name: string, account: string, verbs: readonly string[]): Promise<void> => {
+      const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+      await api.send('POST', `${rbac}/roles`, { body: { metadata: { name }, rules: rules(verbs) } });
+      const subjects = [{ kind: 'ServiceAccount', name: account, namespace }];
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
+      await api.send('POST', `${rbac}/rolebindings`, { body: { metadata: { name }, roleRef, subjects } });
+    };
+    await grant('operates', 'portcullis-operator', ['get', 'create', 'patch', 'operate']);
+    await grant('writes', 'other', ['get', 'create', 'patch']);
+    const [operator, other] = [await tokenOfAccount('portcullis-operator'), await tokenOfAccount('other')];
+    const refused = { status: 403, body: { message: expect.stringContaining('written by the operator only') } };
+
+    const internal = [
+      ['gatewayroutes', fullObjects.gatewayRoute, [{ op: 'replace', path: '/spec/state', value: 'Disabled' }], ''],
+      ['runtimeworkloads', fullObjects.runtimeWorkload, [{ op: 'replace', path: '/spec/replicas', value: 3 }], ''],
+      [
+        'runtimeworkloads',
+        fullObjects.runtimeWorkload,
+        [{ op: 'add', path: '/status', value: { state: 'Ready' } }],
+        '/status',
+      ],
+    ] as const;
+    const label = [{ op: 'add', path: '/metadata/labels', value: { seen: 'yes' } }];
+    for (const [plural, object, change, subresource] of internal) {
+      const name = `written-${plural}${subresource.slice(1)}`;
+      const body = { ...object, metadata: { name } };
+      const create = (token: string) => api.send('POST', collection(plural), { body, token });
+      const patch = (token: string, body: unknown, at = '') =>
+        api.send('PATCH', item(plural, `${name}${at}`), { body, token, contentType: 'application/json-patch+json' });
+      await until('the policies are in force', async () => {
+        const answer = await create(other);
+        expect(answer).toMatchObject(refused);
+        return true;
+      });
+      expect((await create(operator)).status).toBe(201);
+      expect(await patch(other, change, subresource)).toMatchObject(refused);
+      expect(await patch(other, label)).toMatchObject(refused);
+      expect((await patch(operator, change, subresource)).status).toBe(200);
+    }
+
+    const binding = { ...fullObjects.modelBinding, metadata: { name: 'pinned' } };
+    expect((await api.send('POST', collection('modelbindings'), { body: binding, token: other })).status).toBe(201);
+    const pin = (token: string, generationId: string) =>
+      api.send('PATCH', item('modelbindings', 'pinned/status'), {
+        body: [{ op: 'add', path: '/status', value: { pinned: { generationId } } }],
+        token,
+        contentType: 'application/json-patch+json',
+      });
+    expect(await pin(other, 'one')).toMatchObject(refused);
+    expect((await pin(operator, 'one')).status).toBe(200);
+    expect(await pin(other, 'two')).toMatchObject(refused);
   });
 
   describe('a report', () => {

@@ -13,7 +13,6 @@ const knownPairs = new Set<string>([
   'cli/commands <-> cli/management/commands',
   'dataplane/gateway <-> dataplane/gateway/http',
   'dataplane/postgres <-> dataplane/postgres/http',
-  'operator/caches <-> operator/controllers/model-binding',
   'operator/folder-api <-> operator/folder-api/http',
   'operator/management <-> operator/management/access',
   'operator/management <-> operator/management/http',

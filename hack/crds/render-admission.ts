@@ -10,7 +10,7 @@ export function renderAdmission(): ReadonlyMap<string, readonly unknown[]> {
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 
-function policyOf({ name, description, kinds, variables, validations }: AdmissionRule) {
+function policyOf({ name, description, kinds, resources, variables, validations }: AdmissionRule) {
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
@@ -23,7 +23,7 @@ function policyOf({ name, description, kinds, variables, validations }: Admissio
             apiGroups: [group],
             apiVersions: ['*'],
             operations: ['CREATE', 'UPDATE'],
-            resources: kinds.map(({ plural }) => plural),
+            resources: resources ?? kinds.map(({ plural }) => plural),
           },
         ],
       },

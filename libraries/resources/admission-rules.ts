@@ -6,6 +6,8 @@ export type AdmissionRule = {
   readonly name: string;
   readonly description: string;
   readonly kinds: readonly Kind[];
+  /** Where absent, the objects without their subresources. */
+  readonly resources?: readonly string[];
   readonly variables: readonly { readonly name: string; readonly expression: string }[];
   readonly validations: readonly {
     readonly expression: string;
@@ -19,13 +21,64 @@ export const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3
 export const idFormMessage = `the label ${idLabel} is a UUID of version 7 in lower case`;
 export const idChangeMessage = `the label ${idLabel} is set once and never changes`;
 
-/** A right that no role of ours gives: to write reports in the name of any replica. */
+/** A right that no role gives: to write reports in the name of any replica. */
 const writeAnyVerb = 'write-any';
+/** The right of the operator's service account, on routes: to write what only the operator writes. */
+const operateVerb = 'operate';
+/** The right to create such objects from a backup; it does not allow changing one. */
+export const restoreVerb = 'restore';
 
 const labelsOf = (object: string): string =>
   `${object} != null && has(${object}.metadata.labels) ? ${object}.metadata.labels : {}`;
 const has = (labels: string): string => `'${idLabel}' in variables.${labels}`;
 const value = (labels: string): string => `variables.${labels}['${idLabel}']`;
+
+const mapOf = (object: string, map: string): string =>
+  `has(${object}.metadata.${map}) ? ${object}.metadata.${map} : {}`;
+const same = (map: string): string => `(${mapOf('object', map)}) == (${mapOf('oldObject', map)})`;
+const sameStatus =
+  'has(object.status) == has(oldObject.status) && (!has(object.status) || object.status == oldObject.status)';
+const pinnedOf = (object: string): string =>
+  `has(${object}.status) && has(${object}.status.pinned) ? [${object}.status.pinned] : []`;
+
+const allows = (verb: string): string =>
+  `authorizer.group('${group}').resource('${kinds.gatewayRoute.plural}').namespace(request.namespace)` +
+  `.check('${verb}').allowed()`;
+
+/**
+ * The service account of the operator: of the namespace of the object, whatever its name, with a right that only the
+ * operator's role gives. Members of system:masters bypass every authorization, so they pass here as well.
+ */
+const isOperator = {
+  name: 'isOperator',
+  expression:
+    `${allows(operateVerb)} && (request.userInfo.username.startsWith('system:serviceaccount:' + request.namespace + ':') || ` +
+    "has(request.userInfo.groups) && 'system:masters' in request.userInfo.groups)",
+};
+
+/** Nothing but finalizers, owners and managed fields differs: what garbage collection and migrations write. */
+function operatorOnly(kind: Kind, { hasStatus }: { readonly hasStatus: boolean }): AdmissionRule {
+  const parts = [
+    'object.spec == oldObject.spec',
+    same('labels'),
+    same('annotations'),
+    ...(hasStatus ? [sameStatus] : []),
+  ];
+  return {
+    name: `${kind.plural}.${group}`,
+    description: `A ${kind.kind} is written by the operator only.`,
+    kinds: [kind],
+    resources: hasStatus ? [kind.plural, `${kind.plural}/status`] : [kind.plural],
+    variables: [isOperator, { name: 'isUnchanged', expression: `oldObject != null && ${parts.join(' && ')}` }],
+    validations: [
+      {
+        expression: `variables.isOperator || variables.isUnchanged || oldObject == null && ${allows(restoreVerb)}`,
+        message: `a ${kind.kind} is written by the operator only: change the ModelBinding instead`,
+        reason: 'Forbidden',
+      },
+    ],
+  };
+}
 
 const podName = 'authentication.kubernetes.io/pod-name';
 
@@ -74,6 +127,28 @@ export const admissionRules: readonly AdmissionRule[] = [
           `authorizer.group('${group}').resource('${kinds.gatewayReport.plural}').namespace(request.namespace)` +
           `.name(object.metadata.name).check('${writeAnyVerb}').allowed()`,
         message: 'a GatewayReport is written by the replica whose name it bears',
+        reason: 'Forbidden',
+      },
+    ],
+  },
+  operatorOnly(kinds.gatewayRoute, { hasStatus: false }),
+  operatorOnly(kinds.runtimeWorkload, { hasStatus: true }),
+  {
+    name: `pins.${group}`,
+    description: 'The pinned application in the status of a ModelBinding is written by the operator only.',
+    kinds: [kinds.modelBinding],
+    resources: [`${kinds.modelBinding.plural}/status`],
+    variables: [
+      isOperator,
+      { name: 'before', expression: `oldObject == null ? [] : ${pinnedOf('oldObject')}` },
+      { name: 'after', expression: pinnedOf('object') },
+    ],
+    validations: [
+      {
+        expression:
+          'variables.isOperator || variables.before == variables.after || ' +
+          `size(variables.before) == 0 && ${allows(restoreVerb)}`,
+        message: 'status.pinned of a ModelBinding is written by the operator only',
         reason: 'Forbidden',
       },
     ],

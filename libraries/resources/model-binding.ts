@@ -76,6 +76,19 @@ const applicationRecordSchema = z.strictObject({
   time: timeSchema.describe('time is when the outcome was decided.'),
 });
 
+/** The members of a guarded route that do not follow from the pinned application. */
+const pinnedChecksSchema = z.strictObject({
+  maxBodyBytes: z.int().min(1).max(1_048_576).describe('maxBodyBytes is the limit of the bundle.'),
+  maxMessages: z.int().min(1).max(1_024).describe('maxMessages is the limit of the bundle.'),
+  requestDeadlineMs: z.int().min(1).max(60_000).describe('requestDeadlineMs is the budget of the request section.'),
+  responseDeadlineMs: z.int().min(1).max(60_000).describe('responseDeadlineMs is the budget of the response section.'),
+  streamingRefusedBy: z
+    .string()
+    .max(1_024)
+    .optional()
+    .describe('streamingRefusedBy is the rule or limit that forbids streaming; absent where answers may be streamed.'),
+});
+
 const modelBindingStatusSchema = z.strictObject({
   conditions: conditionsSchema,
   observedGeneration: observedGenerationSchema,
@@ -89,9 +102,24 @@ const modelBindingStatusSchema = z.strictObject({
         .optional()
         .describe('policyRevision is the number of the revision that guards the model.'),
       digest: z.string().max(64).optional().describe('digest is the SHA-256 of the bundle.'),
+      token: z.string().max(128).optional().describe('token is the token of the application.'),
+      contentProfile: z.string().max(128).optional().describe('contentProfile is the profile of the application.'),
+      workload: z.string().max(253).optional().describe('workload is the RuntimeWorkload that the route pins.'),
+      checks: pinnedChecksSchema
+        .optional()
+        .describe('checks are limits of the bundle, with which a changed route is restored.'),
     })
     .optional()
-    .describe('pinned is the application that the route serves.'),
+    .describe('pinned mirrors what the route of the binding pins; a route that differs from it is restored.'),
+  workload: z
+    .strictObject({
+      name: z.string().max(253).describe('name is the name of the RuntimeWorkload.'),
+      phase: z
+        .enum(['Starting', 'Ready'])
+        .describe('phase is Ready when as many processes are ready as are asked for.'),
+    })
+    .optional()
+    .describe('workload is what the application in progress starts; absent when no application is in progress.'),
   applications: z
     .array(applicationRecordSchema)
     .max(5)

@@ -1,3 +1,4 @@
+import { restoreVerb } from './admission-rules.ts';
 import { kinds } from './kinds.ts';
 
 /** A rule of a ClusterRole on the kinds of Portcullis. */
@@ -20,8 +21,14 @@ const write = ['create', 'update', 'patch', 'delete'];
 
 const viewing: RoleRule = { resources: all, verbs: read };
 const editing: RoleRule = { resources: written, verbs: write };
-/** The outcomes of earlier applications are in the status and cannot be observed again after a restore. */
-const restoring: RoleRule = { resources: [`${kinds.modelBinding.plural}/status`], verbs: ['patch'] };
+/**
+ * Outcomes of earlier applications are part of a status and cannot be observed again. Routes and workloads of a backup
+ * are created, and never changed, by a holder of the second right.
+ */
+const restoring: readonly RoleRule[] = [
+  { resources: [`${kinds.modelBinding.plural}/status`], verbs: ['patch'] },
+  { resources: [kinds.gatewayRoute.plural], verbs: [restoreVerb] },
+];
 
 /** Roles of users; the roles of the processes are in the chart. */
 export const userRoles: readonly UserRole[] = [
@@ -41,6 +48,6 @@ export const userRoles: readonly UserRole[] = [
     name: 'portcullis-admin',
     description: 'Writes and removes every resource, including internal ones: for restoring a backup and for repairs.',
     aggregatedTo: [],
-    rules: [viewing, { resources: [...written, ...internal], verbs: [...write, 'deletecollection'] }, restoring],
+    rules: [viewing, { resources: [...written, ...internal], verbs: [...write, 'deletecollection'] }, ...restoring],
   },
 ];

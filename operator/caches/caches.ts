@@ -10,7 +10,7 @@ import { idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { readPrevious } from '../controllers/model-binding/previous.ts';
+import { namedWorkloads, workloadsOf } from '../applications/named-workloads.ts';
 import { type CachedPolicy, withoutDefinition } from './cached-policy.ts';
 
 /** The objects that the operator watches. Revisions are read when they are needed: they may be large and many. */
@@ -57,13 +57,6 @@ const byId = ({ metadata }: { readonly metadata: Resource['metadata'] }): string
   return id === undefined ? [] : [id];
 };
 
-/** The workloads that a route names: the pinned one, and the one to go back to. */
-function workloadsOf(route: GatewayRoute): readonly string[] {
-  const previous = readPrevious(route);
-  const names = [route.spec.workload, previous?.mode === 'Policy' ? previous.workload : undefined];
-  return names.filter((name) => name !== undefined);
-}
-
 /** Starts to list and watch what the operator decides from. */
 export function startCaches(options: {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
@@ -105,6 +98,7 @@ export function startCaches(options: {
     {
       id: byId,
       alias: ({ spec }) => [aliasKey(spec.gateway, spec.model.alias)],
+      workload: namedWorkloads,
       policy: ({ spec }) => (spec.guardrail.mode === 'Policy' ? [spec.guardrail.policyRef.name] : []),
       leaving: ({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : ['true']),
     },

@@ -1,7 +1,7 @@
 import type { Metrics } from '#kit/metrics/metrics';
 import type { StoreView } from '#kube/watch/object-store';
+import { type ConditionState, conditionState, conditionStates } from '#resources/binding-state';
 import type { ModelBinding } from '#resources/model-binding';
-import { type ConditionState, conditionState, conditionStates } from '../controllers/model-binding/condition-state.ts';
 
 /** How many bindings stand in which state; told by the process that leads alone, so that a sum over processes is true. */
 export type BindingCounts = {
@@ -14,8 +14,13 @@ export type BindingCounts = {
 export function createBindingCounts(metrics: Metrics): BindingCounts {
   const gauge = metrics.gauge({
     name: 'portcullis_operator_bindings',
-    help: 'Bindings by how they stand; none of a process that does not lead.',
+    help: 'Bindings by state. Only the leader reports them.',
     labels: { state: conditionStates },
+  });
+  const unguarded = metrics.gauge({
+    name: 'portcullis_operator_bindings_unguarded',
+    help: 'Enabled bindings whose route has no guardrail. Only the leader reports them.',
+    labels: {},
   });
   let watched: Pick<StoreView<ModelBinding>, 'list'> | undefined;
   return {
@@ -25,11 +30,15 @@ export function createBindingCounts(metrics: Metrics): BindingCounts {
     refresh() {
       if (watched === undefined) return;
       const counts = new Map<ConditionState, number>(conditionStates.map((state) => [state, 0]));
+      let open = 0;
       for (const binding of watched.list()) {
+        const { pinned } = binding.status ?? {};
+        if (pinned !== undefined && pinned.policyId === undefined && binding.spec.model.state === 'Enabled') open += 1;
         const state = conditionState(binding);
         counts.set(state, (counts.get(state) ?? 0) + 1);
       }
       for (const [state, count] of counts) gauge.set({ state }, count);
+      unguarded.set({}, open);
     },
   };
 }

@@ -9,8 +9,7 @@ import { createPolicyController } from '../controllers/guardrail-policy/controll
 import { createBindingController } from '../controllers/model-binding/controller.ts';
 import type { BindingWorld } from '../controllers/model-binding/gather.ts';
 import { createGenerationController } from '../controllers/runtime-workload/controller.ts';
-import { createNeedsFinder } from '../controllers/runtime-workload/needed-workloads.ts';
-import { createNeedsLedger } from '../controllers/runtime-workload/needs-ledger.ts';
+import { createNeeds } from '../controllers/runtime-workload/needs.ts';
 import { createServedController } from '../controllers/served-policy/controller.ts';
 import { startController } from '../reconcile/controller.ts';
 import type { PassOutcome } from '../reconcile/outcome.ts';
@@ -21,8 +20,11 @@ import { createWorkloadClaims } from '../workloads/workload-claims.ts';
 import type { OperatorConfig } from './operator-config.ts';
 import type { Place } from './place.ts';
 
-/** Changes that come so close to each other are looked at together when it is asked which workloads are needed. */
-const gatherMs = 20;
+/** Changes within this time are handled together when workloads are checked for whether they are still needed. */
+const debounceMs = 20;
+
+/** A resync finds what no trigger reported; a pass without a difference writes nothing. */
+export const resyncMs = 600_000;
 
 export type ControllersOptions = {
   readonly config: Pick<OperatorConfig, 'maxStreamMs' | 'progressDeadlineMs'>;
@@ -42,11 +44,8 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { place, caches, logger, meter } = options;
   const { workloads, gateways, bundles, served } = place;
   const { stores } = caches;
-  const controllers = createControllers(options, {
-    onFailure: () => lookAtWorkloads(),
-    onNeed: (workload) => queues.generations.add(workload),
-  });
-  const { bindings, addresses, generations, ledger } = controllers;
+  const controllers = createControllers(options, (workloads) => lookAtWorkloads(workloads));
+  const { bindings, addresses, generations, needs } = controllers;
 
   const parts = new AsyncDisposableStack();
   const scheduler = createPassScheduler();
@@ -64,26 +63,20 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     bundles: start('bundlesweep', 1, controllers.sweep),
   };
 
-  function lookAtWorkloads(): void {
-    for (const { metadata } of stores.generations.list()) queues.generations.add(metadata.name);
-  }
-
+  const concerned = new Set<string>();
   let looking: NodeJS.Timeout | undefined;
   parts.defer(() => clearTimeout(looking));
-  function lookAtNeeds(): void {
+  /** Workloads that a change concerns, and those that are not needed: gateway reports decide when these are removed. */
+  function lookAtWorkloads(workloads: readonly string[] = []): void {
     if (parts.disposed) return;
+    for (const workload of workloads) concerned.add(workload);
     looking ??= setTimeout(() => {
       looking = undefined;
-      // What cannot be told now is told by the passes, which are tried again.
-      ledger.settle().then(lookAtUnneeded, lookAtWorkloads);
-    }, gatherMs);
-  }
-
-  /** Whether such a workload goes depends on what replicas report. */
-  function lookAtUnneeded(): void {
-    for (const { metadata } of stores.generations.list()) {
-      if (!ledger.isNeeded(metadata.name)) queues.generations.add(metadata.name);
-    }
+      for (const { metadata } of stores.generations.list()) {
+        if (concerned.has(metadata.name) || !needs.isNeeded(metadata.name)) queues.generations.add(metadata.name);
+      }
+      concerned.clear();
+    }, debounceMs);
   }
 
   workloads.onChange((name) => queues.generations.add(name));
@@ -99,26 +92,21 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const triggers = createTriggers({
     queues,
     stores,
-    needs: { touch: ledger.touch, look: lookAtNeeds },
+    lookAtWorkloads,
     waitingFor,
     served: { ...served, waitingFor: addresses.waitingFor },
   });
   caches.connect(triggers);
   served.onChange(triggers.served);
   void triggers.everything();
+  const resync = setInterval(() => void triggers.everything(), resyncMs);
+  parts.defer(() => clearInterval(resync));
   return parts;
 }
 
-type ControllerListeners = {
-  /** Something that is no object needs its workload no more. */
-  readonly onFailure: () => void;
-  /** A workload is needed now, or not any more, or by another number of processes. */
-  readonly onNeed: (workload: string) => void;
-};
-
 function createControllers(
   { config, place, caches, clock, logger }: ControllersOptions,
-  { onFailure, onNeed }: ControllerListeners,
+  onReleased: (workloads: readonly string[]) => void,
 ) {
   const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = place;
   const { approved, limits } = place.environment;
@@ -128,13 +116,26 @@ function createControllers(
   const claims = createWorkloadClaims();
   const revisions = createRecentRevisions(client, clock);
   const ports = { client, bundles, judge, workloads, checks, revisions, logger, events };
-  const addresses = createServedController({ ports, world, served, claims, clock, maxStreamMs, onFailure });
-  const needs = createNeedsFinder(client, world, { entries: served.entries, hasFailed: addresses.hasFailed });
-  const ledger = createNeedsLedger({ finder: needs, stores, served, onChange: onNeed });
+  const addresses = createServedController({ ports, world, served, claims, clock, maxStreamMs, onReleased });
+  const bindings = createBindingController({
+    ports,
+    world,
+    claims,
+    clock,
+    progressDeadlineMs,
+    maxStreamMs,
+    onReleased,
+  });
+  const needs = createNeeds({
+    stores,
+    entries: served.entries,
+    pins: served.pins,
+    starting: (workload) => ({ bindings: bindings.waitingFor(workload), served: addresses.waitingFor(workload) }),
+  });
   return {
-    ledger,
+    needs,
     policies: createPolicyController({ client, stores, clock, logger, events, served }),
-    bindings: createBindingController({ ports, world, claims, clock, progressDeadlineMs, maxStreamMs }),
+    bindings,
     addresses,
     generations: createGenerationController({
       ...ports,
@@ -142,7 +143,6 @@ function createControllers(
       caches,
       served,
       needs,
-      ledger,
       claims,
       clock,
       maxStreamMs,

@@ -39,6 +39,7 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
       id: () => [],
       alias: ({ spec }) => [aliasKey(spec.gateway, spec.model.alias)],
       policy: () => [],
+      workload: () => [],
       leaving: () => [],
     }),
     generations: createObjectStore<never>({}),
@@ -66,7 +67,7 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
       bundles: queueOf('bundles'),
     },
     stores: stores as unknown as Stores,
-    needs: { touch: () => {}, look: () => {} },
+    lookAtWorkloads: () => {},
     waitingFor: () => [],
     served: { entries: [], pins: () => new Map(), waitingFor: () => [] },
   });

@@ -5,11 +5,11 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { namedWorkloads, workloadsOf } from '../applications/named-workloads.ts';
+import { readPrevious } from '../applications/previous-application.ts';
 import type { CachedPolicy } from '../caches/cached-policy.ts';
 import { aliasKey, type Listeners, type Stores } from '../caches/caches.ts';
 import { allBundles } from '../controllers/bundle-sweep/controller.ts';
-import { readPrevious } from '../controllers/model-binding/previous.ts';
-import type { NeedsLedger } from '../controllers/runtime-workload/needs-ledger.ts';
 import type { ServedPolicies } from '../served/ports.ts';
 import { createUnconfirmedRoutes } from './unconfirmed-routes.ts';
 
@@ -24,17 +24,13 @@ export type Queues = Readonly<
 >;
 
 /**
- * Which passes a change asks for. Asking too often costs a look at the cache; asking too seldom leaves something
- * undone for ever, for nothing looks again by itself.
+ * Which passes a change asks for. A pass too many costs a look at the cache; one too few is found by the next resync.
  */
 export function createTriggers(options: {
   readonly queues: Queues;
   readonly stores: Stores;
-  /** Which workloads are needed follows from the objects. */
-  readonly needs: Pick<NeedsLedger, 'touch'> & {
-    /** Has workloads looked at that are needed now, or may not be any more. */
-    look(): void;
-  };
+  /** Queues these workloads, and those that are not needed any more, after a debounce. */
+  readonly lookAtWorkloads: (workloads?: readonly string[]) => void;
   /** Bindings that wait for a workload that no route names yet. */
   readonly waitingFor: (workload: string) => readonly string[];
   readonly served: Pick<ServedPolicies, 'entries' | 'pins'> & {
@@ -42,14 +38,10 @@ export function createTriggers(options: {
     waitingFor(workload: string): readonly string[];
   };
 }): Triggers {
-  const { queues, stores, needs, waitingFor, served } = options;
+  const { queues, stores, lookAtWorkloads, waitingFor, served } = options;
   const unconfirmed = createUnconfirmedRoutes(stores);
   const addAll = (queue: keyof Queues, objects: readonly AnyObject[]): void => {
     for (const { metadata } of objects) queues[queue].add(metadata.name);
-  };
-  const touch = (names: Iterable<string>): void => {
-    for (const name of names) needs.touch(name);
-    needs.look();
   };
   /** A binding, who holds the alias that it asks for, and so on: where they form a circle, one of them breaks it. */
   const chain = (binding: Stored<ModelBinding> | undefined): void => {
@@ -81,9 +73,6 @@ export function createTriggers(options: {
 
   return {
     async everything() {
-      // At once: what is needed is found from all of them together.
-      for (const { metadata } of stores.bindings.list()) needs.touch(metadata.name);
-      for (const { metadata } of stores.routes.list()) needs.touch(metadata.name);
       // Before any binding: the pass over it sees what a report said until then. Meanwhile a route may change or go.
       await inTurns(stores.routes.list(), ({ metadata: { name } }) =>
         unconfirmed.changed(name, stores.routes.get(name)),
@@ -99,16 +88,14 @@ export function createTriggers(options: {
       }
       // What a crash left behind.
       queues.bundles.add(allBundles, { priority: 'low' });
-      needs.look();
+      lookAtWorkloads();
     },
     policies(name, current, previous) {
       // A note of its own is looked at last, what somebody makes is not.
       const otherwise = previous === undefined ? 'normal' : 'low';
       queues.policies.add(name, { priority: isEdit(current, previous) ? 'high' : otherwise });
       for (const id of [current, previous].map(idOf)) policiesOfId(id);
-      const bindings = stores.bindings.by('policy', name);
-      addAll('bindings', bindings);
-      touch(bindings.map(({ metadata }) => metadata.name));
+      addAll('bindings', stores.bindings.by('policy', name));
       for (const entry of served.entries) if (entry.policyRef.name === name) queues.served.add(entry.name);
     },
     bindings(name, current, previous) {
@@ -122,16 +109,20 @@ export function createTriggers(options: {
       if (previous?.spec.guardrail.mode === 'Policy') {
         release([stores.policies.get(previous.spec.guardrail.policyRef.name)]);
       }
-      touch([name]);
+      const isChanged =
+        current?.spec.replicas !== previous?.spec.replicas || isDeleted(current) !== isDeleted(previous);
+      const routed = isChanged ? stores.routes.get(name) : undefined;
+      lookAtWorkloads([
+        ...[current, previous].flatMap((binding) => (binding === undefined ? [] : namedWorkloads(binding))),
+        ...(routed === undefined ? [] : workloadsOf(routed)),
+      ]);
     },
     generations(name, current, previous) {
       queues.generations.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
       // Whoever removed it: its bundle may not be needed any more.
       if (current === undefined) queues.bundles.add(allBundles);
-      const pinning = stores.routes.by('workload', name);
-      addAll('bindings', pinning);
-      // Whether it is there decides what its routes need.
-      if (current === undefined || previous === undefined) touch(pinning.map(({ metadata }) => metadata.name));
+      addAll('bindings', stores.routes.by('workload', name));
+      addAll('bindings', stores.bindings.by('workload', name));
       for (const binding of waitingFor(name)) queues.bindings.add(binding);
       for (const entry of served.waitingFor(name)) queues.served.add(entry);
       for (const [entry, pin] of served.pins()) if (pin.workload === name) queues.served.add(entry);
@@ -142,7 +133,7 @@ export function createTriggers(options: {
       for (const route of [current, previous]) sharers(aliasOf(route));
       releaseServed(previous);
       unconfirmed.changed(name, current);
-      touch([name]);
+      lookAtWorkloads([current, previous].flatMap((route) => (route === undefined ? [] : workloadsOf(route))));
     },
     reports(name, current, previous) {
       queues.reports.add(name);
@@ -157,20 +148,21 @@ export function createTriggers(options: {
         for (const binding of concerned) queues.bindings.add(binding, { priority: 'high' });
       }
       addAll('bindings', stores.bindings.by('leaving', 'true'));
-      needs.look();
+      lookAtWorkloads();
     },
     served(name) {
       queues.served.add(name);
       const policyRef = served.entries.find((entry) => entry.name === name)?.policyRef;
       if (policyRef !== undefined) queues.policies.add(policyRef.name);
       policiesOfId(served.pins().get(name)?.policyId);
-      needs.look();
+      const pin = served.pins().get(name);
+      lookAtWorkloads(pin === undefined ? [] : [pin.workload, ...pin.previous]);
     },
   };
 }
 
 export type Triggers = Listeners & {
-  /** Each object and each served policy that there is gets its first pass; what they mean to each other follows. */
+  /** Queues every object and every served policy at low priority: at the start, and as a resync. */
   readonly everything: () => Promise<void>;
   /** The address of a served policy changed. */
   readonly served: (entry: string) => void;
@@ -192,6 +184,10 @@ type AnyObject = { readonly metadata: Stored<GuardrailPolicy>['metadata'] };
 /** Somebody edited the object while the operator was looking; the first list and its own writes can wait. */
 function isEdit(current: AnyObject | undefined, previous: AnyObject | undefined): boolean {
   return previous !== undefined && current?.metadata.generation !== previous.metadata.generation;
+}
+
+function isDeleted(object: AnyObject | undefined): boolean {
+  return object?.metadata.deletionTimestamp !== undefined;
 }
 
 function idOf(object: AnyObject | undefined): string | undefined {

@@ -51,7 +51,9 @@ function readyOf(standing: PolicyStanding, accepted: Aspect, conflict: Aspect): 
     case 'leaving': {
       const names = standing.references.slice(0, maxNames).join(', ');
       const more = standing.references.length > maxNames ? ` and ${standing.references.length - maxNames} more` : '';
-      const message = `the policy is deleted when nothing refers to it any more: ${names}${more}`;
+      const message =
+        `The policy is being deleted, which cannot be cancelled. Deletion waits for: ${names}${more}. ` +
+        'Point these bindings to another policy, or delete them.';
       return { type: 'Ready', status: 'False', reason: 'DeletionHeld', message };
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Which bindings wait for which workloads, so that they are looked at when one becomes ready. A binding is noted before
- * its workload is read: what happens in between is not missed.
+ * Which bindings wait for which workloads, so that the workloads are kept and a binding is queued when one becomes ready.
+ * A binding is noted before its workload is read, so that a change in between is not missed; its status follows later.
  */
 export type AwaitedWorkloads = {
   expect(binding: string, workload: string): void;
@@ -9,7 +9,7 @@ export type AwaitedWorkloads = {
   bindingsOf(workload: string): readonly string[];
 };
 
-export function createAwaitedWorkloads(): AwaitedWorkloads {
+export function createAwaitedWorkloads(onReleased: (workloads: readonly string[]) => void): AwaitedWorkloads {
   const awaited = new Map<string, Set<string>>();
   const waiting = new Map<string, Set<string>>();
   return {
@@ -18,12 +18,14 @@ export function createAwaitedWorkloads(): AwaitedWorkloads {
       waiting.set(workload, (waiting.get(workload) ?? new Set()).add(binding));
     },
     forget(binding) {
-      for (const workload of awaited.get(binding) ?? []) {
+      const released = [...(awaited.get(binding) ?? [])];
+      for (const workload of released) {
         const bindings = waiting.get(workload);
         bindings?.delete(binding);
         if (bindings?.size === 0) waiting.delete(workload);
       }
       awaited.delete(binding);
+      if (released.length > 0) onReleased(released);
     },
     bindingsOf: (workload) => [...(waiting.get(workload) ?? [])],
   };

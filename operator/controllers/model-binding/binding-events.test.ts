@@ -10,16 +10,19 @@ function statusOf(settlement: Settlement, change: Parameters<typeof snapshotOf>[
   return makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0));
 }
 
-const record = { operationId: 't', contentProfile: 'p', generationId } as const;
+const record = { operationId: 't', policyRevision: '1', contentProfile: 'p', generationId } as const;
 const told = (
   settlement: Settlement,
   change: Parameters<typeof snapshotOf>[0] = {},
   before = statusOf(settlement, change),
 ) => bindingEvents(before, statusOf(settlement, change), settlement).map(({ type, reason }) => `${type} ${reason}`);
 
-test('the outcome of an application is told, with what its condition says', () => {
+test('the outcome of an application is an event with the message of its condition, and a removed guardrail warns', () => {
   const applied: Settlement = { standing: { kind: 'applied' }, outcome: { ...record, outcome: 'Applied' } };
   expect(told(applied)).toEqual(['Normal Applied']);
+  const { policyRevision: _none, ...open } = record;
+  const unguarded: Settlement = { standing: { kind: 'applied' }, outcome: { ...open, outcome: 'Applied' } };
+  expect(told(unguarded)).toEqual(['Warning Unguarded']);
   const failed: Settlement = {
     standing: { kind: 'failed', phase: 'generation', reason: 'policy_tests_failed', message: 'the test greets failed' },
     outcome: { ...record, outcome: 'Failed', reason: 'policy_tests_failed' },
@@ -29,7 +32,7 @@ test('the outcome of an application is told, with what its condition says', () =
   expect(event?.note).toContain('the test greets failed');
 });
 
-test('conflicts and rejections are told when they come to be, and not again', () => {
+test('conflicts and rejections are events when they begin, once', () => {
   const conflict: Settlement = { standing: { kind: 'not_accepted', reason: 'AliasConflict', message: 'm' } };
   expect(told(conflict, {}, statusOf({ standing: { kind: 'applied' } }))).toEqual(['Warning AliasConflict']);
   expect(told(conflict)).toEqual([]);
@@ -39,7 +42,7 @@ test('conflicts and rejections are told when they come to be, and not again', ()
   expect(told(applied, rejecting)).toEqual([]);
 });
 
-test('a pass in which nothing ended tells nothing', () => {
+test('a pass without an outcome or a new problem makes no event', () => {
   expect(told({ standing: { kind: 'starting', message: 'm' } })).toEqual([]);
   expect(bindingEvents(undefined, statusOf({ standing: { kind: 'confirming', message: 'm' } }), {})).toEqual([]);
 });

@@ -16,9 +16,12 @@ export function bindingEvents(
   const transitions = transitionEvents(before?.conditions, after?.conditions, watched);
   if (outcome === undefined) return transitions;
   const note = after?.conditions?.find(({ type }) => type === 'Applied')?.message ?? '';
-  return [...transitions, { ...outcomes[outcome.outcome], action: 'Apply', note }];
+  const isUnguarded = outcome.outcome === 'Applied' && outcome.policyRevision === undefined;
+  const said = isUnguarded ? unguarded : outcomes[outcome.outcome];
+  return [...transitions, { ...said, action: 'Apply', note }];
 }
 
+const unguarded = { type: 'Warning', reason: 'Unguarded' } as const;
 const outcomes = {
   Applied: { type: 'Normal', reason: 'Applied' },
   Failed: { type: 'Warning', reason: 'ApplicationFailed' },

@@ -1,9 +1,9 @@
 import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import type { PolicyRevision } from '#resources/policy-revision';
+import type { Content } from '../../applications/application.ts';
 import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
 import { revisionName } from '../../revisions/resources/revision.ts';
-import type { Content } from './application.ts';
 import type { BindingWorld } from './gather.ts';
 
 /**

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { bindingConditions } from '#resources/binding-state';
 import type { Condition } from '#resources/metadata';
 import type { FailureReason } from '#resources/model-binding';
-import { aspectsOf, bindingConditions, camel } from './conditions.ts';
+import { aspectsOf, camel } from './conditions.ts';
 import type { Snapshot } from './snapshot.ts';
 import { makeStatus } from './status.ts';
 import type { Settlement, Standing } from './steps.ts';
-import { replicaOf, routeOf, snapshotOf, specOf, workloadOf } from './testing/snapshots.ts';
+import { policyId, replicaOf, routeOf, snapshotOf, specOf, workloadOf } from './testing/snapshots.ts';
 
 function said(standing: Standing, change: Partial<Snapshot> = {}, rest: Partial<Settlement> = {}) {
   const aspects = aspectsOf(snapshotOf({ route: routeOf(), ...change }), { standing, ...rest });
@@ -139,7 +140,7 @@ describe('conditions of a binding', () => {
     const before = { type: 'Applied', status: 'False', reason: 'ProviderUnknown', message } as const;
     const conditions = [{ ...before, observedGeneration: 1, lastTransitionTime: '' }];
     const record = { operationId: '', contentProfile: '', outcome: 'Failed', time: '' } as const;
-    const failed = (reason: FailureReason) => ({ ring: [{ ...record, reason }], conditions });
+    const failed = (reason: FailureReason) => ({ history: [{ ...record, reason }], conditions });
     const unresolved = { kind: 'unresolved', reason: 'PolicyNotFound', message } as const;
     const saidOf = (change: Partial<Snapshot>) => said(unresolved, change).Applied;
     expect(saidOf(failed('provider_unknown'))).toBe('Unknown Pending');
@@ -269,4 +270,17 @@ describe('conditions of a binding', () => {
 test('reasons are written as conditions write them', () => {
   expect(camel('policy_tests_failed')).toBe('PolicyTestsFailed');
   expect(camel('superseded')).toBe('Superseded');
+});
+
+test('a binding without a guardrail reads UNGUARDED, and one whose policy is being deleted names the way out', () => {
+  const open = { ...routeOf({ workload: undefined }, { guardrail: { mode: 'None' } }) };
+  const spec = specOf({ guardrail: { mode: 'None' } });
+  const unguarded = aspectsOf(snapshotOf({ route: open }, { spec }), { standing: { kind: 'applied' } });
+  expect(unguarded.Ready).toMatchObject({ status: 'True', reason: 'Unguarded' });
+  expect(unguarded.Ready.message).toContain('UNGUARDED');
+  const policy = { kind: 'found', id: policyId, archived: false, deleting: true, idConflict: false } as const;
+  const deleting = aspectsOf(snapshotOf({ route: routeOf(), policy }), { standing: { kind: 'applied' } });
+  expect(deleting.Ready).toMatchObject({ status: 'True', reason: 'PolicyDeleting' });
+  expect(deleting.Ready.message).toContain('cannot be cancelled');
+  expect(deleting.Ready.message).toContain('until the binding chat refers to another policy or is deleted');
 });

@@ -1,22 +1,12 @@
+import type { BindingCondition } from '#resources/binding-state';
 import type { Condition } from '#resources/metadata';
-import { pinnedApplication, sameApplication } from './application.ts';
-import { describeRejections, desiredOf } from './decide.ts';
+import { pinnedApplication, sameApplication } from '../../applications/application.ts';
+import { isFinal } from '../../applications/outcome-history.ts';
+import { isReleased } from './alias/released-alias.ts';
+import { describeRejections } from './decide.ts';
 import { describeAbsence } from './decide-progress.ts';
-import { isAside } from './resources/route.ts';
-import { isFinal } from './ring.ts';
-import type { Snapshot } from './snapshot.ts';
+import { desiredOf, type Snapshot } from './snapshot.ts';
 import type { Settlement, Standing } from './steps.ts';
-
-/** In the order in which a person reads them; Ready summarises. */
-export const bindingConditions = [
-  'Ready',
-  'Accepted',
-  'ResolvedRefs',
-  'WorkloadReady',
-  'Applied',
-  'RouteRejected',
-] as const;
-export type BindingCondition = (typeof bindingConditions)[number];
 
 export type Aspect = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
 export type Aspects = Readonly<Record<BindingCondition, Aspect>>;
@@ -37,6 +27,7 @@ export function aspectsOf(s: Snapshot, settlement: Settlement): Aspects {
 const objections: readonly string[] = ['AliasConflict', 'IdConflict', 'InvalidId'] satisfies NotAccepted['reason'][];
 type NotAccepted = Extract<Standing, { kind: 'not_accepted' }>;
 
+const unguardedMessage = 'UNGUARDED: no guardrail checks the requests and answers of this model.';
 const nothingStarted = 'Nothing is started yet.';
 
 /** A condition must be at most this long. */
@@ -73,7 +64,17 @@ function resolved(s: Snapshot, standing: Standing): Aspect {
   if (s.binding.spec.guardrail.mode === 'Policy' && s.policy.kind === 'absent') {
     return aspect('False', 'PolicyNotFound', describeAbsence(s.policy));
   }
+  if (s.policy.kind === 'found' && s.policy.deleting) return aspect('True', 'PolicyDeleting', deletingMessage(s));
   return aspect('True', 'Resolved', 'All references are resolved.');
+}
+
+/** Kubernetes has no way to cancel a deletion, so the message says what to do instead. */
+function deletingMessage({ binding: { name, spec } }: Snapshot): string {
+  const policy = spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : '';
+  return (
+    `The policy ${policy} is being deleted, which cannot be cancelled. It stays in force here until the binding ${name} ` +
+    'refers to another policy or is deleted; create a policy under another name to keep its rules.'
+  );
 }
 
 function generationReady(s: Snapshot, { standing, degraded }: Settlement): Aspect {
@@ -143,8 +144,8 @@ function saidBefore(s: Snapshot): Aspect | undefined {
  * What an application failed for want of is there by now, or it would be said again: something else is in its way. While
  * what is pinned is run again nobody looks at what is asked for.
  */
-function isOutdated({ ring, route }: Snapshot, said: Condition): boolean {
-  const newest = ring[0];
+function isOutdated({ history, route }: Snapshot, said: Condition): boolean {
+  const newest = history[0];
   const isLookedAt = route?.workload?.runnable !== false;
   return isLookedAt && said.status === 'False' && newest !== undefined && !isFinal(newest);
 }
@@ -157,7 +158,7 @@ function notAccepted(s: Snapshot, standing: NotAccepted): Aspect {
 
 function heldNote({ route }: Snapshot): string {
   if (route === undefined) return 'This binding serves no alias.';
-  if (isAside(route.spec.alias)) return 'It has given up its alias for bindings that wait for each other.';
+  if (isReleased(route.spec.alias)) return 'It has given up its alias for bindings that wait for each other.';
   return `What is applied goes on serving the alias ${route.spec.alias}.`;
 }
 
@@ -173,7 +174,7 @@ function ended(text: string): string {
 
 function appliedMessage(s: Snapshot): string {
   const guardrail = s.route?.spec.guardrail;
-  if (guardrail?.mode !== 'Policy') return 'Every ready gateway replica confirmed the model without a guardrail.';
+  if (guardrail?.mode !== 'Policy') return `Every ready gateway replica confirmed the route. ${unguardedMessage}`;
   return `Every ready gateway replica confirmed revision ${guardrail.policyRevision} of policy ${guardrail.policyId}.`;
 }
 
@@ -198,6 +199,8 @@ function ready(s: Snapshot, standing: Standing, aspects: Omit<Aspects, 'Ready'>)
   if (aspects.RouteRejected.status === 'True') return { ...aspects.RouteRejected, status: 'False' };
   if (s.route?.spec.state === 'Disabled')
     return aspect('True', 'Disabled', 'The model or its provider is switched off.');
+  if (s.route?.spec.guardrail.mode === 'None') return aspect('True', 'Unguarded', unguardedMessage);
+  if (aspects.ResolvedRefs.reason === 'PolicyDeleting') return aspects.ResolvedRefs;
   return aspect('True', 'Ready', 'The binding is applied.');
 }
 

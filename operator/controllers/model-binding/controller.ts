@@ -7,20 +7,20 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel, kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { contentDigest } from '../../applications/application.ts';
+import { isFinal } from '../../applications/outcome-history.ts';
 import type { EventNote } from '../../events/transition-events.ts';
 import { outcomeOfError, type PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { createAnsweredProviders } from './answered-providers.ts';
-import { contentDigest } from './application.ts';
 import { createAwaitedWorkloads } from './awaited-workloads.ts';
 import { bindingEvents } from './binding-events.ts';
 import { aspectsOf } from './conditions.ts';
-import { decide, desiredOf, gaveUp, wasGivenUp } from './decide.ts';
+import { decide, gaveUp, wasGivenUp } from './decide.ts';
 import { type BindingWorld, gather, type Pass } from './gather.ts';
-import { isFinal } from './ring.ts';
 import { runStep, type TrialPorts, type TrialStep } from './run-step.ts';
-import type { Snapshot } from './snapshot.ts';
+import { desiredOf, type Snapshot } from './snapshot.ts';
 import { makeStatus } from './status.ts';
 import type { Settlement, Standing, Step } from './steps.ts';
 import { createAliasTurns, writeRoute } from './write-route.ts';
@@ -39,6 +39,8 @@ export type BindingControllerOptions = {
   readonly clock: Clock;
   readonly progressDeadlineMs: number;
   readonly maxStreamMs: number;
+  /** Called with workloads that a binding has stopped waiting for. */
+  readonly onReleased: (workloads: readonly string[]) => void;
 };
 
 type Progress =
@@ -53,7 +55,7 @@ export function createBindingController(options: BindingControllerOptions) {
   const watches = createStopwatches(clock);
   /** Since when which generation is with the replicas. */
   const trials = createStopwatches(clock);
-  const awaited = createAwaitedWorkloads();
+  const awaited = createAwaitedWorkloads(options.onReleased);
   const answered = createAnsweredProviders();
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
@@ -115,6 +117,8 @@ export function createBindingController(options: BindingControllerOptions) {
           const before = s.route?.spec.workload;
           logger.warn('application_run_again', { binding: route.metadata.name, build: world.build, before, workload });
         }
+        if (step.why === 'restore')
+          logger.warn('route_restored', { binding: route.metadata.name, generationId, workload });
         if (step.why === 'roll_back') tell(pass.binding, rolledBack(route));
         return go({ ...pass, route });
       }
@@ -152,7 +156,7 @@ export function createBindingController(options: BindingControllerOptions) {
   }
 
   /** What the route pinned is noted before it goes, for who still uses it is waited for. */
-  async function deleteRoute(pass: Pass, s: Snapshot, why: 'leaving' | 'foreign'): Promise<Pass> {
+  async function deleteRoute(pass: Pass, s: Snapshot, why: 'leaving' | 'foreign' | 'tampered'): Promise<Pass> {
     const { route } = pass;
     if (route === undefined) return pass;
     let { binding } = pass;
@@ -178,10 +182,7 @@ export function createBindingController(options: BindingControllerOptions) {
   }
 
   async function writeStatus(pass: Pass, s: Snapshot, settlement: Settlement): Promise<Stored<ModelBinding>> {
-    const made = makeStatus(s, settlement, aspectsOf(s, settlement), clock.date());
-    // The mirror goes on naming what a deleted route pinned, until the binding itself is gone.
-    const { pinned } = pass.binding.status ?? {};
-    const status = s.route === undefined && s.binding.deleting && pinned !== undefined ? { ...made, pinned } : made;
+    const status = makeStatus(s, settlement, aspectsOf(s, settlement), clock.date());
     const written = await applyStatus(client, kinds.modelBinding, pass.binding, status);
     for (const note of bindingEvents(pass.binding.status, status, settlement)) tell(written, note);
     return written;

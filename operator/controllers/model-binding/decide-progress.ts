@@ -3,7 +3,7 @@ import { isContentProfile } from '#contracts/profiles';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { FailureReason } from '#resources/model-binding';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
-import { type Application, pinnedApplication, sameContent } from './application.ts';
+import { type Application, pinnedApplication, sameContent } from '../../applications/application.ts';
 import { makeGuard } from './resources/route.ts';
 import type { Snapshot, Target } from './snapshot.ts';
 import type { Step } from './steps.ts';

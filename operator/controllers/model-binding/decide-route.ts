@@ -1,9 +1,12 @@
-import type { Application } from './application.ts';
-import { contentDigest, pinnedApplication, sameApplication } from './application.ts';
+import type { Application } from '../../applications/application.ts';
+import { contentDigest, pinnedApplication, sameApplication } from '../../applications/application.ts';
+import { isApplied } from '../../applications/outcome-history.ts';
+import type { PreviousApplication } from '../../applications/previous-application.ts';
+import { releasedAlias } from './alias/released-alias.ts';
 import type { Progress } from './decide-progress.ts';
-import { asideAlias, makeRouteFrame, type RouteDraft, type Upstream } from './resources/route.ts';
-import { isApplied } from './ring.ts';
-import type { PreviousApplication, RouteView, Snapshot } from './snapshot.ts';
+import { pinnedGuard } from './pinned-route.ts';
+import { makeRouteFrame, type RouteDraft, type Upstream } from './resources/route.ts';
+import type { RouteView, Snapshot } from './snapshot.ts';
 
 /** Every ready replica is at or past the route and holds nothing against it; zero replicas never confirm. */
 export function isConfirmed(s: Snapshot): boolean {
@@ -59,11 +62,26 @@ export function rolledBackDraft(s: Snapshot, route: RouteView, message: string):
   };
 }
 
+/** A missing route is restored only by the owner of the alias, with a provider that is approved. */
+export function canRestore(s: Snapshot): boolean {
+  return s.route !== undefined || (s.owner.kind === 'owner' && s.upstream.kind === 'approved');
+}
+
+/** The route as the status records it; undefined where the record is not whole or its workload has no address now. */
+export function restorableDraft(s: Snapshot): RouteDraft | undefined {
+  const { pinned } = s;
+  if (pinned?.workload?.runnable !== true || !canRestore(s)) return undefined;
+  const guardrail = pinnedGuard(pinned.record, pinned.workload.addresses);
+  const { token, contentProfile } = pinned.record;
+  if (guardrail === undefined || token === undefined || contentProfile === undefined) return undefined;
+  return { ...frameOf(s), token, contentProfile, guardrail, workload: pinned.workload.name };
+}
+
 /** What a new application goes back to: the last one that every replica confirmed, not one that is itself on trial. */
 export function previousOf(s: Snapshot): PreviousApplication | undefined {
   const { route } = s;
   if (route === undefined) return undefined;
-  if (!isApplied(s.ring, route.spec.generationId) && !isConfirmed(s)) return route.previous;
+  if (!isApplied(s.history, route.spec.generationId) && !isConfirmed(s)) return route.previous;
   const { guardrail, token, contentProfile, workload } = route.spec;
   if (guardrail.mode === 'None' || workload === undefined) return { mode: 'None' };
   return { mode: 'Policy', token, contentProfile, workload, guardrail };
@@ -88,16 +106,16 @@ function frameOf(s: Snapshot) {
 }
 
 /** Who does not own the alias that it asks for keeps the one of its route, unless others wait for that one. */
-function placeOf({ binding: { spec }, owner, turn, route }: Snapshot, id: string): { gateway: string; alias: string } {
+function placeOf({ binding: { spec }, owner, move, route }: Snapshot, id: string): { gateway: string; alias: string } {
   if (owner.kind === 'owner' || route === undefined) return { gateway: spec.gateway, alias: spec.model.alias };
   const { gateway, alias } = route.spec;
-  switch (turn?.kind) {
+  switch (move?.kind) {
     case undefined:
       return { gateway, alias };
     case 'step_aside':
-      return { gateway, alias: asideAlias(id) };
+      return { gateway, alias: releasedAlias(id) };
     case 'return':
-      return { gateway: turn.gateway, alias: turn.alias };
+      return { gateway: move.gateway, alias: move.alias };
   }
 }
 

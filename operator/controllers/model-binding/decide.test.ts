@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import type { ApplicationRecord, FailureReason, ModelBindingSpec } from '#resources/model-binding';
-import { contentDigest, desiredApplication } from './application.ts';
+import { contentDigest, desiredApplication } from '../../applications/application.ts';
+import type { PreviousApplication } from '../../applications/previous-application.ts';
 import { decide } from './decide.ts';
-import type { PreviousApplication, Snapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
 import type { RouteWrite, Settlement, Step } from './steps.ts';
 import {
   bindingId,
@@ -247,16 +248,16 @@ describe('the route that pins what is asked for', () => {
   test('has its outcome recorded once', () => {
     const confirmed = fresh({ replicas: [replicaOf('a')] });
     expect(settlementOf(confirmed).outcome).toMatchObject({ outcome: 'Applied', generationId });
-    expect(settlementOf({ ...confirmed, ring: applied }).outcome).toBeUndefined();
+    expect(settlementOf({ ...confirmed, history: applied }).outcome).toBeUndefined();
     const silent = fresh({ overdue: true });
     expect(settlementOf(silent).outcome).toMatchObject({ outcome: 'Failed', reason: 'progress_deadline_exceeded' });
-    const told = { ...silent, ring: [recordOf({ outcome: 'Failed', reason: 'progress_deadline_exceeded' })] };
+    const told = { ...silent, history: [recordOf({ outcome: 'Failed', reason: 'progress_deadline_exceeded' })] };
     expect(settlementOf(told).outcome).toBeUndefined();
     expect(settlementOf({ ...told, replicas: [replicaOf('a')] }).outcome).toMatchObject({ outcome: 'Applied' });
   });
 
   const saidAt = (observedGeneration: number): Partial<Snapshot> => ({
-    ring: applied,
+    history: applied,
     conditions: [
       { type: 'Applied', status: 'True', reason: 'Applied', message: '', lastTransitionTime: '', observedGeneration },
     ],
@@ -296,19 +297,22 @@ describe('the route that pins what is asked for', () => {
   });
 
   test('records that somebody came back to it', () => {
-    const back = fresh({ ring: [failedSecond, ...applied] });
+    const back = fresh({ history: [failedSecond, ...applied] });
     expect(settlementOf(back).outcome).toMatchObject({ outcome: 'Applied', generationId, operationId: '' });
-    expect(settlementOf(fresh({ ring: [recordOf(), failedSecond] })).outcome).toBeUndefined();
+    expect(settlementOf(fresh({ history: [recordOf(), failedSecond] })).outcome).toBeUndefined();
   });
 
   test('is not said to be what is asked for while the policy cannot be found, and is not replaced', () => {
-    expect(kindOf(decide(fresh({ ring: applied, policy: { kind: 'absent', name: 'guard' } })))).toBe('unresolved');
+    expect(kindOf(decide(fresh({ history: applied, policy: { kind: 'absent', name: 'guard' } })))).toBe('unresolved');
   });
 });
 
 describe('a rejection before Applied', () => {
   const rejecting = (change: Partial<Snapshot> = {}): Snapshot =>
-    snapshotOf({ route: onTrial, ring: applied, replicas: [replicaOf('b', { rejected: 'x' })], ...change }, asksForTwo);
+    snapshotOf(
+      { route: onTrial, history: applied, replicas: [replicaOf('b', { rejected: 'x' })], ...change },
+      asksForTwo,
+    );
 
   test('puts the previous guarded application back and remembers the refused one, in one write', () => {
     const write = writeOf(rejecting());
@@ -344,7 +348,7 @@ describe('a rejection before Applied', () => {
     });
     const told = {
       ...s,
-      ring: [recordOf({ generationId: trialId, outcome: 'Failed', reason: 'replica_rejected' as const })],
+      history: [recordOf({ generationId: trialId, outcome: 'Failed', reason: 'replica_rejected' as const })],
     };
     expect(settlementOf(told).outcome).toBeUndefined();
   });
@@ -361,14 +365,14 @@ describe('a failure', () => {
   const rolledBack = routeOf({ previous }, { refused, generationId: backId });
 
   test('that the route remembers is not tried again', () => {
-    const s = snapshotOf({ route: rolledBack, ring: applied, replicas: [replicaOf('a')] }, asksForTwo);
+    const s = snapshotOf({ route: rolledBack, history: applied, replicas: [replicaOf('a')] }, asksForTwo);
     expect(settlementOf(s)).toMatchObject({
       standing: { kind: 'failed', reason: 'replica_rejected', message: refused.message },
       outcome: { operationId: 'second', generationId: refused.generationId },
     });
     const told = {
       ...s,
-      ring: [
+      history: [
         recordOf({
           operationId: 'second',
           policyRevision: '2',
@@ -382,14 +386,14 @@ describe('a failure', () => {
   });
 
   test('that the newest outcome remembers is not tried again', () => {
-    const s = snapshotOf({ route: routeOf(), ring: [failedSecond, ...applied] }, asksForTwo);
+    const s = snapshotOf({ route: routeOf(), history: [failedSecond, ...applied] }, asksForTwo);
     expect(settlementOf(s).standing).toMatchObject({ kind: 'failed', reason: 'bundle_invalid', message: undefined });
   });
 
   test('for want of something is looked into again, and goes on when it is there', () => {
     const model = { ...specOf().model, provider: 'later' };
     const waits = (reason: FailureReason, change: Partial<Snapshot>) =>
-      snapshotOf({ ring: [{ ...failedSecond, reason }], ...change }, { spec: specOf({ ...refToTwo, model }) });
+      snapshotOf({ history: [{ ...failedSecond, reason }], ...change }, { spec: specOf({ ...refToTwo, model }) });
     const { workload: _workload, ...unready } = factsOf(2);
     const rows: readonly (readonly [FailureReason, Partial<Snapshot>, Partial<Snapshot>, string])[] = [
       ['provider_unknown', { upstream: { kind: 'unknown', provider: 'later' } }, {}, 'the provider later'],
@@ -423,8 +427,8 @@ describe('a failure', () => {
     const told = recordOf({ ...failedSecond, generationId: refused.generationId, reason: 'replica_rejected' });
     const back = recordOf({ generationId: backId });
     const upstream = { kind: 'unknown', provider: 'later' } as const;
-    const since = (ring: Snapshot['ring'], change: Partial<Snapshot> = {}) =>
-      snapshotOf({ route: rolledBack, ring, replicas: [replicaOf('a')], ...change }, asksForTwo);
+    const since = (history: Snapshot['history'], change: Partial<Snapshot> = {}) =>
+      snapshotOf({ route: rolledBack, history, replicas: [replicaOf('a')], ...change }, asksForTwo);
     const wanting = [{ ...failedSecond, reason: 'provider_unknown' as const }, back, told];
     const { standing, outcome } = settlementOf(since(wanting, { upstream }));
     expect([standing, outcome]).toMatchObject([{ kind: 'failed', reason: 'provider_unknown' }, undefined]);
@@ -436,7 +440,7 @@ describe('a failure', () => {
   test('for want of something else is another outcome', () => {
     const s = snapshotOf(
       {
-        ring: [{ ...failedSecond, reason: 'provider_unknown' }],
+        history: [{ ...failedSecond, reason: 'provider_unknown' }],
         facts: {
           desired: { revision: revisionOf(2), bundle: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } },
           pinned: {},
@@ -449,19 +453,19 @@ describe('a failure', () => {
 
   test('that a replica decided after one for want of something is recorded', () => {
     const s = snapshotOf(
-      { route: rolledBack, ring: [{ ...failedSecond, reason: 'provider_unknown' }], replicas: [replicaOf('a')] },
+      { route: rolledBack, history: [{ ...failedSecond, reason: 'provider_unknown' }], replicas: [replicaOf('a')] },
       asksForTwo,
     );
     expect(settlementOf(s).outcome).toMatchObject({ operationId: 'second', reason: 'replica_rejected' });
   });
 
   test('is tried again with another token, another content, or after something else was applied', () => {
-    const fresh = (spec: ModelBindingSpec, ring: Snapshot['ring']) =>
-      kindOf(decide(snapshotOf({ route: rolledBack, ring }, { spec })));
-    const ring = [failedSecond, ...applied];
-    expect(fresh(specOf({ ...refToTwo, apply: 'third' }), ring)).toBe('read_revision');
+    const fresh = (spec: ModelBindingSpec, history: Snapshot['history']) =>
+      kindOf(decide(snapshotOf({ route: rolledBack, history }, { spec })));
+    const history = [failedSecond, ...applied];
+    expect(fresh(specOf({ ...refToTwo, apply: 'third' }), history)).toBe('read_revision');
     expect(
-      fresh(specOf({ ...refToTwo, guardrail: { mode: 'Policy', policyRef: { name: 'guard', revision: 3 } } }), ring),
+      fresh(specOf({ ...refToTwo, guardrail: { mode: 'Policy', policyRef: { name: 'guard', revision: 3 } } }), history),
     ).toBe('read_revision');
     expect(fresh(specOf(refToTwo), [recordOf({ generationId: backId }), failedSecond])).toBe('read_revision');
   });
@@ -472,13 +476,13 @@ describe('what a new application keeps to go back to', () => {
   const write = (change: Partial<Snapshot>): RouteWrite => writeOf(snapshotOf({ ...ready, ...change }, asksForTwo));
 
   test('is the pinned one when it was applied', () => {
-    expect(write({ route: routeOf(), ring: applied }).previous).toEqual(previous);
+    expect(write({ route: routeOf(), history: applied }).previous).toEqual(previous);
     expect(write({ route: routeOf(), replicas: [replicaOf('a')] }).previous).toEqual(previous);
   });
 
   test('is what stood behind the pinned one when that was on trial itself', () => {
     const trial = routeOf({ previous }, { token: 'other', guardrail: guardOf(3), workload: 'g-3' });
-    expect(write({ route: trial, ring: applied.map((one) => ({ ...one, generationId: 'x' })) }).previous).toEqual(
+    expect(write({ route: trial, history: applied.map((one) => ({ ...one, generationId: 'x' })) }).previous).toEqual(
       previous,
     );
   });
@@ -486,20 +490,21 @@ describe('what a new application keeps to go back to', () => {
   test('is nothing guarded when the pinned one was not, and nothing at all before the first', () => {
     const { workload: _none, ...open } = routeOf({ workload: undefined }).spec;
     const route = { ...routeOf({ workload: undefined }), spec: { ...open, guardrail: { mode: 'None' as const } } };
-    expect(write({ route, ring: applied }).previous).toEqual({ mode: 'None' });
+    const pinned = { record: { generationId: open.generationId }, workload: undefined };
+    expect(write({ route, history: applied, pinned }).previous).toEqual({ mode: 'None' });
     expect(write({}).previous).toBeUndefined();
   });
 
   test('and what was refused before is forgotten', () => {
     const route = routeOf({}, { refused });
     const spec = specOf({ ...refToTwo, apply: 'third' });
-    expect(writeOf(snapshotOf({ ...ready, route, ring: applied }, { spec })).draft.refused).toBeUndefined();
+    expect(writeOf(snapshotOf({ ...ready, route, history: applied }, { spec })).draft.refused).toBeUndefined();
   });
 });
 
 describe('an edit that is no application', () => {
   const kept = (change: Partial<Snapshot>, spec: Partial<ModelBindingSpec>): RouteWrite =>
-    writeOf(snapshotOf({ route: routeOf(), ring: applied, ...change }, { spec: specOf(spec) }));
+    writeOf(snapshotOf({ route: routeOf(), history: applied, ...change }, { spec: specOf(spec) }));
   const model = specOf().model;
 
   test('keeps the generation and the workload', () => {
@@ -518,7 +523,7 @@ describe('an edit that is no application', () => {
     expect(kept({ route }, {}).draft.guardrail).toMatchObject({ addresses: ['http://127.0.0.1:9002'] });
     const unknown = routeOf({ workload: workloadOf('g-1', { addresses: [] }) });
     const replicas = [replicaOf('a')];
-    expect(kindOf(decide(snapshotOf({ route: unknown, ring: applied, replicas })))).toBe('applied');
+    expect(kindOf(decide(snapshotOf({ route: unknown, history: applied, replicas })))).toBe('applied');
   });
 
   test('to an alias that is taken leaves the alias and writes the rest', () => {
@@ -529,13 +534,13 @@ describe('an edit that is no application', () => {
 
   test('to an alias of a binding that waits for its own leaves the alias for one that nobody can ask for', () => {
     const owner = { kind: 'alias_conflict', owner: 'first' } as const;
-    const aside = kept({ owner, turn: { kind: 'step_aside', circle: [] } }, { model: { ...model, alias: 'taken' } });
+    const aside = kept({ owner, move: { kind: 'step_aside', circle: [] } }, { model: { ...model, alias: 'taken' } });
     expect(aside.draft).toMatchObject({ alias: `~${bindingId}`, gateway: 'default' });
     const route = routeOf({}, { alias: `~${bindingId}` });
     const asked = { model: { ...model, alias: 'taken' } };
-    const held = decide(snapshotOf({ owner, route, ring: applied }, { spec: specOf(asked) }));
+    const held = decide(snapshotOf({ owner, route, history: applied }, { spec: specOf(asked) }));
     expect(kindOf(held)).toBe('not_accepted');
-    const back = kept({ owner, route, turn: { kind: 'return', gateway: 'default', alias: 'chat' } }, asked);
+    const back = kept({ owner, route, move: { kind: 'return', gateway: 'default', alias: 'chat' } }, asked);
     expect(back.draft.alias).toBe('chat');
     expect(kept({ route }, asked).draft.alias).toBe('taken');
   });
@@ -546,7 +551,7 @@ describe('an edit that is no application', () => {
       {
         owner: { kind: 'alias_conflict', owner: 'first' },
         route: routeOf(gone, { workload: 'g-0' }),
-        ring: applied,
+        history: applied,
         facts: { desired: {}, pinned: factsOf(1) },
       },
       { spec: specOf({ model: { ...model, alias: 'taken' } }) },
@@ -562,7 +567,7 @@ describe('an edit that is no application', () => {
   test('to a provider that nobody approved changes nothing while the one in use is approved', () => {
     const upstream = { kind: 'unknown', provider: 'x' } as const;
     const replicas = [replicaOf('a')];
-    expect(kindOf(decide(snapshotOf({ route: routeOf(), ring: applied, upstream, replicas })))).toBe('applied');
+    expect(kindOf(decide(snapshotOf({ route: routeOf(), history: applied, upstream, replicas })))).toBe('applied');
     const gone = kept({ upstream, routeUpstream: { kind: 'unknown', provider: 'echo' } }, {});
     expect(gone.draft).toMatchObject({ state: 'Disabled', upstream: { provider: 'echo' } });
   });
@@ -571,7 +576,7 @@ describe('an edit that is no application', () => {
 describe('a pinned workload that cannot be run any more', () => {
   const lost = routeOf({ workload: workloadOf('g-1', { runnable: false }) });
   const at = (pinned: Snapshot['facts']['pinned'], change: Partial<Snapshot> = {}): Snapshot =>
-    snapshotOf({ route: lost, ring: applied, facts: { desired: {}, pinned }, ...change });
+    snapshotOf({ route: lost, history: applied, facts: { desired: {}, pinned }, ...change });
 
   test('is run again from its revision, whatever is asked for', () => {
     expect(decide(at({}))).toMatchObject({ kind: 'read_revision', target: 'pinned', name: `${policyId}-1` });

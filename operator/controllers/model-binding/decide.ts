@@ -6,16 +6,24 @@ import {
   type Application,
   answers,
   contentDigest,
-  desiredApplication,
   type Outcome,
   outcomeOf,
   pinnedApplication,
   sameApplication,
-} from './application.ts';
+} from '../../applications/application.ts';
+import { hasOutcome, isApplied, isFinal } from '../../applications/outcome-history.ts';
 import { type Progress, progressOf } from './decide-progress.ts';
-import { isConfirmed, keptDraft, newDraft, previousOf, rolledBackDraft } from './decide-route.ts';
-import { hasOutcome, isApplied, isFinal } from './ring.ts';
-import type { RouteView, Snapshot } from './snapshot.ts';
+import {
+  canRestore,
+  isConfirmed,
+  keptDraft,
+  newDraft,
+  previousOf,
+  restorableDraft,
+  rolledBackDraft,
+} from './decide-route.ts';
+import { guardedPin, isAccountedFor } from './pinned-route.ts';
+import { desiredOf, type RouteView, type Snapshot } from './snapshot.ts';
 import type { Settlement, Standing, Step } from './steps.ts';
 
 type Phase = (s: Snapshot) => Step | undefined;
@@ -27,6 +35,7 @@ const phases: readonly Phase[] = [
   refuseId,
   adopt,
   dropForeignRoute,
+  restoreRoute,
   runPinnedAgain,
   keepRoute,
   refuseConflict,
@@ -71,22 +80,45 @@ function dropForeignRoute(s: Snapshot): Step | undefined {
   return { kind: 'delete_route', why: 'foreign' };
 }
 
-/** The pinned workload cannot be run any more (another build, or gone): its application is run again. */
+/**
+ * A route that the binding does not account for, or that is missing, is restored from the status, under the same
+ * generation and whatever the state of the policy. Where the workload cannot serve yet, a changed route is deleted
+ * first: its alias answers 404 until the pinned application runs again.
+ */
+function restoreRoute(s: Snapshot): Step | undefined {
+  const { route, pinned } = s;
+  if (route !== undefined && isAccountedFor(s, route)) return undefined;
+  const draft = restorableDraft(s);
+  if (draft !== undefined) {
+    return { kind: 'write_route', why: 'restore', draft, generation: 'pinned', previous: route?.previous };
+  }
+  if (route !== undefined && (pinned !== undefined || route.spec.guardrail.mode === 'None')) {
+    return { kind: 'delete_route', why: 'tampered' };
+  }
+  return undefined;
+}
+
+/** The pinned workload is gone or of another build: its application is run again. */
 function runPinnedAgain(s: Snapshot): Step | undefined {
-  const { route } = s;
-  if (route === undefined) return undefined;
-  const progress = rerunOf(s);
-  if (progress?.kind === 'step') return progress.step;
-  if (progress?.kind !== 'ready') return undefined;
-  const draft = { ...newDraft(s, pinnedApplication(route.spec), progress), ...refusalOf(route) };
+  const pinned = applicationToRerun(s);
+  if (pinned === undefined) return undefined;
+  const progress = progressOf(s, 'pinned', pinned);
+  if (progress.kind === 'step') return progress.step;
+  if (progress.kind !== 'ready') return undefined;
+  const draft = { ...newDraft(s, pinned, progress), ...(s.route === undefined ? {} : refusalOf(s.route)) };
   return { kind: 'write_route', why: 'run_again', draft, generation: 'new', previous: undefined };
 }
 
-function rerunOf(s: Snapshot): Progress | undefined {
+function applicationToRerun(s: Snapshot): Application | undefined {
   const { route } = s;
-  if (route === undefined || route.spec.guardrail.mode === 'None' || route.workload?.runnable !== false)
-    return undefined;
-  return progressOf(s, 'pinned', pinnedApplication(route.spec));
+  if (route === undefined) return canRestore(s) ? guardedPin(s.pinned?.record) : undefined;
+  if (route.spec.guardrail.mode === 'None' || route.workload?.runnable !== false) return undefined;
+  return pinnedApplication(route.spec);
+}
+
+function rerunOf(s: Snapshot): Progress | undefined {
+  const pinned = applicationToRerun(s);
+  return pinned === undefined ? undefined : progressOf(s, 'pinned', pinned);
 }
 
 function refusalOf(route: RouteView) {
@@ -133,9 +165,9 @@ function followPinned(s: Snapshot): Step | undefined {
   const degraded = degradedBy(s);
   const { generationId } = route.spec;
   const applied = outcomeOf(pinned, generationId, { outcome: 'Applied' });
-  if (isApplied(s.ring, generationId)) {
+  if (isApplied(s.history, generationId)) {
     // Somebody went back to what is pinned: that is an application of its own, with nothing left to do.
-    const back = s.ring[0]?.generationId === generationId ? {} : { outcome: applied };
+    const back = s.history[0]?.generationId === generationId ? {} : { outcome: applied };
     const doubt = doubtOf(s);
     const standing: Standing = doubt === undefined ? { kind: 'applied' } : { kind: 'confirming', message: doubt };
     return settle(standing, { ...back, degraded });
@@ -144,7 +176,7 @@ function followPinned(s: Snapshot): Step | undefined {
   const rejected = s.replicas.filter((replica) => replica.rejected !== undefined);
   if (rejected.length > 0) return afterRejection(s, route, pinned, describeRejections(s));
   if (isConfirmed(s)) return settle({ kind: 'applied' }, { outcome: applied });
-  const late = s.overdue && !hasOutcome(s.ring, generationId);
+  const late = s.overdue && !hasOutcome(s.history, generationId);
   const outcome = late ? { outcome: failedOutcome(pinned, generationId, 'progress_deadline_exceeded') } : {};
   return settle({ kind: 'confirming', message: describeSilence(s) }, { ...outcome, deadline: !s.overdue });
 }
@@ -171,7 +203,7 @@ function afterRejection(s: Snapshot, route: RouteView, pinned: Application, mess
     return { kind: 'write_route', why: 'roll_back', draft, generation: 'new', previous: route.previous };
   }
   const { generationId } = route.spec;
-  const outcome = hasOutcome(s.ring, generationId)
+  const outcome = hasOutcome(s.history, generationId)
     ? {}
     : { outcome: failedOutcome(pinned, generationId, 'replica_rejected') };
   return settle({ kind: 'failed', phase: 'replicas', reason: 'replica_rejected', message }, outcome);
@@ -182,7 +214,7 @@ function rememberFailure(s: Snapshot): Step | undefined {
   const desired = desiredOf(s);
   const degraded = degradedBy(s);
   const refused = refusalOfDesired(s, desired);
-  const newest = s.ring[0];
+  const newest = s.history[0];
   if (refused !== undefined) {
     const known = newest !== undefined && isFinal(newest) && answers(newest, desired);
     const outcome = known ? {} : { outcome: failedOutcome(desired, refused.generationId, refused.reason) };
@@ -200,9 +232,9 @@ function rememberFailure(s: Snapshot): Step | undefined {
 function refusalOfDesired(s: Snapshot, desired: Application): GatewayRouteSpec['refused'] {
   const refused = s.route?.spec.refused;
   if (refused?.token !== desired.token || refused.contentDigest !== contentDigest(desired.content)) return undefined;
-  const newest = s.ring[0];
+  const newest = s.history[0];
   if (newest?.outcome === 'Applied' && newest.generationId === s.route?.spec.generationId) return undefined;
-  const isPast = newest?.generationId !== refused.generationId && hasOutcome(s.ring, refused.generationId);
+  const isPast = newest?.generationId !== refused.generationId && hasOutcome(s.history, refused.generationId);
   return isPast && newest !== undefined && answers(newest, desired) ? undefined : refused;
 }
 
@@ -284,7 +316,7 @@ export function gaveUp(s: Snapshot, message: string): Settlement {
 
 /** Whether the last word about what is asked for is that it did not get to its route in time. */
 export function wasGivenUp(s: Snapshot): boolean {
-  const newest = s.ring[0];
+  const newest = s.history[0];
   return newest?.reason === 'progress_deadline_exceeded' && answers(newest, desiredOf(s));
 }
 
@@ -309,10 +341,6 @@ function degradedBy(s: Snapshot): string | undefined {
     case 'failed':
       return `the applied revision is run again on build ${s.build}: ${progress.message}`;
   }
-}
-
-export function desiredOf(s: Snapshot): Application {
-  return desiredApplication(s.binding.spec, s.policy.kind === 'found' ? s.policy.id : undefined);
 }
 
 export function describeRejections(s: Snapshot): string {

@@ -2,20 +2,21 @@ import type { BundleLimits } from '#contracts/bundle';
 import type { ApprovedProvider } from '#contracts/providers';
 import { compareVersions, isVersion } from '#kube/watch/compare-versions';
 import type { GatewayReport } from '#resources/gateway-report';
-import { type GatewayRoute, routeFormatVersion } from '#resources/gateway-route';
+import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import type { ModelBinding } from '#resources/model-binding';
+import type { ModelBinding, ModelBindingStatus } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { readPrevious } from '../../applications/previous-application.ts';
+import { replicasOf, sortedReports, waitingReplicas } from '../../applications/replica-views.ts';
 import type { CachedPolicy } from '../../caches/cached-policy.ts';
 import type { Caches, Stores } from '../../caches/caches.ts';
 import { findUpstream } from '../../environment/approved-providers.ts';
 import type { Workloads } from '../../workloads/ports.ts';
-import { idOf, ownerOf, turnOf } from './gather-ownership.ts';
-import { readPrevious } from './previous.ts';
+import { idOf, moveOf, ownerOf } from './alias/gather-ownership.ts';
 import type {
+  PinnedView,
   PolicyView,
-  ReplicaView,
   RouteView,
   Snapshot,
   Target,
@@ -65,9 +66,11 @@ export function gather(world: BindingWorld, pass: Pass): Snapshot {
       spec,
     },
     conditions: status?.conditions ?? [],
-    ring: status?.applications ?? [],
+    history: status?.applications ?? [],
+    pinned: pinnedView(world, status?.pinned),
+    starting: status?.workload,
     owner,
-    turn: owner.kind === 'alias_conflict' && route !== undefined ? turnOf(stores, binding, route) : undefined,
+    move: owner.kind === 'alias_conflict' && route !== undefined ? moveOf(stores, binding, route) : undefined,
     policy: policyOf(stores, spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : undefined),
     upstream: upstreamOf(world.approved, spec.model.provider),
     routeUpstream: route === undefined ? undefined : upstreamOf(world.approved, route.spec.upstream.provider),
@@ -117,6 +120,13 @@ function routeView(world: BindingWorld, route: Stored<GatewayRoute>): RouteView 
   };
 }
 
+function pinnedView(world: BindingWorld, record: ModelBindingStatus['pinned']): PinnedView | undefined {
+  if (record === undefined) return undefined;
+  const { workload: name } = record;
+  if (name === undefined) return { record, workload: undefined };
+  return { record, workload: workloadView(world.canRun, name, world.stores.generations.get(name)) };
+}
+
 /** A workload as it is needed by an application: ready when as many processes are as were asked for. */
 export function workloadView(
   canRun: Workloads['canRun'],
@@ -142,37 +152,6 @@ function problemOf({ metadata, status }: Stored<RuntimeWorkload>): string | unde
   return condition?.status === 'False' ? `workload ${metadata.name}: ${condition.message}` : undefined;
 }
 
-/** The replicas of the route's gateway, as their reports stand to this version of the route. */
-export function replicasOf(stores: Pick<Stores, 'reports'>, route: Stored<GatewayRoute>): readonly ReplicaView[] {
-  const { name, uid, resourceVersion } = route.metadata;
-  return sorted(stores.reports.by('gateway', route.spec.gateway)).map(({ metadata, spec }) => {
-    const about = (entry: { readonly route: string; readonly uid: string }): boolean =>
-      entry.route === name && entry.uid === uid;
-    const rejected = spec.rejected.filter(about);
-    return {
-      name: metadata.name,
-      ready: spec.ready,
-      readsFormat: spec.formats.includes(routeFormatVersion),
-      reached: isVersion(spec.appliedThrough) && compareVersions(spec.appliedThrough, resourceVersion) >= 0,
-      // What is said of an earlier version is open for this one.
-      pending: spec.pending.some(about) || rejected.some((entry) => entry.version !== resourceVersion),
-      rejected: rejected.find((entry) => entry.version === resourceVersion)?.reason,
-    };
-  });
-}
-
-/** The replicas of a gateway, for a binding that has no route yet. */
-export function waitingReplicas(stores: Pick<Stores, 'reports'>, gateway: string): readonly ReplicaView[] {
-  return sorted(stores.reports.by('gateway', gateway)).map(({ metadata, spec }) => ({
-    name: metadata.name,
-    ready: spec.ready,
-    readsFormat: spec.formats.includes(routeFormatVersion),
-    reached: false,
-    pending: false,
-    rejected: undefined,
-  }));
-}
-
 /**
  * Replicas, ready or not, that use what the deleted route pinned, or that may not know yet that it is gone: a request
  * may begin there as long as they do not (DESIGN section 6.8).
@@ -184,14 +163,10 @@ function leftBehind({ stores, history }: BindingWorld, { metadata, spec, status 
   const gone = history.removalOf(metadata.name) ?? history.routesChangedAt(spec.gateway);
   const isBehind = (report: GatewayReport['spec']): boolean =>
     !isRemovalSeen || !isVersion(report.appliedThrough) || compareVersions(report.appliedThrough, gone) < 0;
-  return sorted(stores.reports.list())
+  return sortedReports(stores.reports.list())
     .filter(({ spec: report }) => {
       const isUser = report.inUse.some((use) => use.generationId === generationId);
       return isUser || (report.gateway === spec.gateway && isBehind(report));
     })
     .map((report) => report.metadata.name);
-}
-
-function sorted(reports: readonly Stored<GatewayReport>[]): readonly Stored<GatewayReport>[] {
-  return reports.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }

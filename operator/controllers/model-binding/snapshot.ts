@@ -1,13 +1,16 @@
 import type { BundleLimits } from '#contracts/bundle';
-import type { GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { Condition } from '#resources/metadata';
-import type { ModelBindingSpec } from '#resources/model-binding';
+import type { ModelBindingSpec, ModelBindingStatus } from '#resources/model-binding';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
+import { type Application, desiredApplication } from '../../applications/application.ts';
+import type { OutcomeHistory } from '../../applications/outcome-history.ts';
+import type { PreviousApplication } from '../../applications/previous-application.ts';
+import type { ReplicaView } from '../../applications/replica-views.ts';
 import type { BuiltBundle, RefusedBundle } from '../../bundles/build-bundle.ts';
 import type { Judgement } from '../../bundles/ports.ts';
-import type { Mover } from './alias-circle.ts';
-import type { Ownership } from './decide-owner.ts';
-import type { Ring } from './ring.ts';
+import type { AliasMove } from './alias/alias-circle.ts';
+import type { Ownership } from './alias/decide-owner.ts';
 
 /** The policy that the binding names. */
 export type PolicyView =
@@ -33,17 +36,6 @@ export type UpstreamView =
     }
   | { readonly kind: 'unknown'; readonly provider: string };
 
-/** The application to go back to while the pinned one is on trial. It travels with the route, in one write. */
-export type PreviousApplication =
-  | { readonly mode: 'None' }
-  | {
-      readonly mode: 'Policy';
-      readonly token: string;
-      readonly contentProfile: string;
-      readonly workload: string;
-      readonly guardrail: GuardedRoute;
-    };
-
 export type RouteView = {
   readonly uid: string;
   readonly spec: GatewayRouteSpec;
@@ -52,6 +44,12 @@ export type RouteView = {
   readonly workload: WorkloadView | undefined;
   /** The workload of the previous application. */
   readonly previousWorkload: WorkloadView | undefined;
+};
+
+export type PinnedView = {
+  readonly record: NonNullable<ModelBindingStatus['pinned']>;
+  /** Absent where the record names no workload. */
+  readonly workload: WorkloadView | undefined;
 };
 
 export type WorkloadView = {
@@ -63,25 +61,6 @@ export type WorkloadView = {
   /** Why it is not ready, where that is known. */
   readonly problem: string | undefined;
 };
-
-/** One replica of the route's gateway, as its report stands to the route. */
-export type ReplicaView = {
-  readonly name: string;
-  readonly ready: boolean;
-  readonly readsFormat: boolean;
-  /** The report is at or past the version of the route. */
-  readonly reached: boolean;
-  readonly pending: boolean;
-  readonly rejected: string | undefined;
-};
-
-/**
- * Where the route of a binding goes whose alias belongs to another one: aside, so that a circle of bindings that wait
- * for each other can move, or from there back to where it came from, which nobody asks for any more.
- */
-export type Turn =
-  | { readonly kind: 'step_aside'; readonly circle: readonly Mover[] }
-  | { readonly kind: 'return'; readonly gateway: string; readonly alias: string };
 
 /** What was found out about one application in this pass; absent means not looked at. */
 export type TargetFacts = {
@@ -109,10 +88,14 @@ export type Snapshot = {
     readonly spec: ModelBindingSpec;
   };
   readonly conditions: readonly Condition[];
-  readonly ring: Ring;
+  readonly history: OutcomeHistory;
+  /** What the status says the route pins; absent before the first application. */
+  readonly pinned: PinnedView | undefined;
+  /** What the status says is being started. */
+  readonly starting: ModelBindingStatus['workload'];
   readonly owner: Ownership;
   /** Absent where the route stays where it is, or goes to the alias that the binding asks for. */
-  readonly turn: Turn | undefined;
+  readonly move: AliasMove | undefined;
   readonly policy: PolicyView;
   readonly upstream: UpstreamView;
   /** The provider that the route uses now; it may differ from the one that the binding names. */
@@ -129,3 +112,8 @@ export type Snapshot = {
   readonly departureOverdue: boolean;
   readonly facts: Readonly<Record<Target, TargetFacts>>;
 };
+
+/** The application that the binding asks for; the id of a policy that cannot be found is unknown. */
+export function desiredOf(s: Pick<Snapshot, 'binding' | 'policy'>): Application {
+  return desiredApplication(s.binding.spec, s.policy.kind === 'found' ? s.policy.id : undefined);
+}

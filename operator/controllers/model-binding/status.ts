@@ -1,22 +1,25 @@
 import { setCondition } from '#kube/apply/conditions';
+import { bindingConditions } from '#resources/binding-state';
 import type { Condition } from '#resources/metadata';
 import type { ApplicationRecord, ModelBindingStatus } from '#resources/model-binding';
-import { type Aspects, bindingConditions } from './conditions.ts';
-import { addOutcome } from './ring.ts';
+import { addOutcome, isFinal } from '../../applications/outcome-history.ts';
+import type { Aspects } from './conditions.ts';
+import { pinnedRecord } from './pinned-route.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { Settlement } from './steps.ts';
+import type { Settlement, Standing } from './steps.ts';
 
 /** The whole status at the end of a pass; equal to the present one where nothing happened. */
 export function makeStatus(s: Snapshot, settlement: Settlement, aspects: Aspects, now: Date): ModelBindingStatus {
   const generationId = s.route?.spec.generationId;
   const record: ApplicationRecord | undefined =
     settlement.outcome === undefined ? undefined : { ...settlement.outcome, time: now.toISOString() };
-  const ring = record === undefined ? s.ring : addOutcome(s.ring, record, generationId);
+  const history = record === undefined ? s.history : addOutcome(s.history, record, generationId);
   return {
     conditions: makeConditions(s.conditions, aspects, s.binding.generation, now),
     observedGeneration: s.binding.generation,
     ...pinnedOf(s),
-    ...(ring.length === 0 ? {} : { applications: [...ring] }),
+    ...startingOf(s, settlement.standing),
+    ...(history.length === 0 ? {} : { applications: [...history] }),
   };
 }
 
@@ -33,10 +36,18 @@ export function makeConditions(
   return [...conditions];
 }
 
-function pinnedOf(s: Snapshot): Pick<ModelBindingStatus, 'pinned'> {
-  if (s.route === undefined) return {};
-  const { generationId, guardrail } = s.route.spec;
-  if (guardrail.mode === 'None') return { pinned: { generationId } };
-  const { policyId, policyRevision, digest } = guardrail;
-  return { pinned: { generationId, policyId, policyRevision, digest } };
+/** Without a route the record of the last one stays: what it pinned is restored, or still in use by a replica. */
+function pinnedOf({ route, pinned }: Snapshot): Pick<ModelBindingStatus, 'pinned'> {
+  if (route === undefined) return pinned === undefined ? {} : { pinned: pinned.record };
+  return { pinned: pinnedRecord(route.spec) };
+}
+
+/** The workload of an application that may still be applied, so that it is kept and people can look at it. */
+function startingOf(s: Snapshot, standing: Standing): Pick<ModelBindingStatus, 'workload'> {
+  if (standing.kind === 'blocked') return s.starting === undefined ? {} : { workload: s.starting };
+  const workload = s.facts.desired.workload ?? s.facts.pinned.workload;
+  if (workload === undefined || workload.name === s.route?.spec.workload) return {};
+  if (standing.kind === 'leaving' || (standing.kind === 'failed' && isFinal(standing))) return {};
+  const isReady = workload.ready && workload.addresses.length > 0;
+  return { workload: { name: workload.name, phase: isReady ? 'Ready' : 'Starting' } };
 }

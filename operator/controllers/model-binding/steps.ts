@@ -1,7 +1,8 @@
 import type { FailureReason } from '#resources/model-binding';
-import type { Outcome } from './application.ts';
+import type { Outcome } from '../../applications/application.ts';
+import type { PreviousApplication } from '../../applications/previous-application.ts';
 import type { RouteDraft } from './resources/route.ts';
-import type { PreviousApplication, Target } from './snapshot.ts';
+import type { Target } from './snapshot.ts';
 
 /** Where an application stands at the end of a pass; conditions are made from it. */
 export type Standing =
@@ -37,16 +38,17 @@ export type Settlement = {
 
 export type RouteWrite = {
   readonly kind: 'write_route';
-  readonly why: 'apply' | 'run_again' | 'keep' | 'roll_back';
+  readonly why: 'apply' | 'run_again' | 'keep' | 'restore' | 'roll_back';
   readonly draft: RouteDraft;
-  readonly generation: 'new' | 'kept';
+  /** `kept`: of the route as it is; `pinned`: of the status. */
+  readonly generation: 'new' | 'kept' | 'pinned';
   readonly previous: PreviousApplication | undefined;
 };
 
 /** What to do next; after each the binding is decided upon again, until it settles. */
 export type Step =
   | { readonly kind: 'adopt' }
-  | { readonly kind: 'delete_route'; readonly why: 'leaving' | 'foreign' }
+  | { readonly kind: 'delete_route'; readonly why: 'leaving' | 'foreign' | 'tampered' }
   | { readonly kind: 'release' }
   | { readonly kind: 'read_revision'; readonly target: Target; readonly name: string }
   | { readonly kind: 'build_bundle'; readonly target: Target; readonly contentProfile: string }

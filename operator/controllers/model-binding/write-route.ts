@@ -9,21 +9,15 @@ import { idLabel, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { previousAnnotation, writePrevious } from '../../applications/previous-application.ts';
 import { aliasKey } from '../../caches/caches.ts';
 import { keepWorkload } from '../../workloads/prepare-workload.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
-import { confirmCircle } from './confirm-circle.ts';
+import { confirmCircle } from './alias/confirm-circle.ts';
+import { aliasHolderOf } from './alias/gather-ownership.ts';
+import { isReleased, leftAliasAnnotation } from './alias/released-alias.ts';
 import { type Pass, policyView } from './gather.ts';
-import { holdingOf } from './gather-ownership.ts';
-import { writePrevious } from './previous.ts';
-import {
-  isAside,
-  leftAliasAnnotation,
-  makeOwner,
-  makeRoute,
-  previousAnnotation,
-  type RouteDraft,
-} from './resources/route.ts';
+import { makeOwner, makeRoute, type RouteDraft } from './resources/route.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { RouteWrite } from './steps.ts';
 
@@ -80,7 +74,7 @@ export async function writeRoute(
   signal: AbortSignal,
 ): Promise<Stored<GatewayRoute>> {
   using _claim = step.draft.workload === undefined ? undefined : ports.claims.claim(step.draft.workload);
-  if (step.generation === 'new') {
+  if (step.generation !== 'kept') {
     await confirmDecision(ports.client, pass, s, step);
     await keepPinned(ports.client, step.draft, s.binding.spec.replicas);
   }
@@ -90,7 +84,7 @@ export async function writeRoute(
   const release = await ports.aliases.acquire(aliasKey(step.draft.gateway, step.draft.alias), signal);
   try {
     await confirmAlias(ports.client, step.draft);
-    if (s.turn?.kind === 'step_aside') await confirmCircle(ports.client, s.turn.circle);
+    if (s.move?.kind === 'step_aside') await confirmCircle(ports.client, s.move.circle);
     return await write(ports.client, pass, step);
   } finally {
     release();
@@ -99,7 +93,7 @@ export async function writeRoute(
 
 function write(client: KubeClient, pass: Pass, step: RouteWrite): Promise<Stored<GatewayRoute>> {
   const { route } = pass;
-  const generationId = step.generation === 'kept' && route !== undefined ? route.spec.generationId : uuid();
+  const generationId = generationOf(pass, step);
   const spec = { ...step.draft, generationId };
   const previous = writePrevious(step.previous);
   if (route === undefined) return client.create<GatewayRoute>(kinds.gatewayRoute, makeRoute(spec, previous));
@@ -112,10 +106,21 @@ function write(client: KubeClient, pass: Pass, step: RouteWrite): Promise<Stored
   });
 }
 
+function generationOf({ route, binding }: Pass, { generation }: RouteWrite): string {
+  switch (generation) {
+    case 'new':
+      return uuid();
+    case 'kept':
+      return route?.spec.generationId ?? uuid();
+    case 'pinned':
+      return binding.status?.pinned?.generationId ?? uuid();
+  }
+}
+
 /** What a route that stands aside can go back to; nothing for every other one. */
 function leftAlias({ metadata, spec }: Stored<GatewayRoute>, alias: string): string | null {
-  if (!isAside(alias)) return null;
-  return isAside(spec.alias)
+  if (!isReleased(alias)) return null;
+  return isReleased(spec.alias)
     ? (metadata.annotations?.[leftAliasAnnotation] ?? null)
     : aliasKey(spec.gateway, spec.alias);
 }
@@ -126,6 +131,9 @@ async function confirmDecision(client: KubeClient, pass: Pass, s: Snapshot, step
   const binding = await client.get<ModelBinding>(kinds.modelBinding, metadata.name);
   const isSame = binding?.metadata.uid === metadata.uid && binding.metadata.generation === metadata.generation;
   if (!isSame || binding.metadata.deletionTimestamp !== undefined) throw lost('the binding has changed');
+  // The status of the cache may be older than the route.
+  const isSamePin = binding.status?.pinned?.generationId === pass.binding.status?.pinned?.generationId;
+  if (!isSamePin) throw lost('the pinned application has changed');
   if (step.why !== 'apply' || spec.guardrail.mode !== 'Policy' || s.policy.kind !== 'found') return;
   const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, spec.guardrail.policyRef.name);
   const now = policy === undefined ? undefined : policyView(policy);
@@ -152,7 +160,7 @@ async function confirmAlias(client: KubeClient, draft: RouteDraft): Promise<void
   const fieldSelector = `spec.alias=${draft.alias}`;
   const { items } = await listAll<GatewayRoute>(client, kinds.gatewayRoute, { fieldSelector });
   const taken = items
-    .map(holdingOf)
+    .map(aliasHolderOf)
     .some(
       (holding) =>
         holding.gateway === draft.gateway && holding.alias === draft.alias && holding.bindingId !== draft.binding.id,

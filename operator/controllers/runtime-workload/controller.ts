@@ -21,8 +21,7 @@ import type { Workloads } from '../../workloads/ports.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import type { BindingWorld } from '../model-binding/gather.ts';
 import { decideGeneration, type GenerationStanding } from './decide.ts';
-import type { NeedsFinder } from './needed-workloads.ts';
-import type { NeedsLedger } from './needs-ledger.ts';
+import type { Needs } from './needs.ts';
 import { restoreBundle } from './restore-bundle.ts';
 import type { GenerationSnapshot } from './snapshot.ts';
 import { makeGenerationStatus } from './status.ts';
@@ -38,8 +37,7 @@ export type GenerationControllerOptions = {
   readonly client: KubeClient;
   readonly caches: Pick<Caches, 'stores' | 'routesChangedAt'>;
   readonly world: BindingWorld;
-  readonly needs: Pick<NeedsFinder, 'find'>;
-  readonly ledger: Pick<NeedsLedger, 'settle' | 'of'>;
+  readonly needs: Pick<Needs, 'of' | 'among'>;
   readonly workloads: Workloads;
   readonly served: Pick<ServedPolicies, 'pins' | 'readPins'>;
   readonly claims: Pick<WorkloadClaims, 'isClaimed'>;
@@ -52,14 +50,13 @@ export type GenerationControllerOptions = {
 
 /** Has the processes of a workload run while it is needed, and takes them away when nobody uses them any more. */
 export function createGenerationController(options: GenerationControllerOptions) {
-  const { client, caches, needs, ledger, workloads, served, clock, logger } = options;
+  const { client, caches, needs, workloads, served, clock, logger } = options;
   const { stores } = caches;
   const watches = createStopwatches(clock);
 
   async function reconcile(name: string): Promise<PassOutcome> {
     let generation = stores.generations.get(name);
     if (generation === undefined) return forget(name);
-    await ledger.settle();
     let bundle: GenerationSnapshot['bundle'] = (await options.bundles.has(generation.spec.digest)) ? 'stored' : 'lost';
     for (let step = 0; step < maxSteps; step++) {
       const s = snapshotOf(generation, bundle);
@@ -98,7 +95,7 @@ export function createGenerationController(options: GenerationControllerOptions)
     const runnable = workloads.canRun(spec);
     const isRunning = workloads.has(name);
     if (runnable && isRunning) run(generation);
-    const need = ledger.of(name);
+    const need = needs.of(name);
     return {
       name,
       generation: metadata.generation,
@@ -152,10 +149,11 @@ export function createGenerationController(options: GenerationControllerOptions)
     const routes = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
     const bindings = await listAll<ModelBinding>(client, kinds.modelBinding);
     const { name, uid, resourceVersion } = generation.metadata;
-    const need = (await needs.find(routes.items, bindings.items, await served.readPins())).get(name);
+    const pins = await served.readPins();
+    const need = needs.among(name, { routes: routes.items, bindings: bindings.items, pins });
     // A route is being written that names it; after that it is listed, or not needed after all.
     if (options.claims.isClaimed(name)) throw new KubeError('conflict', 'the workload is claimed');
-    if (need !== undefined) return writeSpec(generation, { state: 'Active', replicas: need.replicas });
+    if (need.askers.length > 0) return writeSpec(generation, { state: 'Active', replicas: need.replicas });
     await client.delete(kinds.runtimeWorkload, name, { uid, resourceVersion });
     workloads.remove(name);
     logger.info('workload_removed', { workload: name });

@@ -1,12 +1,12 @@
 import type { Logger } from '#kit/log/logger';
 import type { KubeClient } from '#kube/client/client';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { type Content, pinnedApplication } from '../../applications/application.ts';
+import { readPrevious } from '../../applications/previous-application.ts';
 import type { BundleStore } from '../../bundles/ports.ts';
 import type { ServedPin } from '../../served/ports.ts';
-import { type Content, pinnedApplication } from '../model-binding/application.ts';
 import { buildContent } from '../model-binding/build-content.ts';
 import type { BindingWorld } from '../model-binding/gather.ts';
-import { readPrevious } from '../model-binding/previous.ts';
 
 export type RestorePorts = {
   readonly client: Pick<KubeClient, 'get'>;

@@ -3,6 +3,7 @@ import { KubeError } from '#kube/client/client';
 import type { EventRecorder } from '#kube/events/event-recorder';
 import { kinds } from '#resources/kinds';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { contentDigest } from '../../applications/application.ts';
 import type { ServedPolicy } from '../../environment/served-policies.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
@@ -10,7 +11,6 @@ import type { ServedPin, ServedPolicies } from '../../served/ports.ts';
 import { keepWorkload } from '../../workloads/prepare-workload.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { createAnsweredProviders } from '../model-binding/answered-providers.ts';
-import { contentDigest } from '../model-binding/application.ts';
 import { createAwaitedWorkloads } from '../model-binding/awaited-workloads.ts';
 import { type BindingWorld, policyOf, workloadView } from '../model-binding/gather.ts';
 import { runStep, type Trial, type TrialPorts } from '../model-binding/run-step.ts';
@@ -25,8 +25,8 @@ export type ServedControllerOptions = {
   readonly claims: WorkloadClaims;
   readonly clock: Clock;
   readonly maxStreamMs: number;
-  /** Told that an application failed: its workload is needed no more. */
-  readonly onFailure: () => void;
+  /** Called with workloads that an entry has stopped waiting for. */
+  readonly onReleased: (workloads: readonly string[]) => void;
 };
 
 /** There is no upstream: whoever asks has the text. */
@@ -36,7 +36,7 @@ const noUpstream = { kind: 'approved', provider: '', endpoint: '', credential: u
 export function createServedController(options: ServedControllerOptions) {
   const { ports, world, served, claims, clock, maxStreamMs } = options;
   const { client, logger } = ports;
-  const awaited = createAwaitedWorkloads();
+  const awaited = createAwaitedWorkloads(options.onReleased);
   const answered = createAnsweredProviders();
   const watches = createStopwatches(clock);
   /** By entry: the application that failed, and why. */
@@ -121,7 +121,6 @@ export function createServedController(options: ServedControllerOptions) {
     }
     if (standing.kind === 'failed' && s.failure === undefined && entry !== undefined) {
       failures.set(name, { application: applicationKey(entry, s), message: standing.message });
-      options.onFailure();
       logger.warn('served_policy_failed', { served: name, reason: standing.message });
       tell(name, 'Warning', 'ServedPolicyFailed', `The served policy ${name}: ${standing.message}`);
     }
@@ -141,10 +140,6 @@ export function createServedController(options: ServedControllerOptions) {
     reconcile,
     /** Entries that wait for a workload. */
     waitingFor: awaited.bindingsOf,
-    hasFailed: (entry: ServedPolicy): boolean => {
-      const policy = policyOf(world.stores, entry.policyRef.name);
-      return failures.get(entry.name)?.application === applicationKey(entry, { policy });
-    },
   };
 }
 

@@ -1,6 +1,6 @@
+import type { Application } from '../../applications/application.ts';
 import type { ServedPolicy } from '../../environment/served-policies.ts';
 import type { ServedPin } from '../../served/ports.ts';
-import type { Application } from '../model-binding/application.ts';
 import { type ProgressSnapshot, progressOf } from '../model-binding/decide-progress.ts';
 import type { TrialStep } from '../model-binding/run-step.ts';
 import type { Target, WorkloadView } from '../model-binding/snapshot.ts';

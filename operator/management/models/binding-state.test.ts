@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ApplicationRecord, FailureReason } from '#resources/model-binding';
-import { type Application, contentDigest } from '../../controllers/model-binding/application.ts';
-import type { ReplicaView } from '../../controllers/model-binding/snapshot.ts';
+import { type Application, contentDigest } from '../../applications/application.ts';
+import type { ReplicaView } from '../../applications/replica-views.ts';
 import { bindingRead, bindingState } from './binding-state.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 

@@ -1,12 +1,6 @@
 import type { BindingRead, BindingState } from '#contracts/management';
-import {
-  type Application,
-  answers,
-  contentDigest,
-  mayBeSame,
-  sameContent,
-} from '../../controllers/model-binding/application.ts';
-import { isFinal } from '../../controllers/model-binding/ring.ts';
+import { type Application, answers, contentDigest, mayBeSame, sameContent } from '../../applications/application.ts';
+import { isFinal } from '../../applications/outcome-history.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 
 export type StateAndReason = { readonly state: BindingState; readonly reason: string | null };

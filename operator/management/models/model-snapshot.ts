@@ -1,6 +1,6 @@
-import type { Application } from '../../controllers/model-binding/application.ts';
-import type { Ring } from '../../controllers/model-binding/ring.ts';
-import type { ReplicaView } from '../../controllers/model-binding/snapshot.ts';
+import type { Application } from '../../applications/application.ts';
+import type { OutcomeHistory } from '../../applications/outcome-history.ts';
+import type { ReplicaView } from '../../applications/replica-views.ts';
 
 /** Everything that decides what the API says about the binding of a model. */
 export type ModelSnapshot = {
@@ -14,7 +14,7 @@ export type ModelSnapshot = {
   readonly isProviderOff: boolean;
   readonly desired: Application;
   readonly route: PinnedRoute | undefined;
-  readonly ring: Ring;
+  readonly ring: OutcomeHistory;
   /** The operator says of the wanted application that it is in progress, which it may be again after it failed. */
   readonly isInProgress: boolean;
   /** The replicas of the gateway that run, as their reports stand to the route. */

@@ -1,13 +1,13 @@
 import type { ApprovedProvider } from '#contracts/providers';
 import type { KubeClient } from '#kube/client/client';
+import { isInProgress } from '#resources/binding-state';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { desiredApplication, pinnedApplication } from '../../controllers/model-binding/application.ts';
-import { isInProgress } from '../../controllers/model-binding/condition-state.ts';
-import { replicasOf, waitingReplicas } from '../../controllers/model-binding/gather.ts';
-import type { ReplicaView } from '../../controllers/model-binding/snapshot.ts';
+import { desiredApplication, pinnedApplication } from '../../applications/application.ts';
+import type { ReplicaView } from '../../applications/replica-views.ts';
+import { replicasOf, waitingReplicas } from '../../applications/replica-views.ts';
 import { findUpstream } from '../../environment/approved-providers.ts';
 import type { GatewayReplicas } from '../../gateways/ports.ts';
 import { isShown, type ManagementCaches } from '../caches/management-caches.ts';

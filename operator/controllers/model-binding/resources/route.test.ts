@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { defaultBundleLimits } from '#contracts/bundle';
 import { gatewayRouteSchema } from '#resources/gateway-route';
-import { writePrevious } from '../previous.ts';
+import { writePrevious } from '../../../applications/previous-application.ts';
 import { bindingId, generationId, guardOf, revisionOf, specOf } from '../testing/snapshots.ts';
 import { makeGuard, makeRoute, makeRouteFrame, minStreamingBodyBytes } from './route.ts';
 

@@ -10,26 +10,10 @@ import {
 import { apiVersion, idLabel, kinds } from '#resources/kinds';
 import type { ModelBindingSpec } from '#resources/model-binding';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
+import { previousAnnotation } from '../../../applications/previous-application.ts';
 
 /** A streaming binding needs bodies of at least this size (DESIGN section 8). */
 export const minStreamingBodyBytes = 8_192;
-
-/** Annotation of a route that holds the application to go back to, as JSON. */
-export const previousAnnotation = 'portcullis.dev/previous-application';
-
-/** Annotation of a route that stands aside: the key of the alias that it left. */
-export const leftAliasAnnotation = 'portcullis.dev/left-alias';
-
-const asideMark = '~';
-
-/** The alias of a route that stands aside for others. No binding can ask for it: theirs begin with a letter or digit. */
-export function asideAlias(bindingId: string): string {
-  return `${asideMark}${bindingId}`;
-}
-
-export function isAside(alias: string): boolean {
-  return alias.startsWith(asideMark);
-}
 
 export type Upstream = {
   readonly provider: string;

@@ -4,10 +4,11 @@ import { currentProfile } from '#contracts/profiles';
 import type { GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
 import type { ModelBindingSpec } from '#resources/model-binding';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
+import type { ReplicaView } from '../../../applications/replica-views.ts';
 import { buildBundle } from '../../../bundles/build-bundle.ts';
 import { bindingObject, definitionOf } from '../../../testing/objects.ts';
 import { makeGuard } from '../resources/route.ts';
-import type { ReplicaView, RouteView, Snapshot, TargetFacts, WorkloadView } from '../snapshot.ts';
+import type { RouteView, Snapshot, TargetFacts, WorkloadView } from '../snapshot.ts';
 
 export const policyId = '01990000-0000-7000-8000-000000000001';
 export const bindingId = '01990000-0000-7000-8000-000000000002';
@@ -118,9 +119,11 @@ export function snapshotOf(change: Partial<Snapshot> = {}, binding: Partial<Snap
       ...binding,
     },
     conditions: [],
-    ring: [],
+    history: [],
+    pinned: undefined,
+    starting: undefined,
     owner: { kind: 'owner' },
-    turn: undefined,
+    move: undefined,
     policy: { kind: 'found', id: policyId, archived: false, deleting: false, idConflict: false },
     upstream,
     routeUpstream: upstream,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { type ConditionState, conditionState } from '#resources/binding-state';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
-import { bindingObject } from '../../testing/objects.ts';
-import { type ConditionState, conditionState } from './condition-state.ts';
-import { aspectsOf } from './conditions.ts';
-import type { Snapshot } from './snapshot.ts';
-import { makeStatus } from './status.ts';
-import type { Settlement, Standing } from './steps.ts';
-import { replicaOf, routeOf, snapshotOf } from './testing/snapshots.ts';
+import { aspectsOf } from '../controllers/model-binding/conditions.ts';
+import type { Snapshot } from '../controllers/model-binding/snapshot.ts';
+import { makeStatus } from '../controllers/model-binding/status.ts';
+import type { Settlement, Standing } from '../controllers/model-binding/steps.ts';
+import { replicaOf, routeOf, snapshotOf } from '../controllers/model-binding/testing/snapshots.ts';
+import { bindingObject } from '../testing/objects.ts';
 
 const message = 'the reason';
 const unguarded: Partial<ModelBindingSpec> = { guardrail: { mode: 'None' } };

@@ -10,7 +10,7 @@ export type Claimant = {
 };
 
 /** A route that stands, whoever's it is. */
-export type Holding = {
+export type AliasHolder = {
   readonly bindingName: string;
   readonly bindingId: string;
   readonly gateway: string;
@@ -26,26 +26,26 @@ export type Ownership =
  * One alias per gateway has one owner: who holds the route, else who stands aside for others, else the smallest id
  * label, else the first name (DESIGN section 5). One id belongs to one binding: to who holds the route of that id, else to the first name.
  */
-export function decideOwner(self: Claimant, others: readonly Claimant[], holdings: readonly Holding[]): Ownership {
-  const idOwner = ownerOfId(self, others, holdings);
+export function decideOwner(self: Claimant, others: readonly Claimant[], holders: readonly AliasHolder[]): Ownership {
+  const idOwner = ownerOfId(self, others, holders);
   if (idOwner !== self.name) return { kind: 'id_conflict', owner: idOwner };
-  const aliasOwner = ownerOfAlias(self, others, holdings);
+  const aliasOwner = ownerOfAlias(self, others, holders);
   return aliasOwner === self.name ? { kind: 'owner' } : { kind: 'alias_conflict', owner: aliasOwner };
 }
 
 /** Only names and ids of the others count. */
-export function ownerOfId(self: Claimant, others: readonly Claimant[], holdings: readonly Holding[]): string {
+export function ownerOfId(self: Claimant, others: readonly Claimant[], holders: readonly AliasHolder[]): string {
   if (self.id === undefined) return self.name;
   const names = [self, ...others.filter((other) => other.id === self.id)].map((claimant) => claimant.name);
-  const holder = holdings.find((holding) => holding.bindingId === self.id && names.includes(holding.bindingName));
+  const holder = holders.find((holding) => holding.bindingId === self.id && names.includes(holding.bindingName));
   return holder?.bindingName ?? first(names);
 }
 
-function ownerOfAlias(self: Claimant, others: readonly Claimant[], holdings: readonly Holding[]): string {
-  const holders = holdings
+function ownerOfAlias(self: Claimant, others: readonly Claimant[], holders: readonly AliasHolder[]): string {
+  const owners = holders
     .filter((holding) => holding.gateway === self.gateway && holding.alias === self.alias)
     .toSorted((a, b) => compare(a.bindingId, b.bindingId));
-  if (holders[0] !== undefined) return holders[0].bindingName;
+  if (owners[0] !== undefined) return owners[0].bindingName;
   const rivals = others.filter(
     (other) => other.gateway === self.gateway && other.alias === self.alias && !other.deleting,
   );

@@ -1,22 +1,22 @@
 import type { ApplicationRecord } from '#resources/model-binding';
 
 /** The newest first. */
-export type Ring = readonly ApplicationRecord[];
+export type OutcomeHistory = readonly ApplicationRecord[];
 
 /** How many outcomes `status.applications` keeps. */
-export const ringSize = 5;
+export const historySize = 5;
 
 /**
  * Whether the application of this generation was confirmed by every ready replica. It latches: what a replica says
  * afterwards does not reopen it.
  */
-export function isApplied(ring: Ring, generationId: string): boolean {
-  return ring.some((record) => record.generationId === generationId && record.outcome === 'Applied');
+export function isApplied(history: OutcomeHistory, generationId: string): boolean {
+  return history.some((record) => record.generationId === generationId && record.outcome === 'Applied');
 }
 
 /** Whether this generation has an outcome already. */
-export function hasOutcome(ring: Ring, generationId: string): boolean {
-  return ring.some((record) => record.generationId === generationId);
+export function hasOutcome(history: OutcomeHistory, generationId: string): boolean {
+  return history.some((record) => record.generationId === generationId);
 }
 
 /**
@@ -39,9 +39,13 @@ export function isFinal({ reason, generationId }: Pick<ApplicationRecord, 'reaso
  * Adds an outcome. The oldest leaves, but for the one that says that the pinned generation was applied: without it
  * an application of long ago would seem to be on trial again.
  */
-export function addOutcome(ring: Ring, record: ApplicationRecord, pinned: string | undefined): Ring {
-  const all = [record, ...ring];
-  while (all.length > ringSize) {
+export function addOutcome(
+  history: OutcomeHistory,
+  record: ApplicationRecord,
+  pinned: string | undefined,
+): OutcomeHistory {
+  const all = [record, ...history];
+  while (all.length > historySize) {
     const oldest = all.findLastIndex((entry) => entry.outcome === 'Failed' || entry.generationId !== pinned);
     all.splice(oldest, 1);
   }

@@ -1,8 +1,20 @@
 import { z } from 'zod';
-import { gatewayRouteSpecSchema } from '#resources/gateway-route';
+import { type GuardedRoute, gatewayRouteSpecSchema } from '#resources/gateway-route';
 import type { Resource } from '#resources/metadata';
-import { previousAnnotation } from './resources/route.ts';
-import type { PreviousApplication } from './snapshot.ts';
+
+/** Annotation of a route that holds the application to go back to, as JSON. */
+export const previousAnnotation = 'portcullis.dev/previous-application';
+
+/** The application to go back to while the pinned one is not confirmed yet. It travels with the route, in one write. */
+export type PreviousApplication =
+  | { readonly mode: 'None' }
+  | {
+      readonly mode: 'Policy';
+      readonly token: string;
+      readonly contentProfile: string;
+      readonly workload: string;
+      readonly guardrail: GuardedRoute;
+    };
 
 const guardSchema = gatewayRouteSpecSchema.shape.guardrail.options[0];
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { type Claimant, decideOwner, type Holding } from './decide-owner.ts';
+import { type AliasHolder, type Claimant, decideOwner } from './decide-owner.ts';
 
 function claim(name: string, change: Partial<Claimant> = {}): Claimant {
   return { name, id: `id-${name}`, gateway: 'default', alias: 'gpt', deleting: false, aside: false, ...change };
 }
 
-function hold(bindingName: string, change: Partial<Holding> = {}): Holding {
+function hold(bindingName: string, change: Partial<AliasHolder> = {}): AliasHolder {
   return { bindingName, bindingId: `id-${bindingName}`, gateway: 'default', alias: 'gpt', ...change };
 }
 

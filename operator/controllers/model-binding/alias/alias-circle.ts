@@ -36,3 +36,11 @@ function circleOf(name: string, world: AliasWorld): readonly Mover[] {
   }
   return [];
 }
+
+/**
+ * Where the route of a binding goes whose alias belongs to another one: aside, so that a circle of bindings that wait
+ * for each other can move, or from there back to where it came from, which nobody asks for any more.
+ */
+export type AliasMove =
+  | { readonly kind: 'step_aside'; readonly circle: readonly Mover[] }
+  | { readonly kind: 'return'; readonly gateway: string; readonly alias: string };

@@ -4,18 +4,17 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { aliasKey, type Stores } from '../../caches/caches.ts';
-import { type AliasWorld, circleToBreak, type Mover } from './alias-circle.ts';
+import { aliasKey, type Stores } from '../../../caches/caches.ts';
+import { type AliasMove, type AliasWorld, circleToBreak, type Mover } from './alias-circle.ts';
 import {
+  type AliasHolder,
   type Claimant,
   decideOwner,
   firstOfClaimants,
-  type Holding,
   type Ownership,
   ownerOfId,
 } from './decide-owner.ts';
-import { isAside, leftAliasAnnotation } from './resources/route.ts';
-import type { Turn } from './snapshot.ts';
+import { isReleased, leftAliasAnnotation } from './released-alias.ts';
 
 type OwnershipStores = Pick<Stores, 'bindings' | 'routes'>;
 
@@ -23,7 +22,7 @@ export function idOf({ metadata }: Stored<ModelBinding>): string | undefined {
   return metadata.labels?.[idLabel];
 }
 
-export function holdingOf({ spec }: Pick<GatewayRoute, 'spec'>): Holding {
+export function aliasHolderOf({ spec }: Pick<GatewayRoute, 'spec'>): AliasHolder {
   return { bindingName: spec.binding.name, bindingId: spec.binding.id, gateway: spec.gateway, alias: spec.alias };
 }
 
@@ -38,19 +37,19 @@ export function ownerOf(stores: OwnershipStores, binding: Stored<ModelBinding>):
   );
   others.delete(self.name);
   const own = [...others.keys(), self.name].flatMap((name) => stores.routes.get(name) ?? []);
-  const holdings = new Map([...stores.routes.by('alias', alias), ...own].map((route) => [route.metadata.name, route]));
+  const holders = new Map([...stores.routes.by('alias', alias), ...own].map((route) => [route.metadata.name, route]));
   const claimants = [...others.values()].map((other) => claimantOf(stores, other));
-  return decideOwner(self, claimants, [...holdings.values()].map(holdingOf));
+  return decideOwner(self, claimants, [...holders.values()].map(aliasHolderOf));
 }
 
 /** What a binding does with its route whose alias belongs to another binding. */
-export function turnOf(
+export function moveOf(
   stores: OwnershipStores,
   binding: Stored<ModelBinding>,
   route: Stored<GatewayRoute>,
-): Turn | undefined {
+): AliasMove | undefined {
   const { name } = binding.metadata;
-  if (isAside(route.spec.alias)) {
+  if (isReleased(route.spec.alias)) {
     const left = readLeftAlias(route);
     return left !== undefined && isFree(stores, name, aliasKey(...left))
       ? { kind: 'return', gateway: left[0], alias: left[1] }
@@ -111,9 +110,9 @@ function moverOf(
   if (deletionTimestamp !== undefined || !finalizers.includes(operatorFinalizer)) return undefined;
   if (id === undefined || !idPattern.test(id) || route.spec.binding.id !== id || wants === holds) return undefined;
   const others = namesakesOf(stores, binding).filter((other) => other.metadata.name !== name);
-  const holdings = others.flatMap((other) => stores.routes.get(other.metadata.name) ?? []);
+  const holders = others.flatMap((other) => stores.routes.get(other.metadata.name) ?? []);
   const claimants = others.map((other) => claimantOf(stores, other));
-  const owner = ownerOfId(claimantOf(stores, binding), claimants, [route, ...holdings].map(holdingOf));
+  const owner = ownerOfId(claimantOf(stores, binding), claimants, [route, ...holders].map(aliasHolderOf));
   return owner === name ? { name, id, wants, holds } : undefined;
 }
 
@@ -133,7 +132,7 @@ function claimantOf(stores: OwnershipStores, binding: Stored<ModelBinding>): Cla
     gateway: spec.gateway,
     alias: spec.model.alias,
     deleting: metadata.deletionTimestamp !== undefined,
-    aside: route !== undefined && route.binding.id === id && isAside(route.alias),
+    aside: route !== undefined && route.binding.id === id && isReleased(route.alias),
   };
 }
 

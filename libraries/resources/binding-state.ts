@@ -1,6 +1,16 @@
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { BindingCondition } from './conditions.ts';
+
+/** In the order in which a person reads them; Ready summarises. */
+export const bindingConditions = [
+  'Ready',
+  'Accepted',
+  'ResolvedRefs',
+  'WorkloadReady',
+  'Applied',
+  'RouteRejected',
+] as const;
+export type BindingCondition = (typeof bindingConditions)[number];
 
 export const conditionStates = ['applied', 'unbound', 'disabled', 'pending', 'failed'] as const;
 export type ConditionState = (typeof conditionStates)[number];

@@ -2,7 +2,7 @@ import { type KubeClient, KubeError } from '#kube/client/client';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import { aliasKey } from '../../caches/caches.ts';
+import { aliasKey } from '../../../caches/caches.ts';
 import type { Mover } from './alias-circle.ts';
 
 /**

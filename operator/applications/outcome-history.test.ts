@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { type ApplicationRecord, failureReasons } from '#resources/model-binding';
+import { addOutcome, hasOutcome, historySize, isApplied, isFinal } from './outcome-history.ts';
+
+function record(generationId: string, outcome: ApplicationRecord['outcome'] = 'Failed'): ApplicationRecord {
+  return { operationId: '', contentProfile: 'p', generationId, outcome, time: '' };
+}
+
+function names(history: readonly ApplicationRecord[]): readonly (string | undefined)[] {
+  return history.map(({ generationId }) => generationId);
+}
+
+test('keeps the newest five, newest first', () => {
+  const history = ['1', '2', '3', '4', '5'].reduce<readonly ApplicationRecord[]>(
+    (all, id) => addOutcome(all, record(id), undefined),
+    [],
+  );
+  expect(names(history)).toEqual(['5', '4', '3', '2', '1']);
+  expect(names(addOutcome(history, record('6'), undefined))).toEqual(['6', '5', '4', '3', '2']);
+});
+
+test('never loses what says that the pinned generation was applied', () => {
+  let history = addOutcome([], record('pinned', 'Applied'), 'pinned');
+  for (let count = 1; count <= 7; count++) history = addOutcome(history, record(String(count)), 'pinned');
+  expect(history).toHaveLength(historySize);
+  expect(names(history)).toEqual(['7', '6', '5', '4', 'pinned']);
+  expect(isApplied(history, 'pinned')).toBe(true);
+});
+
+test('tells an outcome from an application', () => {
+  const history = [record('a'), record('b', 'Applied')];
+  expect([isApplied(history, 'a'), isApplied(history, 'b'), isApplied(history, 'c')]).toEqual([false, true, false]);
+  expect([hasOutcome(history, 'a'), hasOutcome(history, 'c')]).toEqual([true, false]);
+});
+
+test('tells what may still appear from what failed for good', () => {
+  const { generationId: _none, ...early } = record('');
+  const open = failureReasons.filter((reason) => !isFinal({ ...early, reason }));
+  expect(open).toEqual(['policy_revision_unknown', 'provider_unknown', 'progress_deadline_exceeded']);
+  expect(isFinal({ ...record('a'), reason: 'progress_deadline_exceeded' })).toBe(true);
+  expect(isFinal(record('a', 'Applied'))).toBe(true);
+});

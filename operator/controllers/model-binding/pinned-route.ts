@@ -1,0 +1,107 @@
+import { contextHeaders } from '#contracts/profiles';
+import { sameJson } from '#kube/apply/same-json';
+import type { GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
+import type { ModelBindingStatus } from '#resources/model-binding';
+import {
+  type Application,
+  answers,
+  mayBeSame,
+  pinnedApplication,
+  sameContent,
+} from '../../applications/application.ts';
+import { desiredOf, type RouteView, type Snapshot } from './snapshot.ts';
+
+type PinnedRecord = NonNullable<ModelBindingStatus['pinned']>;
+
+/** What the status keeps of a route, so that a route that somebody changed or deleted can be restored. */
+export function pinnedRecord({
+  generationId,
+  token,
+  contentProfile,
+  workload,
+  guardrail,
+}: GatewayRouteSpec): PinnedRecord {
+  const application = { generationId, token, contentProfile };
+  if (guardrail.mode === 'None') return application;
+  const { policyId, policyRevision, digest, maxBodyBytes, maxMessages, deadlineMs, streaming } = guardrail;
+  return {
+    ...application,
+    policyId,
+    policyRevision,
+    digest,
+    ...(workload === undefined ? {} : { workload }),
+    checks: {
+      maxBodyBytes,
+      maxMessages,
+      requestDeadlineMs: deadlineMs.request,
+      responseDeadlineMs: deadlineMs.response,
+      ...(streaming.allowed ? {} : { streamingRefusedBy: streaming.rule }),
+    },
+  };
+}
+
+/** The application that the status says is pinned; undefined where it was unguarded or is not recorded whole. */
+export function guardedPin(record: PinnedRecord | undefined): Application | undefined {
+  const { policyId, policyRevision, contentProfile, token } = record ?? {};
+  if (policyId === undefined || policyRevision === undefined || contentProfile === undefined) return undefined;
+  return { token: token ?? '', content: { mode: 'Policy', policyId, policyRevision, contentProfile } };
+}
+
+/** The guard that the status says is pinned; undefined where the record does not hold all of it. */
+export function pinnedGuard(record: PinnedRecord, addresses: readonly string[]): GuardedRoute | undefined {
+  const { policyId, policyRevision, contentProfile, digest, checks } = record;
+  if (policyId === undefined || policyRevision === undefined || contentProfile === undefined) return undefined;
+  if (digest === undefined || checks === undefined || addresses.length === 0) return undefined;
+  const { streamingRefusedBy } = checks;
+  return {
+    mode: 'Policy',
+    policyId,
+    policyRevision,
+    digest,
+    addresses: [...addresses],
+    headers: {
+      [contextHeaders.policyId]: policyId,
+      [contextHeaders.policyRevision]: policyRevision,
+      [contextHeaders.bundleDigest]: digest,
+      [contextHeaders.contentProfile]: contentProfile,
+    },
+    maxBodyBytes: checks.maxBodyBytes,
+    maxMessages: checks.maxMessages,
+    deadlineMs: { request: checks.requestDeadlineMs, response: checks.responseDeadlineMs },
+    streaming: streamingRefusedBy === undefined ? { allowed: true } : { allowed: false, rule: streamingRefusedBy },
+  };
+}
+
+/**
+ * Whether the binding accounts for what its route pins. A route of the recorded generation must equal the record. A
+ * route of another generation was written by the operator just before it stopped, or by somebody else: it must pin what
+ * the binding asks for or was confirmed before, and an unguarded one only what the binding asks for now.
+ */
+export function isAccountedFor(s: Snapshot, route: RouteView): boolean {
+  const { spec } = route;
+  const record = s.pinned?.record;
+  if (record?.generationId === spec.generationId) return matchesRecord(spec, record);
+  const pinned = pinnedApplication(spec);
+  if (pinned.content.mode === 'None') return s.binding.spec.guardrail.mode === 'None';
+  const before = guardedPin(record);
+  return (
+    mayBeSame(desiredOf(s), pinned) ||
+    (before !== undefined && sameContent(before.content, pinned.content)) ||
+    s.history.some((entry) => entry.outcome === 'Applied' && answers(entry, pinned)) ||
+    s.starting?.name === spec.workload
+  );
+}
+
+/** Members that an earlier version did not record are not compared. */
+function matchesRecord(spec: GatewayRouteSpec, record: PinnedRecord): boolean {
+  const found: Readonly<Record<string, unknown>> = pinnedRecord(spec);
+  if (record.policyId === undefined) return spec.guardrail.mode === 'None';
+  const { checks, ...members } = record;
+  const isSame = Object.entries(members).every(([name, value]) => found[name] === value);
+  return isSame && (checks === undefined || hasSameGuard(spec, record));
+}
+
+/** Addresses follow the workload and are compared with it. */
+function hasSameGuard({ guardrail }: GatewayRouteSpec, record: PinnedRecord): boolean {
+  return guardrail.mode === 'Policy' && sameJson(guardrail, pinnedGuard(record, guardrail.addresses));
+}
