@@ -1,7 +1,7 @@
-import { checkedText } from '../../runtime/rules/pattern/checked-text.ts';
-import { compileGroup } from '../../runtime/rules/pattern/compile-group.ts';
-import { openSet } from '../../runtime/rules/pattern/engine.ts';
-import { groupPatterns } from '../../runtime/rules/pattern/group-patterns.ts';
+import { checkedText } from '../../runtime/rules/checked-text.ts';
+import { groupPatterns } from '../../runtime/rules/pattern/cost/group-patterns.ts';
+import { compileGroup } from '../../runtime/rules/pattern/search/compile-group.ts';
+import { openSet } from '../../runtime/rules/pattern/search/engine.ts';
 import { prepare } from '../../runtime/rules/pattern/testing/prepare-pattern.ts';
 import { fastestMs } from './fastest.ts';
 import { problemsOf } from './judge-process.ts';

@@ -1,5 +1,5 @@
-import { openSet } from '../../runtime/rules/pattern/engine.ts';
-import { printPattern } from '../../runtime/rules/pattern/print-pattern.ts';
+import { openSet } from '../../runtime/rules/pattern/search/engine.ts';
+import { printPattern } from '../../runtime/rules/pattern/syntax/print-pattern.ts';
 import { REFUSED_PATTERNS, type SlowPattern } from '../../runtime/rules/pattern/testdata/refused-patterns.ts';
 import { prepare } from '../../runtime/rules/pattern/testing/prepare-pattern.ts';
 import { masking, policy, quiet, regex, section } from '../../runtime/testing/build-bundle.ts';

@@ -1,4 +1,4 @@
-import { firingCostMs, firingPlan, setAutomaton, spansCostMs } from '../../runtime/rules/pattern/pattern-cost.ts';
+import { firingCostMs, firingPlan, setAutomaton, spansCostMs } from '../../runtime/rules/pattern/cost/pattern-cost.ts';
 import { ADMITTED_PATTERNS } from '../../runtime/rules/pattern/testdata/admitted-patterns.ts';
 import { prepare } from '../../runtime/rules/pattern/testing/prepare-pattern.ts';
 import type { FigureSize } from '../support/figure.ts';

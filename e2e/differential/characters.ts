@@ -1,4 +1,4 @@
-import { contains, type RuneSet } from '../../runtime/rules/pattern/unicode/rune-set.ts';
+import { contains, type RuneSet } from '../../runtime/rules/unicode/rune-set.ts';
 import type { Random } from '../streaming/random.ts';
 
 const ascii = [...'aabbkKsSzZiIeE09_ -./:,\n'];

@@ -1,4 +1,4 @@
-import { compilePattern } from '../../runtime/rules/pattern/compile-pattern.ts';
+import { compilePattern } from '../../runtime/rules/pattern/search/compile-pattern.ts';
 import type { Question, Verdict } from './reference.ts';
 
 /** A pattern, or a pattern and one text, about which the two engines do not say the same. */

@@ -1,10 +1,5 @@
-import {
-  perlClass,
-  posixClass,
-  UNICODE_CLASS_NAMES,
-  unicodeClass,
-} from '../../runtime/rules/pattern/unicode/classes.ts';
-import { complement, type RuneSet, runeSet } from '../../runtime/rules/pattern/unicode/rune-set.ts';
+import { perlClass, posixClass, UNICODE_CLASS_NAMES, unicodeClass } from '../../runtime/rules/unicode/classes.ts';
+import { complement, type RuneSet, runeSet } from '../../runtime/rules/unicode/rune-set.ts';
 import type { Random } from '../streaming/random.ts';
 import { characters } from './characters.ts';
 

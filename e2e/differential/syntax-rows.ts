@@ -1,4 +1,4 @@
-import { complement } from '../../runtime/rules/pattern/unicode/rune-set.ts';
+import { complement } from '../../runtime/rules/unicode/rune-set.ts';
 import type { Random } from '../streaming/random.ts';
 import { anyCharacter, characters, memberOf, noise } from './characters.ts';
 import {

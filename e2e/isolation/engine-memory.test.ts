@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Bundle } from '#contracts/bundle';
-import { openPattern, openSet } from '../../runtime/rules/pattern/engine.ts';
+import { openPattern, openSet } from '../../runtime/rules/pattern/search/engine.ts';
 import { bundle, masking, policy, regex, section, stopList } from '../../runtime/testing/build-bundle.ts';
 import { createRandom } from '../streaming/random.ts';
 import { until } from '../support/until.ts';

@@ -23,7 +23,6 @@ const knownPairs = new Set<string>([
   'operator/management/operations <-> operator/management/policies',
   'operator/revisions <-> operator/revisions/resources',
   'operator/workloads/adapters/deployments <-> operator/workloads/adapters/deployments/resources',
-  'runtime/rules/pattern <-> runtime/rules/pattern/cost',
 ]);
 
 /** Each pair of folders of one module that one imports from the other, with the file that does so first. */

@@ -1,11 +1,11 @@
 import type { BundleLimits } from '#contracts/bundle';
 import type { Rule } from '#contracts/policy';
-import type { CompiledRule, Effect, Span } from '../rules/compiled-section.ts';
-import type { CheckedText } from '../rules/pattern/checked-text.ts';
-import { compileLiterals } from '../rules/pattern/compile-literals.ts';
-import { type CompiledPattern, compilePattern } from '../rules/pattern/compile-pattern.ts';
-import { compileTokens } from '../rules/pattern/compile-tokens.ts';
-import { spansCostMs, termListCostMs } from '../rules/pattern/pattern-cost.ts';
+import type { ByteRange, CheckedText } from '../rules/checked-text.ts';
+import type { CompiledRule, Effect } from '../rules/compiled-section.ts';
+import { spansCostMs, termListCostMs } from '../rules/pattern/cost/pattern-cost.ts';
+import { type CompiledPattern, compilePattern } from '../rules/pattern/search/compile-pattern.ts';
+import { compileLiterals } from '../rules/terms/compile-literals.ts';
+import { compileTokens } from '../rules/terms/compile-tokens.ts';
 
 /** A rule that is judged without a provider. */
 export type LocalRule = Extract<Rule, { kind: 'stop_list' | 'regex' }>;
@@ -66,7 +66,7 @@ function compileRegex(
 
 function effectOf(
   { action }: LocalRule,
-  find: (text: CheckedText, limit: number) => readonly Span[],
+  find: (text: CheckedText, limit: number) => readonly ByteRange[],
 ): Exclude<Effect, { kind: 'ask' }> {
   return action.type === 'deny' ? { kind: 'deny' } : { kind: 'mask', replacement: action.replacement, find };
 }

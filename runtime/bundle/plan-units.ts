@@ -1,6 +1,6 @@
 import type { Unit } from '../rules/compiled-section.ts';
-import { compileGroup, type PreparedPattern } from '../rules/pattern/compile-group.ts';
-import { groupPatterns } from '../rules/pattern/group-patterns.ts';
+import { groupPatterns } from '../rules/pattern/cost/group-patterns.ts';
+import { compileGroup, type PreparedPattern } from '../rules/pattern/search/compile-group.ts';
 import type { PassCost } from './admit.ts';
 import type { LocalMatcher } from './compile-local-rule.ts';
 

@@ -1,10 +1,10 @@
 import type { Bundle, BundlePolicy } from '#contracts/bundle';
 import { limits } from '#contracts/limits';
 import { isEnforced, rulesInOrder } from '#contracts/policy';
-import { decidingBytes } from '../rules/pattern/minimal-match.ts';
-import { parsePattern } from '../rules/pattern/parse-pattern.ts';
-import { shapeOf } from '../rules/pattern/pattern-shape.ts';
-import { foldOrbit } from '../rules/pattern/unicode/case-fold.ts';
+import { decidingBytes } from '../rules/pattern/syntax/minimal-match.ts';
+import { parsePattern } from '../rules/pattern/syntax/parse-pattern.ts';
+import { shapeOf } from '../rules/pattern/syntax/pattern-shape.ts';
+import { foldOrbit } from '../rules/unicode/case-fold.ts';
 import type { BundleWarning } from './bundle-error.ts';
 import { isLocal, type LocalRule } from './compile-local-rule.ts';
 

@@ -1,6 +1,6 @@
+import type { CheckedText } from '../rules/checked-text.ts';
 import type { CompiledRule, Unit } from '../rules/compiled-section.ts';
 import { type Failed, failed } from '../rules/decision.ts';
-import type { CheckedText } from '../rules/pattern/checked-text.ts';
 import type { Finding } from '../rules/read-batch.ts';
 import { giveWay, isOver, look, mustGiveWay, type Turn } from './turn.ts';
 

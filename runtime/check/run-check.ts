@@ -1,7 +1,7 @@
 import type { CheckMessage } from '#contracts/checks';
+import { type CheckedText, checkedText } from '../rules/checked-text.ts';
 import type { CompiledSection, Question, Step } from '../rules/compiled-section.ts';
 import { type Decision, type Denied, denied, type Failed, failed, passed } from '../rules/decision.ts';
-import { type CheckedText, checkedText } from '../rules/pattern/checked-text.ts';
 import { type Finding, readBatch } from '../rules/read-batch.ts';
 import { collectMatches, replaceMatches, startCollection } from '../rules/replace-matches.ts';
 import { askRule } from './ask-rule.ts';

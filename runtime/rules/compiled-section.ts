@@ -1,9 +1,6 @@
 import type { CheckFailureCode, CheckMessage } from '#contracts/checks';
 import type { RuleKind, Stage } from '#contracts/policy';
-import type { CheckedText } from './pattern/checked-text.ts';
-
-/** A stretch of bytes of one text, end exclusive. */
-export type Span = { readonly start: number; readonly end: number };
+import type { ByteRange, CheckedText } from './checked-text.ts';
 
 /** What a provider says about a set of messages. Everything but a clear allow or deny is a failure with a code. */
 export type Verdict =
@@ -21,7 +18,7 @@ export type Effect =
       readonly kind: 'mask';
       readonly replacement: string;
       /** At most `limit` matches in a text, from left to right, never empty, never overlapping. Throws when the engine fails. */
-      readonly find: (text: CheckedText, limit: number) => readonly Span[];
+      readonly find: (text: CheckedText, limit: number) => readonly ByteRange[];
     }
   | {
       readonly kind: 'ask';

@@ -1,8 +1,8 @@
 import { applyMasks } from './apply-masks.ts';
+import type { CheckedText } from './checked-text.ts';
 import type { CompiledRule } from './compiled-section.ts';
 import { type Failed, failed, type Masked } from './decision.ts';
 import { mergeMasks, type Replacement } from './merge-masks.ts';
-import type { CheckedText } from './pattern/checked-text.ts';
 
 type Place = { readonly place: number; readonly text: number };
 

@@ -1,6 +1,6 @@
-import { type PatternShape, shapeOf } from '../pattern-shape.ts';
-import type { PatternNode, PatternTree } from '../pattern-tree.ts';
-import { trimForFiring } from '../trim-for-firing.ts';
+import { type PatternShape, shapeOf } from '../syntax/pattern-shape.ts';
+import type { PatternNode, PatternTree } from '../syntax/pattern-tree.ts';
+import { trimForFiring } from '../syntax/trim-for-firing.ts';
 import { compileProgram, unanchored } from './byte-program.ts';
 import { canBuildAhead } from './cover-transitions.ts';
 import { type Automaton, determinize, MAX_TRANSITIONS, START_CONTEXTS } from './determinize.ts';

@@ -1,5 +1,5 @@
-import type { Assertion, PatternNode } from '../pattern-tree.ts';
-import type { RuneSet } from '../unicode/rune-set.ts';
+import type { RuneSet } from '../../unicode/rune-set.ts';
+import type { Assertion, PatternNode } from '../syntax/pattern-tree.ts';
 import { type ByteSequence, utf8Sequences } from './utf8-sequences.ts';
 
 /** Empty-width conditions, as bits; read in the direction of the search. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parsePattern } from '../parse-pattern.ts';
+import { parsePattern } from '../syntax/parse-pattern.ts';
 import { ENGINE_STATES } from '../testdata/engine-states.ts';
 import { type ByteProgram, compileProgram, unanchored } from './byte-program.ts';
 import { determinize, type SearchKind } from './determinize.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compilePattern } from '../compile-pattern.ts';
+import { compilePattern } from '../search/compile-pattern.ts';
 import { matchableText, patternText } from '../testing/pattern-arbitrary.ts';
 import { prepare } from '../testing/prepare-pattern.ts';
 import { CONTEXT_AFTER, startStates } from './probe-places.ts';

@@ -1,4 +1,4 @@
-import type { PatternShape } from '../pattern-shape.ts';
+import type { PatternShape } from '../syntax/pattern-shape.ts';
 import type { Automaton } from './determinize.ts';
 import { overlapOf } from './probe-overlap.ts';
 import { agreeing, CONTEXT_AFTER, type ProbeState, startStates } from './probe-places.ts';

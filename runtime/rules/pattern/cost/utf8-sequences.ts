@@ -1,4 +1,4 @@
-import type { RuneSet } from '../unicode/rune-set.ts';
+import type { RuneSet } from '../../unicode/rune-set.ts';
 
 /** The bytes of a block of characters: one `[low, high]` pair per byte, flattened. */
 export type ByteSequence = readonly number[];

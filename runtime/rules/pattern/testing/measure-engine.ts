@@ -1,8 +1,8 @@
-import { compilePattern } from '../compile-pattern.ts';
-import { compileTokens } from '../compile-tokens.ts';
+import { compileTokens } from '../../terms/compile-tokens.ts';
 import { coverTransitions } from '../cost/cover-transitions.ts';
 import { nextPlace } from '../cost/probe-plan.ts';
-import { openPattern, openSet } from '../engine.ts';
+import { compilePattern } from '../search/compile-pattern.ts';
+import { openPattern, openSet } from '../search/engine.ts';
 
 // Measures the figures of cost/engine-figures.ts: sh hack/run runtime/rules/pattern/testing/measure-engine.ts
 const SIZE = 131_072;

@@ -1,6 +1,6 @@
 import RE2 from 're2';
-import { compilePattern } from '../compile-pattern.ts';
-import { firingCostMs } from '../pattern-cost.ts';
+import { firingCostMs } from '../cost/pattern-cost.ts';
+import { compilePattern } from '../search/compile-pattern.ts';
 import { REFUSED_PATTERNS } from '../testdata/refused-patterns.ts';
 
 // What the engine really takes for the refused patterns: sh hack/run runtime/rules/pattern/testing/measure-refused.ts

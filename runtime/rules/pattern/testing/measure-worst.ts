@@ -1,7 +1,7 @@
-import { checkedText } from '../checked-text.ts';
-import { compileGroup } from '../compile-group.ts';
-import { groupPatterns } from '../group-patterns.ts';
-import { firingPlan, setAutomaton } from '../pattern-cost.ts';
+import { checkedText } from '../../checked-text.ts';
+import { groupPatterns } from '../cost/group-patterns.ts';
+import { firingPlan, setAutomaton } from '../cost/pattern-cost.ts';
+import { compileGroup } from '../search/compile-group.ts';
 import { ADMITTED_PATTERNS } from '../testdata/admitted-patterns.ts';
 import { longWalk, seeded } from './long-walk.ts';
 import { prepare } from './prepare-pattern.ts';

@@ -1,4 +1,4 @@
-import { type CompiledPattern, compilePattern } from '../compile-pattern.ts';
+import { type CompiledPattern, compilePattern } from '../search/compile-pattern.ts';
 
 /** Compiles a pattern that is known to be good. */
 export function prepare(pattern: string, caseSensitive = true): CompiledPattern {

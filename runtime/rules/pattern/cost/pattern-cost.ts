@@ -1,0 +1,130 @@
+import type { PatternAnalysis } from './analyse-pattern.ts';
+import { combine } from './combine.ts';
+import type { Automaton } from './determinize.ts';
+import {
+  BUILD_NS,
+  BUILD_RANGE_NS,
+  PROBE_CALL_NS,
+  SCAN_NS,
+  SCAN_STEP_NS,
+  SEARCH_CALL_NS,
+  stepNs,
+  TERM_BYTE_NS,
+} from './engine-figures.ts';
+import type { ProbePlan } from './probe-plan.ts';
+import { readsBytesTwiceAtMost } from './rescan.ts';
+
+/**
+ * How a pattern is looked for: in a set together with others, by probes (see probe-plan.ts), or in a set whose automaton
+ * is too large to be built ahead, so that any text may make the engine build states as it reads.
+ */
+export type FiringPlan = 'set' | 'probe' | 'unbounded-set';
+
+/** Two probes must be at least this many bytes apart: one for each byte would be slower than any other way. */
+export const MIN_PROBE_DISTANCE = 2;
+
+/** The way in which one pattern is looked for. */
+export function firingPlan(analysis: PatternAnalysis): FiringPlan {
+  if (analysis.firing.set() !== undefined) return 'set';
+  return (analysis.firing.probe()?.distance ?? 0) >= MIN_PROBE_DISTANCE ? 'probe' : 'unbounded-set';
+}
+
+/**
+ * The worst case, in milliseconds, of finding out which of the patterns match somewhere in a text of at most `maxBytes`
+ * bytes, all of them compiled as one group. Structural: it depends on the patterns and on nothing else, so it is the
+ * same on every machine. Infinity when no bound is known.
+ */
+export function firingCostMs(group: readonly PatternAnalysis[], maxBytes: number): number {
+  const [only] = group;
+  if (only === undefined) return 0;
+  if (group.length > 1) {
+    return setCostMs(setAutomaton(group), maxBytes);
+  }
+  switch (firingPlan(only)) {
+    case 'set':
+      return setCostMs(only.firing.set(), maxBytes);
+    case 'probe':
+      return probeCostMs(only.firing.probe(), maxBytes);
+    case 'unbounded-set': {
+      const perByte = BUILD_NS + BUILD_RANGE_NS * only.firing.programRanges();
+      return (SEARCH_CALL_NS + maxBytes * perByte) / 1e6;
+    }
+  }
+}
+
+/** The automaton of a set of these patterns; undefined when one of them has none, or together they are too many. */
+export function setAutomaton(group: readonly PatternAnalysis[]): Automaton | undefined {
+  let joint: Automaton | undefined;
+  for (const [index, analysis] of group.entries()) {
+    const own = analysis.firing.set();
+    if (own === undefined) return undefined;
+    joint = index === 0 || joint === undefined ? own : combine(joint, own);
+    if (joint === undefined) return undefined;
+  }
+  return joint;
+}
+
+/** The worst case of one pass of a set whose automaton was built ahead; Infinity when there is none. */
+export function setCostMs(automaton: Automaton | undefined, maxBytes: number): number {
+  if (automaton === undefined) return Number.POSITIVE_INFINITY;
+  return (SEARCH_CALL_NS + maxBytes * stepNs(automaton.memoryBytes)) / 1e6;
+}
+
+/**
+ * The worst case, in milliseconds, of listing at most `limit` matches of one pattern in a text of at most `maxBytes`
+ * bytes.
+ */
+export function spansCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
+  const cost = listsByProbes(analysis) ? spanProbeCostMs : searchCostMs;
+  return cost(analysis, maxBytes, limit);
+}
+
+/** Whether listing matches goes by probes rather than by searching: whatever is cheaper at the contract's largest text. */
+export function listsByProbes(analysis: PatternAnalysis): boolean {
+  const [bytes, limit] = [131_072, 1_024];
+  return spanProbeCostMs(analysis, bytes, limit) < searchCostMs(analysis, bytes, limit);
+}
+
+/** The worst case of a term list on a text of at most `maxBytes` bytes, in milliseconds. */
+export function termListCostMs(maxBytes: number): number {
+  return (maxBytes * TERM_BYTE_NS) / 1e6;
+}
+
+function probeCostMs(plan: ProbePlan | undefined, maxBytes: number): number {
+  if (plan === undefined) return Number.POSITIVE_INFINITY;
+  const probes = Math.floor(maxBytes / plan.distance) + 1;
+  const read = maxBytes * Math.min(probes, plan.overlap);
+  const scanned = maxBytes * (SCAN_NS + plan.scanned * SCAN_STEP_NS);
+  return (scanned + probes * PROBE_CALL_NS + read * stepNs(plan.automaton.memoryBytes)) / 1e6;
+}
+
+function spanProbeCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
+  const plan = analysis.listing.probe();
+  if ((plan?.distance ?? 0) < MIN_PROBE_DISTANCE) return Number.POSITIVE_INFINITY;
+  return probeCostMs(plan, maxBytes) + (limit * PROBE_CALL_NS) / 1e6;
+}
+
+function searchCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
+  const search = analysis.listing.search();
+  if (search === undefined) return Number.POSITIVE_INFINITY;
+  const { minBytes, maxBytes: longest, canMatchEmpty } = analysis.shape;
+  const matches = Math.min(limit, Math.floor(maxBytes / Math.max(1, minBytes))) + 1;
+  const again = matches * Math.min(maxBytes, longest + 1);
+  const forward = !canMatchEmpty && readsBytesTwiceAtMost(search.forward) ? Math.min(maxBytes, again) : again;
+  const step = stepNs(Math.max(search.forward.memoryBytes, search.backward.memoryBytes));
+  const read = step * (2 * maxBytes + forward);
+  const built = buildNs(search.backward, maxBytes);
+  return (read + built + matches * SEARCH_CALL_NS) / 1e6;
+}
+
+/** Building what one text can need of an automaton: every transition, or as many as the text has bytes. */
+function buildNs(automaton: Automaton, bytes: number): number {
+  let all = 0;
+  let most = 0;
+  for (const work of automaton.work) {
+    const own = BUILD_NS + BUILD_RANGE_NS * work;
+    all += automaton.classCount * own;
+    most = Math.max(most, own);
+  }
+  return Math.min(all, bytes * most);
+}

@@ -1,0 +1,69 @@
+import type { CheckedText } from '../../checked-text.ts';
+import type { PatternAnalysis } from '../cost/analyse-pattern.ts';
+import { coverTransitions } from '../cost/cover-transitions.ts';
+import { firingPlan, setAutomaton } from '../cost/pattern-cost.ts';
+import { nextPlace, type ProbePlan } from '../cost/probe-plan.ts';
+import type { PatternFault, PatternTree } from '../syntax/pattern-tree.ts';
+import { printPattern } from '../syntax/print-pattern.ts';
+import { type EnginePattern, openPattern, openSet } from './engine.ts';
+import { necessaryBytes, windowOf } from './necessary-bytes.ts';
+
+/** A pattern that was parsed, accepted by the engine and analysed. */
+export type PreparedPattern = {
+  readonly tree: PatternTree;
+  readonly analysis: PatternAnalysis;
+  readonly engine: EnginePattern;
+};
+
+/** Several patterns judged by one pass over the text. */
+export type CompiledGroup = {
+  /** Indexes into the group, ascending, of the patterns that match; throws EngineError, never answers "none" instead. */
+  firing(text: CheckedText): readonly number[];
+};
+
+/**
+ * Compiles the patterns of one group (see groupPatterns), or says why the engine refuses it. The engine is led through
+ * its whole automaton once, so that no checked text has to pay for building it.
+ */
+export function compileGroup(patterns: readonly PreparedPattern[]): CompiledGroup | PatternFault {
+  const search = openSearch(patterns);
+  if ('reason' in search) return search;
+  const needed = necessaryBytes(patterns.map(({ analysis }) => analysis.firing.node));
+  if (needed === undefined) return { firing: ({ bytes }) => search(bytes) };
+  return {
+    firing(text) {
+      const window = windowOf(text, needed);
+      return window === undefined ? none : search(text.bytes.subarray(window.start, window.end));
+    },
+  };
+}
+
+type Search = (bytes: Buffer) => readonly number[];
+
+const none: readonly number[] = [];
+
+function openSearch(patterns: readonly PreparedPattern[]): Search | PatternFault {
+  const [only] = patterns;
+  if (only === undefined) return () => none;
+  const sources = patterns.map(({ analysis }) => printPattern(analysis.firing.node));
+  const plan =
+    patterns.length === 1 && firingPlan(only.analysis) === 'probe' ? only.analysis.firing.probe() : undefined;
+  if (plan !== undefined) return openProbes(sources.join(''), plan);
+  const opened = openSet(sources);
+  if ('refused' in opened) return { reason: opened.refused };
+  const automaton = setAutomaton(patterns.map(({ analysis }) => analysis));
+  if (automaton !== undefined) coverTransitions(automaton, (text) => opened.firing(text));
+  return (bytes) => opened.firing(bytes);
+}
+
+function openProbes(source: string, plan: ProbePlan): Search | PatternFault {
+  const engine = openPattern(source, true);
+  if ('refused' in engine) return { reason: engine.refused };
+  coverTransitions(plan.automaton, (text, from) => engine.matchAt(text, from));
+  return (bytes) => {
+    for (let at = nextPlace(plan, bytes, 0); at >= 0; at = nextPlace(plan, bytes, at + 1)) {
+      if (engine.matchAt(bytes, at) >= 0) return [0];
+    }
+    return none;
+  };
+}

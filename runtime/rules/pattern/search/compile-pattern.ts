@@ -1,0 +1,154 @@
+import { type ByteRange, type CheckedText, checkedText } from '../../checked-text.ts';
+import { analysePattern } from '../cost/analyse-pattern.ts';
+import { coverTransitions } from '../cost/cover-transitions.ts';
+import { listsByProbes } from '../cost/pattern-cost.ts';
+import { nextPlace, type ProbePlan } from '../cost/probe-plan.ts';
+import { parsePattern } from '../syntax/parse-pattern.ts';
+import type { PatternShape } from '../syntax/pattern-shape.ts';
+import type { PatternFault, PatternSource } from '../syntax/pattern-tree.ts';
+import { type CompiledGroup, compileGroup, type PreparedPattern } from './compile-group.ts';
+import { type EnginePattern, openPattern } from './engine.ts';
+import { type NecessaryBytes, necessaryBytes, windowOf } from './necessary-bytes.ts';
+
+export type { PatternFault, PatternSource };
+
+/** A compiled pattern. Both calls throw EngineError when the engine cannot answer; they never say "no match" then. */
+export type CompiledPattern = PreparedPattern & {
+  readonly shape: PatternShape;
+  /** Whether the pattern matches anywhere in the text; the same answer as a group of this pattern alone. */
+  test(bytes: Buffer): boolean;
+  /**
+   * The engine's own leftmost matches from left to right, never overlapping, at most `limit`. Zero-width matches count,
+   * each place once.
+   */
+  matches(text: Buffer, limit: number): readonly ByteRange[];
+  /** The same, for who has the text in both forms. */
+  spans(text: CheckedText, limit: number): readonly ByteRange[];
+  /** Makes the engine build what `matches` needs, so that no checked text has to pay for it: call it once at load. */
+  buildAhead(): void;
+};
+
+/**
+ * Compiles one pattern, or says why it is refused: by the syntax of google-re2 1.1.20251105 (parsePattern), or by the
+ * engine because it is too large. What it costs is another question: firingCostMs and spansCostMs.
+ */
+export function compilePattern(source: PatternSource): CompiledPattern | PatternFault {
+  const tree = parsePattern(source);
+  if ('reason' in tree) return tree;
+  const written =
+    tree.capturingSource === undefined ? undefined : openPattern(tree.capturingSource, tree.caseSensitive);
+  if (written !== undefined && 'refused' in written) return { reason: written.refused };
+  const engine = openPattern(tree.engineSource, tree.caseSensitive);
+  if ('refused' in engine) return { reason: engine.refused };
+  const analysis = analysePattern(tree);
+  const prepared: PreparedPattern = { tree, analysis, engine };
+  let alone: CompiledGroup | undefined;
+  let listing: Listing | undefined;
+
+  function spans(text: CheckedText, limit: number): readonly ByteRange[] {
+    listing ??= listingOf(prepared);
+    const { list, needed } = listing;
+    return needed === undefined ? list(text.bytes, limit) : listInWindow(list, needed, text, limit);
+  }
+
+  return {
+    ...prepared,
+    shape: analysis.shape,
+    test(bytes) {
+      alone ??= groupOf(prepared);
+      return alone.firing(checkedText(bytes)).length > 0;
+    },
+    matches: (bytes, limit) => spans(checkedText(bytes), limit),
+    spans,
+    buildAhead() {
+      listing ??= listingOf(prepared);
+      const { plan } = listing;
+      const automaton = plan?.automaton ?? analysis.listing.search()?.forward;
+      const search = plan === undefined ? engine.find : engine.matchAt;
+      if (automaton !== undefined) coverTransitions(automaton, search);
+    },
+  };
+}
+
+function groupOf(pattern: PreparedPattern): CompiledGroup {
+  const group = compileGroup([pattern]);
+  if ('reason' in group) throw new Error('the engine refuses in a set what it accepts alone');
+  return group;
+}
+
+function listByProbes(engine: EnginePattern, plan: ProbePlan, bytes: Buffer, limit: number): ByteRange[] {
+  const spans: ByteRange[] = [];
+  for (let at = nextPlace(plan, bytes, 0); at >= 0 && spans.length < limit; ) {
+    const end = engine.matchAt(bytes, at);
+    if (end >= 0) spans.push({ start: at, end });
+    at = nextPlace(plan, bytes, end >= 0 ? end : at + 1);
+  }
+  return spans;
+}
+
+type Find = EnginePattern['find'];
+/** How the matches of a pattern are listed: by probes where there is a plan, else by searching. */
+type Listing = {
+  readonly plan: ProbePlan | undefined;
+  readonly list: (bytes: Buffer, limit: number) => readonly ByteRange[];
+  readonly needed: NecessaryBytes | undefined;
+};
+
+/** Weighing the two ways costs as much as listing a short text, so it is done once. */
+function listingOf(pattern: PreparedPattern): Listing {
+  const { analysis, engine, tree } = pattern;
+  const plan = listsByProbes(analysis) ? analysis.listing.probe() : undefined;
+  const find = findOf(pattern);
+  return {
+    plan,
+    list: (bytes, limit) =>
+      plan === undefined ? listBySearch(find, bytes, limit) : listByProbes(engine, plan, bytes, limit),
+    needed: necessaryBytes([tree.node]),
+  };
+}
+
+function listInWindow(
+  list: Listing['list'],
+  needed: NecessaryBytes,
+  text: CheckedText,
+  limit: number,
+): readonly ByteRange[] {
+  const window = windowOf(text, needed);
+  if (window === undefined) return [];
+  const { start: offset, end } = window;
+  const found = list(text.bytes.subarray(offset, end), limit);
+  return offset === 0 ? found : found.map((span) => ({ start: span.start + offset, end: span.end + offset }));
+}
+
+/**
+ * RE2 finds a zero-width `\B` between the bytes of a character; npm re2 hides such places from a search, though not from
+ * a question about one place. The meaning that counts is RE2's.
+ */
+function findOf({ tree, analysis, engine }: PreparedPattern): Find {
+  if (!analysis.shape.canMatchEmpty || !tree.engineSource.includes('\\B')) return engine.find;
+  return (bytes, from) => {
+    for (let start = from; start <= bytes.length; start += 1) {
+      const end = engine.matchAt(bytes, start);
+      if (end >= 0) return { start, end };
+    }
+    return undefined;
+  };
+}
+
+function listBySearch(find: Find, bytes: Buffer, limit: number): ByteRange[] {
+  const spans: ByteRange[] = [];
+  for (let from = 0; from <= bytes.length && spans.length < limit; ) {
+    const found = find(bytes, from);
+    if (found === undefined) break;
+    spans.push(found);
+    from = found.end > found.start ? found.end : nextCharacter(bytes, found.end);
+  }
+  return spans;
+}
+
+/** The offset of the character after the one at `from`; past the end when there is none. */
+function nextCharacter(bytes: Buffer, from: number): number {
+  let next = from + 1;
+  while (next < bytes.length && ((bytes[next] ?? 0) & 0xc0) === 0x80) next += 1;
+  return next;
+}

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compilePattern } from '../search/compile-pattern.ts';
+import { matchableText, patternText } from '../testing/pattern-arbitrary.ts';
+import { prepare } from '../testing/prepare-pattern.ts';
+
+const none = { canMatchEmpty: false, anchored: false, usesAnyByte: false };
+const open = Number.POSITIVE_INFINITY;
+
+describe('shapes', () => {
+  test.each([
+    ['abc', true, { minBytes: 3, maxBytes: 3, maxCharacters: 3, ...none }],
+    ['я', true, { minBytes: 2, maxBytes: 2, maxCharacters: 1, ...none }],
+    ['k', false, { minBytes: 1, maxBytes: 3, maxCharacters: 1, ...none }],
+    ['s', false, { minBytes: 1, maxBytes: 2, maxCharacters: 1, ...none }],
+    ['ß', false, { minBytes: 2, maxBytes: 3, maxCharacters: 1, ...none }],
+    ['.', true, { minBytes: 1, maxBytes: 4, maxCharacters: 1, ...none }],
+    ['a.{0,60}b', true, { minBytes: 2, maxBytes: 242, maxCharacters: 62, ...none }],
+    ['a|bcd', true, { minBytes: 1, maxBytes: 3, maxCharacters: 3, ...none }],
+    ['a+', true, { minBytes: 1, maxBytes: open, maxCharacters: open, ...none }],
+    ['a*', true, { minBytes: 0, maxBytes: open, maxCharacters: open, ...none, canMatchEmpty: true }],
+    ['a{2,4}', true, { minBytes: 2, maxBytes: 4, maxCharacters: 4, ...none }],
+    ['(?:a|)b?', true, { minBytes: 0, maxBytes: 2, maxCharacters: 2, ...none, canMatchEmpty: true }],
+    ['', true, { minBytes: 0, maxBytes: 0, maxCharacters: 0, ...none, canMatchEmpty: true }],
+    ['\\b', true, { minBytes: 0, maxBytes: 0, maxCharacters: 0, ...none, canMatchEmpty: true }],
+    ['(?:\\b)*', true, { minBytes: 0, maxBytes: 0, maxCharacters: 0, ...none, canMatchEmpty: true }],
+    ['\\bab', true, { minBytes: 2, maxBytes: 2, maxCharacters: 2, ...none }],
+    ['^ab', true, { minBytes: 2, maxBytes: 2, maxCharacters: 2, ...none, anchored: true }],
+    ['ab$', true, { minBytes: 2, maxBytes: 2, maxCharacters: 2, ...none, anchored: true }],
+    ['\\Aab|c', true, { minBytes: 1, maxBytes: 2, maxCharacters: 2, ...none, anchored: true }],
+    ['a\\z', true, { minBytes: 1, maxBytes: 1, maxCharacters: 1, ...none, anchored: true }],
+    ['(?m)a$', true, { minBytes: 1, maxBytes: 1, maxCharacters: 1, ...none, anchored: true }],
+    ['a{0}', true, { minBytes: 0, maxBytes: 0, maxCharacters: 0, ...none, canMatchEmpty: true }],
+    ['\\Ca', true, { minBytes: 2, maxBytes: 2, maxCharacters: 2, ...none, usesAnyByte: true }],
+    ['\\p{Cyrillic}', true, { minBytes: 2, maxBytes: 4, maxCharacters: 1, ...none }],
+  ] as const)('%s, case sensitive %s', (pattern, caseSensitive, shape) => {
+    expect(prepare(pattern, caseSensitive).shape).toEqual(shape);
+  });
+});
+
+test('no match is outside of its shape', () => {
+  fc.assert(
+    fc.property(patternText, fc.boolean(), matchableText, (pattern, caseSensitive, text) => {
+      const compiled = compilePattern({ pattern, caseSensitive });
+      if ('reason' in compiled) return;
+      const { minBytes, maxBytes, maxCharacters, canMatchEmpty, usesAnyByte } = compiled.shape;
+      const bytes = Buffer.from(text);
+      for (const { start, end } of compiled.matches(bytes, 20)) {
+        expect(end - start).toBeGreaterThanOrEqual(minBytes);
+        expect(end - start).toBeLessThanOrEqual(maxBytes);
+        if (!usesAnyByte) expect([...bytes.toString('utf8', start, end)].length).toBeLessThanOrEqual(maxCharacters);
+        if (end === start) expect(canMatchEmpty).toBe(true);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,89 @@
+import { type RuneSet, utf8Length } from '../../unicode/rune-set.ts';
+import type { PatternNode } from './pattern-tree.ts';
+
+/** What every match of a pattern is like. Lengths are bytes of UTF-8, with case folding considered. */
+export type PatternShape = {
+  readonly minBytes: number;
+  /** Infinity when unbounded. */
+  readonly maxBytes: number;
+  /** Infinity when unbounded; a `\C` counts as one. */
+  readonly maxCharacters: number;
+  /** Some match may be empty. */
+  readonly canMatchEmpty: boolean;
+  /** It asks for the begin or end of the text or of a line (`^`, `$`, `\A`, `\z`): a part of the text judges otherwise. */
+  readonly anchored: boolean;
+  /** It uses `\C`: a match may begin or end inside a character. */
+  readonly usesAnyByte: boolean;
+};
+
+const EMPTY: PatternShape = {
+  minBytes: 0,
+  maxBytes: 0,
+  maxCharacters: 0,
+  canMatchEmpty: true,
+  anchored: false,
+  usesAnyByte: false,
+};
+const CHARACTER: PatternShape = { ...EMPTY, minBytes: 1, maxBytes: 1, maxCharacters: 1, canMatchEmpty: false };
+
+/**
+ * The shape of a pattern. Bounds are exact for what the tree can match, assertions taken as always true: `minBytes` is
+ * never above and `maxBytes` never below the length of a real match.
+ */
+export function shapeOf(node: PatternNode): PatternShape {
+  switch (node.kind) {
+    case 'empty':
+      return EMPTY;
+    case 'any-byte':
+      return { ...CHARACTER, usesAnyByte: true };
+    case 'assertion':
+      return { ...EMPTY, anchored: !node.at.endsWith('word-boundary') };
+    case 'runes':
+      return shapeOfSet(node.set);
+    case 'concat':
+      return node.items.map(shapeOf).reduce(joined);
+    case 'either':
+      return node.items.map(shapeOf).reduce(eitherOf);
+    case 'repeat':
+      return repeated(shapeOf(node.item), node.min, node.max);
+  }
+}
+
+function shapeOfSet(set: RuneSet): PatternShape {
+  const minBytes = utf8Length(set[0] ?? 0);
+  const maxBytes = utf8Length(set.at(-1) ?? 0);
+  return { ...CHARACTER, minBytes, maxBytes };
+}
+
+function joined(a: PatternShape, b: PatternShape): PatternShape {
+  return {
+    minBytes: a.minBytes + b.minBytes,
+    maxBytes: a.maxBytes + b.maxBytes,
+    maxCharacters: a.maxCharacters + b.maxCharacters,
+    canMatchEmpty: a.canMatchEmpty && b.canMatchEmpty,
+    anchored: a.anchored || b.anchored,
+    usesAnyByte: a.usesAnyByte || b.usesAnyByte,
+  };
+}
+
+function eitherOf(a: PatternShape, b: PatternShape): PatternShape {
+  return {
+    minBytes: Math.min(a.minBytes, b.minBytes),
+    maxBytes: Math.max(a.maxBytes, b.maxBytes),
+    maxCharacters: Math.max(a.maxCharacters, b.maxCharacters),
+    canMatchEmpty: a.canMatchEmpty || b.canMatchEmpty,
+    anchored: a.anchored || b.anchored,
+    usesAnyByte: a.usesAnyByte || b.usesAnyByte,
+  };
+}
+
+function repeated(item: PatternShape, min: number, max: number): PatternShape {
+  if (max === 0) return EMPTY;
+  return {
+    ...item,
+    minBytes: item.minBytes * min,
+    maxBytes: item.maxBytes === 0 ? 0 : item.maxBytes * max,
+    maxCharacters: item.maxCharacters === 0 ? 0 : item.maxCharacters * max,
+    canMatchEmpty: item.canMatchEmpty || min === 0,
+  };
+}

@@ -1,0 +1,20 @@
+import { isAscii } from 'node:buffer';
+import { foldOrbit } from '../unicode/case-fold.ts';
+import { characterAt } from '../unicode/utf8.ts';
+
+/**
+ * A text of ASCII that equals a text of valid UTF-8 without case, in any case; undefined when there is none. `ſ` and the
+ * sign of kelvin are the only other characters that have one.
+ */
+export function asciiEqual(text: Uint8Array): Uint8Array | undefined {
+  if (isAscii(text)) return text;
+  const bytes: number[] = [];
+  for (let at = 0; at < text.length; ) {
+    const character = characterAt(text, at);
+    const equal = foldOrbit(character >>> 3).find((rune) => rune < 0x80);
+    if (equal === undefined) return undefined;
+    bytes.push(equal);
+    at += character & 7;
+  }
+  return Uint8Array.from(bytes);
+}

@@ -1,0 +1,236 @@
+import { isAscii } from 'node:buffer';
+import { foldOrbit, foldRepresentatives } from '../unicode/case-fold.ts';
+import { tokenCharacters } from '../unicode/token-character.ts';
+import { characterAt, characterBefore } from '../unicode/utf8.ts';
+import { asciiEqual } from './ascii-equal.ts';
+import { KeySet } from './key-set.ts';
+
+// A text is cut at every character that is no token character; what is between is a word, maybe an empty one. Nearly
+// every byte of every text goes through here. Where words end is hard to foretell, so nothing branches on it: each
+// character is noted as an end, and what ends no word is overwritten by the next one. The compiler knows a constant of a
+// function, and looks up one of the module every time, hence the copies of tables.
+
+/** Bytes that are cut at once: few enough for what is noted of them to stay in the first cache. */
+const BLOCK = 4_096;
+/** In place of a code: the byte begins a character of several bytes. */
+const WIDE = -1;
+/** So many bytes at its end make the key of a word of ASCII. */
+const KEY_BYTES = 8;
+/** The bit that the cases of a letter differ by, in four bytes; it makes no two other token characters of ASCII equal. */
+const LOWER_CASE = 0x20202020;
+
+const isToken = tokenCharacters();
+const fold = foldRepresentatives();
+/** By code point of the basic plane: 0 for no token character, else a number, the same for characters equal without case. */
+const codes = new Uint16Array(0x10000);
+for (let rune = 0; rune < codes.length; rune += 1) if (isToken[rune] === 1) codes[rune] = fold[rune] ?? rune;
+/** By first byte: the code of an ASCII character, or WIDE. */
+const byteCodes = Int32Array.from({ length: 256 }, (_, byte) => (byte < 0x80 ? (codes[byte] ?? 0) : WIDE));
+/** By byte of ASCII: 1 where a word ends, else 0. */
+const endBytes = Uint8Array.from({ length: 256 }, (_, byte) => (byteCodes[byte] === 0 ? 1 : 0));
+/** By length of a word (15 for any from 8 on): the bits of its last four bytes, and of the four before, that are in it. */
+const lastBits = Int32Array.from({ length: 16 }, (_, length) => bitsOf(length));
+const earlierBits = Int32Array.from({ length: 16 }, (_, length) => bitsOf(length - 4));
+/** Where the words of a block end; and their keys, but of ASCII. */
+const ends = new Int32Array(BLOCK + 1);
+const keys = new Int32Array(BLOCK + 1);
+
+/**
+ * Where the last pieces of terms (see compileTokens) may end in a text. It may name a place too many and never one too
+ * few; nearly nothing of most texts gets further.
+ */
+export class LastPieces {
+  /** Keys of the runs of token characters that terms end with: of any text, and those that are words of ASCII. */
+  readonly #textKeys: KeySet;
+  readonly #asciiKeys: KeySet;
+  /** By first byte: whether a term may end with a character that is no token character and begins so. */
+  readonly #marks = new Uint8Array(256);
+  #hasMarks = false;
+
+  /** For so many terms. */
+  constructor(terms: number) {
+    this.#textKeys = new KeySet(terms);
+    this.#asciiKeys = new KeySet(terms);
+  }
+
+  add(term: Buffer): void {
+    let start = term.length;
+    while (start > 0 && codeOf(characterBefore(term, start) >>> 3) !== 0) start -= characterBefore(term, start) & 7;
+    if (start === term.length) {
+      this.#hasMarks = true;
+      const mark = characterBefore(term, term.length) >>> 3;
+      for (const equal of foldOrbit(mark)) this.#marks[Buffer.from(String.fromCodePoint(equal))[0] ?? 0] = 1;
+      return;
+    }
+    const run = term.subarray(start);
+    this.#textKeys.add(keyOfText(run));
+    const ascii = asciiEqual(run);
+    if (ascii !== undefined) this.#asciiKeys.add(keyOfAscii(ascii));
+  }
+
+  /**
+   * Puts places in a text of valid UTF-8, ascending, each the end of a piece, into `places` and returns how many; there
+   * may be as many as two for each byte, and one more.
+   */
+  placesIn(bytes: Buffer, places: Int32Array): number {
+    return isAscii(bytes) ? this.#lookInAscii(bytes, places) : this.#lookInText(bytes, places);
+  }
+
+  #lookInText(bytes: Buffer, places: Int32Array): number {
+    const endOf = ends;
+    const keyOf = keys;
+    const known = this.#textKeys;
+    let found = 0;
+    let at = 0;
+    let key = 0;
+    while (at < bytes.length) {
+      const count = cutText(bytes, at, key);
+      for (let word = 0; word < count; word += 1) {
+        const end = endOf[word] ?? 0;
+        if (known.has(keyOf[word] ?? 0) && end > 0) places[found++] = end;
+        if (this.#hasMarks && this.#marks[bytes[end] ?? 0] === 1) places[found++] = end + (characterAt(bytes, end) & 7);
+      }
+      at = endOf[count] ?? 0;
+      key = keyOf[count] ?? 0;
+    }
+    if (known.has(key)) places[found++] = at;
+    return found;
+  }
+
+  /** The same in two thirds of the time. */
+  #lookInAscii(bytes: Buffer, places: Int32Array): number {
+    const text = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const endOf = ends;
+    const last = lastBits;
+    const earlier = earlierBits;
+    const known = this.#asciiKeys;
+    let found = 0;
+    let start = 0;
+    for (let at = 0; at < bytes.length; at += BLOCK) {
+      const count = cutAscii(text, at);
+      for (let word = 0; word < count; word += 1) {
+        const end = endOf[word] ?? 0;
+        if (end < KEY_BYTES ? end > start : known.has(asciiKey(text, end, end - start, last, earlier)))
+          places[found++] = end;
+        if (this.#hasMarks && this.#marks[bytes[end] ?? 0] === 1) places[found++] = end + 1;
+        start = end + 1;
+      }
+    }
+    if (start < bytes.length) places[found++] = bytes.length;
+    return found;
+  }
+}
+
+/**
+ * Notes in `ends` and `keys` where words end in the block of a text that begins at `from`, inside of a word whose key so
+ * far is `before`, and returns how many; one more entry says where the block ends and the key there. A key is made of
+ * all characters of a word, the same for words equal without case; 0 for an empty one.
+ */
+function cutText(bytes: Buffer, from: number, before: number): number {
+  const endOf = ends;
+  const keyOf = keys;
+  const codeOfByte = byteCodes;
+  const codeOfRune = codes;
+  const stop = Math.min(bytes.length, from + BLOCK);
+  let at = from;
+  let key = before;
+  let count = 0;
+  while (at < stop) {
+    let code = codeOfByte[bytes[at] ?? 0] ?? 0;
+    while (code >= 0) {
+      endOf[count] = at;
+      keyOf[count] = key;
+      const inside = -code >> 31;
+      count += 1 + inside;
+      key = (((key << 5) | (key >>> 27)) ^ code) & inside;
+      at += 1;
+      if (at >= stop) break;
+      code = codeOfByte[bytes[at] ?? 0] ?? 0;
+    }
+    while (code < 0) {
+      endOf[count] = at;
+      keyOf[count] = key;
+      const byte = bytes[at] ?? 0;
+      if (byte < 0xe0) {
+        code = codeOfRune[((byte & 0x1f) << 6) | ((bytes[at + 1] ?? 0) & 0x3f)] ?? 0;
+        at += 2;
+      } else {
+        const character = characterAt(bytes, at);
+        code = codeOf(character >>> 3);
+        at += character & 7;
+      }
+      const inside = -code >> 31;
+      count += 1 + inside;
+      key = (((key << 5) | (key >>> 27)) ^ code) & inside;
+      if (at >= stop) break;
+      code = codeOfByte[bytes[at] ?? 0] ?? 0;
+    }
+  }
+  endOf[count] = at;
+  keyOf[count] = key;
+  return count;
+}
+
+function codeOf(rune: number): number {
+  if (rune < 0x10000) return codes[rune] ?? 0;
+  return isToken[rune] === 1 ? (fold[rune] ?? rune) & 0xffff || 1 : 0;
+}
+
+/** The key of a text that is one word. */
+function keyOfText(word: Buffer): number {
+  let key = 0;
+  for (let at = 0; at < word.length; ) {
+    const character = characterAt(word, at);
+    key = ((key << 5) | (key >>> 27)) ^ codeOf(character >>> 3);
+    at += character & 7;
+  }
+  return key;
+}
+
+/** Notes in `ends` where words end in the block of a text of ASCII that begins at `from`, and returns how many. */
+function cutAscii(text: DataView, from: number): number {
+  const endOf = ends;
+  const isEnd = endBytes;
+  const stop = Math.min(text.byteLength, from + BLOCK);
+  let at = from;
+  let count = 0;
+  for (; at + 4 <= stop; at += 4) {
+    const four = text.getInt32(at, true);
+    endOf[count] = at;
+    count += isEnd[four & 0xff] ?? 0;
+    endOf[count] = at + 1;
+    count += isEnd[(four >>> 8) & 0xff] ?? 0;
+    endOf[count] = at + 2;
+    count += isEnd[(four >>> 16) & 0xff] ?? 0;
+    endOf[count] = at + 3;
+    count += isEnd[four >>> 24] ?? 0;
+  }
+  for (; at < stop; at += 1) {
+    endOf[count] = at;
+    count += isEnd[text.getUint8(at)] ?? 0;
+  }
+  return count;
+}
+
+/** The key of a word of ASCII that ends at KEY_BYTES or later; `last` and `earlier` are the tables of these names. */
+function asciiKey(text: DataView, end: number, length: number, last: Int32Array, earlier: Int32Array): number {
+  const index = (length | (-(length >> 3) >>> 28)) & 15;
+  const low = (text.getInt32(end - 4, true) | LOWER_CASE) & (last[index] ?? 0);
+  const high = (text.getInt32(end - 8, true) | LOWER_CASE) & (earlier[index] ?? 0);
+  return low ^ Math.imul(high, 0x85ebca6b);
+}
+
+const lastBytes = new Uint8Array(KEY_BYTES);
+const lastBytesView = new DataView(lastBytes.buffer);
+
+/** The key of a text of ASCII that is one word. */
+function keyOfAscii(word: Uint8Array): number {
+  const end = word.subarray(Math.max(0, word.length - KEY_BYTES));
+  lastBytes.set(end, KEY_BYTES - end.length);
+  return asciiKey(lastBytesView, KEY_BYTES, word.length, lastBits, earlierBits);
+}
+
+function bitsOf(bytes: number): number {
+  if (bytes <= 0) return 0;
+  return bytes >= 4 ? -1 : -1 << (32 - 8 * bytes);
+}

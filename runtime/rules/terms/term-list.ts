@@ -1,0 +1,84 @@
+import type { ByteRange } from '../checked-text.ts';
+
+/** A list of terms as a policy writes it. No term is empty; no Unicode normalisation is done. */
+export type TermList = { readonly terms: readonly string[]; readonly caseSensitive: boolean };
+
+/**
+ * A compiled list of terms. Both calls expect valid UTF-8, take time linear in the text (whatever text and list are)
+ * and never fail.
+ */
+export type TermMatcher = {
+  /** Whether any term occurs. */
+  test(bytes: Buffer): boolean;
+  /** The leftmost-longest occurrences from left to right, never overlapping, at most `limit`. */
+  matches(bytes: Buffer, limit: number): ByteRange[];
+};
+
+/**
+ * Goes through a text from its end to its beginning and calls `found` with the longest occurrence at each place that has
+ * one, until `found` returns true.
+ */
+export type BackwardScan = (bytes: Buffer, found: (start: number, end: number) => boolean) => void;
+
+/** What a scan notes of a text; all scans share it, because none begins before another one ended. */
+export type ScanNotes = {
+  /** By number of pieces fed: where the last one ends. */
+  offsets: Int32Array;
+  /** Places where terms may end. */
+  places: Int32Array;
+  /** Begins and ends of what was found. */
+  found: Int32Array;
+};
+
+const notes: ScanNotes = { offsets: new Int32Array(0), places: new Int32Array(0), found: new Int32Array(0) };
+
+/** Notes with room for a text of so many bytes. */
+export function scanNotes(bytes: number): ScanNotes {
+  if (notes.offsets.length > bytes) return notes;
+  notes.offsets = new Int32Array(bytes + 1);
+  notes.places = new Int32Array(2 * bytes + 1);
+  notes.found = new Int32Array(2 * bytes);
+  return notes;
+}
+
+/** A matcher out of a scan. */
+export function matcherOf(scan: BackwardScan): TermMatcher {
+  return {
+    test(bytes) {
+      let any = false;
+      scan(bytes, () => {
+        any = true;
+        return true;
+      });
+      return any;
+    },
+    matches(bytes, limit) {
+      const places = scanNotes(bytes.length).found;
+      let count = 0;
+      scan(bytes, (start, end) => {
+        places[count] = start;
+        places[count + 1] = end;
+        count += 2;
+        return false;
+      });
+      return leftmostLongest(places.subarray(0, count), limit);
+    },
+  };
+}
+
+/**
+ * Leftmost-longest, never overlapping spans out of the longest one at each place, given as begins and ends from the last
+ * to the first.
+ */
+function leftmostLongest(places: Int32Array, limit: number): ByteRange[] {
+  const spans: ByteRange[] = [];
+  let free = 0;
+  for (let at = places.length - 2; at >= 0 && spans.length < limit; at -= 2) {
+    const start = places[at] ?? 0;
+    if (start < free) continue;
+    const end = places[at + 1] ?? 0;
+    spans.push({ start, end });
+    free = end;
+  }
+  return spans;
+}
