@@ -1,7 +1,7 @@
 import type { FigureSize } from '../support/figure.ts';
 import { type LoopReport, measureLoopDelay } from './loop-delay.ts';
 import { bundleAt, patternPolicy, timedSection } from './policies.ts';
-import { findSlowest, type Slowest } from './slowest.ts';
+import { findSlowest, type SlowestSearch } from './slowest.ts';
 import { bodyOf } from './texts.ts';
 
 /** No section needs more to keep a process busy. */
@@ -13,7 +13,7 @@ export type SetReport = {
   readonly maxBodyBytes: number;
   readonly timeoutMs: number;
   readonly rules: number;
-  readonly slowest: Slowest;
+  readonly search: SlowestSearch;
   readonly loop: LoopReport;
   /** The p99 of the event-loop delay in milliseconds: the median of the rounds, in the small size the best of them. */
   readonly p99: number;
@@ -29,7 +29,8 @@ export async function judgeSlowestSet(
   say: (line: string) => void,
 ): Promise<SetReport> {
   const budgetMs = Math.min(timeoutMs / 4, 25);
-  const slowest = findSlowest(size, { maxBodyBytes, budgetMs }, say);
+  const search = findSlowest(size, { maxBodyBytes, budgetMs }, say);
+  const { slowest } = search;
   const { deadlineMs } = timedSection([], timeoutMs);
   const rules = Math.min(mostRules, Math.floor(deadlineMs / 2 / slowest.costMs));
   const bundle = bundleAt([patternPolicy('slowest', Array(rules).fill(slowest), timeoutMs)], maxBodyBytes);
@@ -38,5 +39,5 @@ export async function judgeSlowestSet(
   const sorted = loop.rounds.map((round) => round.p99).toSorted((one, other) => one - other);
   // In the small size other checks run on the machine: what they take is not ours.
   const p99 = sorted[size === 'full' ? sorted.length >> 1 : 0] ?? Number.POSITIVE_INFINITY;
-  return { maxBodyBytes, timeoutMs, rules, slowest, loop, p99 };
+  return { maxBodyBytes, timeoutMs, rules, search, loop, p99 };
 }

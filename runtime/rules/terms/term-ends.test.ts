@@ -16,18 +16,21 @@ const termsAndAscii = fc
       .map((term) => term.replaceAll('K', 'k').replaceAll('ſ', 'S').replaceAll('я', 'b'))
       .flatMap((term) => [term, term.toUpperCase()]);
     const text = fc.array(fc.constantFrom(...ASCII, ...inAscii), { maxLength: 14 }).map((parts) => parts.join(''));
-    return fc.record({ terms: fc.constant(terms), text, caseSensitive: fc.boolean() });
+    const texts = fc.array(text, { minLength: 8, maxLength: 8 });
+    return fc.record({ terms: fc.constant(terms), texts, caseSensitive: fc.boolean() });
   });
 
 test('in a text of ASCII a substring list finds what the plainest implementation finds', () => {
   fc.assert(
-    fc.property(termsAndAscii, ({ terms, text, caseSensitive }) => {
+    fc.property(termsAndAscii, ({ terms, texts, caseSensitive }) => {
       const matcher = compileLiterals({ terms, caseSensitive });
-      const bytes = Buffer.from(text);
-      const expected = findNaively(terms, text, { caseSensitive, wholeTokens: false });
-      expect(matcher.matches(bytes, 1_000)).toEqual(expected);
-      expect(matcher.test(bytes)).toBe(expected.length > 0);
+      for (const text of texts) {
+        const bytes = Buffer.from(text);
+        const expected = findNaively(terms, text, { caseSensitive, wholeTokens: false });
+        expect(matcher.matches(bytes, 1_000)).toEqual(expected);
+        expect(matcher.test(bytes)).toBe(expected.length > 0);
+      }
     }),
-    { numRuns: 3_000 },
+    { numRuns: 300 },
   );
-});
+}, 300_000);

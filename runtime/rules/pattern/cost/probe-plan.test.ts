@@ -61,7 +61,7 @@ describe('distances', () => {
             expect(place - (found[index - 1] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(plan.distance);
           }
         }),
-        { numRuns: 200 },
+        { numRuns: 80 },
       );
     }
   });
@@ -105,7 +105,7 @@ describe('overlaps', () => {
         const bytes = Buffer.from(chosen.join(''));
         expect(mostReading(plan, bytes, compiled.engine.matchAt)).toBeLessThanOrEqual(plan.overlap);
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 });
@@ -119,7 +119,7 @@ test('every match begins at a place', () => {
       const found = places(plan, text);
       for (const { start } of compiled.matches(Buffer.from(text), 20)) expect(found).toContain(start);
     }),
-    { numRuns: 1_000 },
+    { numRuns: 400 },
   );
 });
 

@@ -107,10 +107,10 @@ describe('the part of a text that matches are in', () => {
           expect(compiled.test(bytes)).toBe(expected.length > 0);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 400 },
     );
-    expect(found).toBeGreaterThan(300);
-  });
+    expect(found).toBeGreaterThan(60);
+  }, 300_000);
 });
 
 /** Matches that are never empty, straight from the engine. */

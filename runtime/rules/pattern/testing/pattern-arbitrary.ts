@@ -204,3 +204,6 @@ export const patternText: fc.Arbitrary<string> = fc.letrec<{
 export const matchableText: fc.Arbitrary<string> = fc
   .array(fc.constantFrom(...Array.from('abkKsS-/ 19\nAZ_éЯяΩωſK😀.({[]\u0000'), 'ab', '/(?<'), { maxLength: 14 })
   .map((parts) => parts.join(''));
+
+/** Compiling a pattern takes far longer than matching: a property tries several texts for each pattern. */
+export const severalTexts = fc.array(matchableText, { minLength: 8, maxLength: 8 });
