@@ -18,7 +18,7 @@ const rule = { bounded: 8_192 } as const;
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /**
- * Declares what the runtime counts (document 1, section 4.5). Labels name policies, rules and codes; nothing of a
+ * Declares the counters of the runtime (`guardrail:metrics:bounded`). Labels name policies, rules and codes; nothing of a
  * text, a caller or an answer becomes a label.
  */
 export function createRuntimeMeters(metrics: Metrics): { readonly meter: CheckMeter; readonly tally: RuleTally } {

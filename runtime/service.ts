@@ -19,11 +19,11 @@ import { createRuntimeMeters } from './metrics.ts';
 const observerCap = 64;
 /** Connections to one provider: every check and every question may hold one. */
 const providerConnections = 512;
-/** How long a runtime whose bundle is refused goes on answering 503 before it ends (DESIGN section 6). */
+/** How long a runtime whose bundle is refused answers 503 before it exits (docs/design/gates.md, Readiness). */
 const refusalMs = 10_000;
 /** Longer than the longest stage. */
 const drainMs = 6_000;
-/** Longer than the pause between two checks of a gateway with traffic; without any nobody notices a closed connection. */
+/** Longer than the pause between two checks of a gateway under traffic, so that its connections are seldom closed in use. */
 const idleMs = 1_000;
 
 export type Runtime = AsyncDisposable & {
@@ -44,7 +44,7 @@ export type RuntimeOverrides = {
 };
 
 /**
- * The runtime (document 1): listens first, then loads its bundle, once.
+ * The runtime: listens first, then loads its bundle, once.
  * @throws ListenError, TokenFileError
  */
 export async function createRuntime(

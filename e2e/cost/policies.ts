@@ -6,7 +6,7 @@ import { type BaselineRule, type Definition, definitionSchema, type Section } fr
 import { root } from '../../hack/check/run-tool.ts';
 import { bundle, type Policy, policy, quiet, regex, section } from '../../runtime/testing/build-bundle.ts';
 
-/** The examples of document 1, section 8: 250 ms for a stage whose rules have 20 ms each. */
+/** The example values of the contract: 250 ms for a stage whose rules have 20 ms each (`guardrail:limits:*`). */
 export const exampleTimeoutMs = 20;
 const exampleDeadlineMs = 250;
 /** The largest of both. */

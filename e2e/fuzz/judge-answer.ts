@@ -12,7 +12,7 @@ export type Judgement =
 
 const late: readonly Told[] = ['stage_timeout', 'rule_timeout'];
 
-/** Whether an answer is one of the contract (document 1, sections 2.3, 2.5 and 7), and the one that was due. */
+/** Whether an answer is valid (`guardrail:result:*`, `guardrail:error-body:*`), and the one that the oracle expects. */
 export function judgeAnswer(answer: Answer, expected: Expected): Judgement {
   const told = readTold(answer, expected);
   if (told !== undefined && expected.told.includes(told)) return { kind: 'good', told };
@@ -47,7 +47,7 @@ function isPage({ headers, body }: Answer, { media, head }: Expected): boolean {
 
 const known = new Set(['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'allow']);
 
-/** No Retry-After (document 1, section 1), no trace id of a success (reading 11), nothing of what was sent. */
+/** No Retry-After (`guardrail:stateless:no-retry-after`), no trace id in a success, no part of the request. */
 function hasOnlyKnownHeaders(headers: Answer['headers']): boolean {
   return [...headers.keys()].every((name) => known.has(name));
 }

@@ -11,7 +11,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 class Fault extends Error {}
 
 /**
- * A second reading of RFC 8259 and of document 1, section 7, that shares nothing with the reader of the runtime: undefined
+ * A second implementation of RFC 8259 and `guardrail:errors:invalid-json-*`, independent of the runtime's: undefined
  * for whatever must be answered with invalid_json.
  */
 export function readJson(bytes: Uint8Array): Value | undefined {

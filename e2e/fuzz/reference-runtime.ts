@@ -27,8 +27,8 @@ export type Expected = {
 export type Foretold = { readonly expected: readonly Expected[]; readonly end: 'open' | 'closes' | 'breaks' };
 
 /**
- * What a runtime with the bundle of the fuzzer must answer to the bytes of a connection, by document 1 and DESIGN section
- * 7 alone.
+ * The answers that a runtime with the bundle of the fuzzer owes to the bytes of a connection, by the obligations of
+ * e2e/requirements alone.
  */
 export function foretell(bytes: Buffer, digest: string): Foretold {
   const expected: Expected[] = [];

@@ -1,6 +1,6 @@
-/** What the wire of the runtime holds, written down from document 1 and its readings, not taken from the source. */
+/** The wire format of the runtime, written from the obligations in e2e/requirements and not taken from the source. */
 
-/** Codes and their statuses (section 7; readings 6, 10 and 15). */
+/** Codes and their statuses (`guardrail:errors:*`). */
 export const statusOf = {
   invalid_json: 400,
   unauthenticated: 401,
@@ -32,10 +32,10 @@ export function isCode(text: string): text is Code {
   return Object.hasOwn(statusOf, text);
 }
 
-/** The body of a deny (section 2.3). */
+/** The body of a deny (`guardrail:result:reject-body-text`). */
 export const denyText = 'Запрос отклонён политикой';
 
-/** Context headers in the order of section 4.1; the last one is the response mode. */
+/** Context headers in the order of the contract; the last one is the response mode. */
 export const contextHeaders = [
   'x-ap-gr-policy-id',
   'x-ap-gr-policy-revision',
@@ -44,10 +44,10 @@ export const contextHeaders = [
   'x-ap-gr-response-mode',
 ] as const;
 
-/** The profile that requires the response mode (section 9). */
+/** The profile that requires the response mode (`guardrail:versioning:current-profile`). */
 export const profile = 'gateway-1.5.0-chat-webhook-v2';
 
-/** Media type of each page (section 4). */
+/** Media type of each page. */
 export const pages: Readonly<Record<string, RegExp>> = {
   '/readyz': /^application\/json$/,
   '/metrics': /^text\/plain; version=0\.0\.4; charset=utf-8$/,

@@ -30,7 +30,7 @@ export type AssembledBundle =
       readonly message: string;
     };
 
-/** The bundle of one policy: the same content gives the same bytes and the same digest (DESIGN section 6.2). */
+/** The bundle of one policy: the same content gives the same bytes and the same digest. */
 export function assembleBundle(input: BundleInput): AssembledBundle {
   const { policyId, revision, definition, contentProfile, limits, approved } = input;
   if (!isContentProfile(contentProfile)) {
@@ -68,7 +68,7 @@ type ResolvedProviders =
 
 /**
  * The entries of the approved list that a policy names, ordered by name. A name that is not approved, has another
- * credential, is of the wrong kind for a rule, or is used without being listed is unknown (DESIGN section 5).
+ * credential, is of the wrong kind for a rule, or is used without being listed is unknown.
  */
 export function resolveProviders(approved: readonly ApprovedProvider[], definition: Definition): ResolvedProviders {
   const found = new Map<string, BundleProvider>();

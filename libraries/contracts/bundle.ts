@@ -3,12 +3,12 @@ import { limits } from './limits.ts';
 import { sectionSchema } from './policy.ts';
 import { contentProfiles } from './profiles.ts';
 
-/** The configuration schema of a bundle (document 1, section 9). */
+/** The schema name of a bundle (`guardrail:versioning:schema-bundle-v1`). */
 export const bundleSchemaName = 'platform.guardrail-runtime.bundle/v1';
 
 const range = (limit: { readonly min: number; readonly max: number }) => z.int().min(limit.min).max(limit.max);
 
-/** Limits of one bundle; environment configuration, written into the bundle when it is built (document 1, section 8). */
+/** Limits of one bundle: settings of the environment, written into the bundle when it is built (`guardrail:limits:*`). */
 export const bundleLimitsSchema = z.strictObject({
   maxBodyBytes: range(limits.maxBodyBytes),
   maxMessages: range(limits.maxMessages),
@@ -60,7 +60,7 @@ export const bundlePolicySchema = z.strictObject({
   response: sectionSchema,
 });
 
-/** The file that a runtime loads (document 1, section 2.6). */
+/** The file that a runtime loads (`bundle:file:*`, `bundle:policy:*`). */
 export const bundleSchema = z
   .strictObject({
     schema: z.literal(bundleSchemaName),

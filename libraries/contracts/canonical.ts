@@ -16,7 +16,7 @@ export function sha256Hex(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The digest of a value: SHA-256 of its canonical JSON (document 1, section 2.6). */
+/** The digest of a value: SHA-256 of its canonical JSON (`bundle:file:canonical-digest`). */
 export function digestOf(value: unknown): string {
   return sha256Hex(canonicalBytes(value));
 }

@@ -11,12 +11,12 @@ const choice = z.strictObject({ message });
 const messagesBody = z.strictObject({ messages: z.array(message).min(1).max(limits.maxMessages.max) });
 const choicesBody = z.strictObject({ choices: z.array(choice).min(1).max(limits.maxMessages.max) });
 
-/** Body of POST /request (document 1, section 2.1). */
+/** Body of POST /request (`guardrail:request-body:*`). */
 export const requestCheckSchema = z.strictObject({ body: messagesBody });
-/** Body of POST /response (document 1, section 2.2). */
+/** Body of POST /response (`guardrail:response-body:*`). */
 export const responseCheckSchema = z.strictObject({ body: choicesBody });
 
-/** The text of a deny (document 1, section 2.3). */
+/** The text of a deny (`guardrail:result:reject-body-text`). */
 export const denyText = 'Запрос отклонён политикой';
 
 const pass = z.strictObject({ reason: z.literal('policy_pass') });
@@ -26,16 +26,16 @@ const reject = z.strictObject({
   reason: z.literal('policy_denied'),
 });
 
-/** RequestResult (document 1, section 2.3). */
+/** RequestResult (`guardrail:result:request-variants`). */
 export const requestResultSchema = z.strictObject({
   action: z.union([pass, reject, z.strictObject({ body: messagesBody, reason: z.literal('content_redacted') })]),
 });
-/** ResponseResult (document 1, section 2.3). */
+/** ResponseResult (`guardrail:result:response-variants`). */
 export const responseResultSchema = z.strictObject({
   action: z.union([pass, reject, z.strictObject({ body: choicesBody, reason: z.literal('content_redacted') })]),
 });
 
-/** Error body of the runtime (document 1, section 2.5). */
+/** Error body of the runtime (`guardrail:error-body:*`). */
 export const checkErrorSchema = z.strictObject({ code: z.string(), message: z.string(), traceId: z.string() });
 
 export type CheckMessage = z.infer<typeof message>;
@@ -46,7 +46,7 @@ export type ResponseResult = z.infer<typeof responseResultSchema>;
 export type CheckErrorBody = z.infer<typeof checkErrorSchema>;
 
 /**
- * Codes of a failed check with their HTTP status and meaning (document 1, section 7; readings 6, 8, 10 and 15).
+ * Codes of a failed check with their HTTP status and meaning (`guardrail:errors:*`).
  * A caller tells the cases apart by code; none of them is ever a pass.
  */
 export const checkErrors = {

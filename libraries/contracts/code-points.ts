@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * A string whose length is counted in code points, one or two units each, as JSON Schema and Kubernetes count
- * (readings, document 1, 4).
+ * (`guardrail:request-body:role-length-1-to-32`).
  */
 export function codePoints(min: number, max: number): z.ZodString {
   const isWithin = (text: string): boolean => {

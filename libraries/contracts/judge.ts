@@ -40,7 +40,7 @@ export const judgeVerdictSchema = z.strictObject({
     z.strictObject({ ...place, code: z.enum(['bundle_invalid', 'rule_too_costly']), message: z.string() }),
   ),
   warnings: z.array(z.strictObject({ ...place, message: z.string() })),
-  /** Per policy: whether its response section can be judged in windows (DESIGN section 8). */
+  /** Per policy: whether its response section can be judged in windows (`gateway:stream:whole-document-needs-stream-false`). */
   streaming: z.array(z.strictObject({ policyId: z.string(), allowed: z.boolean(), rule: z.string().optional() })),
   results: z.array(
     z.strictObject({

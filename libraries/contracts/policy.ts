@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { codePoints } from './code-points.ts';
 import { limits } from './limits.ts';
 
-/** The engine value of a pattern (document 1, section 2.6). */
+/** The engine value of a pattern (`bundle:regex:engine-value`). */
 export const regexEngine = 're2-1.1.20251105';
-/** The contract of an external detector (document 1, sections 2.6 and 9). */
+/** The contract of an external detector (`bundle:external-pipeline:contract`). */
 export const detectorContract = 'platform.guardrail-runtime.detector/v1';
-/** The profile of a classifier (document 1, section 2.6). */
+/** The profile of a classifier (`bundle:classifier-profile:name`). */
 export const classifierProfile = 'generic.chat-completions.classifier/v1';
 
 const name = z
@@ -97,7 +97,7 @@ const kinds = {
   llm_classifier: { id: ruleId, kind: kindOf('llm_classifier'), timeoutMs, action: denyAction, llmClassifier },
 } as const;
 
-/** A rule that always enforces (document 1, section 2.6). */
+/** A rule that always enforces (`bundle:section:baseline-always-enforce`). */
 export const baselineRuleSchema = z.discriminatedUnion('kind', [
   z.strictObject(kinds.stop_list),
   z.strictObject(kinds.regex),
@@ -107,7 +107,7 @@ export const baselineRuleSchema = z.discriminatedUnion('kind', [
 
 const mode = z.enum(['enforce', 'observe']).describe('mode says whether the rule decides or is only counted.');
 
-/** A rule that enforces or observes (document 1, section 2.6). */
+/** A rule that enforces or observes (`bundle:section:additional-enforce-or-observe`). */
 export const additionalRuleSchema = z.discriminatedUnion('kind', [
   z.strictObject({ ...kinds.stop_list, mode }),
   z.strictObject({ ...kinds.regex, mode }),
@@ -115,7 +115,7 @@ export const additionalRuleSchema = z.discriminatedUnion('kind', [
   z.strictObject({ ...kinds.llm_classifier, mode }),
 ]);
 
-/** One stage of a policy: baseline rules first, then additional ones (document 1, sections 2.6, 2.7, 8). */
+/** One stage of a policy: baseline rules first, then additional ones (`guardrail:execution:baseline-first`). */
 export const sectionSchema = z
   .strictObject({
     deadlineMs: z
@@ -154,7 +154,7 @@ export const sectionSchema = z
     check('additional', section.additional);
   });
 
-/** A provider as a policy names it; endpoint and secret are configuration of the environment (document 1, section 2.6). */
+/** A provider as a policy names it; endpoint and secret are configuration of the environment. */
 export const providerReferenceSchema = z.strictObject({
   name: name.describe('name is the name of an approved provider.'),
   credentialRef: z
@@ -208,12 +208,12 @@ export function providerOf(rule: Rule): string | undefined {
   }
 }
 
-/** Whether a rule decides; a baseline rule always does (document 1, section 2.6). */
+/** Whether a rule decides; a baseline rule always does (`bundle:section:baseline-always-enforce`). */
 export function isEnforced(rule: Rule): boolean {
   return !('mode' in rule) || rule.mode === 'enforce';
 }
 
-/** The rules of a section in the order in which they run (document 1, section 2.7, rule 1). */
+/** The rules of a section in the order in which they run (`guardrail:execution:baseline-first`). */
 export function rulesInOrder(section: Section): readonly Rule[] {
   return [...section.baseline, ...section.additional];
 }

@@ -1,4 +1,4 @@
-/** Content profiles (document 1, section 9). A bundle carries one; each check names it exactly. */
+/** Content profiles (`guardrail:versioning:profile-check`). A bundle carries one; each check names it exactly. */
 export const contentProfiles = [
   'gateway-1.5.0-chat-webhook-v2',
   'gateway-1.5.0-text-webhook-v1',
@@ -14,16 +14,16 @@ export function isContentProfile(value: string): value is ContentProfile {
   return (contentProfiles as readonly string[]).includes(value);
 }
 
-/** Whether a check must carry `x-ap-gr-response-mode` (document 1, section 4.1, rule 5). */
+/** Whether a check must carry `x-ap-gr-response-mode` (`guardrail:headers:*`). */
 export function requiresResponseMode(profile: ContentProfile): boolean {
   return profile === currentProfile;
 }
 
-/** Response modes (document 1, section 4.1): the whole answer, or a stream in which a match stops. */
+/** Response modes: the whole answer, or a stream in which a match stops. */
 export const responseModes = ['buffered', 'sse-reject'] as const;
 export type ResponseMode = (typeof responseModes)[number];
 
-/** Names of the check headers in lower case (document 1, section 4.1). */
+/** Names of the check headers in lower case. */
 export const contextHeaders = {
   policyId: 'x-ap-gr-policy-id',
   policyRevision: 'x-ap-gr-policy-revision',

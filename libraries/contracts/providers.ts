@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { detectorContract } from './policy.ts';
 
-/** What a detector is sent: POST of this body (document 1, sections 2.6 and 9, schema detector/v1). */
+/** Body of the POST to a detector (`guardrail:versioning:schema-detector-v1`). */
 export const detectorRequestSchema = z.strictObject({
   schema: z.literal(detectorContract),
   stage: z.enum(['request', 'response']),
@@ -10,9 +10,9 @@ export const detectorRequestSchema = z.strictObject({
     .min(1)
     .max(64),
 });
-/** What a detector answers with HTTP 200: exactly a decision. */
+/** Answer of a detector with HTTP 200: exactly a decision. */
 export const detectorAnswerSchema = z.strictObject({ decision: z.enum(['allow', 'deny']) });
-/** What a classifier answers inside of its chat completion, by strict JSON schema. */
+/** Content of a classifier's chat completion, by strict JSON schema. */
 export const classifierAnswerSchema = z.strictObject({ decision: z.enum(['allow', 'deny', 'uncertain']) });
 
 export type DetectorRequest = z.infer<typeof detectorRequestSchema>;

@@ -2,17 +2,20 @@ import type { Section } from '#contracts/policy';
 import type { BundleProblem } from './bundle-error.ts';
 import type { SectionPlace } from './section-place.ts';
 
-/** No local rule or group of rules takes longer than this, whatever its time-out says (DESIGN section 7), milliseconds. */
+/** The largest estimate of one pass that is admitted, whatever its time-out says; milliseconds. */
 const longestPassMs = 25;
 
-/** The worst case of one engine pass at maxBodyBytes, and the rules that it judges. */
+/** The estimated worst case of one engine pass at maxBodyBytes, and the rules that it judges. */
 export type PassCost = {
   readonly rules: readonly string[];
-  /** Milliseconds; Infinity when no bound is known. */
+  /** Milliseconds; Infinity without an estimate. */
   readonly costMs: number;
 };
 
-/** What local rules of a section may take, in milliseconds. The engine cannot be interrupted, so this is decided before. */
+/**
+ * The estimates that local rules of a section may have, in milliseconds. The engine cannot be interrupted, so this is
+ * decided at load. A quarter leaves a safety factor of 4 for the estimate.
+ */
 export type Allowance = {
   /** For one pass: a quarter of the smallest timeoutMs of the local rules, at most 25 ms. */
   readonly passMs: number;
@@ -30,7 +33,7 @@ export function allowanceOf(section: Pick<Section, 'deadlineMs'>, localTimeouts:
   };
 }
 
-/** Refuses by name and reason what could hold the process longer than allowed (DESIGN section 7). */
+/** Refuses rules whose estimate exceeds the allowance, by name and reason (docs/design/matching.md, The estimate). */
 export function admitSection(
   place: SectionPlace,
   { allowance, maxBodyBytes }: { readonly allowance: Allowance; readonly maxBodyBytes: number },
@@ -62,7 +65,7 @@ export function admitSection(
   return [{ ...place, ...(rule === undefined ? {} : { rule }), code: 'rule_too_costly', message }];
 }
 
-/** What is not a number is larger than any. */
+/** NaN counts as larger than any number. */
 function larger(one: number, other: number): number {
   return one >= other ? one : other;
 }
@@ -78,7 +81,6 @@ function passReason(costMs: number, { passMs, smallestTimeoutMs }: Allowance, ma
   return `${worst}: ${remedy(costMs)}`;
 }
 
-/** A rule that no time-out would admit can only be changed. */
 function remedy(costMs: number): string {
   if (!(costMs <= longestPassMs)) return 'write it narrower, or move it into an external detector';
   const needed = Math.ceil(4 * costMs);

@@ -30,7 +30,7 @@ export function compileBundle(
   return { ok: true, loaded: { digest, contentProfile, limits, policies }, warnings };
 }
 
-/** A bundle never holds a secret (DESIGN section 6), so an endpoint with a user name or password is refused. */
+/** A bundle never holds a secret, so an endpoint with a user name or password is refused. */
 function credentialsInEndpoints(bundle: Bundle): BundleProblem[] {
   return bundle.providers.flatMap(({ name, endpoint }): BundleProblem[] => {
     const { username, password } = new URL(endpoint);

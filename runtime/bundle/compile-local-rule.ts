@@ -75,7 +75,7 @@ export function isLocal(rule: Rule): rule is LocalRule {
   return rule.kind === 'stop_list' || rule.kind === 'regex';
 }
 
-/** The mode in which a rule runs; a baseline rule always enforces (document 1, section 2.6). */
+/** The mode in which a rule runs; a baseline rule always enforces (`bundle:section:baseline-always-enforce`). */
 export function modeOf(rule: Rule): CompiledRule['mode'] {
   return 'mode' in rule ? rule.mode : 'enforce';
 }

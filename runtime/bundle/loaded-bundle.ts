@@ -10,7 +10,7 @@ export type LoadedPolicy = {
   readonly response: CompiledSection;
 };
 
-/** What a runtime serves for its whole life (document 1, section 3). Never changed after it was loaded. */
+/** The bundle that a runtime serves for its whole life (`guardrail:generation:no-hot-reload`); immutable. */
 export type LoadedBundle = {
   /** SHA-256 of the canonical bundle: 64 lower-case hexadecimal characters. */
   readonly digest: string;

@@ -17,7 +17,7 @@ export type BundleReading =
     };
 
 /**
- * Reads a bundle (document 1, section 2.6): strict JSON, at most 716,800 bytes before and after canonical form, of
+ * Reads a bundle (`bundle:file:*`): strict JSON, at most 716,800 bytes before and after canonical form, of
  * exactly the schema of bundle/v1. Any equivalent JSON is the same bundle with the same digest.
  */
 export function parseBundle(bytes: Uint8Array): BundleReading {

@@ -23,7 +23,7 @@ const none: readonly number[] = [];
 
 /**
  * The engine passes for the local rules of one batch: one per term list, and patterns together as long as their group
- * stays within `passMs` (DESIGN section 7). Patterns over it get no pass, but a cost that refuses the bundle.
+ * stays within `passMs`. Patterns over it get no pass; their estimate refuses the bundle.
  */
 export function planUnits(
   rules: readonly PlacedMatcher[],

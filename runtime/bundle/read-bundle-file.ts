@@ -3,7 +3,7 @@ import { limits } from '#contracts/limits';
 import { BundleError } from './bundle-error.ts';
 
 /**
- * The bytes of a bundle file: at most 716,800 (document 1, section 8). Never reads more than one byte beyond them,
+ * The bytes of a bundle file: at most 716,800 (`guardrail:limits:bundle-file-size-raw`). Never reads more than one byte beyond them,
  * whatever the file says about its size.
  * @throws BundleError when the file cannot be read or is larger
  */

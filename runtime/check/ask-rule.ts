@@ -7,7 +7,7 @@ type Allowance = { readonly ms: number; readonly code: 'rule_timeout' | 'stage_t
 
 /**
  * Asks the provider of a rule within the time-out of the rule and, where a deadline is given, the deadline of the
- * stage (reading 15: past the rule it is rule_timeout, past the stage stage_timeout).
+ * stage (past the rule it is rule_timeout, past the stage stage_timeout).
  */
 export async function askRule(
   rule: CompiledRule,

@@ -26,7 +26,7 @@ export type CheckMeter = {
   slotFreed(): void;
 };
 
-/** Runs questions of observe rules beside the checks (document 1, section 2.7, rule 5). */
+/** Runs questions of observe rules beside the checks (`guardrail:observe:no-block`). */
 export type Observers = {
   /**
    * Starts the question and returns at once; the outcome is only counted. More questions in flight than the cap are

@@ -2,7 +2,7 @@ import type { CheckedText } from '../rules/checked-text.ts';
 import type { CompiledRule, Unit } from '../rules/compiled-section.ts';
 import { type Failed, failed } from '../rules/decision.ts';
 import type { Finding } from '../rules/read-batch.ts';
-import { giveWay, isOver, look, mustGiveWay, type Turn } from './turn.ts';
+import { type CheckClock, isPastDeadline, look, mustYield, yieldToEventLoop } from './check-clock.ts';
 
 const none: readonly Finding[] = [];
 
@@ -13,7 +13,7 @@ type Batch = {
   readonly rules: readonly CompiledRule[];
   readonly units: readonly Unit[];
   readonly texts: readonly CheckedText[];
-  readonly turn: Turn;
+  readonly time: CheckClock;
 };
 
 /** A batch under way. */
@@ -21,38 +21,38 @@ type Progress = { next: number; findings: Finding[] | undefined };
 
 /**
  * Runs the engine passes of one batch over all messages. A pass that fails, or takes longer than a rule in it may, is an
- * error of these rules. The deadline of the stage is looked at before and after each pass. Nearly every batch ends
- * within one turn, and needs no promise then.
+ * error of these rules. The deadline of the stage is compared before and after each pass. Nearly every batch ends
+ * within one slice, and needs no promise then.
  */
 export function runBatch(batch: Batch): Found | Promise<Found> {
   const progress: Progress = { next: 0, findings: undefined };
-  return runInTurn(batch, progress) ?? runInTurns(batch, progress);
+  return runInSlice(batch, progress) ?? runInSlices(batch, progress);
 }
 
-async function runInTurns(batch: Batch, progress: Progress): Promise<Found> {
+async function runInSlices(batch: Batch, progress: Progress): Promise<Found> {
   for (;;) {
-    await giveWay(batch.turn);
-    const found = runInTurn(batch, progress);
+    await yieldToEventLoop(batch.time);
+    const found = runInSlice(batch, progress);
     if (found !== undefined) return found;
   }
 }
 
-/** Undefined when the event loop must get its turn before the next pass. */
-function runInTurn({ rules, units, texts, turn }: Batch, progress: Progress): Found | undefined {
+/** Undefined when the passes must yield to the event loop first. */
+function runInSlice({ rules, units, texts, time }: Batch, progress: Progress): Found | undefined {
   for (; progress.next < units.length; progress.next += 1) {
     const unit = units[progress.next];
     if (unit === undefined) continue;
-    if (mustGiveWay(turn)) return undefined;
-    if (isOver(turn)) return failed('stage_timeout');
-    const before = turn.now;
+    if (mustYield(time)) return undefined;
+    if (isPastDeadline(time)) return failed('stage_timeout');
+    const before = time.now;
     const found = runUnit(unit, texts);
-    const tookMs = look(turn) - before;
+    const tookMs = look(time) - before;
     if (found !== none) progress.findings = [...(progress.findings ?? none), ...found];
     if (tookMs > unit.timeoutMs) {
       progress.findings = [...(progress.findings ?? none), ...overdue(rules, unit, tookMs)];
     }
   }
-  return isOver(turn) ? failed('stage_timeout') : (progress.findings ?? none);
+  return isPastDeadline(time) ? failed('stage_timeout') : (progress.findings ?? none);
 }
 
 function runUnit(unit: Unit, texts: readonly CheckedText[]): readonly Finding[] {

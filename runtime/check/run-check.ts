@@ -1,13 +1,13 @@
 import type { CheckMessage } from '#contracts/checks';
 import { type CheckedText, checkedText } from '../rules/checked-text.ts';
-import type { CompiledSection, Question, Step } from '../rules/compiled-section.ts';
+import type { CompiledSection, Question, SectionStep } from '../rules/compiled-section.ts';
 import { type Decision, type Denied, denied, type Failed, failed, passed } from '../rules/decision.ts';
 import { type Finding, readBatch } from '../rules/read-batch.ts';
 import { collectMatches, replaceMatches, startCollection } from '../rules/replace-matches.ts';
 import { askRule } from './ask-rule.ts';
+import { type CheckClock, isPastDeadline, look, mustYield, startCheckClock, yieldToEventLoop } from './check-clock.ts';
 import type { CheckPorts } from './ports.ts';
 import { runBatch } from './run-batch.ts';
-import { giveWay, isOver, look, mustGiveWay, startTurn, type Turn } from './turn.ts';
 
 export type Check = {
   readonly section: CompiledSection;
@@ -15,9 +15,9 @@ export type Check = {
   readonly maxMatches: number;
   /** When the stage is over, on the monotonic clock. */
   readonly deadline: number;
-  /** A mask match forbids the text instead of cleaning it (document 1, section 4.1, rule 6). */
+  /** A mask match denies the text instead of replacing it (`gateway:output:mask-stream`). */
   readonly maskDenies: boolean;
-  /** Aborted when nobody waits for the decision any more. */
+  /** Aborted when the client has closed the connection. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -28,12 +28,12 @@ type Run = Check & {
   readonly ports: CheckPorts;
   readonly texts: readonly CheckedText[];
   readonly question: Question;
-  readonly turn: Turn;
+  readonly time: CheckClock;
   readonly masked: MaskMatch[];
 };
 
 /**
- * Judges messages by one section (document 1, section 2.7): every rule sees the original, a deny or a failure of an
+ * Judges messages by one section (`guardrail:execution:*`): every rule sees the original, a deny or a failure of an
  * enforced rule ends the check, replacements are collected and applied at the end.
  * Never rejects: what cannot be judged is a failed decision.
  */
@@ -43,7 +43,7 @@ export async function runCheck(check: Check, ports: CheckPorts): Promise<Decisio
     ports,
     texts: check.messages.map((message) => checkedText(Buffer.from(message.content, 'utf8'))),
     question: { stage: check.section.stage, messages: check.messages },
-    turn: startTurn(ports.clock, check.deadline),
+    time: startCheckClock(ports.clock, check.deadline),
     masked: [],
   };
   try {
@@ -61,13 +61,17 @@ export async function runCheck(check: Check, ports: CheckPorts): Promise<Decisio
 
 type Stop = Denied | Failed | undefined;
 
-function judgeBatch(run: Run, batch: Extract<Step, { kind: 'batch' }>): Stop | Promise<Stop> {
-  const { texts, turn } = run;
-  const found = runBatch({ rules: run.section.rules, units: batch.units, texts, turn });
+function judgeBatch(run: Run, batch: Extract<SectionStep, { kind: 'batch' }>): Stop | Promise<Stop> {
+  const { texts, time } = run;
+  const found = runBatch({ rules: run.section.rules, units: batch.units, texts, time });
   return found instanceof Promise ? found.then((late) => judgeFound(run, batch, late)) : judgeFound(run, batch, found);
 }
 
-function judgeFound(run: Run, batch: Extract<Step, { kind: 'batch' }>, found: readonly Finding[] | Failed): Stop {
+function judgeFound(
+  run: Run,
+  batch: Extract<SectionStep, { kind: 'batch' }>,
+  found: readonly Finding[] | Failed,
+): Stop {
   if ('code' in found) return found;
   if (found.length === 0) {
     startObservers(run, batch.observers, batch.to);
@@ -76,7 +80,7 @@ function judgeFound(run: Run, batch: Extract<Step, { kind: 'batch' }>, found: re
   return judgeFindings(run, batch, found);
 }
 
-function judgeFindings(run: Run, batch: Extract<Step, { kind: 'batch' }>, findings: readonly Finding[]): Stop {
+function judgeFindings(run: Run, batch: Extract<SectionStep, { kind: 'batch' }>, findings: readonly Finding[]): Stop {
   const reading = readBatch(run.section.rules, findings, batch.to);
   startObservers(run, batch.observers, reading.reached);
   for (const { rule, error } of reading.counted) {
@@ -99,7 +103,7 @@ async function judgeByProvider(run: Run, place: number): Promise<Stop> {
   if (rule === undefined) throw new RangeError('a step belongs to a rule of its section');
   const { clock, tally } = run.ports;
   const verdict = await askRule(rule, run.question, { clock, deadline: run.deadline, signal: run.signal });
-  look(run.turn);
+  look(run.time);
   switch (verdict.kind) {
     case 'allow':
       return undefined;
@@ -114,7 +118,7 @@ async function judgeByProvider(run: Run, place: number): Promise<Stop> {
 
 /** All rules ran and none forbids: pass, or the replacements of the mask rules that fired. */
 function conclude(run: Run): Decision | Promise<Decision> {
-  if (isOver(run.turn)) return failed('stage_timeout');
+  if (isPastDeadline(run.time)) return failed('stage_timeout');
   const [first] = run.masked;
   if (first === undefined) return passed;
   return run.maskDenies ? denied(run.section.rules[first.place]?.id ?? '') : replace(run);
@@ -126,17 +130,17 @@ async function replace(run: Run): Promise<Decision> {
     const rule = run.section.rules[match.place];
     const text = run.texts[match.text];
     if (rule === undefined || text === undefined) throw new RangeError('a match belongs to its section and check');
-    if (mustGiveWay(run.turn)) await giveWay(run.turn);
-    if (isOver(run.turn)) return failed('stage_timeout');
+    if (mustYield(run.time)) await yieldToEventLoop(run.time);
+    if (isPastDeadline(run.time)) return failed('stage_timeout');
     const fault = collect(collection, rule, match, text);
-    look(run.turn);
+    look(run.time);
     if (fault !== undefined) return fault;
   }
   const contents = run.messages.map((message) => message.content);
   const bytes = run.texts.map((text) => text.bytes);
   const masked = replaceMatches(collection, contents, bytes);
-  look(run.turn);
-  return isOver(run.turn) ? failed('stage_timeout') : masked;
+  look(run.time);
+  return isPastDeadline(run.time) ? failed('stage_timeout') : masked;
 }
 
 function collect(...[collection, rule, match, text]: Parameters<typeof collectMatches>): Failed | undefined {

@@ -10,19 +10,19 @@ import { type CheckAnswer, checkAnswer } from './check-answer.ts';
 import { sendError, sendMeasured, traceIdOf } from './error-answer.ts';
 import { headerGates, readCheckHeaders } from './header-gates.ts';
 import { firstRefusal, type PendingCheck } from './pending-check.ts';
-import type { Exchange, RuntimeService, ServedBundle } from './runtime-service.ts';
+import type { RequestContext, RuntimeService, ServedBundle } from './runtime-service.ts';
 
 /** The longest that a body may take, milliseconds, where the deadline of the stage is not shorter. */
 const bodyMs = 1_000;
 
-type RunningCheck = Exchange & {
+type RunningCheck = RequestContext & {
   readonly service: RuntimeService;
   readonly check: PendingCheck;
-  /** When the headers were there: the stage clock starts with the request. */
+  /** When the headers had arrived: the stage clock starts with the request. */
   readonly startedAt: number;
 };
 
-/** What ends a check without an answer of the rules. `gone`: nobody is left to be answered. */
+/** How a check ends. `gone`: the client closed the connection, so no answer is sent. */
 type Ending =
   | CheckAnswer
   | Failed
@@ -30,12 +30,12 @@ type Ending =
   | { readonly kind: 'gone' };
 
 /**
- * One check from its headers to its answer, through the gates of DESIGN section 7 in their order: headers, body under
- * a counter and a clock, bytes, check slot, rules, own answer.
+ * One check from its headers to its answer, through the gates in their order (docs/design/gates.md): headers, body,
+ * bytes, check slot, rules, own answer.
  */
 export async function answerCheck(
   stage: Stage,
-  { incoming, outgoing }: Exchange,
+  { incoming, outgoing }: RequestContext,
   service: RuntimeService,
 ): Promise<void> {
   const startedAt = service.clock.now();
@@ -135,7 +135,7 @@ function waitsForProviders(section: CompiledSection): boolean {
   return section.steps.some((step) => step.kind === 'ask');
 }
 
-/** Aborted when the caller goes away, so that no provider works for nobody. */
+/** Aborted when the client closes the connection, so that no provider is asked in vain. */
 function clientSignal(outgoing: ServerResponse): AbortSignal {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());

@@ -3,13 +3,13 @@ import { limits } from '#contracts/limits';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import type { Gate, PendingCheck } from './pending-check.ts';
 
-/** maxBodyBytes of the bundle, on both sides of the stage (document 1, section 8); before any limit on characters. */
+/** maxBodyBytes of the bundle, before any limit on characters (`guardrail:request-body:content-body-limit-first`). */
 function bodySize({ bytes, bundle }: PendingCheck): CheckErrorCode | undefined {
   if (bytes === undefined || bundle === undefined) return 'internal';
   return bytes.length > bundle.limits.maxBodyBytes ? 'body_too_large' : undefined;
 }
 
-/** Strict JSON of the right shape, then its count (document 1, sections 2.1, 2.2 and 7; reading 2). */
+/** Strict JSON of the right shape, then its count (`guardrail:errors:invalid-json-strict-parsing`). */
 function strictBody(check: PendingCheck): CheckErrorCode | undefined {
   const { bytes, bundle, stage } = check;
   if (bytes === undefined || bundle === undefined) return 'internal';
@@ -27,16 +27,16 @@ function strictBody(check: PendingCheck): CheckErrorCode | undefined {
   return undefined;
 }
 
-/** Gates on the bytes of the body (DESIGN section 7). */
+/** Gates on the bytes of the body (docs/design/gates.md). */
 export const bodyGates: readonly Gate[] = [bodySize, strictBody];
 
-/** `{"body":{"messages":[{"role","content"}]}}` and nothing else (document 1, section 2.1). */
+/** `{"body":{"messages":[{"role","content"}]}}` and nothing else (`guardrail:request-body:body-only-messages`). */
 function readMessages(value: JsonValue): readonly CheckMessage[] | undefined {
   const items = onlyMember(onlyMember(value, 'body'), 'messages');
   return Array.isArray(items) ? readEach(items, readMessage) : undefined;
 }
 
-/** `{"body":{"choices":[{'message':{"role","content"}}]}}` and nothing else (document 1, section 2.2). */
+/** `{"body":{"choices":[{'message':{"role","content"}}]}}` and nothing else (`guardrail:response-body:body-only-choices`). */
 function readChoices(value: JsonValue): readonly CheckMessage[] | undefined {
   const items = onlyMember(onlyMember(value, 'body'), 'choices');
   return Array.isArray(items) ? readEach(items, (item) => readMessage(onlyMember(item, 'message'))) : undefined;
@@ -67,7 +67,7 @@ function onlyMember(value: JsonValue | undefined, key: string): JsonValue | unde
   return Object.hasOwn(value, key) && Object.keys(value).length === 1 ? value[key] : undefined;
 }
 
-/** 1 to 32 code points (reading 4); a code point is one or two units of a string. */
+/** 1 to 32 code points (`guardrail:request-body:role-length-1-to-32`); a code point is one or two units of a string. */
 function isRole(role: string): boolean {
   if (role.length <= limits.role.max) return role.length >= limits.role.min;
   return role.length <= 2 * limits.role.max && [...role].length <= limits.role.max;

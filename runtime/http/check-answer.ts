@@ -30,8 +30,8 @@ type Checked = {
 };
 
 /**
- * The result of a decision (document 1, section 2.3), or the failure that takes its place: a masked body over
- * maxBodyBytes is output_too_large (reading 6), and an answer against the contract is never sent.
+ * The result of a decision (`guardrail:result:*`), or the failure that takes its place: a masked body over
+ * maxBodyBytes is output_too_large, and an answer against the contract is never sent.
  */
 export function checkAnswer(decision: Decision, check: Checked): CheckAnswer | Failed {
   switch (decision.kind) {
@@ -81,7 +81,7 @@ function quote(text: string): string {
 
 /**
  * Whether a masked body is one of the contract for these messages: same count, order and roles, every content a text
- * (document 1, section 2.3, rule 1). A gateway reads a malformed mask as a pass, so no other body may leave.
+ * (`guardrail:mask:keeps-count`). A gateway reads a malformed mask as a pass, so no other body may leave.
  */
 function keepsMessages(
   masked: readonly { readonly role: string; readonly content: string | undefined }[],

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { type CheckErrorBody, type CheckErrorCode, checkErrors } from '#contracts/checks';
 
 /**
- * The error body (document 1, section 2.5). The message is the fixed meaning of the code and, where one rule is the
+ * The error body (`guardrail:error-body:*`). The message is the fixed meaning of the code and, where one rule is the
  * cause, its id; never a word of a checked text or of a provider's answer.
  */
 export function errorBody(code: CheckErrorCode, traceId: string, rule?: string): CheckErrorBody {
@@ -48,7 +48,7 @@ export function sendText(
 }
 
 /**
- * The same for who knows already how many bytes of UTF-8 the text is. Text leaves in one write together with its head;
+ * The same for a text whose length in bytes of UTF-8 is known already. Text leaves in one write together with its head;
  * bytes would take two. Text of ASCII is its own UTF-8: it leaves without being measured and converted again.
  */
 export function sendMeasured(

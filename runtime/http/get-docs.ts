@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { sendText } from './error-answer.ts';
-import type { Operation } from './runtime-service.ts';
+import type { Endpoint } from './runtime-service.ts';
 
 const page = readFileSync(new URL('./docs-page.html', import.meta.url), 'utf8');
 
@@ -34,7 +34,7 @@ const headers = {
  * GET /docs: an interactive view of the interface without outside assets; needs no token at present. A POST that it
  * executes is an ordinary one and needs all headers.
  */
-export const getDocs: Operation = {
+export const getDocs: Endpoint = {
   path: '/docs',
   methods: ['GET', 'HEAD'],
   answer: ({ outgoing }) => sendText(outgoing, 200, page, headers),

@@ -1,9 +1,9 @@
 import { sendError, sendText, traceIdOf } from './error-answer.ts';
 import { readCheckHeaders, serviceToken } from './header-gates.ts';
-import type { Operation } from './runtime-service.ts';
+import type { Endpoint } from './runtime-service.ts';
 
-/** GET /metrics: the counters of this process in text format, for holders of the service token (document 1, section 4.5). */
-export const getMetrics: Operation = {
+/** GET /metrics: the counters of this process in text format, for holders of the service token. */
+export const getMetrics: Endpoint = {
   path: '/metrics',
   methods: ['GET', 'HEAD'],
   async answer({ incoming, outgoing }, service) {

@@ -1,10 +1,10 @@
 import { sendError, sendText, traceIdOf } from './error-answer.ts';
-import type { Operation } from './runtime-service.ts';
+import type { Endpoint } from './runtime-service.ts';
 
 const ready = JSON.stringify({ status: 'ready' });
 
-/** GET /readyz: 200 when the immutable bundle is loaded, else 503 (document 1, section 4.4). */
-export const getReadyz: Operation = {
+/** GET /readyz: 200 when the immutable bundle is loaded, else 503 (`guardrail:readyz:*`). */
+export const getReadyz: Endpoint = {
   path: '/readyz',
   methods: ['GET', 'HEAD'],
   answer({ incoming, outgoing }, service) {

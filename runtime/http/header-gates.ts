@@ -33,13 +33,13 @@ export function readCheckHeaders(rawHeaders: readonly string[]): CheckHeaders {
   };
 }
 
-/** The service token, exactly once, as bearer (document 1, section 5; reading 7). */
+/** The service token, exactly once, as bearer (`guardrail:auth:*`). */
 export function serviceToken(check: Pick<PendingCheck, 'headers' | 'acceptsToken'>): CheckErrorCode | undefined {
   const bearer = bearerOf(check.headers.authorization);
   return bearer.ok && check.acceptsToken(bearer.token) ? undefined : 'unauthenticated';
 }
 
-/** Context headers exactly once and not empty, before any of them is compared (document 1, section 4.1, rule 1). */
+/** Context headers exactly once and not empty, before any of them is compared (`guardrail:headers:*`). */
 function contextOnce(check: PendingCheck): CheckErrorCode | undefined {
   const { policyId, policyRevision, bundleDigest, contentProfile } = check.headers;
   const mode = responseMode(check);
@@ -58,7 +58,7 @@ function contextOnce(check: PendingCheck): CheckErrorCode | undefined {
 
 type Mode = { readonly ok: true; readonly value: ResponseMode | undefined } | { readonly ok: false };
 
-/** Required by the current profile only; where it is sent it must be one of the two values (reading 7). */
+/** Required by the current profile only; where it is sent it must be one of the two values. */
 function responseMode({ headers, bundle }: PendingCheck): Mode {
   const header = headers.responseMode;
   if (!header.ok) {
@@ -71,7 +71,7 @@ function responseMode({ headers, bundle }: PendingCheck): Mode {
 
 const json = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
-/** JSON in UTF-8, declared once, without any Content-Encoding (document 1, section 4.1, rule 2; reading 9). */
+/** JSON in UTF-8, declared once, without any Content-Encoding (`guardrail:errors:unsupported-media`). */
 function mediaType({ headers }: PendingCheck): CheckErrorCode | undefined {
   if (isThere(headers.contentEncoding)) return 'unsupported_media';
   const type = headers.contentType;
@@ -92,7 +92,7 @@ function declaredSize({ headers, bundle }: PendingCheck): CheckErrorCode | undef
   return declared > limit ? 'body_too_large' : undefined;
 }
 
-/** Digest, profile, policy and revision exactly as loaded; nothing ever switches to another (section 4.1, rule 3). */
+/** Digest, profile, policy and revision exactly as loaded; there is no fallback to another. */
 function loadedPolicy(check: PendingCheck): CheckErrorCode | undefined {
   const { bundle, context, stage } = check;
   if (bundle === undefined || context === undefined) return 'policy_unavailable';
@@ -104,5 +104,5 @@ function loadedPolicy(check: PendingCheck): CheckErrorCode | undefined {
   return undefined;
 }
 
-/** Gates before the body is asked for (DESIGN section 7). A caller with `expect: 100-continue` passes these first. */
+/** Gates before the body is asked for (docs/design/gates.md). A caller with `expect: 100-continue` passes these first. */
 export const headerGates: readonly Gate[] = [serviceToken, contextOnce, mediaType, declaredSize, loadedPolicy];

@@ -18,7 +18,7 @@ export type CheckHeaders = {
   readonly contentLength: OnceHeader;
 };
 
-/** The values of the context headers (document 1, section 4.1), as they were sent. */
+/** The values of the context headers, as sent. */
 export type ContextHeaders = {
   readonly policyId: string;
   readonly policyRevision: string;
@@ -44,7 +44,7 @@ export type PendingCheck = {
 /** One condition on a check: the code of the refusal, or nothing. A gate never throws on what a caller sent. */
 export type Gate = (check: PendingCheck) => CheckErrorCode | undefined;
 
-/** The first refusal in the order of the list (DESIGN section 7: the first failure answers). */
+/** The refusal of the first gate in the list that fails. */
 export function firstRefusal(gates: readonly Gate[], check: PendingCheck): CheckErrorCode | undefined {
   for (const gate of gates) {
     const code = gate(check);

@@ -1,8 +1,8 @@
 import { answerCheck } from './answer-check.ts';
-import type { Operation } from './runtime-service.ts';
+import type { Endpoint } from './runtime-service.ts';
 
-/** POST /request: judges messages by the request section of the selected policy (document 1, section 4.2). */
-export const postRequest: Operation = {
+/** POST /request: judges messages by the request section of the selected policy. */
+export const postRequest: Endpoint = {
   path: '/request',
   methods: ['POST'],
   answer: (exchange, service) => answerCheck('request', exchange, service),

@@ -1,8 +1,8 @@
 import { answerCheck } from './answer-check.ts';
-import type { Operation } from './runtime-service.ts';
+import type { Endpoint } from './runtime-service.ts';
 
-/** POST /response: judges answer variants by the response section of the selected policy (document 1, section 4.3). */
-export const postResponse: Operation = {
+/** POST /response: judges answer variants by the response section of the selected policy. */
+export const postResponse: Endpoint = {
   path: '/response',
   methods: ['POST'],
   answer: (exchange, service) => answerCheck('response', exchange, service),

@@ -7,10 +7,10 @@ import type { Clock } from '#kit/time/clock';
 import type { LoadedBundle } from '../bundle/loaded-bundle.ts';
 import type { CheckMeter, CheckPorts } from '../check/ports.ts';
 
-/** Bodies that may be read at once, as a multiple of maxConcurrency (DESIGN section 7). */
+/** Bodies that may be read at once, as a multiple of maxConcurrency. */
 const bodiesPerSlot = 4;
 
-/** The loaded bundle with its slots: there is no queue, who finds none free is refused (document 1, section 1). */
+/** The loaded bundle with its slots. There is no queue: a check without a free slot is refused (`guardrail:concurrency:no-queue`). */
 export type ServedBundle = {
   readonly bundle: LoadedBundle;
   readonly checks: Semaphore;
@@ -26,7 +26,7 @@ export function serveBundle(bundle: LoadedBundle): ServedBundle {
   };
 }
 
-/** What the operations of the runtime share. */
+/** Dependencies that the endpoints share. */
 export type RuntimeService = {
   /** Undefined until the bundle is loaded; then the same for the life of the process. */
   readonly served: () => ServedBundle | undefined;
@@ -38,13 +38,13 @@ export type RuntimeService = {
   readonly logger: Logger;
 };
 
-/** Node's request and answer. */
-export type Exchange = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
+/** One HTTP request with the response of Node that answers it. */
+export type RequestContext = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
 
-/** One operation of the interface (document 1, section 4): its path, its methods and how it is answered. */
-export type Operation = {
+/** One endpoint of the interface: its path, its methods and its handler. */
+export type Endpoint = {
   readonly path: string;
   readonly methods: readonly string[];
   /** Sends the whole answer, errors too, unless the caller is gone. */
-  readonly answer: (exchange: Exchange, service: RuntimeService) => void | Promise<void>;
+  readonly answer: (exchange: RequestContext, service: RuntimeService) => void | Promise<void>;
 };

@@ -11,7 +11,7 @@ const keepAliveTimeoutMs = 65_000;
 const connectionAgeMs = 60_000;
 const maxHeaderBytes = 16_384;
 
-/** What Node refuses before a request is there: always the contract's only 400, and the connection closes (DESIGN section 7). */
+/** The answer to bytes that Node cannot parse as a request: 400 `invalid_json`, then the connection closes. */
 const unreadable: CheckErrorCode = 'invalid_json';
 
 /**

@@ -12,7 +12,7 @@ import { runTextCheck } from './run-text-check.ts';
 const connections = 4;
 
 /**
- * Judges a bundle as the runtime would load it, and texts by its rules (DESIGN sections 6 and 7). The verdict is the
+ * Judges a bundle as the runtime would load it, and texts by its rules. The verdict is the
  * same on every machine: rules are admitted by their structure, and local rules run without a clock.
  */
 export async function judgeBundle(job: JudgeJob): Promise<JudgeVerdict> {

@@ -8,7 +8,7 @@ export type Verdict =
   | { readonly kind: 'deny' }
   | { readonly kind: 'failed'; readonly code: CheckFailureCode };
 
-/** What a provider is asked: always the original contents, never the output of a mask (document 1, section 2.7, rule 7). */
+/** What a provider is asked: always the original contents, never the output of a mask (`guardrail:execution:sees-original-text`). */
 export type Question = { readonly stage: Stage; readonly messages: readonly CheckMessage[] };
 
 /** What a rule does where it fires. */
@@ -55,7 +55,7 @@ export type Unit = {
  * answer before the next one may run: local rules, and observe rules with a provider (`observers`), which nobody waits
  * for. What a batch decides is the same as if its rules ran one after another.
  */
-export type Step =
+export type SectionStep =
   | {
       readonly kind: 'batch';
       readonly from: number;
@@ -72,5 +72,5 @@ export type CompiledSection = {
   readonly deadlineMs: number;
   /** All rules, baseline first, in the order in which they run. */
   readonly rules: readonly CompiledRule[];
-  readonly steps: readonly Step[];
+  readonly steps: readonly SectionStep[];
 };

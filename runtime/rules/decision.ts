@@ -1,9 +1,9 @@
 import type { CheckFailureCode } from '#contracts/checks';
 
-/** No configured rule denied the text, and none replaces anything in it (document 1, section 2.3, rule 4). */
+/** No configured rule denied the text, and none replaces anything in it (`guardrail:pass:meaning`). */
 export type Passed = { readonly kind: 'pass' };
 
-/** The text may go on with these contents instead, one per message and in their order (document 1, section 2.3, rule 1). */
+/** The text may go on with these contents instead, one per message and in their order (`guardrail:mask:keeps-count`). */
 export type Masked = {
   readonly kind: 'mask';
   readonly contents: readonly string[];
@@ -16,7 +16,7 @@ export type Masked = {
 /** A rule forbids the text. */
 export type Denied = { readonly kind: 'deny'; readonly rule: string };
 
-/** The check could not be completed, which forbids the text too (document 1, section 1). */
+/** The check could not be completed, which forbids the text too (`guardrail:fail-closed:error`). */
 export type Failed = {
   readonly kind: 'failed';
   readonly code: CheckFailureCode;

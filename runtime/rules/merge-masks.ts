@@ -6,7 +6,7 @@ export type MergedMasks =
   | { readonly ok: false; readonly code: 'invalid_replacement' };
 
 /**
- * Brings the replacements of all rules for one text together (document 1, section 2.7, rule 4; reading 13).
+ * Brings the replacements of all rules for one text together (`guardrail:execution:overlap-conflict`).
  * Overlapping stretches with one replacement text become their union; any other overlap cannot be applied.
  * Stretches that only touch do not overlap. The result is sorted and free of overlaps.
  */

@@ -1,4 +1,4 @@
-import type { CompiledRule, Step, Unit } from './compiled-section.ts';
+import type { CompiledRule, SectionStep, Unit } from './compiled-section.ts';
 
 /** A stretch of rules without an enforced question to a provider in it: places from `from` up to `to`, exclusive. */
 export type Batch = { readonly from: number; readonly to: number; readonly local: readonly number[] };
@@ -28,8 +28,11 @@ export function splitAtQuestions(rules: readonly Asking[]): readonly (Batch | { 
 }
 
 /** The steps of a section: `unitsOf` gives the engine passes for the local rules of one batch. */
-export function planSteps(rules: readonly Asking[], unitsOf: (batch: Batch) => readonly Unit[]): readonly Step[] {
-  return splitAtQuestions(rules).map((part): Step => {
+export function planSteps(
+  rules: readonly Asking[],
+  unitsOf: (batch: Batch) => readonly Unit[],
+): readonly SectionStep[] {
+  return splitAtQuestions(rules).map((part): SectionStep => {
     if ('ask' in part) return { kind: 'ask', place: part.ask };
     const observers = rules.flatMap((rule, place) =>
       place >= part.from && place < part.to && rule.asks ? [place] : [],

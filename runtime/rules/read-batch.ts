@@ -21,7 +21,7 @@ export type BatchReading = {
 };
 
 /**
- * Reads the findings of a batch as if its rules had run one after another (document 1, section 2.7, rules 1 and 3):
+ * Reads the findings of a batch as if its rules had run one after another (`guardrail:execution:deny-stops-later`):
  * the first enforced rule that denies or fails ends the check, and nothing after it has fired, failed or been counted.
  * A rule that failed anywhere has failed, also if it matches elsewhere.
  */

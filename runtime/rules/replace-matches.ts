@@ -16,7 +16,7 @@ export type Collection = {
   left: number;
 };
 
-/** `maxMatches` counts the matches of all rules in all messages of a check (document 1, section 8). */
+/** `maxMatches` counts the matches of all rules in all messages of a check (`guardrail:limits:max-matches-edge`, decision 0015). */
 export function startCollection(maxMatches: number): Collection {
   return { byText: new Map(), rules: new Set(), inserted: new Set(), left: maxMatches };
 }

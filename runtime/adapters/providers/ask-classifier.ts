@@ -8,7 +8,7 @@ import { readDecision } from './read-decision.ts';
 /** Enough for the longest answer of the schema in any tokenizer. */
 const maxCompletionTokens = 64;
 
-/** The strict JSON schema that the profile asks the model for (document 1, section 2.6). */
+/** The strict JSON schema that the profile asks the model for (`bundle:classifier-profile:strict-json-schema`). */
 const responseFormat = {
   type: 'json_schema',
   json_schema: {
@@ -38,7 +38,7 @@ const completionSchema = z.object({
 });
 
 /**
- * Asks a classifier under the profile generic.chat-completions.classifier/v1 (document 1, section 2.6): the instruction
+ * Asks a classifier under the profile generic.chat-completions.classifier/v1 (`bundle:classifier-profile:*`): the instruction
  * as system message, the messages as JSON data in a user message, so that nothing in them stands beside the instruction.
  */
 export function createClassifier(

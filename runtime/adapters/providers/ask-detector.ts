@@ -5,7 +5,7 @@ import { type ProviderCall, postJson } from './post-json.ts';
 import { readDecision } from './read-decision.ts';
 
 /**
- * Asks an external detector (document 1, sections 2.6 and 9, schema detector/v1). Its answer is exactly a decision:
+ * Asks an external detector (`bundle:external-pipeline:contract`). Its answer is exactly a decision:
  * any further member, a replacement text too, makes the answer invalid and is never applied.
  */
 export function createDetector(call: ProviderCall): (question: Question, signal: AbortSignal) => Promise<Verdict> {

@@ -6,7 +6,7 @@ import type { Verdict } from '../../rules/compiled-section.ts';
 const otherDecision = z.strictObject({ decision: z.string() });
 
 /**
- * The verdict in an answer that is exactly `{"decision": …}` (reading 15): allow or deny; every other word leaves it
+ * The verdict in an answer that is exactly `{"decision": …}` (`bundle:llm-classifier:decision-only`): allow or deny; every other word leaves it
  * undefined; every other shape is an invalid answer.
  */
 export function readDecision(

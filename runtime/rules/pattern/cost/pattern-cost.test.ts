@@ -7,7 +7,7 @@ import { prepare } from '../testing/prepare-pattern.ts';
 import { groupPatterns } from './group-patterns.ts';
 import { firingCostMs, firingPlan, spansCostMs, termListCostMs } from './pattern-cost.ts';
 
-/** The example of document 1, section 8: maxBodyBytes 32768, timeoutMs 20, maxMatches 256; a quarter of 20 ms, and 25 ms. */
+/** The example values of the contract: maxBodyBytes 32768, timeoutMs 20, maxMatches 256; a quarter of 20 ms, and 25 ms. */
 const BYTES = 32_768;
 const BUDGET = { timeoutMs20: 5, timeoutMs5000: 25 } as const;
 const LIMIT = 257;

@@ -14,7 +14,7 @@ type Recorded = {
   readonly first: readonly (readonly [number, number] | null)[];
 };
 
-const recorded: readonly Recorded[] = readFileSync(new URL('testdata/google-re2.jsonl', import.meta.url), 'utf8')
+const recorded: readonly Recorded[] = readFileSync(new URL('../testdata/google-re2.jsonl', import.meta.url), 'utf8')
   .trimEnd()
   .split('\n')
   .map((line) => JSON.parse(line));

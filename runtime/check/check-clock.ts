@@ -1,0 +1,43 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '#kit/time/clock';
+
+/** Milliseconds that engine passes of one check may run before they yield to the event loop. */
+export const sliceMs = 1;
+
+/**
+ * The time of one check on the monotonic clock: its deadline, when its engine passes last yielded, and the last reading
+ * of the clock. A reading costs as much as a short pass, so readings are shared.
+ */
+export type CheckClock = { readonly clock: Clock; readonly deadline: number; since: number; now: number };
+
+export function startCheckClock(clock: Clock, deadline: number): CheckClock {
+  const now = clock.now();
+  return { clock, deadline, since: now, now };
+}
+
+/** Reads the clock. */
+export function look(time: CheckClock): number {
+  time.now = time.clock.now();
+  return time.now;
+}
+
+/**
+ * Yields to the event loop between engine passes. The engine cannot be interrupted, so other requests, timers and the
+ * deadline are handled here only.
+ */
+export async function yieldToEventLoop(time: CheckClock): Promise<void> {
+  // The first immediate may run before due timers and pending reads; the second runs after them.
+  await setImmediate();
+  await setImmediate();
+  time.since = look(time);
+}
+
+/** Whether the passes have used their slice, by the last reading. */
+export function mustYield({ since, now }: CheckClock): boolean {
+  return now - since >= sliceMs;
+}
+
+/** Whether the deadline has passed, by the last reading. */
+export function isPastDeadline({ deadline, now }: CheckClock): boolean {
+  return now >= deadline;
+}
