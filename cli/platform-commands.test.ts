@@ -140,7 +140,7 @@ describe('get and describe', () => {
     });
     expect(await run(['get', 'mb', 'Capitals'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('"Capitals" is no name of a resource: it must be a DNS name in lower case'),
+      stderr: expect.stringContaining('"Capitals" is not a valid name: it must be a DNS name in lower case'),
     });
   });
 });
@@ -248,7 +248,7 @@ describe('revisions', () => {
     expect(await ask()).toBe(6);
     expect((await run(['history', 'steps'])).stdout).toMatch(/^REVISION .*\n2 .* stepping\n1 .* -\n$/);
     const back = await run(['rollback', 'stepping', '--wait']);
-    expect(back.stdout).toBe('ModelBinding stepping wants revision 1\nModelBinding stepping is applied\n');
+    expect(back.stdout).toBe('ModelBinding stepping set to revision 1\nModelBinding stepping is applied\n');
     expect(await ask()).toBe(0);
     expect((await run(['rollback', 'stepping', '--to-revision', '2', '--wait'])).code).toBe(0);
     expect(await ask()).toBe(6);
@@ -264,7 +264,7 @@ describe('revisions', () => {
     await apply(policyText({ name: 'broken', request: patternRule('open', '(') }));
     await apply(bindingText('wandering', 'broken', 1));
     const back = await run(['rollback', 'wandering', '--wait']);
-    expect(back.stdout).toBe('ModelBinding wandering wants revision 1 of held\nModelBinding wandering is applied\n');
+    expect(back.stdout).toBe('ModelBinding wandering set to revision 1 of held\nModelBinding wandering is applied\n');
     expect((await run(['chat', 'wandering', '--message', 'year 2024'])).code).toBe(6);
   });
 
@@ -326,14 +326,14 @@ describe('revisions', () => {
     });
     await apply(policyText({ name: 'told', request: patternRule('digits', '[0-9]{4}') }));
     expect((await run(['apply-revision', 'telling', '--wait'])).stdout).toBe(
-      'ModelBinding telling wants revision 2\nModelBinding telling is applied\n',
+      'ModelBinding telling set to revision 2\nModelBinding telling is applied\n',
     );
     const { stdout } = await run(['diff', 'told', '1', '2']);
     expect(stdout).toMatch(/^--- told revision 1\t/);
     expect(stdout).toContain('\n+          pattern: "[0-9]{4}"\n');
     expect(await json('diff', 'told')).toMatchObject({ from: 1, to: 2, isSame: false, diff: stdout });
     const other = await run(['apply-revision', 'telling', '1', '--policy', 'guarded-chat', '--wait']);
-    expect(other.stdout).toContain('ModelBinding telling wants revision 1 of guarded-chat\n');
+    expect(other.stdout).toContain('ModelBinding telling set to revision 1 of guarded-chat\n');
   });
 
   test('why says what is wrong and what to do, with the words of this command line', async () => {

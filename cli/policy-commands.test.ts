@@ -51,7 +51,7 @@ describe('files that are wrong name their place', () => {
     ['not YAML', 'kind: [GuardrailPolicy', /p\.yaml: document 1, line \d+: /],
     ['two equal keys', 'kind: GuardrailPolicy\nkind: ModelBinding\n', /p\.yaml: document 1, line 2: .*unique/i],
     ['an unknown kind', 'apiVersion: v1\nkind: Pod\n', /p\.yaml: document 1, line 2: kind must be one of/],
-    ['nothing', '# empty\n', /p\.yaml: there is no document/],
+    ['nothing', '# empty\n', /p\.yaml: no document to apply/],
     [
       'an unknown field',
       `${policyText({})}  colour: red\n`,
@@ -83,9 +83,9 @@ describe('files that are wrong name their place', () => {
     using folder = temporaryFolder();
     const binding = readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8');
     const none = await runCli(['policy', 'test', folder.write('b.yaml', binding)]);
-    expect(none.stderr).toContain('there is no GuardrailPolicy in it');
+    expect(none.stderr).toContain('holds no GuardrailPolicy');
     const two = folder.write('two.yaml', `${policyText({})}---\n${policyText({ name: 'other' })}`);
-    expect((await runCli(['check', '--policy', two, 'x'])).stderr).toContain('there are 2 policies in it');
+    expect((await runCli(['check', '--policy', two, 'x'])).stderr).toContain('holds 2 policies');
     expect((await runCli(['check', '--policy', '/no/such', 'x'])).code).toBe(3);
   });
 });

@@ -40,28 +40,28 @@ const refusal = (changed: string): string => {
   } catch (error) {
     return error instanceof Error ? error.message : '';
   }
-  return 'taken';
+  return 'accepted';
 };
 
-describe('a backup in a file', () => {
-  test('is read as it was written, and is a list as kubectl knows it', () => {
+describe('a backup file', () => {
+  test('a backup is read as it was written, and is a List that kubectl can read', () => {
     expect(read(text)).toEqual(backup);
     expect(JSON.parse(text)).toMatchObject({ apiVersion: 'v1', kind: 'List', items: objects });
     expect(read(writeBackup({ ...backup, objects: [] }).toString('utf8')).objects).toEqual([]);
   });
 
-  test('that was cut off anywhere is refused', () => {
+  test('a backup that was cut off anywhere is refused', () => {
     for (let length = 0; length < text.length - 1; length += 7) {
       expect(refusal(text.slice(0, length))).toMatch(/is not a backup|was cut off/);
     }
   });
 
   test.each([
-    ['a line is missing', text.replace(/^.*RuntimeWorkload.*\n/m, ''), /holds 1 objects, and 2 were written/],
+    ['a line is missing', text.replace(/^.*RuntimeWorkload.*\n/m, ''), /holds 1 of 2 objects/],
     [
       'an object is of no kind of a backup',
       text.replace('"RuntimeWorkload"', '"GatewayReport"'),
-      /line 2: this is no object of a backup/,
+      /line 2: this is not an object of a backup/,
     ],
     ['an object is wrong', text.replace('"replicas":1', '"replicas":0'), /line 2: spec\.replicas /],
     [
@@ -69,15 +69,15 @@ describe('a backup in a file', () => {
       text.replace('"token":""', '"token":"","x":1'),
       /line 3: spec\.x unknown field/,
     ],
-    ['the format is another one', text.replace('"format":1', '"format":2'), /one of another version/],
+    ['the format is another one', text.replace('"format":1', '"format":2'), /is not a backup of this version/],
     ['it is a list of another program', '{"apiVersion":"v1","kind":"List","items":[\n]}\n', /is not a backup/],
     ['it is empty', '', /is not a backup/],
-  ])('is refused where %s', (_what, changed, sentence) => {
+  ])('a backup is refused if %s', (_what, changed, sentence) => {
     expect(refusal(changed)).toMatch(sentence);
   });
 });
 
-describe('what a backup keeps of an object', () => {
+describe('an object in a backup', () => {
   const stored = (metadata: object = {}, more: object = {}): Stored<Resource> =>
     ({
       apiVersion,
@@ -96,7 +96,7 @@ describe('what a backup keeps of an object', () => {
       ...more,
     }) as Stored<Resource>;
 
-  test('is what no server sets anew: no owner, no version, when it was made as an annotation', () => {
+  test('an object is saved without owner and version, with its creation time as an annotation', () => {
     expect(backupObject(stored())).toEqual({
       apiVersion,
       kind: 'ModelBinding',
@@ -107,7 +107,7 @@ describe('what a backup keeps of an object', () => {
     expect(again.metadata.annotations).toEqual({ [createdAnnotation]: '2020-01-01T00:00:00Z', x: 'y' });
   });
 
-  test('of the status of a binding is what became of its applications, and no condition', () => {
+  test('the status of a binding is saved with its applications and without conditions', () => {
     const status = {
       conditions: [{ type: 'Ready' }],
       observedGeneration: 3,
@@ -118,7 +118,7 @@ describe('what a backup keeps of an object', () => {
     expect(backupObject(stored({}, { kind: 'GuardrailPolicy', status }))).not.toHaveProperty('status');
   });
 
-  test('that is going is that it is going, where we hold it; what only others hold is gone', () => {
+  test('an object under deletion is saved as such only while the finalizer of the operator holds it', () => {
     const deletionTimestamp = '2026-01-02T00:00:00Z';
     const held = stored({ deletionTimestamp, finalizers: ['x/y', operatorFinalizer] });
     expect(isKept(held)).toBe(true);

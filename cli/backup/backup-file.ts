@@ -7,7 +7,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { backupKinds } from './backup-object.ts';
 
 const format = 1;
-/** As many problems as one message lists. */
+/** The number of problems that one message lists. */
 const maxProblems = 20;
 
 export type Backup = {
@@ -29,8 +29,8 @@ const headerSchema = z.object({
 });
 
 /**
- * A backup as a file: a list as kubectl knows it, with each object in a line of its own, so that no whole of it has to
- * be one string.
+ * The backup as a `List` that kubectl can read, with one object on each line, so that a large backup is never one
+ * string.
  */
 export function writeBackup({ namespace, takenAt, objects }: Backup): Buffer {
   const header = { apiVersion: 'v1', kind: 'List', backup: { format, namespace, takenAt, objects: objects.length } };
@@ -40,14 +40,14 @@ export function writeBackup({ namespace, takenAt, objects }: Backup): Buffer {
 }
 
 /**
- * Reads a backup and judges every object of it.
+ * Reads a backup and validates every object.
  * @throws CliError usage that names file, line and field
  */
 export function readBackup(path: string, bytes: Buffer): Backup {
   const lines = linesOf(bytes);
   const header = readHeader(path, lines[0] ?? '');
   if (lines.at(-1) !== ']}') {
-    throw new CliError('usage', `${path}: the end of the backup is missing: it was cut off, take another one.`);
+    throw new CliError('usage', `${path}: the end of the backup is missing: the file was cut off. Use a complete one.`);
   }
   const problems: string[] = [];
   const objects: Resource[] = [];
@@ -58,7 +58,7 @@ export function readBackup(path: string, bytes: Buffer): Backup {
   }
   const { namespace, takenAt, objects: count } = header.backup;
   if (problems.length === 0 && objects.length !== count) {
-    problems.push(`${path}: it holds ${objects.length} objects, and ${count} were written: lines are missing.`);
+    problems.push(`${path}: it holds ${objects.length} of ${count} objects: lines are missing.`);
   }
   if (problems.length > 0) throw new CliError('usage', problems.slice(0, maxProblems).join('\n'));
   return { namespace, takenAt, objects };
@@ -67,17 +67,17 @@ export function readBackup(path: string, bytes: Buffer): Backup {
 function readHeader(path: string, line: string): z.infer<typeof headerSchema> {
   const read = headerSchema.safeParse(parseJson(`${line}]}`));
   if (read.success) return read.data;
-  throw new CliError('usage', `${path} is not a backup, or one of another version: give the file that backup wrote.`);
+  throw new CliError('usage', `${path} is not a backup of this version: give the file that the command backup wrote.`);
 }
 
-type ObjectReading =
+type ParsedObject =
   | { readonly kind: 'object'; readonly object: Resource }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
-function readObject(line: string): ObjectReading {
+function readObject(line: string): ParsedObject {
   const value = parseJson(line.replace(/,$/, '')) as Partial<Resource> | undefined;
   const kind = backupKinds.find((one) => one.kind === value?.kind && value.apiVersion === apiVersion);
-  if (kind === undefined) return { kind: 'problems', problems: ['this is no object of a backup'] };
+  if (kind === undefined) return { kind: 'problems', problems: ['this is not an object of a backup'] };
   const read = schemaOf(kind).safeParse(value);
   if (read.success) return { kind: 'object', object: value as Resource };
   const problems = fieldProblems(read.error, value).map(({ field, message }) => `${field} ${message}`);

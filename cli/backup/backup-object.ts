@@ -2,7 +2,7 @@ import { createdAnnotation, type Kind, kinds, operatorFinalizer } from '#resourc
 import type { Metadata, Resource, Stored } from '#resources/metadata';
 import type { ModelBindingStatus } from '#resources/model-binding';
 
-/** The kinds of a backup in the order in which they are restored (DESIGN section 10): history comes first. */
+/** The kinds of a backup in restore order: revisions first, because the others refer to them. */
 export const backupKinds: readonly Kind[] = [
   kinds.policyRevision,
   kinds.guardrailPolicy,
@@ -12,8 +12,8 @@ export const backupKinds: readonly Kind[] = [
 ];
 
 /**
- * What a backup keeps of an object: nothing that the server of elsewhere sets anew, no owner, and of the status only
- * what cannot be observed again, which is what became of the newest applications of a binding.
+ * The part of an object that a backup holds: no field that another server sets again, no owner, and of the status only
+ * the records of a binding's newest applications, which cannot be observed again.
  */
 export function backupObject({ apiVersion, kind, metadata, spec, status }: Stored<Resource>): Resource {
   const lasting = kind === kinds.modelBinding.kind ? lastingStatus(status as ModelBindingStatus | undefined) : {};
@@ -26,7 +26,7 @@ export function backupObject({ apiVersion, kind, metadata, spec, status }: Store
   };
 }
 
-/** An object that is going and that nothing of ours holds is gone for a backup. */
+/** An object under deletion is kept only while the operator's finalizer holds it. */
 export function isKept({ metadata }: Stored<Resource>): boolean {
   return metadata.deletionTimestamp === undefined || isHeld(metadata);
 }

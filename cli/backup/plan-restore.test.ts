@@ -14,12 +14,12 @@ const wanted = [object('PolicyRevision', 'a'), object('ModelBinding', 'a', { x: 
 const [revision, binding] = wanted as [Resource, Resource];
 
 describe('a restore', () => {
-  test('makes everything in an empty place, and nothing where everything is there', () => {
+  test('a restore creates everything in an empty namespace, and nothing if everything exists', () => {
     expect(planRestore(wanted, [])).toEqual({ create: wanted, present: [], problems: [] });
     expect(planRestore(wanted, there(...wanted))).toEqual({ create: [], present: wanted, problems: [] });
   });
 
-  test('that was interrupted makes the rest; members in another order are the same object', () => {
+  test('an interrupted restore creates the rest; the order of members does not matter', () => {
     expect(planRestore(wanted, there(revision))).toEqual({ create: [binding], present: [revision], problems: [] });
     const written = object('ModelBinding', 'a', { y: 2, x: 1 });
     const stored = object('ModelBinding', 'a', { x: 1, y: 2 });
@@ -30,19 +30,19 @@ describe('a restore', () => {
     [
       'an object that is not in the backup',
       object('ModelBinding', 'b'),
-      'ModelBinding b is there and not in the backup',
+      'ModelBinding b exists and is not in the backup',
     ],
     [
-      'one that says something else',
+      'an object with another spec',
       object('ModelBinding', 'a', { x: 2 }),
-      'ModelBinding a is there and says something else',
+      'ModelBinding a exists and differs from the backup',
     ],
     [
-      'one of another id',
+      'an object with another id',
       object('ModelBinding', 'a', { x: 1 }, 'j'),
-      'ModelBinding a is there and says something else',
+      'ModelBinding a exists and differs from the backup',
     ],
-  ])('is held up by %s', (_what, found, problem) => {
+  ])('%s prevents a restore', (_what, found, problem) => {
     expect(planRestore(wanted, there(found)).problems).toEqual([expect.stringContaining(problem)]);
   });
 });

@@ -3,15 +3,15 @@ import { idLabel } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 
 export type RestorePlan = {
-  /** Objects that are not there. */
+  /** Objects that do not exist. */
   readonly create: readonly Resource[];
-  /** Objects that are there already, as they are to be: an earlier restore brought them. */
+  /** Objects that an earlier restore created. */
   readonly present: readonly Resource[];
-  /** Why nothing is to be written; empty where nothing stands against it. */
+  /** Why nothing may be written; empty if the restore can start. */
   readonly problems: readonly string[];
 };
 
-/** What a restore has to do in a place that may hold a part of the backup already. */
+/** Plans a restore into a namespace that may hold a part of the backup already. */
 export function planRestore(wanted: readonly Resource[], existing: readonly Stored<Resource>[]): RestorePlan {
   const there = new Map(existing.map((object) => [keyOf(object), object]));
   const keys = new Set(wanted.map(keyOf));
@@ -24,13 +24,13 @@ export function planRestore(wanted: readonly Resource[], existing: readonly Stor
     create: wanted.filter((object) => !there.has(keyOf(object))),
     present: wanted.filter((object) => there.has(keyOf(object))),
     problems: [
-      ...foreign.map((name) => `${name} is there and not in the backup`),
-      ...different.map((object) => `${nameOf(object)} is there and says something else than in the backup`),
+      ...foreign.map((name) => `${name} exists and is not in the backup`),
+      ...different.map((object) => `${nameOf(object)} exists and differs from the backup`),
     ],
   };
 }
 
-/** Whether a stored object is the one of the backup. */
+/** Whether a stored object equals the one of the backup. */
 export function isSame(wanted: Resource, found: Stored<Resource>): boolean {
   const id = (object: Resource): string | undefined => object.metadata.labels?.[idLabel];
   return sameJson(wanted.spec, found.spec) && id(wanted) === id(found);

@@ -8,22 +8,22 @@ import type { ModelBindingStatus } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 import { isSame, nameOf } from './plan-restore.ts';
 
-/** Objects that are written at the same time. */
+/** Objects that are written in parallel. */
 const width = 8;
 const maxAttempts = 5;
 const pauseMs = 500;
-/** How often progress is told within a kind. */
+/** Objects between two progress messages. */
 const tellEvery = 500;
 
 export type Restored = {
-  /** Whether the records of applications could be brought back, which takes the right to write a status. */
+  /** Whether the records of applications were restored, which needs the right to write a status. */
   readonly withRecords: boolean;
 };
 
 /**
- * Brings objects of one kind back, each as the backup says: with its records, and going where it was going. What an
- * earlier, interrupted restore did is found done.
- * @throws CliError conflict where somebody else made an object of the name, KubeError
+ * Restores objects of one kind with their records, and deletes again those that were under deletion. Objects that an
+ * interrupted restore created are accepted.
+ * @throws CliError conflict if a different object of that name exists, KubeError
  */
 export async function restoreObjects(
   client: KubeClient,
@@ -45,7 +45,7 @@ export async function restoreObjects(
   return { withRecords };
 }
 
-/** @returns whether its records are back */
+/** @returns whether its records were restored */
 async function restoreOne(client: KubeClient, kind: Kind, object: Resource): Promise<boolean> {
   const { deletionTimestamp, ...metadata } = object.metadata;
   const { status, ...rest } = object;
@@ -56,7 +56,7 @@ async function restoreOne(client: KubeClient, kind: Kind, object: Resource): Pro
   return withRecords;
 }
 
-/** Whether a try whose answer was lost did it is seen by what is there. */
+/** An attempt whose answer was lost may have created the object. */
 async function createOrFind(client: KubeClient, kind: Kind, object: Resource): Promise<Stored<Resource>> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -65,10 +65,10 @@ async function createOrFind(client: KubeClient, kind: Kind, object: Resource): P
       if (isKubeError(error, 'already_exists')) {
         const found = await client.get(kind, object.metadata.name);
         if (found !== undefined && isSame(object, found)) return found;
-        throw new CliError('conflict', `Somebody else made ${nameOf(object)} meanwhile.`, { cause: error });
+        throw new CliError('conflict', `${nameOf(object)} was created by another client meanwhile.`, { cause: error });
       }
-      const mayPass = isKubeError(error, 'network', 'unavailable', 'too_many_requests');
-      if (!mayPass || attempt === maxAttempts) throw error;
+      const isRetryable = isKubeError(error, 'network', 'unavailable', 'too_many_requests');
+      if (!isRetryable || attempt === maxAttempts) throw error;
     }
     await delay(pauseMs * attempt);
   }

@@ -6,17 +6,17 @@ import { CliError } from '../errors/cli-error.ts';
 import type { Backup } from './backup-file.ts';
 import { backupKinds, backupObject, isKept } from './backup-object.ts';
 
-/** How often everything is read again when something was written meanwhile. */
-const maxReadings = 5;
+/** Attempts while resources are being changed. */
+const maxAttempts = 5;
 
 /**
- * Reads everything that a backup holds, as it was at one time: what may change is read twice, until both readings say
- * the same. Revisions come last; they are never changed or removed, so that each one that is referred to is there.
- * @throws CliError conflict where it goes on changing
+ * Reads a consistent backup: changeable kinds are read until two reads in a row are equal. Revisions are read last; they
+ * are never changed or removed, so every revision that is referred to is included.
+ * @throws CliError conflict if the resources keep changing
  */
 export async function takeBackup(client: KubeClient, now: Date): Promise<Backup> {
   const changing = backupKinds.filter((kind) => kind !== kinds.policyRevision);
-  for (let reading = 1; reading <= maxReadings; reading += 1) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const objects = new Map<Kind, readonly Stored<Resource>[]>();
     for (const kind of changing) objects.set(kind, (await listAll(client, kind)).items);
     if (!(await isUnchanged(client, objects))) continue;
@@ -30,7 +30,7 @@ export async function takeBackup(client: KubeClient, now: Date): Promise<Backup>
   }
   throw new CliError(
     'conflict',
-    'The resources went on changing while they were read: repeat the command when nothing is being applied.',
+    'The resources kept changing while they were read: repeat the command when nothing is being applied.',
   );
 }
 
@@ -49,7 +49,7 @@ function withoutContent(object: Stored<Resource>): Stored<Resource> {
   return { ...object, spec: undefined, status: undefined };
 }
 
-/** What a write of more than the status changes. */
+/** The metadata that every write changes, except one to the status. */
 function stateOf({ metadata }: Stored<Resource>): string {
   const { name, uid, generation, deletionTimestamp, labels, annotations, finalizers } = metadata;
   return JSON.stringify([name, uid, generation, deletionTimestamp, labels, annotations, finalizers]);

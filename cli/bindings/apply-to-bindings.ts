@@ -8,17 +8,17 @@ import type { WaitOption } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions } from '../output/format.ts';
 import { writeJson, writeText, writeYaml } from '../output/write.ts';
 import { waitApplied } from './wait-applied.ts';
-import { wants, writeApplication } from './write-application.ts';
+import { desiredText, writeApplication } from './write-application.ts';
 
-export type Wanted = { readonly binding: Stored<ModelBinding>; readonly guardrail: Guardrail };
+export type DesiredGuardrail = { readonly binding: Stored<ModelBinding>; readonly guardrail: Guardrail };
 
 /**
- * Asks for applications and, where that is wanted, waits until each is in force. One that cannot be had does not keep
- * the others from theirs; the first of those decides how the command ends.
+ * Writes the desired revision of each binding and, with --wait, waits until each is applied. A failure does not stop
+ * the others; the first failure decides the exit code.
  */
 export async function applyToBindings(
   client: KubeClient,
-  wanted: readonly Wanted[],
+  wanted: readonly DesiredGuardrail[],
   options: OutputOptions & WaitOption,
 ): Promise<void> {
   const format = formatOf(options);
@@ -30,7 +30,7 @@ export async function applyToBindings(
   for (const { binding, guardrail } of wanted) {
     await attempt(failures, async () => {
       written.push(await writeApplication(client, binding, guardrail));
-      say(`ModelBinding ${binding.metadata.name} wants ${wants(binding, guardrail)}`);
+      say(`ModelBinding ${binding.metadata.name} set to ${desiredText(binding, guardrail)}`);
     });
   }
   for (const binding of written) {
@@ -51,7 +51,7 @@ async function attempt(failures: unknown[], act: () => Promise<void>): Promise<v
   try {
     await act();
   } catch (error) {
-    // What the server does to one it does to all.
+    // These failures are not about one binding.
     if (isKubeError(error, 'network', 'unauthenticated', 'forbidden', 'unavailable')) throw error;
     failures.push(error);
   }

@@ -23,17 +23,17 @@ const generations = [generation('g-new', 'new'), generation('g-old', 'old')];
 
 const namesOf = (bindings: readonly Stored<ModelBinding>[], routes: readonly Stored<GatewayRoute>[]) => {
   const found = outdatedBindings('new', { bindings, routes, generations });
-  return { again: found.bindings.map(({ metadata }) => metadata.name), left: found.left };
+  return { again: found.bindings.map(({ metadata }) => metadata.name), skipped: found.skipped };
 };
 
 describe('of all bindings', () => {
-  test('those that run on another build are applied again, in order; what runs on this one is not', () => {
+  test('bindings on another build are applied again in order, bindings on this build are not', () => {
     const bindings = ['c', 'b', 'a'].map((name) => binding(name));
     const routes = [route('c', 'g-old'), route('b', 'g-new'), route('a', 'g-old')];
-    expect(namesOf(bindings, routes)).toEqual({ again: ['a', 'c'], left: [] });
+    expect(namesOf(bindings, routes)).toEqual({ again: ['a', 'c'], skipped: [] });
   });
 
-  test('one whose workload is gone is applied again', () => {
+  test('a binding whose workload does not exist is applied again', () => {
     expect(namesOf([binding('a')], [route('a', 'g-gone')]).again).toEqual(['a']);
   });
 
@@ -45,8 +45,8 @@ describe('of all bindings', () => {
       route('a', undefined, { guardrail: { mode: 'None' } }),
     ],
     ['is being deleted', binding('a', {}, { deletionTimestamp: 'now' }), route('a', 'g-old')],
-  ])('one that %s has nothing to move', (_what, one, its) => {
-    expect(namesOf([one], its === undefined ? [] : [its])).toEqual({ again: [], left: [] });
+  ])('a binding that %s is not selected', (_what, one, its) => {
+    expect(namesOf([one], its === undefined ? [] : [its])).toEqual({ again: [], skipped: [] });
   });
 
   test.each<readonly [string, object]>([
@@ -54,7 +54,7 @@ describe('of all bindings', () => {
     ['another profile', { contentProfile: 'q' }],
     ['another application', { apply: 'u' }],
     ['no guardrail', { guardrail: { mode: 'None' } }],
-  ])('one that asks for %s than it has is left alone', (_what, spec) => {
-    expect(namesOf([binding('a', spec)], [route('a', 'g-old')])).toEqual({ again: [], left: ['a'] });
+  ])('a binding that desires %s than is applied is skipped', (_what, spec) => {
+    expect(namesOf([binding('a', spec)], [route('a', 'g-old')])).toEqual({ again: [], skipped: ['a'] });
   });
 });

@@ -6,11 +6,11 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 export type Outdated = {
   /** Bindings whose application runs on another build. */
   readonly bindings: readonly Stored<ModelBinding>[];
-  /** Names of those that ask for something else than what runs: to apply them would change what they enforce. */
-  readonly left: readonly string[];
+  /** Names of those whose desired application differs from the current one: applying them would change the guardrail. */
+  readonly skipped: readonly string[];
 };
 
-/** The bindings whose processes are of another build than the one that is named, in the order of their names. */
+/** The bindings whose workload has another build, in the order of their names. */
 export function outdatedBindings(
   build: string,
   objects: {
@@ -32,11 +32,11 @@ export function outdatedBindings(
   };
   return {
     bindings: outdated.filter(isPinned),
-    left: outdated.filter((binding) => !isPinned(binding)).map((binding) => binding.metadata.name),
+    skipped: outdated.filter((binding) => !isPinned(binding)).map((binding) => binding.metadata.name),
   };
 }
 
-/** Whether the route pins what the binding asks for; the id of a policy is not known here, its application is. */
+/** Whether the route pins the desired application. The token tells policies apart: their ids are not known here. */
 function pins(route: GatewayRoute['spec'], { spec }: Stored<ModelBinding>): boolean {
   if (route.token !== (spec.apply ?? '') || route.contentProfile !== spec.contentProfile) return false;
   if (route.guardrail.mode === 'None' || spec.guardrail.mode === 'None') return false;

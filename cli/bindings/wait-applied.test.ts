@@ -29,22 +29,22 @@ function bindingOf(said: Said, record: Partial<Records[number]> | undefined, app
 const generationId = 'g';
 const late = { reason: 'progress_deadline_exceeded', generationId } as const;
 const rows: readonly (readonly [string, Said, Partial<Records[number]> | undefined, string])[] = [
-  ['in force', ['True', 'Applied'], { outcome: 'Applied', generationId }, 'applied'],
-  ['in force after a failure', ['True', 'Applied'], { reason: 'provider_unknown' }, 'applied'],
+  ['applied', ['True', 'Applied'], { outcome: 'Applied', generationId }, 'applied'],
+  ['applied after a failure', ['True', 'Applied'], { reason: 'provider_unknown' }, 'applied'],
   ['failed', ['False', 'BundleInvalid'], { reason: 'bundle_invalid' }, 'failed bundle_invalid'],
   [
-    'failed for want of a provider',
+    'failed because a provider is missing',
     ['False', 'ProviderUnknown'],
     { reason: 'provider_unknown' },
     'failed provider_unknown',
   ],
-  ['going on since it is approved', ['Unknown', 'Pending'], { reason: 'provider_unknown' }, 'pending'],
-  ['with replicas since then', ['Unknown', 'WaitingForReplicas'], { reason: 'provider_unknown' }, 'pending'],
-  ['late', ['Unknown', 'ProgressDeadlineExceeded'], late, 'failed progress_deadline_exceeded'],
-  ['not looked at', ['False', 'BundleInvalid', 1], undefined, 'pending'],
+  ['retried because the provider was approved', ['Unknown', 'Pending'], { reason: 'provider_unknown' }, 'pending'],
+  ['waiting for replicas after that retry', ['Unknown', 'WaitingForReplicas'], { reason: 'provider_unknown' }, 'pending'],
+  ['past its deadline', ['Unknown', 'ProgressDeadlineExceeded'], late, 'failed progress_deadline_exceeded'],
+  ['not processed yet', ['False', 'BundleInvalid', 1], undefined, 'pending'],
 ];
 
-test.each(rows)('an application that is %s, with a token and without', (_what, said, record, expected) => {
+test.each(rows)('the outcome of an application that is %s, with and without a token', (_what, said, record, expected) => {
   for (const apply of [undefined, 'token']) {
     const outcome = outcomeOf(bindingOf(said, record, apply));
     expect([outcome.kind, ...(outcome.kind === 'failed' ? [outcome.reason] : [])].join(' ')).toBe(expected);

@@ -5,14 +5,13 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 
-/** Between two looks; longer when it takes long, which an API server is thankful for. */
+/** Pause between two reads; it grows to limit the load on the API server. */
 const shortestPauseMs = 100;
 const longestPauseMs = 1_000;
 
 /**
- * Waits until a binding as it was written is applied.
- * @throws CliError refused with the reason when the application failed, conflict when somebody wrote another one
- * meanwhile, timeout
+ * Waits until the given generation of a binding is applied.
+ * @throws CliError refused if the application failed, conflict if the binding was changed meanwhile, timeout
  */
 export async function waitApplied(client: KubeClient, written: Stored<ModelBinding>, seconds: number): Promise<void> {
   const { name, generation, uid } = written.metadata;
@@ -20,7 +19,7 @@ export async function waitApplied(client: KubeClient, written: Stored<ModelBindi
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 1.2, longestPauseMs)) {
     const current = await client.get<ModelBinding>(kinds.modelBinding, name);
     if (current === undefined || current.metadata.uid !== uid || current.metadata.generation !== generation) {
-      throw new CliError('conflict', `The ModelBinding ${name} was changed by somebody else before it was applied.`);
+      throw new CliError('conflict', `The ModelBinding ${name} was changed before it was applied.`);
     }
     const outcome = outcomeOf(current);
     if (outcome.kind === 'applied') return;
@@ -39,7 +38,7 @@ type Outcome =
   | { readonly kind: 'failed'; readonly reason: string; readonly message: string }
   | { readonly kind: 'pending'; readonly message: string };
 
-/** What the operator says about the application that the spec wants. */
+/** The outcome of the application that the spec asks for. */
 export function outcomeOf({ spec, metadata, status }: Stored<ModelBinding>): Outcome {
   const said = (type: string) => status?.conditions?.find((condition) => condition.type === type);
   const applied = said('Applied');
@@ -51,11 +50,11 @@ export function outcomeOf({ spec, metadata, status }: Stored<ModelBinding>): Out
     return { kind: 'failed', reason: refused.reason, message: refused.message };
   }
   const last = status?.applications?.find(({ operationId }) => operationId === (spec.apply ?? ''));
-  // Before its route was written it may have failed for want of something: when that appears, it goes on.
+  // A failure before the route was written may be a missing dependency; it is retried when the dependency appears.
   const isLate = last?.outcome === 'Failed' && last.generationId !== undefined;
   if (isCurrent && (applied.status === 'False' || isLate)) {
     const { reason = applied.reason } = last?.outcome === 'Failed' ? last : {};
     return { kind: 'failed', reason, message: message ?? '' };
   }
-  return { kind: 'pending', message: message ?? 'the operator did not look at it yet' };
+  return { kind: 'pending', message: message ?? 'the operator has not processed it yet' };
 }

@@ -8,9 +8,8 @@ import type { Guardrail, ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 
 /**
- * Asks for an application: this guardrail, under a new token. Nothing is written where somebody changed the spec of the
- * binding since it was read.
- * @throws CliError conflict
+ * Starts an application: writes the guardrail and a new token.
+ * @throws CliError conflict if the spec of the binding has changed since it was read, or the binding is being deleted
  */
 export async function writeApplication(
   client: KubeClient,
@@ -19,7 +18,7 @@ export async function writeApplication(
 ): Promise<Stored<ModelBinding>> {
   const { name, deletionTimestamp } = binding.metadata;
   if (deletionTimestamp !== undefined) {
-    throw new CliError('conflict', `The ModelBinding ${name} is being deleted: nothing is applied to it any more.`);
+    throw new CliError('conflict', `The ModelBinding ${name} is being deleted: nothing can be applied to it.`);
   }
   const spec = { ...binding.spec, guardrail, apply: uuidv7() };
   try {
@@ -28,15 +27,15 @@ export async function writeApplication(
     if (!isKubeError(cause, 'precondition_failed', 'conflict')) throw cause;
     throw new CliError(
       'conflict',
-      `The ModelBinding ${name} was changed by somebody else meanwhile: look at it, and repeat the command.`,
+      `The ModelBinding ${name} was changed concurrently: read it again and repeat the command.`,
       { cause },
     );
   }
 }
 
-/** What a binding was told to want, in words. */
-export function wants({ spec }: Stored<ModelBinding>, guardrail: Guardrail): string {
-  if (guardrail.mode === 'None') return 'no policy';
+/** The new desired guardrail of a binding in words. */
+export function desiredText({ spec }: Stored<ModelBinding>, guardrail: Guardrail): string {
+  if (guardrail.mode === 'None') return 'UNGUARDED';
   const { name, revision } = guardrail.policyRef;
   const isOther = spec.guardrail.mode === 'None' || spec.guardrail.policyRef.name !== name;
   return isOther ? `revision ${revision} of ${name}` : `revision ${revision}`;

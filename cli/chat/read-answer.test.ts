@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../e2e/support/verifies.ts';
-import { type Answer, readBuffered, readStream } from './read-answer.ts';
+import { type ChatAnswer, readBuffered, readStream } from './read-answer.ts';
 
 const piece = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
 const fault = (type: string, code: string) => JSON.stringify({ error: { message: 'words', type, param: null, code } });
@@ -11,7 +11,7 @@ async function* cutInto(text: string, size: number): AsyncGenerator<Uint8Array> 
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function read(text: string, size = 7): Promise<Answer & { shown: string }> {
+async function read(text: string, size = 7): Promise<ChatAnswer & { shown: string }> {
   let shown = '';
   const answer = await readStream(cutInto(text, size), (part) => {
     shown += part;
@@ -19,8 +19,8 @@ async function read(text: string, size = 7): Promise<Answer & { shown: string }>
   return { ...answer, shown };
 }
 
-describe('a stream', () => {
-  test('is whole after [DONE], however it is cut', async () => {
+describe('a streamed answer', () => {
+  test('a stream is complete after [DONE], however its bytes are split', async () => {
     const text = `: comment\n\n${piece('Привет, ')}data: {"choices":[]}\r\n\r\n${piece('мир 🌍')}${done}`;
     for (let size = 1; size < 40; size += 1) {
       expect(await read(text, size)).toEqual({ text: 'Привет, мир 🌍', shown: 'Привет, мир 🌍', fault: undefined });
@@ -29,7 +29,7 @@ describe('a stream', () => {
 
   verifies(
     ['gateway:client:parses-error-events', 'gateway:client:marks-incomplete', 'gateway:client:no-success-from-partial'],
-    'with an error event in it is incomplete and no success, whatever came before or comes after',
+    'a stream with an error event is incomplete and no success, whatever precedes or follows it',
     async () => {
       for (const [type, code] of [
         ['guardrail_blocked', 'policy_denied'],
@@ -44,16 +44,16 @@ describe('a stream', () => {
   );
 
   test.each([
-    ['that just ends', piece('begun')],
-    ['that ends in an event', `${piece('begun')}data: [DO`],
-    ['of pieces that are no chunks', `${piece('begun')}data: {"x":1}\n\n${done}`],
-    ['of pieces that are no JSON', `${piece('begun')}data: {\n\n${done}`],
+    ['that ends early', piece('begun')],
+    ['that ends within an event', `${piece('begun')}data: [DO`],
+    ['with an event that is not a chunk', `${piece('begun')}data: {"x":1}\n\n${done}`],
+    ['with an event that is not JSON', `${piece('begun')}data: {\n\n${done}`],
     ['that is not UTF-8', `${piece('begun')}\ud800${done}`],
-  ])('%s is incomplete', async (_, text) => {
+  ])('a stream %s is incomplete', async (_, text) => {
     expect(await read(text)).toMatchObject({ text: 'begun', fault: { kind: 'upstream_error' } });
   });
 
-  test('that breaks is incomplete', async () => {
+  test('a stream whose connection breaks is incomplete', async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(piece('begun'));
       throw new TypeError('terminated');
@@ -64,7 +64,7 @@ describe('a stream', () => {
 });
 
 describe('a buffered answer', () => {
-  test('is its content, or the error that came in its place', () => {
+  test('a buffered answer is its content or its error', () => {
     const whole = JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'hi', refusal: null } }] });
     expect(readBuffered(200, whole)).toEqual({ text: 'hi', fault: undefined });
     expect(readBuffered(403, fault('guardrail_blocked', 'policy_denied')).fault?.kind).toBe('guardrail_blocked');

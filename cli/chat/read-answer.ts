@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** What ends an answer that is not whole. `blocked` and `failed` come from the guardrail, the rest from elsewhere. */
+/** Why an answer is incomplete. `guardrail_…` comes from the guardrail, the rest from the provider or the gateway. */
 export type AnswerFault = {
   readonly kind: 'guardrail_blocked' | 'guardrail_error' | 'upstream_error' | 'not_found' | 'unauthenticated' | 'other';
   readonly message: string;
 };
 
-/** An answer to its end: `text` is all of it only without a fault. */
-export type Answer = { readonly text: string; readonly fault: AnswerFault | undefined };
+/** `text` is the complete answer only if `fault` is absent. */
+export type ChatAnswer = { readonly text: string; readonly fault: AnswerFault | undefined };
 
 const errorSchema = z.looseObject({
   error: z.looseObject({ type: z.string(), message: z.string(), code: z.string().nullish() }),
@@ -23,21 +23,21 @@ const completionSchema = z.looseObject({
   ),
 });
 
-/** Reads a buffered answer, or the error that came in its place. */
-export function readBuffered(status: number, body: string): Answer {
+/** Reads a buffered answer or an error response. */
+export function readBuffered(status: number, body: string): ChatAnswer {
   const value = parse(body);
   if (status !== 200) return { text: '', fault: faultOf(value) ?? unreadable(`status ${status}`) };
   const read = completionSchema.safeParse(value);
-  if (!read.success) return { text: '', fault: unreadable('an answer that is no chat completion') };
+  if (!read.success) return { text: '', fault: unreadable('an answer that is not a chat completion') };
   const text = read.data.choices.map(({ message }) => `${message.content ?? ''}${message.refusal ?? ''}`).join('');
   return { text, fault: undefined };
 }
 
 /**
- * Reads a streamed answer and hands on each piece of its text. The answer is whole only when the stream says so at its
- * end; an error event in it, an early end or a broken connection makes it incomplete (document 1, section 4.7).
+ * Reads a streamed answer and passes each piece of text on. The answer is complete only after `[DONE]`; an error event,
+ * an early end or a broken connection makes it incomplete (gateway:client:marks-incomplete).
  */
-export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (text: string) => void): Promise<Answer> {
+export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (text: string) => void): Promise<ChatAnswer> {
   let text = '';
   try {
     for await (const data of eventsOf(bytes)) {
@@ -46,7 +46,7 @@ export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (text
       const fault = faultOf(value);
       if (fault !== undefined) return { text, fault };
       const chunk = chunkSchema.safeParse(value);
-      if (!chunk.success) return { text, fault: unreadable('a piece of a stream that cannot be read') };
+      if (!chunk.success) return { text, fault: unreadable('a stream event that cannot be read') };
       for (const { delta } of chunk.data.choices) {
         const piece = `${delta.content ?? ''}${delta.refusal ?? ''}`;
         if (piece === '') continue;
@@ -57,7 +57,7 @@ export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (text
   } catch {
     return { text, fault: { kind: 'upstream_error', message: 'the connection broke' } };
   }
-  return { text, fault: { kind: 'upstream_error', message: 'the stream ended before its end' } };
+  return { text, fault: { kind: 'upstream_error', message: 'the stream ended without [DONE]' } };
 }
 
 /** The data of each server-sent event. */

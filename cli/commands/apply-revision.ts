@@ -20,8 +20,8 @@ export function addApplyRevision(program: Command, source: ResourceSource): void
     .command('apply-revision')
     .description('apply a revision of a policy to a binding')
     .argument('<binding>', 'name of the binding')
-    .argument('[revision]', 'number of the revision (default: the newest one)', parseRevisionNumber)
-    .option('--policy <name>', 'the policy (default: the one that guards the binding)');
+    .argument('[revision]', 'the revision (default: the newest)', parseRevisionNumber)
+    .option('--policy <name>', 'the policy (default: the one that the binding names)');
   withWait(withOutput(withResourceOptions(command, source))).action(
     (name: string, revision: number | undefined, options: ApplyRevisionOptions) =>
       applyRevision(source, name, revision, options),

@@ -18,25 +18,25 @@ type GetOptions = ManagementOptions & OutputOptions;
 type ChangeOptions = GetOptions & WaitOption & IdempotencyOption & { readonly profile?: string };
 type RollbackOptions = ChangeOptions & { readonly toRevision?: number };
 
-const which = 'modelId, or on this machine the name of the binding';
+const which = 'modelId, or the name of the binding on this machine';
 
 export function addBinding(program: Command): void {
-  const binding = program.command('binding').description('what guards a model, over the management API');
+  const binding = program.command('binding').description('show and change the guardrail of a model through the management API');
   withOutput(withManagementOptions(binding.command('get')))
-    .description('show what a model wants, whether it is applied, and what serves it')
+    .description('show the desired and the current guardrail of a model')
     .argument('<model-binding>', which)
     .action(get);
-  change(binding, 'apply', 'apply a revision of a policy to a model', 'content profile (default: the current one)')
+  change(binding, 'apply', 'apply a revision of a policy to a model', 'content profile (default: the newest)')
     .argument('<guardrail-policy>', 'id or name of the policy')
-    .argument('[revision]', 'number of the revision (default: the latest one)', parseRevisionNumber)
+    .argument('[revision]', 'the revision (default: the latest)', parseRevisionNumber)
     .action(apply);
   withConfirm(
     change(binding, 'unbind', 'remove the guardrail of a model: its requests and answers are not checked any more'),
   ).action(unbind);
-  change(binding, 'rollback', 'apply an earlier revision of its policy to a model, as a new operation')
+  change(binding, 'rollback', 'apply an earlier revision of its policy to a model')
     .option(
       '--to, --to-revision <revision>',
-      'the revision (default: what serves, or the one before)',
+      'the revision (default: the one that serves if it is another one, else the previous number)',
       parseRevisionNumber,
     )
     .action(rollback);
@@ -46,7 +46,7 @@ function change(
   binding: Command,
   name: string,
   description: string,
-  about = 'content profile (default: the one that the model has)',
+  about = 'content profile (default: that of the model)',
 ): Command {
   const command = binding.command(name).description(description).argument('<model-binding>', which);
   const profile = new Option('--profile <profile>', about).choices(contentProfiles);
@@ -75,7 +75,7 @@ async function unbind(word: string, options: ChangeOptions & ConfirmOption): Pro
   });
 }
 
-/** None where the model is unguarded already. */
+/** Empty if the model is unguarded already. */
 function unbindEffects(word: string, { binding, observation: { serving } }: BindingRead): readonly string[] {
   const guard = [serving, binding].find((one) => typeof one?.policyRevision === 'number');
   if (guard === undefined || guard === null) return [];
@@ -96,7 +96,7 @@ async function keptProfile({ modelId }: BindingRead, opened: Opened, options: Ch
   return options.profile ?? (await contentProfileOf(opened, modelId, options));
 }
 
-/** What serves is what was applied last: it is the earlier one while what is wanted is not there. */
+/** While the desired revision is not applied, the earlier one is what serves. Otherwise it is the previous number. */
 function earlierThan(
   { modelId, binding, observation: { serving } }: BindingRead,
   asked: number | undefined,
@@ -116,7 +116,7 @@ function earlierThan(
 
 type Opened = ReturnType<typeof openManagement>;
 
-/** Reads the model, decides on what is read, and writes only if the model is still the same. */
+/** Reads the binding and writes with its ETag, so that a concurrent change makes the command fail. */
 async function write(
   word: string,
   options: ChangeOptions,

@@ -21,17 +21,17 @@ type BuildOptions = {
 };
 
 export function addBundleBuild(program: Command): void {
-  const bundle = program.command('bundle').description('work on bundles, the files that a runtime loads');
+  const bundle = program.command('bundle').description('build bundles, the files that a runtime loads');
   const command = bundle
     .command('build')
-    .description('build the bundle of a policy, judge it, write it and print its digest')
+    .description('build and validate the bundle of a policy, write it and print its digest')
     .requiredOption('--policy <file>', 'file with one GuardrailPolicy')
     .addOption(new Option('--profile <profile>', 'content profile').choices(contentProfiles).makeOptionMandatory())
     .requiredOption('--out <file>', 'file to write')
     .option('--policy-id <id>', 'id of the policy (default: its label, else derived from namespace and name)')
-    .option('--revision <revision>', 'revision of the policy, a text', '1')
+    .option('--revision <revision>', 'revision of the policy', '1')
     .option('--limits <file>', 'bundle limits (default: the example values of the contract)')
-    .option('--providers <file>', 'approved providers, for policies that name some');
+    .option('--providers <file>', 'approved providers (default: none)');
   withJson(command).action(build);
 }
 
@@ -53,5 +53,5 @@ async function build(options: BuildOptions): Promise<void> {
 
 function requireWord(option: string, value: string | undefined, schema: typeof bundlePolicySchema.shape.id): void {
   if (value === undefined || schema.safeParse(value).success) return;
-  throw new CliError('usage', `${option} must be a text of visible ASCII characters, not too long.`);
+  throw new CliError('usage', `${option} must have 1 to 128 visible ASCII characters.`);
 }

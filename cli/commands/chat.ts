@@ -1,6 +1,6 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { type Answer, type AnswerFault, readBuffered, readStream } from '../chat/read-answer.ts';
+import { type AnswerFault, type ChatAnswer, readBuffered, readStream } from '../chat/read-answer.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 import { withJson } from '../output/format.ts';
@@ -19,11 +19,11 @@ type ChatOptions = {
 export function addChat(program: Command): void {
   const command = program
     .command('chat')
-    .description('send one message to a model through the gateway and write its answer as it comes')
+    .description('send one message to a model through the gateway and print the answer')
     .argument('<model>', 'alias of a binding')
     .option('-m, --message <text>', 'the message (default: standard input)')
-    .option('--system <text>', 'a system message before it')
-    .option('--no-stream', 'ask for the whole answer at once')
+    .option('--system <text>', 'a system message before the message')
+    .option('--no-stream', 'do not stream the answer')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   withJson(command).action(chat);
 }
@@ -53,7 +53,7 @@ async function post(gateway: string, key: string, body: unknown): Promise<Respon
   }
 }
 
-async function read(response: Response, options: ChatOptions): Promise<Answer> {
+async function read(response: Response, options: ChatOptions): Promise<ChatAnswer> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   const show = options.json === true ? () => undefined : (piece: string) => process.stdout.write(piece);
   if (response.ok && isStream && response.body !== null) return readStream(response.body, show);
@@ -66,8 +66,8 @@ function exitOf({ kind }: AnswerFault): ExitName {
   return kind === 'other' ? 'failed' : kind;
 }
 
-/** Text that was written before is named as what it is: no answer. */
-function sentenceOf(model: string, { text }: Answer, { kind, message }: AnswerFault): string {
+/** Text that was printed before the error is marked as incomplete. */
+function sentenceOf(model: string, { text }: ChatAnswer, { kind, message }: AnswerFault): string {
   const incomplete = text === '' ? '' : 'The answer above is incomplete. ';
   switch (kind) {
     case 'guardrail_blocked':

@@ -20,10 +20,10 @@ type Result = JudgeVerdict['results'][number];
 export function addCheck(program: Command): void {
   const command = program
     .command('check')
-    .description('judge one text by the local rules of a policy file, without any server')
+    .description('check one text with the local rules of a policy file, without a server')
     .argument('[text]', 'the text (default: standard input)')
     .requiredOption('--policy <file>', 'file with one GuardrailPolicy')
-    .addOption(new Option('--stage <stage>', 'section that judges').choices(['request', 'response']).default('request'))
+    .addOption(new Option('--stage <stage>', 'section of the policy').choices(['request', 'response']).default('request'))
     .option('--role <role>', 'role of the message', 'user');
   withJson(withPolicyFileOptions(command)).action(check);
 }
@@ -38,7 +38,7 @@ async function check(given: string | undefined, options: CheckOptions): Promise<
     checks: [{ name: 'text', stage: options.stage, messages: [{ role: options.role, content }] }],
   });
   const [result] = verdict.results;
-  if (result === undefined) throw new CliError('failed', 'The judgement has no result.');
+  if (result === undefined) throw new CliError('failed', 'The check has no result.');
   if (options.json === true) writeJson(result);
   else writeText(describe(result));
   if (result.decision === 'Reject')
@@ -47,7 +47,7 @@ async function check(given: string | undefined, options: CheckOptions): Promise<
 }
 
 function describe(result: Result): string {
-  const skipped = result.skipped.map((rule) => `Not run, because it needs a provider: ${rule}`);
+  const skipped = result.skipped.map((rule) => `Skipped, because it needs a provider: ${rule}`);
   const masked = result.contents === undefined ? [] : [result.contents.join('\n')];
   const by = result.rules.length === 0 ? '' : ` (${named(result)})`;
   return [`${result.decision}${by}`, ...masked, ...skipped].join('\n');

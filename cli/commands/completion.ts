@@ -5,7 +5,7 @@ import { writeText } from '../output/write.ts';
 export function addCompletion(program: Command): void {
   program
     .command('completion')
-    .description('print completion for a shell: eval "$(portcullis completion bash)"')
-    .addArgument(new Argument('<shell>', 'shell to complete for').choices(shells))
+    .description('print the completion script of a shell: eval "$(portcullis completion bash)"')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .action((shell: Shell) => writeText(shellScripts[shell]));
 }

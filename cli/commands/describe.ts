@@ -13,7 +13,7 @@ type DescribeOptions = ResourceCommandOptions & OutputOptions;
 export function addDescribe(program: Command, source: ResourceSource): void {
   const command = program
     .command('describe')
-    .description('show one resource with its conditions in words')
+    .description('show one resource with its conditions')
     .argument('<kind>', 'such as guardrailpolicy, modelbinding, gp or mb')
     .argument('<name>', 'name of the resource');
   withOutput(withResourceOptions(command, source)).action((word: string, name: string, options: DescribeOptions) =>
@@ -30,7 +30,7 @@ async function describe(source: ResourceSource, word: string, name: string, opti
 
 const statusSchema = z.looseObject({ conditions: z.array(conditionSchema).optional() });
 
-/** A resource in words: what it is, what it wants, and what is the case. */
+/** Metadata, spec, status and conditions of a resource as text. */
 export function description({ kind, metadata, spec, status }: Stored<Resource>): string {
   const { conditions = [], ...rest } = statusSchema.catch({}).parse(status ?? {});
   const head = tableOf([

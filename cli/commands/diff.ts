@@ -16,19 +16,19 @@ type DiffOptions = ResourceCommandOptions & OutputOptions;
 export function addDiff(program: Command, source: ResourceSource): void {
   const command = program
     .command('diff')
-    .description('show what changed between two revisions of a policy, as YAML')
+    .description('show the difference between two revisions of a policy as YAML')
     .argument('<policy>', 'name of the policy')
-    .argument('[revision]', 'number of the one (default: the second newest)', parseRevisionNumber)
-    .argument('[other]', 'number of the other (default: the newest)', parseRevisionNumber);
+    .argument('[revision]', 'the first revision (default: the second newest)', parseRevisionNumber)
+    .argument('[other]', 'the second revision (default: the newest)', parseRevisionNumber);
   withOutput(withResourceOptions(command, source)).action(
     (policy: string, from: number | undefined, to: number | undefined, options: DiffOptions) =>
       showDiff(source, { policy, from, to }, options),
   );
 }
 
-type Asked = { readonly policy: string; readonly from: number | undefined; readonly to: number | undefined };
+type DiffArguments = { readonly policy: string; readonly from: number | undefined; readonly to: number | undefined };
 
-async function showDiff(source: ResourceSource, asked: Asked, options: DiffOptions): Promise<void> {
+async function showDiff(source: ResourceSource, asked: DiffArguments, options: DiffOptions): Promise<void> {
   await using resources = await source.open(options);
   const { client } = resources;
   const { policy } = asked;
@@ -36,11 +36,11 @@ async function showDiff(source: ResourceSource, asked: Asked, options: DiffOptio
   const before = await readRevision(client, policy, from);
   const after = await readRevision(client, policy, to);
   const diff = unifiedDiff(sideOf(before), sideOf(after));
-  const nothing = `Revision ${from} and revision ${to} of ${policy} say the same.`;
+  const nothing = `Revision ${from} and revision ${to} of ${policy} are equal.`;
   writeResult(formatOf(options), { policy, from, to, isSame: diff === '', diff }, () => (diff === '' ? nothing : diff));
 }
 
-async function numbersOf(client: KubeClient, { policy, from, to }: Asked): Promise<{ from: number; to: number }> {
+async function numbersOf(client: KubeClient, { policy, from, to }: DiffArguments): Promise<{ from: number; to: number }> {
   if (from !== undefined && to !== undefined) return { from, to };
   const [newest, second] = (await readRevisions(client, policy, withoutDefinition)).map(({ spec }) => spec.number);
   const before = from ?? second;

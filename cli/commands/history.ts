@@ -15,7 +15,7 @@ type HistoryOptions = ResourceCommandOptions & OutputOptions;
 export function addHistory(program: Command, source: ResourceSource): void {
   const command = program
     .command('history')
-    .description('list the revisions of a policy, newest first, and the bindings that each one guards')
+    .description('list the revisions of a policy, newest first, with the bindings that they guard')
     .argument('<policy>', 'name of the policy');
   withOutput(withResourceOptions(command, source)).action((policy: string, options: HistoryOptions) =>
     history(source, policy, options),

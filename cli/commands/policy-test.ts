@@ -11,7 +11,7 @@ export function addPolicyTest(policy: Command): void {
   const command = policy
     .command('test')
     .description(
-      'without any server: say whether the rules would be admitted, and run the tests of the policies in a file',
+      'validate the policies of a file and run their tests, without a server',
     )
     .argument('<file>', 'file with GuardrailPolicies');
   withJson(withPolicyFileOptions(command)).action(test);

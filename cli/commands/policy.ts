@@ -6,7 +6,7 @@ import { addPolicyTest } from './policy-test.ts';
 export function addPolicy(program: Command): void {
   const policy = program
     .command('policy')
-    .description('manage policies over the management API, or test policy files without any server');
+    .description('manage policies through the management API, or test policy files without a server');
   addPolicyReads(policy);
   addPolicyChanges(policy);
   addPolicyTest(policy);

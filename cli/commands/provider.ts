@@ -7,9 +7,9 @@ import { tableOf } from '../output/write.ts';
 type ListOptions = ManagementOptions & OutputOptions;
 
 export function addProvider(program: Command): void {
-  const provider = program.command('provider').description('external checks that policies may name');
+  const provider = program.command('provider').description('external checks that policies can use');
   withOutput(withManagementOptions(provider.command('list')))
-    .description('list the approved external checks, without their secrets')
+    .description('list the approved external checks, without secrets')
     .action(list);
 }
 

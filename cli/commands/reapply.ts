@@ -23,10 +23,10 @@ type ReapplyOptions = ResourceCommandOptions &
 export function addReapply(program: Command, source: ResourceSource): void {
   const command = program
     .command('reapply')
-    .description('apply the same revision once more: to one binding, to all, or to those that run on another build')
+    .description('apply the same revision again: to one binding, to all, or to those that run on another build')
     .argument('[binding]', 'name of the binding')
     .option('--all', 'every binding')
-    .option('--older-than <build>', 'every binding whose processes are of another build than this one');
+    .option('--older-than <build>', 'every binding whose workload has another build than this one');
   withWait(withOutput(withResourceOptions(command, source))).action(
     (name: string | undefined, options: ReapplyOptions) => reapply(source, name, options),
   );
@@ -35,7 +35,7 @@ export function addReapply(program: Command, source: ResourceSource): void {
 async function reapply(source: ResourceSource, name: string | undefined, options: ReapplyOptions): Promise<void> {
   const { all, olderThan } = options;
   if ([name, all, olderThan].filter((one) => one !== undefined).length !== 1) {
-    throw new CliError('usage', 'Name one binding, or say --all, or name a build with --older-than.');
+    throw new CliError('usage', 'Give the name of one binding, or --all, or --older-than with a build.');
   }
   await using resources = await source.open(options);
   const { client } = resources;
@@ -65,8 +65,8 @@ async function outdated(
   const { items: generations } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);
   const found = outdatedBindings(build, { bindings, routes, generations });
   if (!isForPeople(formatOf(options))) return found.bindings;
-  for (const name of found.left) {
-    writeText(`ModelBinding ${name} is left alone: what it asks for is not what is applied`);
+  for (const name of found.skipped) {
+    writeText(`ModelBinding ${name} is skipped: its desired revision is not the applied one`);
   }
   if (found.bindings.length === 0) writeText(`Every application runs on the build ${build}`);
   return found.bindings;

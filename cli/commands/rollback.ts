@@ -19,9 +19,9 @@ type RollbackOptions = ResourceCommandOptions & OutputOptions & WaitOption & { r
 export function addRollback(program: Command, source: ResourceSource): void {
   const command = program
     .command('rollback')
-    .description('apply an earlier revision of its policy to a binding')
+    .description('apply an earlier revision to a binding')
     .argument('<binding>', 'name of the binding')
-    .option('--to, --to-revision <n>', 'the revision (default: the one that was applied before)', parseRevisionNumber);
+    .option('--to, --to-revision <n>', 'the revision (default: the one that was applied before, of any policy)', parseRevisionNumber);
   withWait(withOutput(withResourceOptions(command, source))).action((name: string, options: RollbackOptions) =>
     rollback(source, name, options),
   );

@@ -15,7 +15,7 @@ type RuntimeOptions = {
 export function addRuntime(program: Command): void {
   program
     .command('runtime')
-    .description('run one guardrail runtime until it is told to stop')
+    .description('run one guardrail runtime until SIGINT or SIGTERM')
     .requiredOption('--bundle <file>', 'bundle to load')
     .requiredOption('--token-file <file>', 'file with the service token')
     .requiredOption('--listen <host:port>', 'address to listen on; port 0 takes a free one')
@@ -23,7 +23,7 @@ export function addRuntime(program: Command): void {
     .action(runtime);
 }
 
-/** The signals that a person or a supervisor sends reach the runtime once each: it has a group of its own. */
+/** The runtime has a process group of its own, so that each signal reaches it once. */
 async function runtime(options: RuntimeOptions): Promise<void> {
   const { secretsDir } = options;
   const child = spawn(process.execPath, [join(checkout, 'runtime/main.ts')], {
@@ -45,5 +45,5 @@ async function runtime(options: RuntimeOptions): Promise<void> {
   const [code, signal] = await once(child, 'exit');
   if (code === 0) return;
   const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
-  throw new CliError(code === 2 ? 'usage' : 'failed', `The runtime ended with ${how}; its reason stands above.`);
+  throw new CliError(code === 2 ? 'usage' : 'failed', `The runtime ended with ${how}: see its message above.`);
 }

@@ -20,10 +20,10 @@ type TestOptions = ResourceCommandOptions &
 export function addTest(program: Command, source: ResourceSource): void {
   const command = program
     .command('test')
-    .description('judge a policy here and run its tests: one of the platform, in its environment, or those of a file')
+    .description('validate a policy on this machine and run its tests: a policy of the platform, or those of a file')
     .argument('[policy]', 'name of a policy')
-    .option('-f, --filename <file>', 'file with GuardrailPolicies; no server is asked')
-    .option('--revision <n>', 'a recorded revision of the policy (default: as it stands)', parseRevisionNumber);
+    .option('-f, --filename <file>', 'file with GuardrailPolicies; no server is called')
+    .option('--revision <n>', 'a recorded revision (default: the current spec)', parseRevisionNumber);
   withOutput(withPolicyFileOptions(withResourceOptions(command, source))).action(
     (policy: string | undefined, options: TestOptions) => test(source, policy, options),
   );
@@ -32,11 +32,11 @@ export function addTest(program: Command, source: ResourceSource): void {
 async function test(source: ResourceSource, policy: string | undefined, options: TestOptions): Promise<void> {
   const { filename, revision } = options;
   if ((policy === undefined) === (filename === undefined)) {
-    throw new CliError('usage', 'Name one policy, or a file with --filename.');
+    throw new CliError('usage', 'Give the name of one policy, or a file with --filename.');
   }
   if (filename !== undefined) {
     if (revision !== undefined)
-      throw new CliError('usage', 'A policy in a file has no revisions: leave --revision out.');
+      throw new CliError('usage', 'A policy in a file has no revisions: remove --revision.');
     return testPolicies(readPolicies(filename), environmentOfFiles(options), { ...options, what: filename });
   }
   await using resources = await source.open(options);
@@ -45,7 +45,7 @@ async function test(source: ResourceSource, policy: string | undefined, options:
   await testPolicies([found], environment, { ...options, what: found.source });
 }
 
-/** A policy as it stands, or as one of its revisions recorded it. */
+/** The current policy, or one of its recorded revisions. */
 async function readPolicyOf(
   { client }: OpenedResources,
   name: string,
@@ -71,7 +71,7 @@ function environmentOfFiles({ providers, limits }: PolicyFileOptions): JudgedEnv
   return { approved: readProviders(providers), limits: readLimits(limits) };
 }
 
-/** That of the platform; a file that is given stands in the place of its part. */
+/** Providers and limits of the platform, each replaced by a given file. */
 async function environmentOf(resources: OpenedResources, options: PolicyFileOptions): Promise<JudgedEnvironment> {
   const { providers, limits } = options;
   if (providers !== undefined && limits !== undefined) return environmentOfFiles(options);

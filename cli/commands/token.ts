@@ -8,7 +8,7 @@ import { runningPlatform } from '../platform/running-platform.ts';
 import { firstAdministratorOf, orKeyError, signToken } from '../platform/sign-token.ts';
 
 const defaultSeconds = 3_600;
-/** A longer name is in no token that a verifier takes. */
+/** Verifiers refuse tokens with longer names. */
 const longestName = 255;
 
 type TokenOptions = {
@@ -22,16 +22,16 @@ type TokenOptions = {
 export function addToken(program: Command): void {
   const command = program
     .command('token')
-    .description('print one token of the development issuer, by default that of the first administrator')
-    .option('--subject <subject>', 'whom it names (default: the first administrator)', readName)
-    .option('--audience <audience>', 'for whom it is meant', readName, developmentIssuer.audience)
-    .option('--ttl <seconds>', 'how long it is valid', readSeconds, defaultSeconds)
+    .description('print a token of the development issuer')
+    .option('--subject <subject>', 'subject of the token (default: the first administrator)', readName)
+    .option('--audience <audience>', 'audience of the token', readName, developmentIssuer.audience)
+    .option('--ttl <seconds>', 'lifetime of the token', readSeconds, defaultSeconds)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   withJson(command).action(token);
   const rotation = command
     .command('rotate')
-    .description('have the development issuer sign with a new key; tokens of the keys before stay valid until they end')
-    .option('--revoke', 'take the keys before back: no token of theirs is valid any more')
+    .description('replace the signing key of the development issuer; existing tokens stay valid until they expire')
+    .option('--revoke', 'revoke the old keys: existing tokens become invalid')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   withJson(rotation).action((_options, invoked: Command) => rotate(invoked.optsWithGlobals()));
 }
@@ -45,11 +45,11 @@ async function rotate({ data, revoke = false, json }: RotateOptions): Promise<vo
   const { kid, published } = rotated;
   const signsFrom = rotated.signsFrom.toISOString();
   if (json === true) return writeJson({ kid, signsFrom, published, revoked: revoke });
-  writeText(`The development issuer signs with the key ${kid} from ${signsFrom} on; it publishes ${published}.`);
+  writeText(`From ${signsFrom} the development issuer signs with the key ${kid}. Published keys: ${published}.`);
   writeText(
     revoke
-      ? 'Tokens of the keys before are refused within 15 minutes.'
-      : 'Tokens of the keys before stay valid until they end.',
+      ? 'Tokens of the old keys are refused within 15 minutes.'
+      : 'Tokens of the old keys stay valid until they expire.',
   );
 }
 

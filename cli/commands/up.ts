@@ -12,7 +12,7 @@ import { waitUntilServed } from '../supervisor/wait-until-served.ts';
 import { watchApplyProblems } from '../supervisor/watch-apply-problems.ts';
 
 const defaultPort = 8_080;
-/** Both npm and the terminal hand on one Ctrl-C; what comes later is a second one. */
+/** npm and the terminal both deliver one Ctrl-C; a later signal is a second one. */
 const sameSignalMs = 1_000;
 
 type UpOptions = {
@@ -25,11 +25,11 @@ type UpOptions = {
 export function addUp(program: Command): void {
   program
     .command('up')
-    .description('start the standalone platform and keep it running until Ctrl-C')
+    .description('start the standalone platform and run it until Ctrl-C')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
-    .option('--port <n>', 'port of the gateway; 0 takes a free one', wholeNumber(0, 65_535), portFromEnvironment())
-    .option('--gateways <n>', 'number of gateway replicas, on ports that follow each other', wholeNumber(1, 8), 1)
-    .option('--no-management', 'without the policy management API and its database')
+    .option('--port <n>', 'port of the gateway; 0 chooses a free one', wholeNumber(0, 65_535), portFromEnvironment())
+    .option('--gateways <n>', 'number of gateway replicas, on consecutive ports', wholeNumber(1, 8), 1)
+    .option('--no-management', 'do not start the policy management API and its database')
     .action((options: UpOptions) => up(options));
 }
 
@@ -41,7 +41,7 @@ async function up(options: UpOptions): Promise<void> {
   refuseForeignFolder(data);
   using lock = lockOf(data);
   void lock;
-  const told = stopWhenTold();
+  const stopping = abortOnSignal();
   const isFirst = await prepareDirectory(data);
   await waitForOrphans(data, say);
   say(`data in ${data.root}${isFirst ? ' (new: the example was copied into apply/)' : ''}`);
@@ -51,22 +51,22 @@ async function up(options: UpOptions): Promise<void> {
   using logs = boundLogs(data.logs);
   void logs;
   try {
-    platform = await startPlatform({ ...options, data, say, signal: told });
+    platform = await startPlatform({ ...options, data, say, signal: stopping });
     const { addresses } = platform.status();
     const served = { api: addresses.api, admins: platform.admins() };
-    say('waiting until what is in the data directory is served');
-    await waitUntilServed(data, served, say, told);
-    if (!told.aborted) {
+    say('waiting for gateways and bindings');
+    await waitUntilServed(data, served, say, stopping);
+    if (!stopping.aborted) {
       platform.settled();
       say(`ready after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
       process.stdout.write(nextSteps(platform.status(), options.data));
     }
-    await aborted(told);
+    await aborted(stopping);
   } catch (error) {
-    if (!told.aborted) throw error;
+    if (!stopping.aborted) throw error;
   } finally {
     if (platform !== undefined) {
-      say('stopping: gateways first, then the operator with its workloads');
+      say('stopping the gateways, then the operator and its workloads');
       await platform.stop();
     }
     say('stopped');
@@ -81,18 +81,18 @@ function lockOf(data: DataDirectory): PlatformLock {
   throw new CliError('busy', `${who} runs on ${data.root}: stop it first, or choose another folder with --data.`);
 }
 
-/** Aborted by the first signal; another one that is not its echo ends everything at once. */
-function stopWhenTold(): AbortSignal {
+/** Aborted by the first signal. A second one, later than its echo, kills everything at once. */
+function abortOnSignal(): AbortSignal {
   const stop = new AbortController();
   let first = 0;
   function onSignal(): void {
     if (!stop.signal.aborted) {
       first = performance.now();
-      stop.abort(new DOMException('told to stop', 'AbortError'));
+      stop.abort(new DOMException('stopped by a signal', 'AbortError'));
       return;
     }
     if (performance.now() - first < sameSignalMs) return;
-    // The processes notice the end of their supervisor and end by themselves.
+    // The child processes exit when their supervisor is gone.
     process.kill(process.pid, 'SIGKILL');
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
@@ -103,7 +103,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
-    // An idle supervisor has nothing else that keeps it alive but its children.
+    // Keeps an idle supervisor alive.
     const alive = setInterval(() => undefined, 2 ** 30);
     signal.addEventListener('abort', () => clearInterval(alive), { once: true });
   });

@@ -1,4 +1,4 @@
-/** Exit codes of the command line. They are stable: scripts may rely on them. */
+/** Exit codes of the command line. They are stable: scripts can rely on them. */
 export const exitCodes = {
   ok: { code: 0, meaning: 'The command succeeded.' },
   failed: { code: 1, meaning: 'A failure without a code of its own.' },

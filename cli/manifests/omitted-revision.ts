@@ -7,13 +7,13 @@ import { CliError } from '../errors/cli-error.ts';
 type Loose = Readonly<Record<string, unknown>>;
 
 export type RevisionFiller = {
-  /** Stands a number in for a revision that a binding leaves out, so that the rest of it can be judged. */
+  /** Adds a placeholder for an omitted revision, so that the rest can be validated. */
   readonly complete: (document: unknown) => unknown;
-  /** The resource with the newest revision of its policy, when its writer left the revision out. */
+  /** Replaces the placeholder by the newest revision of the policy. */
   readonly fill: <R>(resource: R, client: KubeClient) => Promise<R>;
 };
 
-/** Lets a ModelBinding leave out `policyRef.revision`: then it means the newest one at the moment of applying. */
+/** A ModelBinding may omit `policyRef.revision`: it then gets the newest revision at the time of the apply. */
 export function createRevisionFiller(): RevisionFiller {
   const incomplete = new WeakMap<object, string>();
   return {
@@ -35,7 +35,7 @@ export function createRevisionFiller(): RevisionFiller {
 const recordingMs = 30_000;
 
 /**
- * The newest revision of a policy, once the operator has recorded the policy as it stands.
+ * Waits until the operator has recorded the current spec of a policy, and returns the number of that revision.
  * @throws CliError not_found, refused when the policy is not accepted, timeout
  */
 export async function newestRevision(client: KubeClient, name: string): Promise<number> {

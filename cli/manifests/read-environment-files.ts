@@ -3,7 +3,7 @@ import { type ProvidersFile, providersFileSchema } from '#contracts/providers';
 import { readSource, type Source } from './read-sources.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** The approved providers of a file; none when there is no file. @throws CliError that names file, line or field */
+/** The approved providers of a file; an empty list without a file. @throws CliError that names file, line or field */
 export function readProviders(path: string | undefined): ProvidersFile['providers'] {
   return path === undefined ? [] : readProvidersText(readSource(path));
 }
@@ -13,12 +13,12 @@ export function readProvidersText(source: Source): ProvidersFile['providers'] {
   return readYaml(source, providersFileSchema).providers;
 }
 
-/** Bundle limits of a file; what it leaves out has its default. @throws CliError that names file, line or field */
+/** Bundle limits of a file, with defaults for omitted ones. @throws CliError that names file, line or field */
 export function readLimits(path: string | undefined): BundleLimits {
   return path === undefined ? defaultBundleLimits : readLimitsText(readSource(path));
 }
 
-/** Bundle limits of a text; what it leaves out has its default. @throws CliError that names text, line or field */
+/** Bundle limits of a text, with defaults for omitted ones. @throws CliError that names text, line or field */
 export function readLimitsText(source: Source): BundleLimits {
   return { ...defaultBundleLimits, ...withoutUndefined(readYaml(source, bundleLimitsSchema.partial())) };
 }

@@ -5,18 +5,18 @@ import type { Source } from './read-sources.ts';
 
 export type ReadManifest = Manifest & { readonly source: string };
 
-/** As many problems as one message lists; who has more repairs these first. */
+/** The number of problems that one message lists. */
 const maxProblems = 20;
 
 export type ReadResourcesOptions = {
-  /** The namespace in which they are to be; any one when absent. */
+  /** The namespace that all resources must have; any if absent. */
   readonly namespace?: string;
-  /** Fills in what a writer may leave out, before a document is judged. */
+  /** Completes a document before it is validated. */
   readonly complete?: (document: unknown) => unknown;
 };
 
 /**
- * All resources of all texts; when one of them has a problem, none is returned.
+ * All resources of all texts, or none if any of them has a problem.
  * @throws CliError usage with every problem: text, document, line and field
  */
 export function readResources(sources: readonly Source[], options: ReadResourcesOptions = {}): readonly ReadManifest[] {
@@ -31,15 +31,12 @@ export function readResources(sources: readonly Source[], options: ReadResources
   const foreign = namespace === undefined ? [] : foreignNamespaces(resources, namespace);
   refuse([...problems, ...foreign, ...repeated(resources)]);
   if (resources.length === 0) {
-    throw new CliError('usage', `${sources.map(({ name }) => name).join(', ')}: there is no document to apply.`);
+    throw new CliError('usage', `${sources.map(({ name }) => name).join(', ')}: no document to apply.`);
   }
   return resources;
 }
 
-/**
- * Resources go into the namespace that was asked for, whatever else a text says.
- * @throws CliError usage with every text and document that says otherwise
- */
+/** @throws CliError usage with every document that names another namespace */
 export function refuseOtherNamespaces(resources: readonly ReadManifest[], namespace: string): void {
   refuse(foreignNamespaces(resources, namespace));
 }
@@ -59,7 +56,7 @@ function refuse(problems: readonly string[]): void {
   throw new CliError('usage', [...shown, ...rest].join('\n'));
 }
 
-/** Two texts cannot both say what one resource is. */
+/** One resource may not be defined by two texts. */
 function repeated(resources: readonly ReadManifest[]): readonly string[] {
   const first = new Map<string, string>();
   return resources.flatMap(({ source, document, kind, resource }) => {

@@ -8,7 +8,7 @@ export type Source = { readonly name: string; readonly bytes: Buffer };
 const manifestFile = /\.(ya?ml|json)$/;
 
 /**
- * The texts that `-f` names: a file, the YAML and JSON files of a folder in the order of their names, or standard
+ * Reads the argument of `-f`: a file, the YAML and JSON files of a folder in the order of their names, or standard
  * input for `-`.
  * @throws CliError not_found or usage that names the place
  */

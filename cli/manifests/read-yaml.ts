@@ -5,14 +5,14 @@ import { CliError } from '../errors/cli-error.ts';
 import type { Source } from './read-sources.ts';
 
 /**
- * One YAML or JSON document of a known shape; an empty text is one without members, as it is to the operator.
+ * Reads one YAML or JSON document with a schema. An empty text counts as an empty object, as in the operator.
  * @throws CliError usage that names text, line or field
  */
 export function readYaml<S extends z.ZodType>({ name, bytes }: Source, schema: S): z.infer<S> {
   const document = parseDocument(bytes.toString('utf8'), { uniqueKeys: true, stringKeys: true });
   const [fault] = document.errors;
   if (fault !== undefined) {
-    throw new CliError('usage', `${name}: line ${fault.linePos?.[0].line ?? 1}: this is not YAML (${fault.code}).`);
+    throw new CliError('usage', `${name}: line ${fault.linePos?.[0].line ?? 1}: invalid YAML (${fault.code}).`);
   }
   const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   const read = schema.safeParse(value);

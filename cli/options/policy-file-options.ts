@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { contentProfiles, currentProfile } from '#contracts/profiles';
 
-/** Options of the commands that judge a policy file without any server. */
+/** Options of the commands that validate a policy without a server. */
 export type PolicyFileOptions = {
   readonly profile: string;
   readonly limits?: string;

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ResourceSource, SourceOptions } from '../resources/resource-source.ts';
 
-/** Options of every command that speaks to a server of resources. */
+/** Options of every command that calls a resource server. */
 export type ResourceCommandOptions = SourceOptions;
 
 const defaultSeconds = 10;
@@ -12,7 +12,7 @@ export function withResourceOptions(command: Command, source: ResourceSource): C
 
 export function withRequestTimeout(command: Command): Command {
   return command.addOption(
-    new Option('--request-timeout <seconds>', 'how long one request may take')
+    new Option('--request-timeout <seconds>', 'timeout of one request')
       .argParser(readSeconds)
       .default(defaultSeconds),
   );

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-/** Seconds to wait; undefined when the command does not wait. */
+/** Timeout in seconds; undefined if the command does not wait. */
 export type WaitOption = { readonly wait?: number };
 
 const defaultSeconds = 60;
 
-export function withWait(command: Command, description = 'wait until it is applied everywhere'): Command {
+export function withWait(command: Command, description = 'wait until every ready gateway replica has applied it (default: 60 s)'): Command {
   return command.option('--wait [seconds]', description, readSeconds).hook('preAction', (_, action) => {
     if (action.getOptionValue('wait') === true) action.setOptionValue('wait', defaultSeconds);
   });

@@ -1,15 +1,15 @@
 import { type Command, Option } from 'commander';
 import { writeJson, writeText, writeYaml } from './write.ts';
 
-/** How a result is written; `text` and `wide` are for people. */
+/** Output format; `text` and `wide` are tables and sentences. */
 export type Format = 'text' | 'wide' | 'json' | 'yaml';
 
 export type OutputOptions = { readonly json?: boolean; readonly output?: Exclude<Format, 'text'> };
 
-/** Adds `-o json|yaml|wide` and `--json`, which is short for the first of them. */
+/** Adds `-o json|yaml|wide` and `--json`, the short form of `-o json`. */
 export function withOutput(command: Command): Command {
   return withJson(command).addOption(
-    new Option('-o, --output <format>', 'how to write the result').choices(['json', 'yaml', 'wide']),
+    new Option('-o, --output <format>', 'output format').choices(['json', 'yaml', 'wide']),
   );
 }
 
@@ -21,12 +21,12 @@ export function formatOf({ json, output }: OutputOptions): Format {
   return json === true ? 'json' : (output ?? 'text');
 }
 
-/** Whether progress may be written between results. */
+/** Whether progress is written as well as the result. */
 export function isForPeople(format: Format): boolean {
   return format === 'text' || format === 'wide';
 }
 
-/** Writes a value for programs, or the text of it for people. */
+/** Writes the value as JSON or YAML, or its text. */
 export function writeResult(format: Format, value: unknown, text: (isWide: boolean) => string): void {
   if (format === 'json') writeJson(value);
   else if (format === 'yaml') writeYaml(value);
@@ -35,7 +35,7 @@ export function writeResult(format: Format, value: unknown, text: (isWide: boole
 
 const jsonWords = new Set(['--json', '-ojson', '-o=json', '--output=json']);
 
-/** Whether a command line asks for JSON, wherever it has gone wrong otherwise. */
+/** Whether a command line asks for JSON, even if the rest of it is invalid. */
 export function asksForJson(args: readonly string[]): boolean {
   return args.some((word, at) => {
     if (jsonWords.has(word)) return true;

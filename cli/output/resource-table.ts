@@ -10,12 +10,12 @@ import { tableOf } from './write.ts';
 
 type Column<R extends Resource> = {
   readonly header: string;
-  /** Shown with `-o wide` alone. */
+  /** Shown with `-o wide` only. */
   readonly wide?: true;
   readonly cell: (resource: Stored<R>) => string | number | undefined;
 };
 
-/** Shown in capitals: nothing that clients send to this model is checked. */
+/** No request to this model and no answer of it is checked. */
 export const unguarded = 'UNGUARDED';
 
 const policyColumns: readonly Column<GuardrailPolicy>[] = [
@@ -97,7 +97,7 @@ const columns: Readonly<Record<string, readonly Column<never>[]>> = {
 export function resourceTable(kind: Kind, resources: readonly Stored<Resource>[], wide: boolean, now: Date): string {
   const shown = (columns[kind.kind] ?? []).filter((column) => wide || column.wide === undefined);
   const header = ['NAME', ...shown.map((column) => column.header), 'AGE'];
-  // The server has named the kind of each resource, which decides the columns.
+  // The kind of a resource decides its columns.
   const rows = resources.map((resource) => [
     resource.metadata.name,
     ...shown.map(({ cell }) => String(cell(resource as never) ?? '-')),
@@ -114,7 +114,7 @@ function conditionStatus(conditions: readonly Condition[] | undefined, type: str
   return conditions?.find((condition) => condition.type === type)?.status;
 }
 
-/** The time since, in its largest unit. */
+/** The time since then in its largest unit. */
 export function ageOf(since: string, now: Date): string {
   const seconds = Math.max(0, Math.floor((now.getTime() - Date.parse(since)) / 1_000));
   if (seconds < 120) return `${seconds}s`;

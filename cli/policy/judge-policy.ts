@@ -13,14 +13,14 @@ export type JudgeOptions = {
   readonly contentProfile: string;
   readonly limits?: BundleLimits;
   readonly approved: readonly ApprovedProvider[];
-  /** Texts for the local rules of the policy. */
+  /** Texts to check with the local rules. */
   readonly checks?: readonly Omit<JudgeJob['checks'][number], 'policyId'>[];
 };
 
 export type JudgedPolicy = { readonly bytes: Buffer; readonly digest: string; readonly verdict: JudgeVerdict };
 
 /**
- * Builds the bundle of one policy and has it judged.
+ * Builds and validates the bundle of one policy.
  * @throws CliError refused with every problem: stage, rule and reason
  */
 export async function judgePolicy({ source, policy, id }: PolicyInFile, options: JudgeOptions): Promise<JudgedPolicy> {

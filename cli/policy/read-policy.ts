@@ -8,7 +8,7 @@ import { readSource } from '../manifests/read-sources.ts';
 /** A policy of a file and the id under which a bundle carries it. */
 export type PolicyInFile = { readonly source: string; readonly policy: GuardrailPolicy; readonly id: string };
 
-/** The space of ids that are derived from namespace and name (RFC 9562, section 5.5). */
+/** Namespace of ids that are derived from namespace and name (RFC 9562). */
 const derivedIds = 'b1d1ff36-6a4f-4f0e-9b83-35c5e6d4f0a7';
 
 /**
@@ -18,9 +18,9 @@ const derivedIds = 'b1d1ff36-6a4f-4f0e-9b83-35c5e6d4f0a7';
 export function readPolicies(path: string): readonly PolicyInFile[] {
   const manifests = readResources([readSource(path)]);
   const policies = manifests.filter(({ kind }) => kind.kind === kinds.guardrailPolicy.kind);
-  if (policies.length === 0) throw new CliError('usage', `${path}: there is no GuardrailPolicy in it.`);
+  if (policies.length === 0) throw new CliError('usage', `${path} holds no GuardrailPolicy.`);
   return policies.map(({ resource }) => {
-    // Its kind has decided which schema judged it.
+    // The schema of its kind has validated it.
     const policy = resource as GuardrailPolicy;
     return { source: path, policy, id: policyId(policy) };
   });
@@ -30,10 +30,10 @@ export function readPolicies(path: string): readonly PolicyInFile[] {
 export function readPolicy(path: string): PolicyInFile {
   const [first, ...others] = readPolicies(path);
   if (first !== undefined && others.length === 0) return first;
-  throw new CliError('usage', `${path}: there are ${others.length + 1} policies in it; give a file with one.`);
+  throw new CliError('usage', `${path} holds ${others.length + 1} policies: give a file with one.`);
 }
 
-/** The id of the label, else one that follows from namespace and name. */
+/** The id of the label, else one that is derived from namespace and name. */
 export function policyId({ metadata }: GuardrailPolicy): string {
   return metadata.labels?.[idLabel] ?? uuidv5(`${metadata.namespace ?? 'default'}/${metadata.name}`, derivedIds);
 }

@@ -10,7 +10,7 @@ import type { PolicyInFile } from './read-policy.ts';
 export type TestPoliciesOptions = OutputOptions & {
   /** Content profile. */
   readonly profile: string;
-  /** What is tested, for the sentence about failures. */
+  /** The name of the tested policies in the message about failures. */
   readonly what: string;
 };
 
@@ -25,7 +25,7 @@ type TestRow = {
 };
 
 /**
- * Has policies judged and runs their tests, and writes what came of them.
+ * Validates policies, runs their tests and writes the results.
  * @throws CliError tests_failed, refused
  */
 export async function testPolicies(
@@ -57,7 +57,7 @@ export async function testPolicies(
 function rowsOf({ policy }: PolicyInFile, { results }: JudgeVerdict): readonly TestRow[] {
   return (policy.spec.tests ?? []).map(({ name, expect }, at) => {
     const result = results[at];
-    if (result === undefined) throw new CliError('failed', `The judgement has no result for the test ${name}.`);
+    if (result === undefined) throw new CliError('failed', `There is no result for the test ${name}.`);
     const { decision, rules, code } = result;
     const passed = decision === expect;
     return {
@@ -80,7 +80,7 @@ function warningsOf({ policy }: PolicyInFile, { warnings, streaming, results }: 
     ...streaming
       .filter(({ allowed }) => !allowed)
       .map(({ rule }) => `warning: policy ${name}: answers cannot be streamed because of the rule ${rule ?? '?'}`),
-    ...[...skipped].map((rule) => `warning: policy ${name}: the rule ${rule} was not run, because it needs a provider`),
+    ...[...skipped].map((rule) => `warning: policy ${name}: the rule ${rule} was skipped, because it needs a provider`),
   ];
 }
 

@@ -7,8 +7,8 @@ import { retrying } from '#kube/client/retrying-client';
 import type { Kind } from '#resources/kinds';
 
 /**
- * A client for people, who wait: no request takes longer than they said, a list no more than a read. A server that is
- * not ready yet and says when it will be is asked again within that time.
+ * A client with a timeout for each request, a whole list included. A server that is not ready and sends Retry-After is
+ * called again within that time.
  */
 export function createBoundedClient(options: ClientOptions, seconds: number): KubeClient & AsyncDisposable {
   const requestTimeoutMs = seconds * 1_000;
@@ -22,7 +22,7 @@ export function createBoundedClient(options: ClientOptions, seconds: number): Ku
       if (!deadline.timedOut()) throw error;
       throw new KubeError(
         'network',
-        `GET to the API server: no whole answer within ${seconds} s`,
+        `GET to the API server: no complete answer within ${seconds} s`,
         {},
         { cause: error },
       );

@@ -3,7 +3,7 @@ import type { Kind } from '#resources/kinds';
 import { nameSchema, type Resource, type Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
 
-/** @throws CliError usage for what is no name, not_found when there is none of the name */
+/** @throws CliError usage for an invalid name, not_found */
 export async function readResource<R extends Resource>(
   client: KubeClient,
   kind: Kind,
@@ -13,7 +13,7 @@ export async function readResource<R extends Resource>(
   if (!checked.success) {
     throw new CliError(
       'usage',
-      `${JSON.stringify(name)} is no name of a resource: it ${checked.error.issues[0]?.message}.`,
+      `${JSON.stringify(name)} is not a valid name: it ${checked.error.issues[0]?.message}.`,
     );
   }
   const found = await client.get<R>(kind, name);

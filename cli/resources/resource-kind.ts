@@ -2,7 +2,7 @@ import { type Kind, kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
 
 /**
- * The kind that a person means: its name, its plural or a short name, in any letter case.
+ * The kind with this name, plural or short name, in any letter case.
  * @throws CliError usage that lists the kinds
  */
 export function resourceKind(word: string): Kind {

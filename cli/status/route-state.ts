@@ -3,15 +3,15 @@ import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { Stored } from '#resources/metadata';
 
-/** What a replica says of one route as it is now. */
+/** What a replica reports about the current version of a route. */
 export type RouteState =
-  | { readonly kind: 'taken' }
+  | { readonly kind: 'loaded' }
   | { readonly kind: 'pending' }
-  /** It has not seen this version of the route. */
-  | { readonly kind: 'behind' }
+  /** It has not seen this version of the route yet. */
+  | { readonly kind: 'stale' }
   | { readonly kind: 'rejected'; readonly reason: string };
 
-/** What a replica holds of a route: a rejection counts for the version that was rejected alone. */
+/** A rejection counts only for the version that was rejected. */
 export function routeStateOf({ spec }: Stored<GatewayReport>, { metadata }: Stored<GatewayRoute>): RouteState {
   const { name, uid, resourceVersion } = metadata;
   const isAbout = (entry: { readonly route: string; readonly uid: string }): boolean =>
@@ -21,5 +21,5 @@ export function routeStateOf({ spec }: Stored<GatewayReport>, { metadata }: Stor
   if (spec.pending.some(isAbout)) return { kind: 'pending' };
   const { appliedThrough } = spec;
   const hasSeen = isVersion(appliedThrough) && compareVersions(appliedThrough, resourceVersion) >= 0;
-  return { kind: hasSeen && !spec.rejected.some(isAbout) ? 'taken' : 'behind' };
+  return { kind: hasSeen && !spec.rejected.some(isAbout) ? 'loaded' : 'stale' };
 }

@@ -2,7 +2,7 @@ import { unguarded } from '../output/resource-table.ts';
 import { tableOf } from '../output/write.ts';
 import type { BindingRow, PolicyRow, ReplicaRow, StatusView, WorkloadRow } from './status-view.ts';
 
-/** How many hexadecimal digits of a digest are shown. */
+/** Hexadecimal digits of a digest that are shown. */
 const shortDigest = 12;
 
 type Column<Row> = { readonly header: string; readonly wide?: true; readonly cell: (row: Row) => string | undefined };
@@ -11,10 +11,10 @@ const replicaColumns: readonly Column<ReplicaRow>[] = [
   { header: 'REPLICA', cell: ({ replica }) => replica },
   { header: 'GATEWAY', cell: ({ gateway }) => gateway },
   { header: 'READY', cell: ({ ready }) => (ready ? 'yes' : 'no') },
-  { header: 'TAKEN', cell: ({ taken }) => String(taken.length) },
-  { header: 'PENDING', cell: ({ pending, behind }) => String(pending.length + behind.length) },
+  { header: 'LOADED', cell: ({ loaded }) => String(loaded.length) },
+  { header: 'PENDING', cell: ({ pending, stale }) => String(pending.length + stale.length) },
   { header: 'REJECTED', cell: ({ rejected }) => String(rejected.length) },
-  { header: 'ROUTES', wide: true, cell: ({ taken }) => taken.join(',') },
+  { header: 'ROUTES', wide: true, cell: ({ loaded }) => loaded.join(',') },
   { header: 'IN USE', wide: true, cell: ({ inUse }) => inUse.join(',') },
   { header: 'WHY', cell: whyOfReplica },
 ];
@@ -60,8 +60,8 @@ export function statusText(view: StatusView, isWide: boolean): string {
   const { operator, gateways, bindings, workloads, policies } = view;
   const standby = operator.replicas.filter(({ name }) => name !== operator.holder).map(processText);
   return [
-    `Operator: ${operator.message}${standby.length === 0 ? '' : ` Besides: ${standby.join(', ')}.`}`,
-    table(gateways, replicaColumns, isWide, 'No gateway replica reports.'),
+    `Operator: ${operator.message}${standby.length === 0 ? '' : ` Standby: ${standby.join(', ')}.`}`,
+    table(gateways, replicaColumns, isWide, 'No gateway replica has reported.'),
     table(bindings, bindingColumns, isWide, 'There is no binding.'),
     table(workloads, workloadColumns, isWide, 'There is no workload.'),
     ...(policies === undefined ? [] : [table(policies, policyColumns, isWide, '')]),
@@ -78,11 +78,11 @@ function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], isWid
   return tableOf([shown.map(({ header }) => header), ...rows.map((row) => shown.map(({ cell }) => cell(row) || '-'))]);
 }
 
-function whyOfReplica({ problem, rejected, pending, behind }: ReplicaRow): string | undefined {
+function whyOfReplica({ problem, rejected, pending, stale }: ReplicaRow): string | undefined {
   const [first] = rejected;
   if (problem !== undefined) return problem;
   if (first !== undefined) return `${first.route}: ${first.reason}`;
-  const waiting = [...pending, ...behind];
+  const waiting = [...pending, ...stale];
   return waiting.length === 0
     ? undefined
     : `waits for ${waiting.slice(0, 3).join(', ')}${waiting.length > 3 ? ', …' : ''}`;

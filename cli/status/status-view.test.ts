@@ -20,7 +20,7 @@ function viewOf(parts: { routes?: readonly Loose[]; reports?: readonly Loose[]; 
   const { routes = [], reports = [], gateways } = parts;
   const operator = {
     state: 'leading',
-    message: 'one acts.',
+    message: 'one is the leader.',
     holder: 'one',
     replicas: [{ name: 'two', ready: true }],
   } as const;
@@ -36,9 +36,9 @@ function viewOf(parts: { routes?: readonly Loose[]; reports?: readonly Loose[]; 
   } as unknown as InstallationStatus);
 }
 
-describe('what a replica holds', () => {
+describe('replicas in the status', () => {
   const routes = [
-    route('taken', '10'),
+    route('loaded', '10'),
     route('pending', '11'),
     route('rejected', '12'),
     route('changed', '13'),
@@ -58,34 +58,34 @@ describe('what a replica holds', () => {
     ],
   };
 
-  test('is told for the routes of its gateway as they are now; a rejection of an earlier version is none', () => {
+  test('a replica is shown with the current routes of its gateway; a rejection of an older version does not count', () => {
     expect(viewOf({ routes, reports: [report('gateway-1', spec)] }).gateways).toEqual([
       {
         gateway: 'default',
         replica: 'gateway-1',
         ready: true,
-        taken: ['taken'],
+        loaded: ['loaded'],
         pending: ['pending'],
-        behind: ['changed', 'new'],
+        stale: ['changed', 'new'],
         rejected: [{ route: 'rejected', reason: 'no' }],
         inUse: ['g-1', 'g-2'],
       },
     ]);
   });
 
-  test('a report without a process and a process without a report are told', () => {
+  test('a report without a process and a process without a report are shown with their problem', () => {
     const gateways = [{ name: 'silent', ready: false, problem: 'ErrImagePull' }];
     const rows = viewOf({ reports: [report('gone', {})], gateways }).gateways;
     expect(rows.map(({ replica, problem }) => [replica, problem])).toEqual([
       ['silent', 'ErrImagePull'],
-      ['gone', 'its process runs no more'],
+      ['gone', 'its process has ended'],
     ]);
     expect(viewOf({ reports: [report('unseen', {})] }).gateways[0]).not.toHaveProperty('problem');
   });
 });
 
-test('an installation that holds nothing is told in sentences, with who stands by', () => {
+test('the status of an empty installation is a few sentences and names the standby replicas', () => {
   expect(statusText(viewOf({}), false)).toBe(
-    'Operator: one acts. Besides: two.\n\nNo gateway replica reports.\n\nThere is no binding.\n\nThere is no workload.',
+    'Operator: one is the leader. Standby: two.\n\nNo gateway replica has reported.\n\nThere is no binding.\n\nThere is no workload.',
   );
 });

@@ -15,11 +15,11 @@ export type ReplicaRow = {
   readonly replica: string;
   readonly ready: boolean;
   /** Names of routes. */
-  readonly taken: readonly string[];
+  readonly loaded: readonly string[];
   readonly pending: readonly string[];
-  readonly behind: readonly string[];
+  readonly stale: readonly string[];
   readonly rejected: readonly { readonly route: string; readonly reason: string }[];
-  /** Workloads that requests under way, or a route that it took, pin. */
+  /** Workloads that loaded routes or requests in flight use. */
   readonly inUse: readonly string[];
   readonly problem?: string;
 };
@@ -30,16 +30,16 @@ export type BindingRow = {
   readonly name: string;
   readonly alias: string;
   readonly gateway: string;
-  /** What is wanted; absent for a model without a guardrail. */
+  /** The desired policy; absent for an unguarded model. */
   readonly policy?: string;
   readonly revision?: number;
   readonly state: BindingState;
-  /** The revision that guards now, `none` for an unguarded model; absent without a route. */
+  /** The revision that guards the model now, `none` for an unguarded model; absent without a route. */
   readonly serves?: string;
   readonly workload?: string;
   readonly build?: string;
   readonly digest?: string;
-  /** Why it is not as wanted; absent where it is. */
+  /** Why the binding is not in the desired state; absent when it is. */
   readonly why?: string;
 };
 
@@ -57,7 +57,7 @@ export type WorkloadRow = {
   readonly replicas: number;
   readonly build: string;
   readonly digest: string;
-  /** Bindings whose routes pin it. */
+  /** Bindings whose routes use it. */
   readonly bindings: readonly string[];
   readonly problem?: string;
 };
@@ -98,7 +98,7 @@ function replicaRows({ reports, routes, surroundings }: InstallationStatus): rea
   const reported = reports.map((report) => {
     const process = processes.get(report.metadata.name);
     const isGone = surroundings.gateways !== undefined && process === undefined;
-    return replicaRow(report, routes, isGone ? 'its process runs no more' : process?.problem);
+    return replicaRow(report, routes, isGone ? 'its process has ended' : process?.problem);
   });
   const names = new Set(reports.map(({ metadata }) => metadata.name));
   return [...reported, ...[...processes.values()].filter(({ name }) => !names.has(name)).map(silentRow)].toSorted(
@@ -114,15 +114,15 @@ function replicaRow(
   const { metadata, spec } = report;
   const own = routes.filter((route) => route.spec.gateway === spec.gateway);
   const held = own.map((route) => ({ route: route.metadata.name, state: routeStateOf(report, route) }));
-  const of = (kind: 'taken' | 'pending' | 'behind'): readonly string[] =>
+  const of = (kind: 'loaded' | 'pending' | 'stale'): readonly string[] =>
     held.filter(({ state }) => state.kind === kind).map(({ route }) => route);
   return {
     gateway: spec.gateway,
     replica: metadata.name,
     ready: spec.ready,
-    taken: of('taken'),
+    loaded: of('loaded'),
     pending: of('pending'),
-    behind: of('behind'),
+    stale: of('stale'),
     rejected: held.flatMap(({ route, state }) => (state.kind === 'rejected' ? [{ route, reason: state.reason }] : [])),
     inUse: [...new Set(spec.inUse.map(({ workload }) => workload))].toSorted(),
     ...(problem === undefined ? {} : { problem }),
@@ -134,9 +134,9 @@ function silentRow({ name, problem = 'it has not reported yet' }: ProcessView): 
     gateway: '-',
     replica: name,
     ready: false,
-    taken: [],
+    loaded: [],
     pending: [],
-    behind: [],
+    stale: [],
     rejected: [],
     inUse: [],
     problem,
@@ -174,7 +174,7 @@ function servedBy({ spec }: Stored<GatewayRoute>, builds: ReadonlyMap<string, st
   };
 }
 
-/** The state of a binding, and why it is not as wanted. */
+/** The state of a binding, and why it is not the desired one. */
 export function stateOf(
   binding: Stored<ModelBinding>,
   route: Stored<GatewayRoute> | undefined,
@@ -190,7 +190,7 @@ export function stateOf(
 }
 
 function readyMessage({ status }: Stored<ModelBinding>): string {
-  return status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? 'the operator has not looked at it yet';
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? 'the operator has not processed it yet';
 }
 
 function workloadRow(

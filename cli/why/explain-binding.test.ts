@@ -24,7 +24,7 @@ const report = (name: string, spec: Loose = {}): Loose => ({
 });
 const named = { route: 'chat', uid: 'r', version: '8' };
 
-/** An application that is in force, changed as asked. */
+/** An applied binding with the given changes. */
 function factsOf(change: {
   readonly conditions?: readonly Loose[];
   readonly route?: Loose | undefined;
@@ -76,8 +76,8 @@ const explain = (change: Parameters<typeof factsOf>[0]) => explainBinding(factsO
 const instead = (...changed: readonly Loose[]) =>
   allWell.map((one) => changed.find(({ type }) => type === one['type']) ?? one);
 
-describe('why a binding is not applied', () => {
-  test('is nothing where it is, also while nobody acts', () => {
+describe('why', () => {
+  test('an applied binding has no cause, with and without a leader', () => {
     for (const operator of ['leading', 'absent', 'unknown'] as const) {
       const { state, cause, summary } = explain({ operator });
       expect({ state, cause }).toEqual({ state: 'applied', cause: undefined });
@@ -99,7 +99,7 @@ describe('why a binding is not applied', () => {
       'PolicyNotFound',
     ],
     [
-      'still starting',
+      'waiting for a runtime that starts',
       { conditions: instead(condition('WorkloadReady', 'Unknown', 'Starting'), condition('Applied', 'Unknown')) },
       'Runtime',
       'Starting',
@@ -118,7 +118,7 @@ describe('why a binding is not applied', () => {
       'NoReplica',
     ],
     [
-      'only before replicas that are not ready',
+      'without a ready replica',
       { reports: [report('gateway-1', { ready: false })], conditions: instead(condition('Applied', 'Unknown')) },
       'Replicas',
       'NoReplica',
@@ -130,7 +130,7 @@ describe('why a binding is not applied', () => {
       'WaitingForReplicas',
     ],
     [
-      'not seen by a replica',
+      'not loaded by a replica',
       { reports: [report('gateway-1', { appliedThrough: '7' })], conditions: instead(condition('Applied', 'Unknown')) },
       'Replica gateway-1',
       'WaitingForReplicas',
@@ -152,12 +152,12 @@ describe('why a binding is not applied', () => {
     ],
     ['not looked at', { metadata: { generation: 3 } }, 'Accepted', 'NotLookedAt'],
     ['being deleted', { metadata: { deletionTimestamp: 'now' } }, 'Deletion', 'Deleting'],
-  ])('%s: the first link that is not well', (_what, change, part, reason) => {
+  ])('the cause of a binding that is %s is the first step that is not well', (_what, change, part, reason) => {
     expect(explain(change).cause).toMatchObject({ part, reason });
     expect(explain(change).whatToDo).toEqual(expect.any(String));
   });
 
-  test('is that nobody acts where something is open, and not where something failed', () => {
+  test('a missing leader is the cause of an open step, not of a failed one', () => {
     const open = {
       conditions: instead(condition('WorkloadReady', 'Unknown', 'Starting'), condition('Applied', 'Unknown')),
     };
@@ -167,7 +167,7 @@ describe('why a binding is not applied', () => {
     expect(explain({ ...failed, operator: 'absent' }).cause?.reason).toBe('RuleTooCostly');
   });
 
-  test('is the refusal that the route remembers, when the earlier application was put back', () => {
+  test('after an automatic rollback the cause is the rejection recorded in the route', () => {
     const refused = { token: 't', reason: 'replica_rejected', message: 'gateway-1 said no' };
     const spec = { token: 'before', contentProfile: 'p', guardrail, workload: 'g-1', refused };
     const route = { metadata: { name: 'chat', uid: 'r', resourceVersion: '8' }, spec };
@@ -177,14 +177,14 @@ describe('why a binding is not applied', () => {
     expect(found.serves).toBe('revision 1 of guard');
   });
 
-  test('says which revisions there are where the one that is wanted is not', () => {
+  test('for an unknown revision the cause names the newest one', () => {
     const conditions = instead(
       condition('ResolvedRefs', 'False', 'PolicyRevisionUnknown', 'the policy has no revision 9'),
     );
     expect(explain({ conditions }).cause?.message).toBe('The policy has no revision 9. The newest one is 3.');
   });
 
-  test('a replica that is not ready, or has not reported, is told and not waited for while another one is ready', () => {
+  test('an unready or silent replica is shown and blocks nothing while another one is ready', () => {
     const reports = [report('gateway-1'), report('gateway-2', { ready: false })];
     const { chain, cause } = explain({
       reports,
@@ -192,16 +192,16 @@ describe('why a binding is not applied', () => {
     });
     expect(cause).toBeUndefined();
     expect(chain.filter(({ state }) => state === 'aside').map(({ part, message }) => [part, message])).toEqual([
-      ['Replica gateway-2', 'It is not ready, and not waited for.'],
+      ['Replica gateway-2', 'It is not ready; the application does not wait for it.'],
       ['Replica gateway-3', 'ErrImagePull.'],
     ]);
   });
 });
 
-describe('what to do', () => {
+describe('advice', () => {
   const names = { program: 'kubectl portcullis', binding: 'chat', policy: 'guard' };
 
-  test('is known for every reason that the documents list', () => {
+  test('there is advice for every reason that the documentation lists', () => {
     const page = readFileSync(join(checkout, 'docs/conditions-and-errors.md'), 'utf8');
     const [, bindings = ''] = page.split('| Reason | Means | What to do |');
     const rows = bindings.split('\n\n')[0]?.split('\n').slice(2) ?? [];
@@ -213,11 +213,11 @@ describe('what to do', () => {
     ).toEqual([]);
   });
 
-  test.each(knownReasons)('about %s is a sentence', (reason) => {
+  test.each(knownReasons)('the advice for %s is a sentence', (reason) => {
     expect(adviceFor(reason, names)).toMatch(/^\S.{8,}$/);
   });
 
-  test('about a reason that nobody knows is where to look', () => {
+  test('the advice for an unknown reason names the places to look at', () => {
     expect(adviceFor('constructor', names)).toContain('conditions of the binding');
   });
 });

@@ -18,18 +18,18 @@ const unguardedText = 'UNGUARDED: requests and answers are not checked';
 export type Explanation = {
   readonly binding: string;
   readonly state: ReturnType<typeof stateOf>['state'];
-  /** The first cause in one sentence, or that it is applied. */
+  /** The first cause in one sentence, or that the binding is applied. */
   readonly summary: string;
-  /** Absent where nothing is wrong. */
+  /** Absent when nothing is wrong. */
   readonly cause?: Link;
   readonly whatToDo?: string;
-  /** What is served at this time. */
+  /** The application that serves requests now. */
   readonly serves: string;
-  /** From the operator to the replicas, in the order in which an application comes about. */
+  /** From the operator to the replicas, in the order of a rollout. */
   readonly chain: readonly Link[];
 };
 
-/** Why a binding is not applied, or that it is. Pure: the same facts give the same explanation. */
+/** Explains whether a binding is applied and, if not, why. Pure. */
 export function explainBinding(facts: BindingFacts, program: string): Explanation {
   const { binding, route } = facts;
   const { name } = binding.metadata;
@@ -56,7 +56,7 @@ function servedText({ route, policy }: BindingFacts): string {
 function chainOf(facts: BindingFacts): readonly Link[] {
   return [
     operatorLink(facts),
-    ...leavingLink(facts),
+    ...deletionLink(facts),
     conditionLink('Accepted', 'Accepted', facts),
     referencesLink(facts),
     conditionLink('Runtime', 'WorkloadReady', facts),
@@ -67,7 +67,7 @@ function chainOf(facts: BindingFacts): readonly Link[] {
   ];
 }
 
-function leavingLink({ binding }: BindingFacts): readonly Link[] {
+function deletionLink({ binding }: BindingFacts): readonly Link[] {
   if (binding.metadata.deletionTimestamp === undefined) return [];
   const ready = binding.status?.conditions?.find(({ type }) => type === 'Ready');
   const message = sentence(ready?.reason === 'Deleting' ? ready.message : 'the binding is being deleted');
@@ -75,15 +75,15 @@ function leavingLink({ binding }: BindingFacts): readonly Link[] {
 }
 
 /**
- * The first link that is not well. That nobody acts is the cause of what is open and of nothing else: what failed has
- * failed, and what is applied goes on.
+ * The first step that is not well. A missing leader explains steps that are still open; it does not explain a failed
+ * step, and an applied binding stays applied without a leader.
  */
 function causeOf(facts: BindingFacts, chain: readonly Link[]): Link | undefined {
   const [operator, ...others] = chain;
   const first = others.find(({ state }) => state === 'fault' || state === 'open');
   if (first?.state === 'open' && operator?.state === 'fault') return operator;
   if (first?.reason !== 'NotLookedAt') return first;
-  // What is seen besides says more than that nothing was said yet, where somebody acts.
+  // With a leader, the unprocessed generation is the cause.
   return facts.surroundings.operator.state === 'absent' ? operator : first;
 }
 
@@ -102,7 +102,7 @@ function summaryOf({ binding }: BindingFacts, state: Explanation['state'], cause
         guardrail.mode === 'None'
           ? 'UNGUARDED'
           : `with revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name}`;
-      const off = state === 'disabled' ? ' The model or its provider is switched off.' : '';
+      const off = state === 'disabled' ? ' The model or its provider is disabled.' : '';
       if (cause === undefined)
         return `${what} is applied: every ready replica of ${gateway} serves it ${served}.${off}`;
       return `${what} is applied ${served}, but not everywhere${because}`;

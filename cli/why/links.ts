@@ -7,11 +7,11 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { routeStateOf } from '../status/route-state.ts';
 import type { BindingFacts } from './gather-facts.ts';
 
-/** One thing between a binding and its application. `aside`: it is told, and it holds nothing up. */
+/** One step between a binding and its application. `aside` steps are shown and block nothing. */
 export type Link = {
   readonly part: string;
   readonly state: 'well' | 'open' | 'fault' | 'aside';
-  /** One word for programs; absent where all is well. */
+  /** One word for programs; absent in the state `well`. */
   readonly reason?: string;
   readonly message: string;
 };
@@ -22,12 +22,12 @@ export function operatorLink({ surroundings: { operator } }: BindingFacts): Link
   return { part: 'Operator', state: state === 'leading' ? 'well' : 'aside', message: sentence(message) };
 }
 
-/** What the operator says under a condition about the binding as it is now. */
+/** A condition of the binding, if it is about its current generation. */
 export function conditionLink(part: string, type: string, { binding }: BindingFacts): Link {
   const condition = conditionOf(binding.status?.conditions, type);
   const { generation } = binding.metadata;
   if (condition?.observedGeneration !== generation) {
-    const message = `The operator has not looked at generation ${generation} of the binding yet.`;
+    const message = `The operator has not processed generation ${generation} of the binding yet.`;
     return { part, state: 'open', reason: 'NotLookedAt', message };
   }
   const { status, reason } = condition;
@@ -36,7 +36,7 @@ export function conditionLink(part: string, type: string, { binding }: BindingFa
   return { part, state: status === 'False' ? 'fault' : 'open', reason, message };
 }
 
-/** References, and which revisions there are where the one that is wanted is not. */
+/** The condition ResolvedRefs; for an unknown revision its message also names the newest one. */
 export function referencesLink(facts: BindingFacts): Link {
   const link = conditionLink('References', 'ResolvedRefs', facts);
   const newest = facts.policy?.status?.latestRevision?.number;
@@ -47,7 +47,7 @@ export function referencesLink(facts: BindingFacts): Link {
 export function workloadLinks({ route, workloads }: BindingFacts): readonly Link[] {
   const pinned = route?.spec.workload;
   const isGone = pinned !== undefined && !workloads.some(({ metadata }) => metadata.name === pinned);
-  const message = `The workload ${pinned}, which the route pins, is gone.`;
+  const message = `The workload ${pinned} of the route does not exist.`;
   const gone = { part: 'Workload', state: 'fault', reason: 'WorkloadMissing', message } as const;
   return [...(isGone ? [gone] : []), ...workloads.map(workloadLink)];
 }
@@ -64,7 +64,7 @@ function workloadLink({ metadata, spec, status }: Stored<RuntimeWorkload>): Link
 export function routeLink({ binding, policy, route }: BindingFacts): Link {
   const part = 'Route';
   if (route === undefined) {
-    const message = 'There is no route yet, so the alias is not served.';
+    const message = 'There is no route yet: the alias is not served.';
     return { part, state: 'open', reason: 'Pending', message };
   }
   const id = policy?.metadata.labels?.[idLabel];
@@ -73,11 +73,11 @@ export function routeLink({ binding, policy, route }: BindingFacts): Link {
   if (refused !== undefined && refused.token === (binding.spec.apply ?? '')) {
     return { part, state: 'fault', reason: camel(refused.reason), message: sentence(refused.message) };
   }
-  const message = `It still pins ${pinnedText(route, policy)}; it is written anew when everything before it is there.`;
+  const message = `It still pins ${pinnedText(route, policy)}; it changes when all steps above are complete.`;
   return { part, state: 'open', reason: 'Pending', message };
 }
 
-/** Whether the route pins what the binding asks for. */
+/** Whether the route pins the application that the binding asks for. */
 export function pinsWanted(
   { spec }: Stored<ModelBinding>,
   route: Stored<GatewayRoute>,
@@ -90,7 +90,7 @@ export function pinsWanted(
   return isRevision && (id === undefined || guardrail.policyId === id);
 }
 
-/** What a route pins, in words; the name of a policy where its id is the one of the policy that is wanted. */
+/** The pinned revision in words, with the name of the policy if it is the one that the binding names, else its id. */
 export function pinnedText({ spec }: Stored<GatewayRoute>, policy: BindingFacts['policy']): string {
   const { guardrail } = spec;
   if (guardrail.mode === 'None') return 'no guardrail';
@@ -98,7 +98,7 @@ export function pinnedText({ spec }: Stored<GatewayRoute>, policy: BindingFacts[
   return `revision ${guardrail.policyRevision} of ${isKnown ? policy.metadata.name : `the policy ${guardrail.policyId}`}`;
 }
 
-/** Every replica of the gateway; those that are not ready are not waited for while another one is. */
+/** Every replica of the gateway. An application does not wait for unready replicas while another one is ready. */
 export function replicaLinks({ binding, route, reports, surroundings }: BindingFacts): readonly Link[] {
   const { gateway } = binding.spec;
   const isAnyReady = reports.some(({ spec }) => spec.ready);
@@ -110,7 +110,7 @@ export function replicaLinks({ binding, route, reports, surroundings }: BindingF
       return { part: `Replica ${name}`, state: 'aside', reason: 'ReplicaNotReady', message };
     });
   if (isAnyReady) return [...links, ...silent];
-  const message = `No replica of the gateway ${gateway} is ready, and without one nothing is applied.`;
+  const message = `No replica of the gateway ${gateway} is ready: nothing can be applied.`;
   return [{ part: 'Replicas', state: 'fault', reason: 'NoReplica', message }, ...links, ...silent];
 }
 
@@ -121,14 +121,14 @@ function replicaLink(
 ): Link {
   const part = `Replica ${report.metadata.name}`;
   if (!report.spec.ready) {
-    const message = isAnyReady ? 'It is not ready, and not waited for.' : 'It is not ready.';
+    const message = isAnyReady ? 'It is not ready; the application does not wait for it.' : 'It is not ready.';
     return { part, state: 'aside', reason: 'ReplicaNotReady', message };
   }
-  if (route === undefined) return { part, state: 'aside', message: 'It is ready, and has no route to take.' };
+  if (route === undefined) return { part, state: 'aside', message: 'It is ready. There is no route to load.' };
   const state = routeStateOf(report, route);
   switch (state.kind) {
-    case 'taken':
-      return { part, state: 'well', message: 'It has taken the route as it is now.' };
+    case 'loaded':
+      return { part, state: 'well', message: 'It has loaded the current route.' };
     case 'pending':
       return {
         part,
@@ -136,8 +136,8 @@ function replicaLink(
         reason: 'WaitingForReplicas',
         message: 'It has not reached the runtime of the route yet.',
       };
-    case 'behind':
-      return { part, state: 'open', reason: 'WaitingForReplicas', message: 'It has not seen the route as it is now.' };
+    case 'stale':
+      return { part, state: 'open', reason: 'WaitingForReplicas', message: 'It has not loaded the current route yet.' };
     case 'rejected':
       return {
         part,
@@ -152,12 +152,12 @@ function conditionOf(conditions: readonly Condition[] | undefined, type: string)
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** `policy_archived` as the reason of a condition. */
+/** `policy_archived` as `PolicyArchived`. */
 function camel(reason: string): string {
   return reason.replace(/(^|_)([a-z])/g, (_match, _start, letter: string) => letter.toUpperCase());
 }
 
-/** With a capital and a full stop, so that sentences can follow each other. */
+/** Adds a capital and a full stop. */
 export function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;

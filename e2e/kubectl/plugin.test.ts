@@ -90,7 +90,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       'GuardrailPolicy steps configured\n',
     );
     expect((await run('apply-revision', 'stepping', ...wait)).stdout).toBe(
-      'ModelBinding stepping wants revision 2\nModelBinding stepping is applied\n',
+      'ModelBinding stepping set to revision 2\nModelBinding stepping is applied\n',
     );
     expect(await place.json('history', 'steps')).toMatchObject([
       { revision: 2, guards: ['stepping'] },
@@ -102,9 +102,9 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect((await run('diff', 'steps', '2', '1')).stdout).toContain(
       '\n-            - gateway\n+            - portal\n',
     );
-    expect((await run('diff', 'steps', '2', '2')).stdout).toBe('Revision 2 and revision 2 of steps say the same.\n');
+    expect((await run('diff', 'steps', '2', '2')).stdout).toBe('Revision 2 and revision 2 of steps are equal.\n');
     expect((await run('rollback', 'stepping', ...wait)).stdout).toBe(
-      'ModelBinding stepping wants revision 1\nModelBinding stepping is applied\n',
+      'ModelBinding stepping set to revision 1\nModelBinding stepping is applied\n',
     );
     expect((await run('rollback', 'stepping', '--to', '2', ...wait)).code).toBe(0);
     expect((await run('rollback', 'stepping', '--to-revision', '7')).stderr).toBe(
@@ -121,7 +121,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect(status['gateways']).toContainEqual(
       expect.objectContaining({ replica: 'gateway-1', ready: true, pending: [], rejected: [] }),
     );
-    expect(status['gateways']?.[0]?.['taken']).toContain('stands');
+    expect(status['gateways']?.[0]?.['loaded']).toContain('stands');
     const row = status['bindings']?.find(({ name }) => name === 'stands');
     expect(row).toMatchObject({
       state: 'applied',
@@ -141,7 +141,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       }),
     );
     const { stdout } = await run('status');
-    expect(stdout).toMatch(/^Operator: operator-0 holds the lease portcullis-operator and acts\.\n\nREPLICA +GATEWAY /);
+    expect(stdout).toMatch(/^Operator: operator-0 is the leader and holds the lease portcullis-operator\.\n\nREPLICA +GATEWAY /);
     expect(stdout).toMatch(/\nstands +stands +standing +1 +applied +1 +-\n/);
     expect((await run('status', '-o', 'wide')).stdout).toMatch(/ WORKLOAD +BUILD /);
     expect((await run('status', '-o', 'yaml')).stdout).toMatch(/^namespace: /);
@@ -153,7 +153,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       (await Promise.all(['first-again', 'second-again'].map(binding))).map((one) => one?.spec.apply);
     const [one, two] = await tokens();
     expect((await run('reapply', 'first-again', ...wait)).stdout).toBe(
-      'ModelBinding first-again wants revision 1\nModelBinding first-again is applied\n',
+      'ModelBinding first-again set to revision 1\nModelBinding first-again is applied\n',
     );
     const [moved, stayed] = await tokens();
     expect([moved === one, stayed === two]).toEqual([false, true]);
@@ -365,7 +365,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       );
       const reader = pluginFor(controlPlane.kubeconfigFor('reader'), namespace);
       const { stdout } = await reader(['status']);
-      expect(stdout).toContain('You may not look at leases, so who acts is not known.');
+      expect(stdout).toContain('Operator: unknown, because you are not allowed to read leases.');
       expect(stdout).toMatch(/\ngateway-1 +default +yes /);
       expect((await reader(['why', 'stepping'])).code).toBe(0);
       expect(await reader(['reapply', 'stepping'])).toMatchObject({
@@ -375,7 +375,11 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     });
 
     test('an empty namespace, a server that knows no such resources, and one that does not answer are told apart', async () => {
-      expect((await run('status', '--namespace', 'default')).stdout).toContain('There is no binding.');
+      const empty = await run('status', '--namespace', 'default');
+      expect(empty).toMatchObject({ code: 3, stdout: '' });
+      expect(empty.stderr).toBe(
+        'portcullis: Portcullis is not installed in the namespace default. Choose the namespace of the installation with -n NAMESPACE.\n',
+      );
       using folder = temporaryFolder();
       const changed = async (change: string): Promise<ProgramEnd> => {
         const file = join(folder.path, 'kubeconfig');
@@ -394,7 +398,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     const { kubeconfigFile } = server.controlPlane;
     const inNamespace = ['-n', place.client.namespace];
     const status = await runKubectl(kubeconfigFile, ['portcullis', 'status', ...inNamespace]);
-    expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining('operator-0 holds the lease') });
+    expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining('operator-0 is the leader') });
     const complete = async (...words: readonly string[]) =>
       (await runKubectl(kubeconfigFile, ['__complete', 'portcullis', ...words])).stdout
         .split('\n')
@@ -440,12 +444,12 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect(await why('waiting')).toMatchObject({
       state: 'pending',
       summary:
-        'ModelBinding waiting is not applied yet: Operator: No operator acts: nobody holds the lease portcullis-operator.',
+        'ModelBinding waiting is not applied yet: Operator: No operator is the leader: the lease portcullis-operator has no holder.',
       whatToDo: 'Start the operator, and look at its log if it does not stay.',
     });
     expect(await why('stepping')).not.toHaveProperty('cause');
     expect(await why('rival')).toMatchObject({ cause: { reason: 'AliasConflict' } });
-    expect((await run('status')).stdout).toMatch(/^Operator: No operator acts: /);
+    expect((await run('status')).stdout).toMatch(/^Operator: no operator is the leader: /);
     const killed = { holderIdentity: 'killed_1', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z' };
     await place.client.patch(builtinKinds.lease, 'portcullis-operator', [{ op: 'add', path: '/spec', value: killed }]);
     expect((await why('waiting')).summary).toContain(

@@ -14,8 +14,8 @@ type BackupOptions = ResourceCommandOptions & { readonly output?: string };
 export function addBackup(program: Command, source: ResourceSource): void {
   const command = program
     .command('backup')
-    .description('write policies with their history, bindings, and what they have in force, into one file')
-    .option('-o, --output <file>', 'the file; it can be read by its owner alone (default: standard output)');
+    .description('back up policies, revisions and bindings to a file')
+    .option('-o, --output <file>', 'the file, readable by its owner only (default: standard output)');
   withResourceOptions(command, source).action((options: BackupOptions) => backUp(source, options));
 }
 

@@ -7,7 +7,7 @@ import { type Backup, readBackup } from '../../backup/backup-file.ts';
 import { backupKinds } from '../../backup/backup-object.ts';
 import { planRestore, type RestorePlan } from '../../backup/plan-restore.ts';
 import { restoreObjects } from '../../backup/restore-objects.ts';
-import { createRunningLooker, type RunningLooker } from '../../backup/what-runs.ts';
+import { findRunningComponents, type RunningComponents } from '../../backup/find-running-components.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { readSources } from '../../manifests/read-sources.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../../options/resource-options.ts';
@@ -17,15 +17,15 @@ import type { ResourceSource } from '../../resources/resource-source.ts';
 
 type RestoreOptions = ResourceCommandOptions & { readonly allowRunning?: boolean; readonly json?: boolean };
 
-/** As many problems as one message lists. */
+/** The number of problems that one message lists. */
 const maxProblems = 10;
 
 export function addRestore(program: Command, source: ResourceSource): void {
   const command = program
     .command('restore')
-    .description('bring a backup into a namespace that holds nothing of the platform, while nothing of it runs')
-    .argument('<file>', 'what backup wrote, or - for standard input')
-    .option('--allow-running', 'restore although an operator or a gateway runs, or may run');
+    .description('restore a backup into a namespace without resources of the platform, while its processes are stopped')
+    .argument('<file>', 'the file that backup wrote, or - for standard input')
+    .option('--allow-running', 'restore although an operator or a gateway is running or may be running');
   withJson(withResourceOptions(command, source)).action((file: string, options: RestoreOptions) =>
     restore(source, file, options),
   );
@@ -38,20 +38,20 @@ async function restore(source: ResourceSource, file: string, options: RestoreOpt
   const backup = await readBackupFile(file);
   await using resources = await source.open(options);
   const { client } = resources;
-  const whatRuns: RunningLooker =
-    options.allowRunning === true ? () => Promise.resolve([]) : createRunningLooker(client, say);
-  await refuseRunning(whatRuns, client.namespace);
+  const runningComponents: RunningComponents =
+    options.allowRunning === true ? () => Promise.resolve([]) : findRunningComponents(client, say);
+  await refuseRunning(runningComponents, client.namespace);
   const plan = planRestore(backup.objects, await readExisting(client));
   refuseProblems(plan, client.namespace);
-  say(`Restoring what was backed up of ${backup.namespace} at ${backup.takenAt} into ${client.namespace}`);
+  say(`Restoring the backup of ${backup.namespace} from ${backup.takenAt} into ${client.namespace}`);
   const results = [];
   for (const kind of backupKinds) {
-    await refuseRunning(whatRuns, client.namespace);
+    await refuseRunning(runningComponents, client.namespace);
     const result = await restoreKind(client, kind, plan, say);
     results.push(result);
   }
   if (options.json === true) writeJson({ namespace: client.namespace, kinds: results });
-  say('Everything is back. Start the operator now; when bindings say that they wait for replicas, start the gateways.');
+  say('The backup is restored. Start the operator now, and the gateways when bindings wait for replicas.');
 }
 
 async function readBackupFile(file: string): Promise<Backup> {
@@ -60,13 +60,13 @@ async function readBackupFile(file: string): Promise<Backup> {
   return readBackup(read.name, read.bytes);
 }
 
-async function refuseRunning(whatRuns: RunningLooker, namespace: string): Promise<void> {
-  const problems = await whatRuns();
+async function refuseRunning(runningComponents: RunningComponents, namespace: string): Promise<void> {
+  const problems = await runningComponents();
   if (problems.length === 0) return;
   const listed = problems.slice(0, maxProblems).join('; ');
   throw new CliError(
     'busy',
-    `The namespace ${namespace} is not at rest: ${listed}. Scale operator, management and gateways to zero and run this again, or say --allow-running.`,
+    `The namespace ${namespace} has running components: ${listed}. Scale operator, management and gateways to zero and repeat the command, or add --allow-running.`,
   );
 }
 
@@ -89,10 +89,10 @@ async function restoreKind(client: KubeClient, kind: Kind, plan: RestorePlan, sa
   const of = (objects: readonly Resource[]): readonly Resource[] => objects.filter((one) => one.kind === kind.kind);
   const [create, present] = [of(plan.create), of(plan.present)];
   const { withRecords } = await restoreObjects(client, kind, [...create, ...present], say);
-  const were = present.length === 0 ? '' : `, ${present.length} were there`;
+  const were = present.length === 0 ? '' : `, ${present.length} already existed`;
   say(`${kind.kind}: ${create.length} created${were}`);
   if (!withRecords) {
-    say(`${kind.kind}: you may not write a status, so what became of earlier applications is not restored`);
+    say(`${kind.kind}: you are not allowed to write a status: the records of earlier applications are not restored`);
   }
   return { kind: kind.kind, created: create.length, present: present.length, withRecords };
 }

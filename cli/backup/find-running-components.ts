@@ -4,30 +4,29 @@ import type { Lease } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import { allowed, componentOf, operatorLease, ourDeployments, ourPods } from '../kubectl/cluster/observe-cluster.ts';
 
-/** What writes or serves resources, and so has to stand still while they are restored. */
+/** Components that write or serve resources, and must be stopped during a restore. */
 const components: readonly string[] = ['operator', 'gateway', 'management'];
 const lookEveryMs = 500;
 const defaultLeaseSeconds = 15;
 
-/** Looks for what runs; the same looker may be asked again. */
-export type RunningLooker = () => Promise<readonly string[]>;
+/** Lists running components, one sentence each. It can be called again. */
+export type RunningComponents = () => Promise<readonly string[]>;
 
 /**
- * Finds what of an installation runs, in sentences: pods, Deployments that are to have some, and an operator of
- * elsewhere that renews the lease. A lease that somebody holds is looked at for as long as it lasts, because its times
- * are those of another clock; a holder that was killed does not renew it. Where the caller may not look, that is a
- * sentence, too.
+ * Finds running components of an installation: pods, Deployments with replicas, and an operator elsewhere that renews
+ * the Lease. A held Lease is watched for its duration, because its times come from another clock; a killed holder does
+ * not renew it. Missing permission to look counts as running.
  */
-export function createRunningLooker(client: KubeClient, say: (sentence: string) => void): RunningLooker {
+export function findRunningComponents(client: KubeClient, say: (sentence: string) => void): RunningComponents {
   let expired: Lease['spec'] | undefined;
 
   async function leaseProblem(): Promise<readonly string[]> {
     const found = await allowed(() => operatorLease(client));
-    if (found === undefined) return ['you may not look at leases, so an operator may run'];
+    if (found === undefined) return ['you are not allowed to read leases, so an operator may be running'];
     const { name, lease } = found;
     if (lease === undefined || (lease.spec.holderIdentity ?? '') === '' || sameJson(lease.spec, expired)) return [];
     const seconds = lease.spec.leaseDurationSeconds ?? defaultLeaseSeconds;
-    say(`The lease ${name} is held by ${lease.spec.holderIdentity}: looking for ${seconds} s whether it is renewed`);
+    say(`The lease ${name} is held by ${lease.spec.holderIdentity}: waiting ${seconds} s to see whether it is renewed`);
     for (const end = performance.now() + seconds * 1_000; performance.now() < end; ) {
       await delay(lookEveryMs);
       const now = (await operatorLease(client)).lease;
@@ -42,11 +41,11 @@ export function createRunningLooker(client: KubeClient, say: (sentence: string) 
     const deployments = await allowed(() => ourDeployments(client));
     const isOurs = (object: Parameters<typeof componentOf>[0]): boolean => components.includes(componentOf(object));
     const problems = [
-      ...(pods === undefined || deployments === undefined ? ['you may not look at pods and Deployments'] : []),
+      ...(pods === undefined || deployments === undefined ? ['you are not allowed to read pods and Deployments'] : []),
       ...(deployments ?? [])
         .filter((deployment) => isOurs(deployment) && deployment.spec.replicas !== 0)
         .map(({ metadata, spec }) => `the Deployment ${metadata.name} has ${spec.replicas ?? 1} replicas`),
-      ...(pods ?? []).filter(isOurs).map(({ metadata }) => `the pod ${metadata.name} is there`),
+      ...(pods ?? []).filter(isOurs).map(({ metadata }) => `the pod ${metadata.name} exists`),
     ];
     return problems.length > 0 ? problems : leaseProblem();
   };
