@@ -155,7 +155,7 @@ test('a policy is created, read, edited from what was read, archived, restored a
   const saved = await run(['policy', 'update', id, '-f', '-', '--wait'], edited);
   expect(saved).toMatchObject({ code: 0, stdout: expect.stringContaining('succeeded, revision 2') });
   const late = await run(['policy', 'update', id, '-f', '-'], edited);
-  expect(late).toMatchObject({ code: 10, stderr: expect.stringContaining('is of revision 1 and the latest one is 2') });
+  expect(late).toMatchObject({ code: 10, stderr: expect.stringContaining('was edited from revision 1, but the latest one is 2') });
 
   expect((await run(['policy', 'archive', 'house-rules', '--wait'])).code).toBe(0);
   expect((await run(['policy', 'archive', 'house-rules'])).stdout).toContain('is archived already');
@@ -208,7 +208,7 @@ test('a revision is applied, rolled back and taken off, and the operation says h
   expect((await run(['binding', 'unbind', 'guarded-echo', '--yes', '--wait'])).code).toBe(0);
   expect((await json('binding', 'get', 'guarded-echo')).state).toBe('unbound');
   expect((await run(['binding', 'get', 'guarded-echo'])).stdout).toMatch(
-    /State: +unbound\nWants: +UNGUARDED\nServes: +UNGUARDED\n/,
+    /State: +unbound\nDesired: +UNGUARDED\nServing: +UNGUARDED\n/,
   );
   expect((await run(['get', 'mb', 'guarded-echo'])).stdout).toMatch(/ guarded-echo +UNGUARDED +- +UNGUARDED +True /);
   expect((await run(['status'])).stdout).toMatch(/\nguarded-echo +guarded-echo +- +- +UNGUARDED +UNGUARDED /);

@@ -44,7 +44,7 @@ describe('the command line', () => {
     [['get', 'gp', '-o', 'xml'], 2, 'Allowed choices are json, yaml, wide'],
     [['up', '--port', '65536'], 2, 'It must be a whole number from 0 to 65535'],
     [['up', '--gateways', '0'], 2, 'It must be a whole number from 1 to 8'],
-    [['rollback', 'b', '--to-revision', '0'], 2, 'from 1 on'],
+    [['rollback', 'b', '--to-revision', '0'], 2, '1 or more'],
     [['get', 'pods'], 2, 'There is no kind "pods"; there are guardrailpolicies (gp)'],
     [['delete', 'gatewayroute', 'x'], 2, 'A GatewayRoute is created and deleted by the platform only.'],
     [['apply', '-f', '/no/such/file.yaml'], 3, 'There is no file or folder /no/such/file.yaml'],

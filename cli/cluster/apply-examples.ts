@@ -1,4 +1,4 @@
-// The program of the chart that applies examples/guarded-chat in the namespace of its pod, where it is absent.
+// Program of the chart: creates the resources of examples/guarded-chat in its namespace if they do not exist.
 import { join } from 'node:path';
 import { createClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';

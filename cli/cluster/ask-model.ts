@@ -2,21 +2,21 @@ const timeoutMs = 30_000;
 
 export type ModelQuestion = {
   readonly url: string;
-  /** Client key; none is sent where absent. */
+  /** Client key; absent if the gateway needs none. */
   readonly key: string | undefined;
   readonly path: string;
-  /** Text of the user, for the example model; a GET where absent. */
+  /** Message for the example model; a GET request if absent. */
   readonly content?: string;
   readonly stream?: boolean;
 };
 
 export type ModelAnswer = {
   readonly status: number;
-  /** Everything that came after the headers. */
+  /** The whole body. */
   readonly raw: string;
-  /** Text of the model; empty where there is none. */
+  /** Text of the model; may be empty. */
   readonly text: string;
-  /** Code of the error object, of the answer or of the frame that ended a stream. */
+  /** Code of the error object in the body or in the stream. */
   readonly code: string | undefined;
 };
 
@@ -28,7 +28,7 @@ type Body = {
   readonly error?: { readonly code?: string | null };
 };
 
-/** One call of the gateway. @throws where no whole answer came */
+/** Calls the gateway once. @throws on any network failure */
 export async function askModel({ url, key, path, content, stream = false }: ModelQuestion): Promise<ModelAnswer> {
   const body = { model: 'guarded-echo', messages: [{ role: 'user', content }], stream };
   const response = await fetch(`${url}${path}`, {

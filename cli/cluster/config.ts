@@ -4,7 +4,7 @@ const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 const applying = {
   PORTCULLIS_API_URL: setting.url({
-    help: 'example: where the API server is',
+    help: 'example: URL of the API server',
     default: 'https://kubernetes.default.svc',
   }),
   PORTCULLIS_API_TOKEN_FILE: setting.file({ help: 'example: token for the API server', default: `${mounted}/token` }),
@@ -13,16 +13,16 @@ const applying = {
     default: `${mounted}/ca.crt`,
   }),
   PORTCULLIS_NAMESPACE: setting.string({ help: 'example: namespace of the installation', default: 'default' }),
-  PORTCULLIS_GATEWAY: setting.string({ help: 'example: gateway that the example model is behind', default: 'default' }),
+  PORTCULLIS_GATEWAY: setting.string({ help: 'example: gateway of the example model', default: 'default' }),
 };
 
 const testing = {
-  PORTCULLIS_GATEWAY_URL: setting.url({ help: 'test: where the gateway is', default: 'http://127.0.0.1:8080' }),
+  PORTCULLIS_GATEWAY_URL: setting.url({ help: 'test: URL of the gateway', default: 'http://127.0.0.1:8080' }),
   PORTCULLIS_CLIENT_KEYS_FILE: setting.optional(
-    setting.file({ help: 'test: client keys, of which the first is used; none is sent where absent' }),
+    setting.file({ help: 'test: file of client keys, of which the first is used; without it no key is sent' }),
   ),
   PORTCULLIS_EXAMPLE: setting.choice({
-    help: 'test: whether the example model has to be there',
+    help: 'test: whether the example model must exist',
     choices: ['true', 'false'],
     default: 'true',
   }),
@@ -30,21 +30,21 @@ const testing = {
 
 const managing = {
   PORTCULLIS_MANAGEMENT_URL: setting.url({
-    help: 'test: where the management API is',
+    help: 'test: URL of the management API',
     default: 'http://127.0.0.1:8081',
   }),
 };
 
 const both = {
   PORTCULLIS_PATIENCE_SECONDS: setting.integer({
-    help: 'how long to wait for what is not there yet',
+    help: 'seconds to wait for resources and processes that are not ready',
     min: 1,
     max: 3_600,
     default: 240,
   }),
 };
 
-/** Settings of the programs that the chart runs once: one applies the example, the others are helm test. */
+/** Settings of the programs that the chart runs once: the example and the helm tests. */
 export const settings = { ...applying, ...testing, ...managing, ...both };
 
 export type ApplyExamplesConfig = {

@@ -7,15 +7,15 @@ import { kinds } from '#resources/kinds';
 const pauseMs = 1_000;
 
 export type CreateAbsentOptions = {
-  /** Milliseconds to wait for definitions that are not in force yet, and for a server that does not answer. */
+  /** Milliseconds to wait for resource definitions that are not established yet, and for an unreachable server. */
   readonly patienceMs: number;
-  /** Learns of each resource in a sentence. */
+  /** Called with one sentence for each resource. */
   readonly say: (sentence: string) => void;
 };
 
 /**
- * Creates the resources that are not there, policies first; what is there stays as it is, whatever it says.
- * @throws KubeError when one is refused, or when the patience is over
+ * Creates the resources that do not exist, policies first. Existing resources are not changed.
+ * @throws KubeError if one is refused, or after the timeout
  */
 export async function createAbsent(
   client: Pick<KubeClient, 'get' | 'create'>,
@@ -34,17 +34,17 @@ async function createOne(
   client: Pick<KubeClient, 'get' | 'create'>,
   { kind, resource }: Pick<Manifest, 'kind' | 'resource'>,
   end: number,
-): Promise<'created' | 'was there'> {
+): Promise<'created' | 'already exists'> {
   for (;;) {
     try {
-      if ((await client.get(kind, resource.metadata.name)) !== undefined) return 'was there';
+      if ((await client.get(kind, resource.metadata.name)) !== undefined) return 'already exists';
       await client.create(kind, resource);
       return 'created';
     } catch (error) {
-      if (isKubeError(error, 'already_exists')) return 'was there';
-      // Definitions come into force a moment after they are stored; until then their paths are not found.
-      const mayPass = isKubeError(error, 'not_found', 'unavailable', 'network', 'too_many_requests');
-      if (!mayPass || performance.now() > end) throw error;
+      if (isKubeError(error, 'already_exists')) return 'already exists';
+      // A new resource definition is not served at once: until then its path is not found.
+      const isRetryable = isKubeError(error, 'not_found', 'unavailable', 'network', 'too_many_requests');
+      if (!isRetryable || performance.now() > end) throw error;
     }
     await delay(pauseMs);
   }

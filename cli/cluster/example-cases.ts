@@ -4,14 +4,14 @@ export type ExampleCase = {
   readonly title: string;
   readonly content: string;
   readonly stream: boolean;
-  /** What is wrong with the answer, without its text; undefined where nothing is. */
+  /** The problem, without any text of the answer; undefined if the answer is right. */
   readonly judge: (answer: ModelAnswer) => string | undefined;
 };
 
 const plain = 'What is a portcullis?';
 const address = 'ivan.petrov@example.com';
 
-/** What the policy of examples/guarded-chat does with texts; the model answers with what it was asked. */
+/** Texts and what the policy of examples/guarded-chat does with them; the model repeats its input. */
 export const exampleCases: readonly ExampleCase[] = [
   { title: 'an ordinary question passes', content: plain, stream: false, judge: isAnswered(plain) },
   { title: 'an ordinary question passes in a stream', content: plain, stream: true, judge: isAnswered(plain) },
@@ -31,12 +31,12 @@ export const exampleCases: readonly ExampleCase[] = [
 
 function isAnswered(expected: string): ExampleCase['judge'] {
   return ({ status, text, code }) => {
-    if (status !== 200) return `status ${status} ${code ?? ''} in the place of an answer`;
-    return text === expected ? undefined : 'the answer is another one than expected';
+    if (status !== 200) return `status ${status} ${code ?? ''} instead of an answer`;
+    return text === expected ? undefined : 'the answer is not the expected one';
   };
 }
 
 function isDenied({ status, code }: ModelAnswer): string | undefined {
   if (status === 403 && code === 'policy_denied') return undefined;
-  return `status ${status} ${code ?? ''} in the place of 403 policy_denied`;
+  return `status ${status} ${code ?? ''} instead of 403 policy_denied`;
 }

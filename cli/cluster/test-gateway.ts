@@ -1,4 +1,4 @@
-// The program of helm test: calls the gateway as a client does, with texts that pass, are masked and are denied.
+// Program of helm test: calls the gateway as a client, with texts that pass, are masked and are denied.
 import { readFileSync } from 'node:fs';
 import { CliError } from '../errors/cli-error.ts';
 import { writeText } from '../output/write.ts';
@@ -12,7 +12,7 @@ async function testGateway({ url, clientKeysFile, expectsExample, patienceMs }: 
   const key = clientKeysFile === undefined ? undefined : firstWord(readFileSync(clientKeysFile, 'utf8'));
   const patience = {
     deadline: performance.now() + patienceMs,
-    advice: 'the conditions of the binding guarded-echo say more',
+    advice: 'see the conditions of the binding guarded-echo',
   };
   const models = await waitForAnswer('GET /v1/models', () => askModel({ url, key, path: '/v1/models' }), patience);
   if (models.status !== 200) {
@@ -29,7 +29,7 @@ async function testGateway({ url, clientKeysFile, expectsExample, patienceMs }: 
   }
 }
 
-/** Of a file with a key and a name on each line. */
+/** The first key of a file with a key and a name on each line. */
 function firstWord(text: string): string {
   return text.trim().split(/\s/, 1)[0] ?? '';
 }

@@ -1,5 +1,4 @@
-// The second program of helm test: a replica of the management API serves, describes itself, and lets nobody in who
-// shows no token.
+// Program of helm test: the management API serves its OpenAPI document and refuses a request without a token.
 import { CliError } from '../errors/cli-error.ts';
 import { writeText } from '../output/write.ts';
 import { readTestManagementConfig, type TestManagementConfig } from './config.ts';
@@ -19,11 +18,11 @@ type Body = {
 
 async function testManagement({ url, patienceMs }: TestManagementConfig): Promise<void> {
   const deadline = performance.now() + patienceMs;
-  const advice = 'the log of the management API says more';
+  const advice = 'see the log of the management API';
   const read = (path: string) => waitForAnswer(`GET ${path}`, () => ask(`${url}${path}`), { deadline, advice });
   const document = await read(documentPath);
   if (document.status !== 200 || typeof document.body.openapi !== 'string') {
-    throw failure(documentPath, document, 'a document of OpenAPI');
+    throw failure(documentPath, document, 'an OpenAPI document');
   }
   if (document.body.paths?.[policiesPath] === undefined) throw failure(documentPath, document, 'the path of policies');
   writeText('passed: a ready replica serves the OpenAPI document');
@@ -31,7 +30,7 @@ async function testManagement({ url, patienceMs }: TestManagementConfig): Promis
   if (refused.status !== 401 || refused.code !== 'unauthenticated') {
     throw failure(policiesPath, refused, '401 unauthenticated');
   }
-  writeText('passed: who shows no token is refused');
+  writeText('passed: a request without a token is refused');
 }
 
 async function ask(url: string): Promise<Answer> {
@@ -42,7 +41,7 @@ async function ask(url: string): Promise<Answer> {
 
 function failure(path: string, { status, code }: Answer, expected: string): CliError {
   const found = `status ${status} ${code ?? ''}`.trim();
-  return new CliError('tests_failed', `GET ${path}: ${found} in the place of ${expected}`);
+  return new CliError('tests_failed', `GET ${path}: ${found} instead of ${expected}`);
 }
 
 await runOnce('test', () => testManagement(readTestManagementConfig()));

@@ -2,25 +2,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../errors/cli-error.ts';
 
 type Answer = { readonly status: number; readonly code: string | undefined };
-export type Patience = {
+export type WaitOptions = {
   /** In milliseconds of `performance.now()`. */
   readonly deadline: number;
-  /** Where people read why. */
+  /** Where the cause can be read, for the error message. */
   readonly advice: string;
 };
 
 const pauseMs = 1_000;
-/** What is answered until everything is there: no route, no replica that may serve, no workload. */
+/** Statuses while routes, replicas or workloads are missing. */
 const early = [404, 502, 503, 504];
 
 /**
- * Asks until there is an answer that will not change by waiting.
+ * Repeats a request while its status may still change.
  * @throws CliError timeout, with the last status
  */
 export async function waitForAnswer<A extends Answer>(
   what: string,
   ask: () => Promise<A>,
-  { deadline, advice }: Patience,
+  { deadline, advice }: WaitOptions,
 ): Promise<A> {
   for (;;) {
     const answer = await ask().catch(() => undefined);

@@ -1,30 +1,30 @@
 import type { Argument, Command, Option } from 'commander';
 import { kinds } from '#resources/kinds';
-import { type Position, readLine } from './read-line.ts';
+import { type PartialLine, readLine } from './read-line.ts';
 
-/** What may stand in the place of the last word. */
+/** Candidates for the last word. */
 export type Completion = {
   readonly words: readonly string[];
-  /** Whether a shell offers what is on the disk instead, where no word fits. */
+  /** Whether the shell completes file names if no word matches. */
   readonly files: 'none' | 'any' | 'folders';
 };
 
-/** Finds words that are known at run time alone, such as names of bindings; none where they cannot be had. */
-export type LookUp = (placeholder: string, position: Position) => Promise<readonly string[]>;
+/** Finds words that only the server knows, such as names of bindings; empty on any failure. */
+export type LookUp = (placeholder: string, line: PartialLine) => Promise<readonly string[]>;
 
 const helpWord = 'help';
 
-/** What may follow on a command line, of which the last word is being written. */
+/** Completes the last word of a command line. */
 export async function completeWords(program: Command, words: readonly string[], lookUp: LookUp): Promise<Completion> {
-  const position = readLine(program, words);
-  const found = await wordsAt(program, position, lookUp);
-  return { ...found, words: found.words.filter((word) => word.startsWith(position.last)) };
+  const line = readLine(program, words);
+  const found = await wordsAt(program, line, lookUp);
+  return { ...found, words: found.words.filter((word) => word.startsWith(line.last)) };
 }
 
-async function wordsAt(program: Command, position: Position, lookUp: LookUp): Promise<Completion> {
-  const { command, operands, open, last } = position;
-  if (open !== undefined) return valuesOf(open, placeholderOf(open), position, lookUp);
-  if (last.startsWith('-')) return only(flagsOf(command, position));
+async function wordsAt(program: Command, line: PartialLine, lookUp: LookUp): Promise<Completion> {
+  const { command, operands, open, last } = line;
+  if (open !== undefined) return valuesOf(open, placeholderOf(open), line, lookUp);
+  if (last.startsWith('-')) return only(flagsOf(command, line));
   const commands = command.commands.map((sub) => sub.name());
   if (command === program && operands[0] === helpWord) return only(operands.length === 1 ? commands : []);
   if (commands.length > 0) {
@@ -32,13 +32,13 @@ async function wordsAt(program: Command, position: Position, lookUp: LookUp): Pr
     return only(command === program ? [...commands, helpWord] : commands);
   }
   const argument = command.registeredArguments[operands.length];
-  return argument === undefined ? only([]) : valuesOf(argument, argument.name(), position, lookUp);
+  return argument === undefined ? only([]) : valuesOf(argument, argument.name(), line, lookUp);
 }
 
 async function valuesOf(
   asked: Option | Argument,
   placeholder: string,
-  position: Position,
+  line: PartialLine,
   lookUp: LookUp,
 ): Promise<Completion> {
   if (asked.argChoices !== undefined) return only(asked.argChoices);
@@ -49,19 +49,19 @@ async function valuesOf(
     case 'dir':
       return { words: [], files: 'folders' };
     case 'kind':
-      return only(kindsOf(position.command));
+      return only(kindsOf(line.command));
     default:
-      return only(await lookUp(placeholder, position));
+      return only(await lookUp(placeholder, line));
   }
 }
 
-/** Internal kinds are shown and never deleted. */
+/** Internal kinds can be shown and not deleted. */
 function kindsOf(command: Command): readonly string[] {
   const all = Object.values(kinds);
   return all.filter(({ internal }) => !(internal && command.name() === 'delete')).map(({ plural }) => plural);
 }
 
-function flagsOf(command: Command, { options }: Position): readonly string[] {
+function flagsOf(command: Command, { options }: PartialLine): readonly string[] {
   const own = command.options
     .filter((option) => !option.hidden && options[option.attributeName()] === undefined)
     .flatMap(({ long, short }) => [long, short?.startsWith('--') === true ? short : undefined])
@@ -69,7 +69,7 @@ function flagsOf(command: Command, { options }: Position): readonly string[] {
   return [...own, '--help'];
 }
 
-/** The word in angle or square brackets that stands for the value. */
+/** The name of the value in angle or square brackets. */
 export function placeholderOf({ flags }: Option): string {
   return /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? '';
 }

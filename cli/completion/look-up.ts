@@ -8,14 +8,14 @@ import { resourceKind } from '../resources/resource-kind.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevisions, withoutDefinition } from '../revisions/read-revisions.ts';
 import type { LookUp } from './complete-words.ts';
-import type { Position } from './read-line.ts';
+import type { PartialLine } from './read-line.ts';
 
-/** A person waits for the answer with a finger on the key. */
+/** Timeout of a completion. */
 const seconds = 2;
 
-type Find = (client: KubeClient, position: Position) => Promise<readonly string[]>;
+type Find = (client: KubeClient, line: PartialLine) => Promise<readonly string[]>;
 
-/** By the placeholder of an argument or option: what the server knows. */
+/** By the name of an argument or option value. */
 const finders: Readonly<Record<string, Find>> = {
   'model-binding': (client) => namesOf(client, kinds.modelBinding),
   'guardrail-policy': namesInApi,
@@ -36,15 +36,15 @@ const finders: Readonly<Record<string, Find>> = {
   other: numbersOf,
 };
 
-/** Looks names up at the server that the command line means; whatever goes wrong, there are none. */
+/** Reads names from the server that the command line addresses; empty on any failure. */
 export function createLookUp(source: ResourceSource): LookUp {
-  return async (placeholder, position) => {
+  return async (placeholder, line) => {
     const find = Object.hasOwn(finders, placeholder) ? finders[placeholder] : undefined;
-    if (find === undefined || position.open?.long === '--namespace' || position.options['server'] !== undefined)
+    if (find === undefined || line.open?.long === '--namespace' || line.options['server'] !== undefined)
       return [];
     try {
-      await using resources = await source.open({ ...position.options, requestTimeout: seconds });
-      return await find(resources.client, position);
+      await using resources = await source.open({ ...line.options, requestTimeout: seconds });
+      return await find(resources.client, line);
     } catch {
       return [];
     }
@@ -55,7 +55,7 @@ async function namesOf(client: KubeClient, kind: Kind): Promise<readonly string[
   return (await listAll(client, kind)).items.map(({ metadata }) => metadata.name);
 }
 
-/** Policies as the management API knows them: by the name that people see, by the id where that is no word. */
+/** Policies of the management API: the display name, or the id if the name has spaces. */
 async function namesInApi(client: KubeClient): Promise<readonly string[]> {
   const { items } = await listAll<GuardrailPolicy>(client, kinds.guardrailPolicy);
   return items.flatMap(({ metadata, spec }) => {
@@ -64,8 +64,8 @@ async function namesInApi(client: KubeClient): Promise<readonly string[]> {
   });
 }
 
-/** The revisions of the policy that the words before mean: the policy itself, or the one of the binding. */
-async function numbersOf(client: KubeClient, { operands, options }: Position): Promise<readonly string[]> {
+/** The revisions of the policy on the command line: the policy itself, or that of the binding. */
+async function numbersOf(client: KubeClient, { operands, options }: PartialLine): Promise<readonly string[]> {
   const [named = ''] = operands;
   const policy = options['policy'] ?? (await policyOf(client, named));
   return (await readRevisions(client, policy, withoutDefinition)).map(({ spec }) => String(spec.number));

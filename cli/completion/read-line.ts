@@ -1,20 +1,20 @@
 import type { Command, Option } from 'commander';
 
-/** Where on a command line a person is, in the middle of writing it. */
-export type Position = {
+/** An unfinished command line, parsed. */
+export type PartialLine = {
   readonly command: Command;
-  /** Words that are no options and no names of commands. */
+  /** Words that are neither options nor command names. */
   readonly operands: readonly string[];
-  /** Values of options by the name that a program knows them by; empty for those that take none. */
+  /** Values by attribute name; empty for an option without a value. */
   readonly options: Readonly<Record<string, string>>;
-  /** The option whose value is being written. */
+  /** The option whose value is being typed. */
   readonly open: Option | undefined;
-  /** What stands of the word that is being written. */
+  /** The typed part of the last word. */
   readonly last: string;
 };
 
-/** Reads a command line up to its last word, as the parser would; what is wrong in it is passed over. */
-export function readLine(program: Command, words: readonly string[]): Position {
+/** Parses a command line up to its last word and ignores errors in it. */
+export function readLine(program: Command, words: readonly string[]): PartialLine {
   let command = program;
   let open: Option | undefined;
   const operands: string[] = [];

@@ -1,15 +1,15 @@
-/** The word behind which a command line that is being completed stands. */
+/** The hidden command that completes a command line, as kubectl calls it. */
 export const completeWord = '__complete';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** Lines as kubectl and other programs answer: a word in each, and last `:` with what else a shell is to offer. */
+/** The protocol of kubectl: one word on each line, then `:` and a number that says whether files are offered. */
 export const directives = { none: ':4', any: ':0', folders: ':16' } as const;
 
 const { any, folders } = directives;
 
-/** What a shell evaluates so that it asks the command line for words. */
+/** Completion scripts; each calls the hidden command. */
 export const shellScripts: Readonly<Record<Shell, string>> = {
   bash: `_portcullis() {
   local current=\${COMP_WORDS[COMP_CWORD]} words

@@ -1,6 +1,6 @@
 import { runPlugin } from './program.ts';
 
-// A reader that has seen enough, such as head, is no failure.
+// A reader that closes the pipe, such as head, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

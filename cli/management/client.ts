@@ -16,25 +16,24 @@ import {
   revisionListSchema,
 } from '#contracts/management';
 import { ManagementAnswerError } from './management-error.ts';
-import { type Answered, type ManagementConnection, sendRequest } from './send-request.ts';
+import { type ManagementResponse, type ManagementConnection, sendRequest } from './send-request.ts';
 
 export type PolicyList = z.output<typeof policyListSchema>;
 export type RevisionList = z.output<typeof revisionListSchema>;
 
-/** A resource with the entity tag that a change of it has to name. */
+/** A resource with its ETag, which a change sends as If-Match. */
 export type Tagged<T> = { readonly value: T; readonly etag: string };
 
-/** How a command is told from others: a repetition of it has the same key. */
+/** Options of every command. A repeated command has the same key. */
 export type CommandOptions = {
-  /** 16 to 128 of A-Z, a-z, 0-9, dot, underscore, tilde and hyphen; one of its own when absent. */
+  /** 16 to 128 of A-Z, a-z, 0-9, dot, underscore, tilde and hyphen; a new key if absent. */
   readonly idempotencyKey?: string;
 };
 export type ChangeOptions = CommandOptions & { readonly etag: string };
 
 /**
- * The policy management API (document 3, section 4.A), one method for each route. Each answer is validated; commands
- * answer with their operation as it is at their acceptance. All throw ManagementApiError, ManagementUnreachableError
- * and ManagementAnswerError.
+ * The policy management API, one method for each route. Every answer is validated; a command returns its accepted
+ * operation. All methods throw ManagementApiError, ManagementUnreachableError and ManagementAnswerError.
  */
 export type ManagementClient = {
   readonly origin: string;
@@ -106,8 +105,8 @@ function queryOf(page: Readonly<Record<string, string | number | undefined>>): s
   return query.size === 0 ? '' : `?${query}`;
 }
 
-/** A change that names no entity tag would overwrite what others wrote. */
-function tagged<T>(origin: string, { value, etag }: Answered<T>): Tagged<T> {
+/** A change without an ETag could overwrite the change of another client. */
+function tagged<T>(origin: string, { value, etag }: ManagementResponse<T>): Tagged<T> {
   if (etag !== undefined) return { value, etag };
   throw new ManagementAnswerError(origin, 'a read without an ETag');
 }

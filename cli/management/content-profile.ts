@@ -5,9 +5,9 @@ import { openPlatform } from '../platform/standalone-source.ts';
 import type { ManagementOptions, OpenedManagement } from './management-options.ts';
 
 /**
- * The content profile that a model has, for a change that is to keep it. No answer of the API names it; on this machine
- * the binding does.
- * @throws CliError usage where only the API can be asked, not_found
+ * The current content profile of a model. The API does not return it, so that it is read from the binding on this
+ * machine.
+ * @throws CliError usage with --server, not_found
  */
 export async function contentProfileOf(
   { platform }: OpenedManagement,
@@ -17,7 +17,7 @@ export async function contentProfileOf(
   if (platform === undefined) {
     throw new CliError(
       'usage',
-      'The API does not say which content profile the model has: name it with --profile, or it would be changed unseen.',
+      'The API does not return the content profile of the model: name it with --profile, so that it is not changed by accident.',
     );
   }
   await using resources = openPlatform(platform, { requestTimeout });

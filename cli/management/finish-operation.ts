@@ -5,7 +5,7 @@ import type { ManagementClient } from './client.ts';
 import { isFinal, refuseFailed, untilFinal } from './operation-end.ts';
 import { operationText } from './texts.ts';
 
-/** Writes the operation of a command: at its end where the command waits, else as it was accepted. */
+/** Writes the operation of a command: the final one with --wait, else the accepted one. */
 export async function finishOperation(
   client: ManagementClient,
   accepted: OperationResource,
@@ -14,11 +14,11 @@ export async function finishOperation(
   const { wait } = options;
   const operation = wait === undefined ? accepted : await untilFinal(client, accepted.operationId, wait);
   const format = formatOf(options);
-  // A failure is one object on standard error: nothing else is written for programs.
+  // For programs a failure is one object on standard error and nothing else.
   if (!isForPeople(format)) refuseFailed(operation);
   writeResult(format, operation, () => operationText(operation));
   if (isForPeople(format) && !isFinal(operation)) {
-    process.stdout.write(`Wait for its end: portcullis operation wait ${operation.operationId}\n`);
+    process.stdout.write(`To wait for the result: portcullis operation wait ${operation.operationId}\n`);
   }
   refuseFailed(operation);
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { managementLimits } from '#contracts/management';
 
-/** The key of a command that is repeated; each run of a command has one of its own when absent. */
+/** The Idempotency-Key; every run of a command has a new one if absent. */
 export type IdempotencyOption = { readonly idempotencyKey?: string };
 
 const { min, max } = managementLimits.idempotencyKey;
@@ -10,7 +10,7 @@ const form = new RegExp(`^[A-Za-z0-9._~-]{${min},${max}}$`);
 export function withIdempotencyKey(command: Command): Command {
   return command.option(
     '--idempotency-key <key>',
-    'repeat a command that was cut off: the same key has one effect (default: a new key)',
+    'key of a repeated command: the same key has one effect (default: a new key)',
     readKey,
   );
 }

@@ -7,7 +7,7 @@ import { type RunningPlatform, runningPlatform } from '../platform/running-platf
 import { firstAdministratorOf, signToken } from '../platform/sign-token.ts';
 import { createManagementClient, type ManagementClient } from './client.ts';
 
-/** Where the management API is, and as whom it is called. */
+/** Address and credentials of the management API. */
 export type ManagementOptions = {
   readonly data?: string;
   readonly server?: string;
@@ -16,10 +16,10 @@ export type ManagementOptions = {
   readonly requestTimeout: number;
 };
 
-/** The API, and the platform of this machine where that is the one that is called. */
+/** The client, and the platform of this machine unless --server names another one. */
 export type OpenedManagement = { readonly client: ManagementClient; readonly platform: RunningPlatform | undefined };
 
-/** A token of one command of a person. */
+/** Lifetime of the token of one command. */
 const ttlSeconds = 300;
 const renewAfterMs = 240_000;
 
@@ -27,8 +27,8 @@ export function withManagementOptions(command: Command): Command {
   return withRequestTimeout(
     command
       .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
-      .option('--server <url>', 'another management API, with --token-file (default: that of the data directory)')
-      .option('--token-file <file>', 'file of a platform token (default: that of the first administrator)'),
+      .option('--server <url>', 'origin of another management API; needs --token-file (default: that of the data directory)')
+      .option('--token-file <file>', 'file with a platform token (default: a token of the first administrator)'),
   );
 }
 
@@ -37,21 +37,21 @@ export function openManagement(options: ManagementOptions): OpenedManagement {
   const timeoutMs = options.requestTimeout * 1_000;
   if (options.server !== undefined) {
     const { tokenFile } = options;
-    if (tokenFile === undefined) throw new CliError('usage', 'With --server a token is needed: give --token-file.');
+    if (tokenFile === undefined) throw new CliError('usage', '--server needs a token: give --token-file.');
     const connection = { origin: originOf(options.server), token: tokenOf(tokenFile), timeoutMs };
     return { client: createManagementClient(connection), platform: undefined };
   }
   const platform = runningPlatform(options.data);
   const { addresses, managementOff } = platform.status;
   if (addresses.management === undefined) {
-    const sentence = `The management API of ${platform.data.root} is off: ${managementOff ?? 'it does not serve.'}`;
+    const sentence = `The management API of ${platform.data.root} is off: ${managementOff ?? 'it is not ready.'}`;
     throw new CliError('not_running', sentence);
   }
   const token = options.tokenFile === undefined ? administratorToken(platform) : tokenOf(options.tokenFile);
   return { client: createManagementClient({ origin: addresses.management, token, timeoutMs }), platform };
 }
 
-/** https, or http on this machine: a token is not sent in the clear over a network. */
+/** https, or http on loopback: a token is never sent over a network unencrypted. */
 function originOf(server: string): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   const isHere = url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
@@ -60,7 +60,7 @@ function originOf(server: string): string {
   }
   throw new CliError(
     'usage',
-    '--server must be an origin such as https://portcullis.example; http on this machine only.',
+    '--server must be an origin such as https://portcullis.example; http is allowed on loopback only.',
   );
 }
 
@@ -69,7 +69,7 @@ function tokenOf(path: string): () => Promise<string> {
   return async () => file.first();
 }
 
-/** Signed anew before it ends, so that a command may wait for long. */
+/** Signs a new token before the old one expires, so that a command can wait for long. */
 function administratorToken(platform: RunningPlatform): () => Promise<string> {
   const subject = firstAdministratorOf(platform);
   let last: { readonly token: Promise<string>; readonly at: number } | undefined;

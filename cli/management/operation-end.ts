@@ -8,7 +8,7 @@ import type { ManagementClient } from './client.ts';
 const shortestPauseMs = 50;
 const longestPauseMs = 1_000;
 
-/** Whether an operation goes on no more. */
+/** Whether an operation has ended. */
 export function isFinal({ state }: OperationResource): boolean {
   return state === 'succeeded' || state === 'failed';
 }
@@ -27,14 +27,14 @@ export async function untilFinal(
     const operation = await client.getOperation(operationId);
     if (isFinal(operation)) return operation;
     if (performance.now() > end) {
-      const sentence = `The operation ${operationId} is ${operation.state} after ${seconds} s: it goes on by itself.`;
+      const sentence = `The operation ${operationId} is ${operation.state} after ${seconds} s. It continues in the background.`;
       throw new CliError('timeout', sentence);
     }
     await pause(pauseMs);
   }
 }
 
-/** What a failed operation ends a command with; all others were refused by what judged them. */
+/** Exit codes of failed operations; all other failures are refusals. */
 const exits: Readonly<Partial<Record<OperationFailureCode, ExitName>>> = {
   superseded: 'conflict',
   revision_lost: 'conflict',
@@ -44,7 +44,7 @@ const exits: Readonly<Partial<Record<OperationFailureCode, ExitName>>> = {
   policy_revision_unknown: 'not_found',
 };
 
-/** @throws CliError where the operation failed, with its code */
+/** @throws CliError for a failed operation, with its code */
 export function refuseFailed({ operationId, error }: OperationResource): void {
   if (error === null) return;
   const { code, message } = error;

@@ -4,10 +4,10 @@ import { CliError } from '../errors/cli-error.ts';
 import { readSources } from '../manifests/read-sources.ts';
 import { readYaml } from '../manifests/read-yaml.ts';
 
-/** A policy as a person writes it: what a command takes, and what `policy get` shows beside it. */
+/** A policy file: the members that a command sends, and those that `policy get` adds. */
 export type PolicyFile = Pick<PolicyReplace, 'name' | 'description' | 'definition'> & {
   readonly status: PolicyReplace['status'] | undefined;
-  /** The revision from which it was edited, where the file says so. */
+  /** The revision that was edited, if the file contains it. */
   readonly revision: number | undefined;
 };
 
@@ -16,7 +16,7 @@ const fileSchema = z.strictObject({
   ...policyReplaceSchema.shape,
   status: policyReplaceSchema.shape.status.optional(),
   revision: z.int().min(1).optional(),
-  // Decided by the service: what the file says of them is passed over.
+  // Set by the service and ignored in a file.
   id: shown,
   definitionDigest: shown,
   ruleCount: shown,
@@ -34,7 +34,7 @@ export async function readPolicyFile(path: string): Promise<PolicyFile> {
   if (source === undefined || others.length > 0) throw new CliError('usage', `${path} must be one file.`);
   const { kind } = readYaml(source, z.looseObject({ kind: z.unknown().optional() }));
   if (kind !== undefined) {
-    const sentence = 'this is a manifest: apply it with "portcullis apply", or give name, description and definition.';
+    const sentence = 'this is a manifest: apply it with "portcullis apply", or give a file with name, description and definition.';
     throw new CliError('usage', `${source.name}: ${sentence}`);
   }
   const { name, description, definition, status, revision } = readYaml(source, fileSchema);

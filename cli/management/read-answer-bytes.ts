@@ -1,7 +1,7 @@
-/** A definition of the largest size, written out, is far smaller. */
+/** Far more than the largest definition as JSON. */
 export const mostAnswerBytes = 16_777_216;
 
-/** The body of an answer; undefined where it is larger than `most`. */
+/** The body of a response; undefined if it is larger than `most` bytes. */
 export async function readAnswerBytes(answer: Response, most: number): Promise<Buffer | undefined> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;

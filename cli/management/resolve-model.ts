@@ -7,8 +7,7 @@ import type { ManagementOptions, OpenedManagement } from './management-options.t
 import { isId } from './resolve-policy.ts';
 
 /**
- * The modelId that a person means. The API knows models by their ids alone; on this machine the name of the binding does
- * as well.
+ * The modelId of a word: an id, or on this machine the name of a binding. The API knows ids only.
  * @throws CliError usage, not_found
  */
 export async function resolveModel(
@@ -20,7 +19,7 @@ export async function resolveModel(
   if (platform === undefined) {
     throw new CliError(
       'usage',
-      `${JSON.stringify(word)} is no modelId: give the UUID in the label ${idLabel} of the binding.`,
+      `${JSON.stringify(word)} is not a modelId: give the UUID in the label ${idLabel} of the binding.`,
     );
   }
   await using resources = openPlatform(platform, { requestTimeout });

@@ -5,14 +5,13 @@ import { allPolicies } from './walk-pages.ts';
 
 const idForm = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
-/** Whether a word is an id of the control plane: a UUID of version 7. */
+/** Whether a word is an id of the management API: a UUID of version 7. */
 export function isId(word: string): boolean {
   return idForm.test(word);
 }
 
 /**
- * The id of the policy that a person means, by id or by name. Names are not unique: one that two policies have is not
- * decided here.
+ * The id of a policy given by id or name. Names are not unique: a name of two policies is an error.
  * @throws CliError not_found, usage
  */
 export async function resolvePolicy(client: ManagementClient, word: string): Promise<string> {

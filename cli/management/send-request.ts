@@ -6,9 +6,9 @@ import { mostAnswerBytes, readAnswerBytes } from './read-answer-bytes.ts';
 
 export type ManagementConnection = {
   readonly origin: string;
-  /** A platform token; asked for at each request, so that a long wait does not outlive it. */
+  /** Returns a platform token. It is called for every request, so that a long wait never uses an expired one. */
   readonly token: () => Promise<string>;
-  /** How long one call may take, with its repetitions, milliseconds. */
+  /** Timeout of one call with its retries, in milliseconds. */
   readonly timeoutMs: number;
 };
 
@@ -19,34 +19,34 @@ export type Call = {
   readonly body?: unknown;
 };
 
-/** What an answer says, and the entity tag of the resource where it has one. */
-export type Answered<T> = { readonly value: T; readonly etag: string | undefined };
+/** The body of a response and its ETag, if it has one. */
+export type ManagementResponse<T> = { readonly value: T; readonly etag: string | undefined };
 
 const firstPauseMs = 200;
 const longestPauseMs = 2_000;
 
 /**
- * Sends a request until it is answered: a broken connection, a 503 and a command that is still being carried out are
- * asked again within the time, the same bytes with the same Idempotency-Key. Redirects are not followed.
+ * Sends a request, with retries until the timeout for a broken connection, a 503 and a command that is still running:
+ * the same bytes with the same Idempotency-Key. Redirects are not followed.
  * @throws ManagementApiError, ManagementUnreachableError, ManagementAnswerError
  */
 export async function sendRequest<T>(
   connection: ManagementConnection,
   call: Call,
   schema: z.ZodType<T>,
-): Promise<Answered<T>> {
+): Promise<ManagementResponse<T>> {
   const end = performance.now() + connection.timeoutMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       return await sendOnce(connection, call, schema, Math.max(1, end - performance.now()));
     } catch (error) {
-      if (!mayRepeat(error) || performance.now() + pauseMs >= end) throw error;
+      if (!isRetryable(error) || performance.now() + pauseMs >= end) throw error;
     }
     await pause(pauseMs);
   }
 }
 
-function mayRepeat(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   if (error instanceof ManagementUnreachableError) return true;
   return error instanceof ManagementApiError && (error.status === 503 || error.code === 'idempotency_in_progress');
 }
@@ -56,7 +56,7 @@ async function sendOnce<T>(
   { method, path, headers = {}, body }: Call,
   schema: z.ZodType<T>,
   ms: number,
-): Promise<Answered<T>> {
+): Promise<ManagementResponse<T>> {
   const authorization = `Bearer ${await token()}`;
   const content = body === undefined ? {} : { 'content-type': 'application/json' };
   let answer: Response;
@@ -81,10 +81,10 @@ async function sendOnce<T>(
   throw new ManagementAnswerError(origin, `status ${answer.status} without an error of the contract`);
 }
 
-function answered<T>(origin: string, { headers }: Response, read: z.ZodSafeParseResult<T>): Answered<T> {
+function answered<T>(origin: string, { headers }: Response, read: z.ZodSafeParseResult<T>): ManagementResponse<T> {
   if (read.success) return { value: read.data, etag: headers.get('etag') ?? undefined };
   const [issue] = read.error.issues;
-  throw new ManagementAnswerError(origin, `${issue?.path.join('.') || 'the body'} is not of the contract`);
+  throw new ManagementAnswerError(origin, `${issue?.path.join('.') || 'the body'} is not valid`);
 }
 
 function parse(bytes: Buffer): unknown {

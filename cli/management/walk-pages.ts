@@ -3,7 +3,7 @@ import type { ManagementClient } from './client.ts';
 
 const limit = managementLimits.pageSize.max;
 
-/** Every policy, the newest first; one that was made after the walk began is not in it. */
+/** Every policy, newest first, without those that are created during the iteration. */
 export async function* allPolicies(client: Pick<ManagementClient, 'listPolicies'>): AsyncGenerator<PolicySummary> {
   let cursor: string | null = null;
   do {
@@ -13,7 +13,7 @@ export async function* allPolicies(client: Pick<ManagementClient, 'listPolicies'
   } while (cursor !== null);
 }
 
-/** Every revision of a policy, the newest first. */
+/** Every revision of a policy, newest first. */
 export async function* allRevisions(
   client: Pick<ManagementClient, 'listRevisions'>,
   policyId: string,

@@ -1,13 +1,13 @@
 import { userInfo } from 'node:os';
 import { developmentIssuer } from './development-issuer.ts';
 
-/** What stands in a list of administrators for itself: no comma, no bar, no space. */
+/** A name that can stand in a list of administrators: no comma, bar or space. */
 const plainName = /^[^\s,|]{1,128}$/;
 const namelessUser = 'local';
 
 /**
  * The first administrators as `issuer|subject`: those of PORTCULLIS_ADMINISTRATORS, where an item without a bar is a
- * subject of the development issuer; else the user of this machine who starts the platform.
+ * subject of the development issuer; else the user who starts the platform.
  */
 export function firstAdministrators(
   listed: string | undefined = process.env['PORTCULLIS_ADMINISTRATORS'],

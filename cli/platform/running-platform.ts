@@ -7,8 +7,8 @@ import { type PlatformStatus, readStatusFile } from './status-file.ts';
 export type RunningPlatform = { readonly data: DataDirectory; readonly status: PlatformStatus };
 
 /**
- * The platform that runs on a data directory.
- * @throws CliError not_running, with what to do
+ * The running platform of a data directory.
+ * @throws CliError not_running
  */
 export function runningPlatform(asked: string | undefined): RunningPlatform {
   const data = dataDirectory(asked);

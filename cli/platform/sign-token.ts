@@ -6,14 +6,14 @@ import type { DataDirectory } from './data-directory.ts';
 import { developmentIssuer } from './development-issuer.ts';
 import type { RunningPlatform } from './running-platform.ts';
 
-/** @throws CliError usage where every administrator belongs to another issuer */
+/** @throws CliError usage if no administrator belongs to the development issuer */
 export function firstAdministratorOf({ status }: RunningPlatform): string {
   const subject = firstSubject(status.administrators ?? []);
   if (subject !== undefined) return subject;
-  throw new CliError('usage', 'No administrator is of the development issuer: name a subject with --subject.');
+  throw new CliError('usage', 'No administrator belongs to the development issuer: name a subject with --subject.');
 }
 
-/** @throws CliError failed where the keys of the issuer cannot be read */
+/** @throws CliError failed if the signing keys cannot be read */
 export async function signToken(
   data: DataDirectory,
   about: { readonly subject: string; readonly audience: string; readonly ttlSeconds: number },

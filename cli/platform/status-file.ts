@@ -10,7 +10,7 @@ const processSchema = z.object({
   restarts: z.int(),
 });
 
-/** What `portcullis up` says about itself in status.json. */
+/** The content of status.json, which `portcullis up` writes. */
 export const statusSchema = z.object({
   ready: z.boolean(),
   addresses: z.object({
@@ -19,12 +19,12 @@ export const statusSchema = z.object({
     gateways: z.array(z.string()),
     api: z.string(),
     operator: z.string(),
-    /** Origin of the policy management API; absent where it is off. */
+    /** Origin of the policy management API; absent if it is off. */
     management: z.string().optional(),
     /** Origin of the development issuer. */
     issuer: z.string().optional(),
   }),
-  /** Why the policy management API is off; absent where it serves. */
+  /** Why the policy management API is off; absent if it is on. */
   managementOff: z.string().optional(),
   /** The first administrators, each as issuer|subject. */
   administrators: z.array(z.string()).optional(),
@@ -37,7 +37,7 @@ export const statusSchema = z.object({
 export type PlatformStatus = z.infer<typeof statusSchema>;
 export type ProcessStatus = PlatformStatus['processes'][number];
 
-/** The status as it was last written; undefined where there is none that can be read. */
+/** The last written status; undefined if there is none or it cannot be read. */
 export function readStatusFile(path: string): PlatformStatus | undefined {
   try {
     const read = statusSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));

@@ -8,9 +8,9 @@ import { policyNameHash, policyNameLabel } from '#resources/revision-labels';
 import { CliError } from '../errors/cli-error.ts';
 
 /**
- * The revisions of the policies of a name, newest first; its policy may be gone.
+ * The revisions of a policy name, newest first. The policy itself may be deleted.
  * @param transform what is kept of each, page by page
- * @throws CliError not_found where there is none
+ * @throws CliError not_found if there is none
  */
 export async function readRevisions(
   client: KubeClient,
@@ -51,7 +51,7 @@ export async function readRevision(
   throw new CliError('not_found', `The policy ${policy} has no revision ${number}. The newest one is ${newest}.`);
 }
 
-/** The revision that a route or the record of an application names. */
+/** A revision by the policy id that a route or an application record holds. */
 export function readRevisionOfId(
   client: KubeClient,
   policyId: string,
@@ -60,12 +60,12 @@ export function readRevisionOfId(
   return client.get<PolicyRevision>(kinds.policyRevision, `${policyId}-${number}`);
 }
 
-/** When a revision was recorded; a restored one says so itself. */
+/** When a revision was recorded; a restored one carries the original time. */
 export function recordedAt({ metadata }: Stored<PolicyRevision>): string {
   return metadata.annotations?.[createdAnnotation] ?? metadata.creationTimestamp;
 }
 
-/** A revision without what may be large, for lists. */
+/** A revision without its definition, which may be large. */
 export function withoutDefinition(revision: Stored<PolicyRevision>): Stored<PolicyRevision> {
   return { ...revision, spec: { ...revision.spec, definition: '' } };
 }

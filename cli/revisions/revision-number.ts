@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 
-/** The number of a revision, as a person writes it. */
+/** Parses the number of a revision. */
 export function parseRevisionNumber(text: string): number {
   const revision = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (revision < 1) throw new InvalidArgumentError('It must be the number of a revision, from 1 on.');
+  if (revision < 1) throw new InvalidArgumentError('It must be the number of a revision, 1 or more.');
   return revision;
 }

@@ -1,4 +1,4 @@
-/** A small policy as YAML; each member stands as given. */
+/** A small policy as YAML, with the given members as they are. */
 export function policyText(changes: {
   readonly name?: string;
   readonly labels?: string;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Ids of all processes that a process started, directly or not. */
+/** Ids of all descendants of a process. */
 export function descendantsOf(pid: number): readonly number[] {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
   const parents = rows.map((row) => row.trim().split(/\s+/).map(Number));
@@ -11,7 +11,7 @@ export function descendantsOf(pid: number): readonly number[] {
   return found.slice(1);
 }
 
-/** Whether a process runs; one that ended and was not reaped does not. */
+/** Whether a process is running; a zombie is not. */
 export function isRunning(pid: number): boolean {
   try {
     return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })

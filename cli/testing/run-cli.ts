@@ -8,7 +8,7 @@ import { checkout } from '../platform/data-directory.ts';
 
 export type CliEnd = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-/** Runs the command line in a process of its own. */
+/** Runs the command line in a child process. */
 export async function runCli(
   args: readonly string[],
   options: { input?: string; data?: string; environment?: Readonly<Record<string, string>> } = {},
@@ -33,7 +33,7 @@ export type Folder = Disposable & {
   write(name: string, content: string): string;
 };
 
-/** A folder of its own for one test, removed afterwards. */
+/** A temporary folder that is removed on disposal. */
 export function temporaryFolder(): Folder {
   const path = mkdtempSync(join(tmpdir(), 'portcullis-cli-'));
   return {

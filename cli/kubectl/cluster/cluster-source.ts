@@ -17,12 +17,12 @@ const environmentSelector = 'app.kubernetes.io/part-of=portcullis,app.kubernetes
 const providersKey = 'providers.yaml';
 const limitsKey = 'limits.yaml';
 
-/** A namespace of a cluster, reached as kubectl reaches it. */
+/** A namespace of a cluster, with the kubeconfig of kubectl. */
 export const clusterSource: ResourceSource = {
   program: 'kubectl portcullis',
   addOptions: (command) =>
     command
-      .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, else the one of the home folder)')
+      .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, else ~/.kube/config)')
       .option('--context <name>', 'context of the kubeconfig (default: the current one)')
       .option('-n, --namespace <name>', 'namespace of the resources (default: that of the context)'),
   open: openCluster,
@@ -41,7 +41,7 @@ async function openCluster(options: SourceOptions): Promise<OpenedResources> {
   };
 }
 
-/** The approved providers and limits of the installation, out of the ConfigMap that its operator mounts. */
+/** The approved providers and limits of the installation, from the ConfigMap that its operator mounts. */
 async function readEnvironment(client: KubeClient): Promise<JudgedEnvironment> {
   const { items } = await client.list<ConfigMap>(builtinKinds.configMap, { labelSelector: environmentSelector });
   const [found, ...others] = items.filter(({ data }) => data?.[providersKey] !== undefined);
@@ -49,7 +49,7 @@ async function readEnvironment(client: KubeClient): Promise<JudgedEnvironment> {
     const count = found === undefined ? 'no ConfigMap' : `${others.length + 1} ConfigMaps`;
     throw new CliError(
       found === undefined ? 'not_found' : 'usage',
-      `There is ${count} with the environment of the operator in the namespace ${client.namespace}: give --providers and --limits.`,
+      `The namespace ${client.namespace} has ${count} with the settings of the operator: give --providers and --limits.`,
     );
   }
   const textOf = (key: string) => ({

@@ -17,17 +17,17 @@ const which = 'id or name of the policy';
 const file = 'YAML or JSON with name, description and definition; - for standard input';
 
 export function addPolicyChanges(policy: Command): void {
-  change(policy, 'create', 'create a policy and its first revision; no model is guarded by that')
+  change(policy, 'create', 'create a policy and its first revision; applies it to no model')
     .requiredOption('-f, --filename <file>', file)
     .action(create);
-  change(policy, 'update', 'save the next revision of a policy; what is applied stays as it is')
+  change(policy, 'update', 'save the next revision of a policy; applied revisions do not change')
     .argument('<guardrail-policy>', which)
     .requiredOption('-f, --filename <file>', file)
     .action(update);
-  change(policy, 'archive', 'forbid new applications of a policy, by a new revision; existing ones go on')
+  change(policy, 'archive', 'archive a policy: new applications are refused, existing ones keep serving')
     .argument('<guardrail-policy>', which)
     .action((word: string, options: ChangeOptions) => setStatus(word, 'archived', options));
-  change(policy, 'restore', 'allow applications of an archived policy again, by a new revision')
+  change(policy, 'restore', 'allow applications of an archived policy again')
     .argument('<guardrail-policy>', which)
     .action((word: string, options: ChangeOptions) => setStatus(word, 'draft', options));
 }
@@ -47,13 +47,13 @@ async function create(options: FileOptions): Promise<void> {
   await finishOperation(client, accepted, options);
 }
 
-/** A file that was edited from an earlier revision than the latest one is refused, so that nobody's change is lost. */
+/** A file that was edited from an older revision is refused, so that no concurrent change is lost. */
 async function update(word: string, options: FileOptions): Promise<void> {
   const { name, description, definition, status, revision } = await readPolicyFile(options.filename);
   const { client } = openManagement(options);
   const { value: latest, etag } = await client.getPolicy(await resolvePolicy(client, word));
   if (revision !== undefined && revision !== latest.revision && options.idempotencyKey === undefined) {
-    const sentence = `${options.filename} is of revision ${revision} and the latest one is ${latest.revision}: edit that one.`;
+    const sentence = `${options.filename} was edited from revision ${revision}, but the latest one is ${latest.revision}: edit that one.`;
     throw new CliError('conflict', sentence);
   }
   const next = { name, description, definition, status: status ?? latest.status };

@@ -16,17 +16,17 @@ const { min, max } = managementLimits.pageSize;
 const which = 'id or name of the policy';
 
 export function addPolicyReads(policy: Command): void {
-  read(policy, 'list', 'list policies, the newest first: all of them, or one page where a limit or cursor is given')
+  read(policy, 'list', 'list policies, newest first: all of them, or one page with --limit or --cursor')
     .option('--limit <n>', `entries of one page, ${min} to ${max}`, readLimit)
-    .option('--cursor <cursor>', 'the page that a cursor names')
+    .option('--cursor <cursor>', 'the page after this cursor')
     .action(list);
   read(policy, 'get', 'show the latest revision of a policy with its definition')
     .argument('<guardrail-policy>', which)
     .action(get);
-  read(policy, 'history', 'list the revisions of a policy, the newest first')
+  read(policy, 'history', 'list the revisions of a policy, newest first')
     .argument('<guardrail-policy>', which)
     .option('--limit <n>', `entries of one page, ${min} to ${max}`, readLimit)
-    .option('--before <revision>', 'the page before a revision', parseRevisionNumber)
+    .option('--before <revision>', 'the page before this revision', parseRevisionNumber)
     .action(history);
   read(policy, 'revision', 'show one revision of a policy with its definition')
     .argument('<guardrail-policy>', which)
