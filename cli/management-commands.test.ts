@@ -155,7 +155,10 @@ test('a policy is created, read, edited from what was read, archived, restored a
   const saved = await run(['policy', 'update', id, '-f', '-', '--wait'], edited);
   expect(saved).toMatchObject({ code: 0, stdout: expect.stringContaining('succeeded, revision 2') });
   const late = await run(['policy', 'update', id, '-f', '-'], edited);
-  expect(late).toMatchObject({ code: 10, stderr: expect.stringContaining('was edited from revision 1, but the latest one is 2') });
+  expect(late).toMatchObject({
+    code: 10,
+    stderr: expect.stringContaining('was edited from revision 1, but the latest one is 2'),
+  });
 
   expect((await run(['policy', 'archive', 'house-rules', '--wait'])).code).toBe(0);
   expect((await run(['policy', 'archive', 'house-rules'])).stdout).toContain('is archived already');

@@ -39,14 +39,22 @@ const rows: readonly (readonly [string, Said, Partial<Records[number]> | undefin
     'failed provider_unknown',
   ],
   ['retried because the provider was approved', ['Unknown', 'Pending'], { reason: 'provider_unknown' }, 'pending'],
-  ['waiting for replicas after that retry', ['Unknown', 'WaitingForReplicas'], { reason: 'provider_unknown' }, 'pending'],
+  [
+    'waiting for replicas after that retry',
+    ['Unknown', 'WaitingForReplicas'],
+    { reason: 'provider_unknown' },
+    'pending',
+  ],
   ['past its deadline', ['Unknown', 'ProgressDeadlineExceeded'], late, 'failed progress_deadline_exceeded'],
   ['not processed yet', ['False', 'BundleInvalid', 1], undefined, 'pending'],
 ];
 
-test.each(rows)('the outcome of an application that is %s, with and without a token', (_what, said, record, expected) => {
-  for (const apply of [undefined, 'token']) {
-    const outcome = outcomeOf(bindingOf(said, record, apply));
-    expect([outcome.kind, ...(outcome.kind === 'failed' ? [outcome.reason] : [])].join(' ')).toBe(expected);
-  }
-});
+test.each(rows)(
+  'the outcome of an application that is %s, with and without a token',
+  (_what, said, record, expected) => {
+    for (const apply of [undefined, 'token']) {
+      const outcome = outcomeOf(bindingOf(said, record, apply));
+      expect([outcome.kind, ...(outcome.kind === 'failed' ? [outcome.reason] : [])].join(' ')).toBe(expected);
+    }
+  },
+);

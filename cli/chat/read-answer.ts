@@ -37,7 +37,10 @@ export function readBuffered(status: number, body: string): ChatAnswer {
  * Reads a streamed answer and passes each piece of text on. The answer is complete only after `[DONE]`; an error event,
  * an early end or a broken connection makes it incomplete (gateway:client:marks-incomplete).
  */
-export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (text: string) => void): Promise<ChatAnswer> {
+export async function readStream(
+  bytes: AsyncIterable<Uint8Array>,
+  onText: (text: string) => void,
+): Promise<ChatAnswer> {
   let text = '';
   try {
     for await (const data of eventsOf(bytes)) {

@@ -21,7 +21,9 @@ type RollbackOptions = ChangeOptions & { readonly toRevision?: number };
 const which = 'modelId, or the name of the binding on this machine';
 
 export function addBinding(program: Command): void {
-  const binding = program.command('binding').description('show and change the guardrail of a model through the management API');
+  const binding = program
+    .command('binding')
+    .description('show and change the guardrail of a model through the management API');
   withOutput(withManagementOptions(binding.command('get')))
     .description('show the desired and the current guardrail of a model')
     .argument('<model-binding>', which)

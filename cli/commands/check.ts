@@ -23,7 +23,9 @@ export function addCheck(program: Command): void {
     .description('check one text with the local rules of a policy file, without a server')
     .argument('[text]', 'the text (default: standard input)')
     .requiredOption('--policy <file>', 'file with one GuardrailPolicy')
-    .addOption(new Option('--stage <stage>', 'section of the policy').choices(['request', 'response']).default('request'))
+    .addOption(
+      new Option('--stage <stage>', 'section of the policy').choices(['request', 'response']).default('request'),
+    )
     .option('--role <role>', 'role of the message', 'user');
   withJson(withPolicyFileOptions(command)).action(check);
 }

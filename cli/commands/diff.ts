@@ -40,7 +40,10 @@ async function showDiff(source: ResourceSource, asked: DiffArguments, options: D
   writeResult(formatOf(options), { policy, from, to, isSame: diff === '', diff }, () => (diff === '' ? nothing : diff));
 }
 
-async function numbersOf(client: KubeClient, { policy, from, to }: DiffArguments): Promise<{ from: number; to: number }> {
+async function numbersOf(
+  client: KubeClient,
+  { policy, from, to }: DiffArguments,
+): Promise<{ from: number; to: number }> {
   if (from !== undefined && to !== undefined) return { from, to };
   const [newest, second] = (await readRevisions(client, policy, withoutDefinition)).map(({ spec }) => spec.number);
   const before = from ?? second;

@@ -10,9 +10,7 @@ type TestOptions = PolicyFileOptions & { readonly json?: boolean };
 export function addPolicyTest(policy: Command): void {
   const command = policy
     .command('test')
-    .description(
-      'validate the policies of a file and run their tests, without a server',
-    )
+    .description('validate the policies of a file and run their tests, without a server')
     .argument('<file>', 'file with GuardrailPolicies');
   withJson(withPolicyFileOptions(command)).action(test);
 }

@@ -21,7 +21,11 @@ export function addRollback(program: Command, source: ResourceSource): void {
     .command('rollback')
     .description('apply an earlier revision to a binding')
     .argument('<binding>', 'name of the binding')
-    .option('--to, --to-revision <n>', 'the revision (default: the one that was applied before, of any policy)', parseRevisionNumber);
+    .option(
+      '--to, --to-revision <n>',
+      'the revision (default: the one that was applied before, of any policy)',
+      parseRevisionNumber,
+    );
   withWait(withOutput(withResourceOptions(command, source))).action((name: string, options: RollbackOptions) =>
     rollback(source, name, options),
   );

@@ -35,8 +35,7 @@ async function test(source: ResourceSource, policy: string | undefined, options:
     throw new CliError('usage', 'Give the name of one policy, or a file with --filename.');
   }
   if (filename !== undefined) {
-    if (revision !== undefined)
-      throw new CliError('usage', 'A policy in a file has no revisions: remove --revision.');
+    if (revision !== undefined) throw new CliError('usage', 'A policy in a file has no revisions: remove --revision.');
     return testPolicies(readPolicies(filename), environmentOfFiles(options), { ...options, what: filename });
   }
   await using resources = await source.open(options);

@@ -40,8 +40,7 @@ const finders: Readonly<Record<string, Find>> = {
 export function createLookUp(source: ResourceSource): LookUp {
   return async (placeholder, line) => {
     const find = Object.hasOwn(finders, placeholder) ? finders[placeholder] : undefined;
-    if (find === undefined || line.open?.long === '--namespace' || line.options['server'] !== undefined)
-      return [];
+    if (find === undefined || line.open?.long === '--namespace' || line.options['server'] !== undefined) return [];
     try {
       await using resources = await source.open({ ...line.options, requestTimeout: seconds });
       return await find(resources.client, line);

@@ -27,7 +27,10 @@ export function withManagementOptions(command: Command): Command {
   return withRequestTimeout(
     command
       .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
-      .option('--server <url>', 'origin of another management API; needs --token-file (default: that of the data directory)')
+      .option(
+        '--server <url>',
+        'origin of another management API; needs --token-file (default: that of the data directory)',
+      )
       .option('--token-file <file>', 'file with a platform token (default: a token of the first administrator)'),
   );
 }

@@ -34,7 +34,8 @@ export async function readPolicyFile(path: string): Promise<PolicyFile> {
   if (source === undefined || others.length > 0) throw new CliError('usage', `${path} must be one file.`);
   const { kind } = readYaml(source, z.looseObject({ kind: z.unknown().optional() }));
   if (kind !== undefined) {
-    const sentence = 'this is a manifest: apply it with "portcullis apply", or give a file with name, description and definition.';
+    const sentence =
+      'this is a manifest: apply it with "portcullis apply", or give a file with name, description and definition.';
     throw new CliError('usage', `${source.name}: ${sentence}`);
   }
   const { name, description, definition, status, revision } = readYaml(source, fileSchema);

@@ -12,9 +12,7 @@ export function withResourceOptions(command: Command, source: ResourceSource): C
 
 export function withRequestTimeout(command: Command): Command {
   return command.addOption(
-    new Option('--request-timeout <seconds>', 'timeout of one request')
-      .argParser(readSeconds)
-      .default(defaultSeconds),
+    new Option('--request-timeout <seconds>', 'timeout of one request').argParser(readSeconds).default(defaultSeconds),
   );
 }
 

@@ -5,7 +5,10 @@ export type WaitOption = { readonly wait?: number };
 
 const defaultSeconds = 60;
 
-export function withWait(command: Command, description = 'wait until every ready gateway replica has applied it (default: 60 s)'): Command {
+export function withWait(
+  command: Command,
+  description = 'wait until every ready gateway replica has applied it (default: 60 s)',
+): Command {
   return command.option('--wait [seconds]', description, readSeconds).hook('preAction', (_, action) => {
     if (action.getOptionValue('wait') === true) action.setOptionValue('wait', defaultSeconds);
   });

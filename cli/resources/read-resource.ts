@@ -11,10 +11,7 @@ export async function readResource<R extends Resource>(
 ): Promise<Stored<R>> {
   const checked = nameSchema.safeParse(name);
   if (!checked.success) {
-    throw new CliError(
-      'usage',
-      `${JSON.stringify(name)} is not a valid name: it ${checked.error.issues[0]?.message}.`,
-    );
+    throw new CliError('usage', `${JSON.stringify(name)} is not a valid name: it ${checked.error.issues[0]?.message}.`);
   }
   const found = await client.get<R>(kind, name);
   if (found !== undefined) return found;

@@ -221,7 +221,9 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       const done = await restore();
       expect(done).toMatchObject({ code: 0, stderr: '' });
       const lines = done.stdout.split('\n');
-      expect(lines[0]).toBe('The lease portcullis-operator is held by killed_1: waiting 2 s to see whether it is renewed');
+      expect(lines[0]).toBe(
+        'The lease portcullis-operator is held by killed_1: waiting 2 s to see whether it is renewed',
+      );
       expect(lines.slice(2, 7)).toEqual(
         ['PolicyRevision: 5', 'GuardrailPolicy: 3', 'ModelBinding: 4', 'RuntimeWorkload: 3', 'GatewayRoute: 4'].map(
           (line) => `${line} created`,

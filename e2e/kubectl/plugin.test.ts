@@ -141,7 +141,9 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       }),
     );
     const { stdout } = await run('status');
-    expect(stdout).toMatch(/^Operator: operator-0 is the leader and holds the lease portcullis-operator\.\n\nREPLICA +GATEWAY /);
+    expect(stdout).toMatch(
+      /^Operator: operator-0 is the leader and holds the lease portcullis-operator\.\n\nREPLICA +GATEWAY /,
+    );
     expect(stdout).toMatch(/\nstands +stands +standing +1 +applied +1 +-\n/);
     expect((await run('status', '-o', 'wide')).stdout).toMatch(/ WORKLOAD +BUILD /);
     expect((await run('status', '-o', 'yaml')).stdout).toMatch(/^namespace: /);
