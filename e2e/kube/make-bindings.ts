@@ -9,7 +9,7 @@ const annotations = Object.fromEntries(
   Array.from({ length: 22 }, (_, index) => [`example.com/note-${index}`, `${index} ${'x'.repeat(42)}`]),
 );
 
-export function largeBinding(index: number): ModelBinding {
+function largeBinding(index: number): ModelBinding {
   return sampleBinding(`binding-${index}`, {
     annotations,
     labels: { [idLabel]: uuidv7(), team: `t-${index % 7}` },

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /** The value of a setting, or a fault: `expected` completes the sentence "NAME … but must be …". */
-export type SettingResult<T> =
+type SettingResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly expected: string };
 

@@ -4,7 +4,7 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Fields of a log line: short facts, never text of users, tokens or secrets. */
-export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export type Logger = Readonly<Record<LogLevel, (event: string, fields?: LogFields) => void>> & {
   /** A logger that adds these fields to every line. */

@@ -5,18 +5,18 @@ import { createPendingSums } from './pending-sums.ts';
 export type { LabelSpec, LabelSpecs, LabelValues } from './bounded-labels.ts';
 
 type MetricOptions<L extends LabelSpecs> = { readonly name: string; readonly help: string; readonly labels: L };
-export type CounterMetric<L extends LabelSpecs> = {
+type CounterMetric<L extends LabelSpecs> = {
   add(labels: LabelValues<L>, value?: number): void;
   /** One series, for frequent increments: its sum is added to the metric at each scrape. */
   series(labels: LabelValues<L>): { add(value?: number): void };
 };
-export type GaugeMetric<L extends LabelSpecs> = {
+type GaugeMetric<L extends LabelSpecs> = {
   set(labels: LabelValues<L>, value: number): void;
   add(labels: LabelValues<L>, value: number): void;
   /** As for a counter. */
   series(labels: LabelValues<L>): { add(value: number): void };
 };
-export type HistogramMetric<L extends LabelSpecs> = {
+type HistogramMetric<L extends LabelSpecs> = {
   observe(labels: LabelValues<L>, value: number): void;
   series(labels: LabelValues<L>): { observe(value: number): void };
 };

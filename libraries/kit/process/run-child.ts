@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { childEnvironment } from './config.ts';
 
-export type ChildOptions = {
+type ChildOptions = {
   /** Written to its standard input, which then ends. */
   readonly input: string;
   readonly timeoutMs: number;
@@ -11,7 +11,7 @@ export type ChildOptions = {
   readonly maxOutputBytes?: number;
 };
 
-export type ChildEnd = {
+type ChildEnd = {
   /** Its exit code; null where a signal ended it, ours after too long a time or too large an output included. */
   readonly code: number | null;
   readonly stdout: string;

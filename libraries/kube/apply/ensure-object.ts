@@ -23,7 +23,7 @@ const sentences = {
   other_content: 'exists and has other content',
 } as const satisfies Record<NameConflictError['code'], string>;
 
-export type EnsureOptions<R extends KubeObject> = {
+type EnsureOptions<R extends KubeObject> = {
   /** The object as it was last read, if known: saves a read. */
   readonly current?: Stored<R> | undefined;
   /**
@@ -33,7 +33,7 @@ export type EnsureOptions<R extends KubeObject> = {
   readonly digestAnnotation?: string;
 };
 
-export type Ensured<R extends KubeObject> = {
+type Ensured<R extends KubeObject> = {
   readonly action: 'created' | 'configured' | 'unchanged';
   readonly object: Stored<R>;
   /** Paths that were written to an object that existed. */
