@@ -2,9 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /** The value of a setting, or a fault: `expected` completes the sentence "NAME … but must be …". */
-type SettingResult<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly expected: string };
+type SettingResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly expected: string };
 
 /** One setting of a process, read from the environment variable of its name. */
 export type Setting<T> = {

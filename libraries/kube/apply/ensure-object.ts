@@ -33,7 +33,7 @@ type EnsureOptions<R extends KubeObject> = {
   readonly digestAnnotation?: string;
 };
 
-type Ensured<R extends KubeObject> = {
+export type Ensured<R extends KubeObject> = {
   readonly action: 'created' | 'configured' | 'unchanged';
   readonly object: Stored<R>;
   /** Paths that were written to an object that existed. */
