@@ -15,7 +15,7 @@ import { createReconcileMeter } from './reconcile/reconcile-metrics.ts';
 
 export type { OperatorOverrides } from './composition/place.ts';
 
-/** A watch that was not heard of for so long does not show what is: servers end watches sooner. */
+/** A watch without contact for this long is stale: servers end watches sooner. */
 const longestSilenceMs = 60_000;
 
 export type Operator = AsyncDisposable & {
@@ -80,7 +80,7 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   return { url: admin.url, apiUrl: place.apiUrl, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** Nobody catches it, so that the process ends at once: what it began to write is refused by its preconditions. */
+/** An uncaught error ends the process at once; preconditions refuse its writes in flight. */
 function endProcess(error: LeadershipLostError): void {
   queueMicrotask(() => {
     throw error;

@@ -6,8 +6,8 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { readPrevious } from '../../operator/applications/previous-application.ts';
 import { isApplied } from '../../operator/applications/outcome-history.ts';
+import { readPrevious } from '../../operator/applications/previous-application.ts';
 import type { GatewayProcess, TrafficObserver } from './gateway-process.ts';
 import type { Change, MemoryApi, Request } from './memory-api.ts';
 import { maxStreamMs } from './operator-process.ts';
@@ -34,7 +34,7 @@ type World = {
 /** A replica that has been ready for so long has seen what it must see, whatever the network does. */
 const knownAfterMs = 90_000;
 
-/** Holds every write and every request to what DESIGN section 6 promises, at the moment at which it happens. */
+/** Holds every write and every request to what docs/design/applications-and-routes.md promises, at the moment at which it happens. */
 export function createWatchman(world: World): Watchman {
   const { api } = world;
   const broken: string[] = [];

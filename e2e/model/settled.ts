@@ -66,7 +66,7 @@ export function unsettled(installation: Seen): readonly string[] {
     }
   }
   const needed = new Set(routes.flatMap(({ spec }) => spec.workload ?? []));
-  // A binding without its alias has no outcome: what it asked for may be kept for it (DESIGN section 6.3).
+  // A binding without its alias has no outcome: what it asked for may be kept for it (docs/design/applications-and-routes.md).
   const isKept = bindings.some(({ status }) => isNotAccepted(status));
   for (const { metadata } of generations) if (isKept) needed.add(metadata.name);
   expectSame(

@@ -16,7 +16,7 @@ export const conditionStates = ['applied', 'unbound', 'disabled', 'pending', 'fa
 export type ConditionState = (typeof conditionStates)[number];
 
 /**
- * How a binding stands as its conditions tell: the state of the management API (DESIGN section 5) as of the last status
+ * How a binding stands as its conditions tell: the state of the management API (docs/design/applications-and-routes.md) as of the last status
  * write. Total: what is not told of the present generation is pending, and applied is only what is Ready.
  */
 export function conditionState({ metadata, spec, status }: Stored<ModelBinding>): ConditionState {

@@ -13,7 +13,7 @@ export type Content =
       readonly contentProfile: string;
     };
 
-/** One act of applying: the same content under another token is another application (DESIGN section 5). */
+/** One act of applying: the same content under another token is another application (docs/design/applications-and-routes.md). */
 export type Application = { readonly token: string; readonly content: Content };
 
 /** What the binding asks for. */

@@ -21,7 +21,7 @@ export type BundleInput = {
   readonly approved: readonly ApprovedProvider[];
 };
 
-/** The bundle of one revision: the same content gives the same bytes and the same digest (DESIGN section 6.2). */
+/** The bundle of one revision: the same content gives the same bytes and the same digest (docs/design/applications-and-routes.md). */
 export function buildBundle(input: BundleInput): BuiltBundle | RefusedBundle {
   const { revision, contentProfile, limits, approved } = input;
   const definition = definitionSchema.safeParse(parseJson(revision.definition));

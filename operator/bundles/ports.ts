@@ -1,10 +1,10 @@
 import type { Bundle } from '#contracts/bundle';
 
-/** What the judgement of a bundle found (DESIGN section 4, runtime/judge.ts). */
+/** What the judgement of a bundle found. */
 export type Judgement =
   | {
       readonly kind: 'accepted';
-      /** Whether the answers of the policy can be judged in windows (DESIGN section 8). */
+      /** Whether the answers of the policy can be judged in windows (docs/design/streaming.md). */
       readonly streaming: { readonly allowed: true } | { readonly allowed: false; readonly rule: string };
       readonly warnings: readonly string[];
     }

@@ -1,4 +1,4 @@
-/** Which of several operators acts. Disposing gives the leadership back: whoever writes is disposed of before. */
+/** Which of several operators leads. Disposing releases the lease; dispose of writers first. */
 export type Leadership = AsyncDisposable & {
   /** Resolves when this process leads, at most once; never again after `lost`. */
   readonly elected: Promise<void>;

@@ -8,7 +8,7 @@ export type PassOutcome =
   | { readonly kind: 'settled' }
   /** Something changes with time alone. */
   | { readonly kind: 'waiting'; readonly afterMs: number }
-  /** Somebody else wrote first: what was decided upon is not there any more. */
+  /** Another writer was first: the decision is stale. */
   | { readonly kind: 'raced' }
   /** A technical fault; the object itself is not to blame. */
   | { readonly kind: 'broken'; readonly reason: BrokenReason; readonly message: string };
@@ -23,7 +23,7 @@ export type BrokenReason =
   | 'WorkloadUnavailable'
   | 'Unexpected';
 
-/** Faults that an adapter names by itself. */
+/** A technical fault with the reason that its adapter gives. */
 export class BrokenError extends Error {
   readonly code: BrokenReason;
 
@@ -67,7 +67,7 @@ export function consequenceOf(outcome: PassOutcome): Consequence {
 export function outcomeOfError(error: unknown): Extract<PassOutcome, { kind: 'raced' | 'broken' }> {
   if (error instanceof BrokenError) return { kind: 'broken', reason: error.code, message: error.message };
   if (error instanceof FileWriteError) return brokenFile(error);
-  // Nothing was written; whoever leads now decides anew.
+  // Nothing was written; the new leader decides again.
   if (error instanceof NotLeaderError) return { kind: 'raced' };
   if (!isKubeError(error)) return { kind: 'broken', reason: 'Unexpected', message: 'an unexpected fault; see the log' };
   return outcomeOfCode(error.code);

@@ -30,7 +30,7 @@ const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 /** Counts what controllers do, under the names of controller-runtime, so that its dashboards and alerts fit. */
 export type ReconcileMeter = {
   finished(controller: ControllerName, result: Consequence['result']): void;
-  /** A pass ended with an error that nobody expected, which is a mistake in the code. */
+  /** A pass ended with an unexpected error: a mistake in the code. */
   surprised(controller: ControllerName): void;
   measured(controller: ControllerName, queuedSeconds: number, workedSeconds: number): void;
   /** Has the counts of a queue read at every scrape. */
@@ -79,7 +79,7 @@ function createPassMeter(metrics: Metrics) {
   });
   const errors = counter('reconcile_errors', 'Passes over objects that ended with an error.');
   const terminal = counter('terminal_reconcile_errors', 'Always 0, for dashboards: every error is tried again.');
-  const panics = counter('reconcile_panics', 'Passes over objects that ended with an error that nobody expected.');
+  const panics = counter('reconcile_panics', 'Passes that ended with an unexpected error.');
   const timeouts = counter('reconcile_timeouts', 'Always 0, for dashboards: what a pass waits for has its own limits.');
   const time = metrics.histogram({
     name: 'controller_runtime_reconcile_time_seconds',

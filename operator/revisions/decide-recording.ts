@@ -14,11 +14,11 @@ export type Recording =
   /** A write of the management API is still to be recorded, by whoever holds its body. */
   | { readonly kind: 'hold' };
 
-/** How long a recorder waits for the management API to record its own write (DESIGN section 5). */
+/** How long a recorder waits for the management API to record its own write (docs/design/revisions.md). */
 export const holdMs = 60_000;
 
 /**
- * Whether and how a generation of a policy is recorded (DESIGN section 5, Recording).
+ * Whether and how a generation of a policy is recorded (docs/design/revisions.md).
  * @param heads every recorded revision of the policy id, in any order
  * @param input.deleting a deletion raises the generation without an edit
  * @param input.heldMs since when this recorder waits for the write that the token names

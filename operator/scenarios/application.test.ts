@@ -131,6 +131,34 @@ describe('an application', () => {
   );
 });
 
+verifies(
+  ['guardrail:versioning:reapply-gives-new-behaviour'],
+  'a saved revision that is applied again under the current profile allows streams, and not before',
+  async () => {
+    await using platform = await startTestOperator();
+    const replica = await startFakeReplica(platform, 'gateway-1');
+    await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+    const contentProfile = 'gateway-1.5.0-text-webhook-v1';
+    await platform.client.create(kinds.modelBinding, bindingObject('chat', { contentProfile, apply: 'first' }));
+    const older = await waitForRoute(platform, 'chat', 'the route is written', () => true);
+    await replica.report('take');
+    await waitForCondition(platform, 'chat', 'Applied', 'True');
+    expect(older.spec).toMatchObject({ contentProfile, guardrail: { policyRevision: '1' } });
+
+    await editBinding(platform, 'chat', { contentProfile: 'gateway-1.5.0-chat-webhook-v2', apply: 'second' });
+    const newer = await waitForRoute(platform, 'chat', 'it is applied again', ({ spec }) => spec.token === 'second');
+    expect(newer.spec).toMatchObject({
+      contentProfile: 'gateway-1.5.0-chat-webhook-v2',
+      guardrail: { policyRevision: '1', streaming: { allowed: true } },
+    });
+    expect(newer.spec.generationId).not.toBe(older.spec.generationId);
+    expect(newer.spec.workload).not.toBe(older.spec.workload);
+    expect(await decide(platform, newer, 'about the portal')).toBe('deny');
+    const { items } = await platform.client.list<PolicyRevision>(kinds.policyRevision);
+    expect(items).toHaveLength(1);
+  },
+);
+
 test('without a ready replica nothing is ever applied, and the first one that takes the route makes it so', async () => {
   await using platform = await startTestOperator();
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));

@@ -126,7 +126,7 @@ test('a revision that appears after its application was given up is applied, too
   await platform.client.create(kinds.modelBinding, bindingObject('chat', { guardrail: guardedBy(2) }));
   await waitForCondition(platform, 'chat', 'Applied', 'False', 'PolicyRevisionUnknown');
   await platform.restart({ progressDeadlineMs: 600_000 });
-  await expectMissing(platform, 'PolicyRevisionUnknown', 'gave up waiting: the policy has no revision 2');
+  await expectMissing(platform, 'PolicyRevisionUnknown', 'timed out: the policy has no revision 2');
   await editPolicy(platform, 'guard', { definition: definitionOf('harbour') });
   await waitForRoute(platform, 'chat', 'the route is written', () => true);
   await replica.report('take');

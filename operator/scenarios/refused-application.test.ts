@@ -118,7 +118,7 @@ describe('an application that fails before its route is written', () => {
     const failed = await waitForCondition(platform, 'chat', 'Applied', 'False', reason);
     const message = failed.status?.conditions?.find(({ type }) => type === 'Applied')?.message ?? '';
     for (const word of says) expect(message).toContain(word);
-    expect(message).toContain('The previous application goes on serving.');
+    expect(message).toContain('The previous application keeps serving.');
     expect(failed.status?.applications?.[0]).toMatchObject({ operationId: title, outcome: 'Failed' });
     const route = await waitForRoute(platform, 'chat', 'the route stands', () => true);
     expect(route.metadata.resourceVersion).toBe(first.metadata.resourceVersion);

@@ -17,7 +17,7 @@ const stages: readonly Stage[] = ['request', 'response'];
 
 /**
  * Asks every provider that an enforced rule names one question, each rule on its own so that no other rule stands
- * before it, within the rule's timeout. The verdict does not count, only that there is one (DESIGN section 6.5).
+ * before it, within the rule's timeout. The verdict does not count, only that there is one (docs/design/applications-and-routes.md).
  * @returns a sentence for every provider that does not answer
  */
 export async function askProviders(

@@ -10,7 +10,7 @@ export type TestVerdict =
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * Judges one test. Local rules gate; the verdict of a provider is only reported (DESIGN section 6.5): where the stage
+ * Judges one test. Local rules gate; the verdict of a provider is only reported (docs/design/applications-and-routes.md): where the stage
  * asks providers, the local rules alone tell whose verdict it was.
  * @param local what the local rules say; absent where the stage asks no provider
  */

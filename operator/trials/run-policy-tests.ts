@@ -33,7 +33,7 @@ const transient: ReadonlySet<string> = new Set([
 const slow: ReadonlySet<string> = new Set(['stage_timeout', 'rule_timeout']);
 const slowAttempts = 3;
 
-/** Runs the tests of a policy against a workload, one after another, before it gets any traffic (DESIGN section 6.5). */
+/** Runs the tests of a policy against a workload, one after another, before it gets any traffic (docs/design/applications-and-routes.md). */
 export async function runPolicyTests(
   ports: { readonly checks: Pick<CheckClient, 'check'>; readonly judge: Pick<Judge, 'check'> },
   input: TestRunInput,

@@ -19,7 +19,7 @@ export type ReportControllerOptions = {
   readonly goneMs?: number;
 };
 
-/** Deletes the reports of replicas that run no more: nobody would ever confirm in their name. */
+/** Deletes the reports of replicas that have ended: they never confirm a route. */
 export function createReportController(options: ReportControllerOptions) {
   const { client, stores, gateways, clock, logger } = options;
   const patience = options.goneMs ?? goneMs;

@@ -42,7 +42,7 @@ function readyOf(standing: PolicyStanding, accepted: Aspect, conflict: Aspect): 
         type: 'Ready',
         status: 'Unknown',
         reason: 'WaitingForRecord',
-        message: 'an earlier write of the management API is still to be recorded',
+        message: 'waiting for an earlier write of the management API to be recorded',
       };
     case 'recorded': {
       const message = `Revision ${standing.revision.number} records this state of the policy.`;

@@ -29,7 +29,7 @@ import type { PolicySnapshot, RecordedView } from './snapshot.ts';
 /** While an earlier write of the management API is to be recorded by others. */
 const heldLookMs = 5_000;
 const maxSteps = 8;
-/** What people are told when it comes to be. */
+/** Conditions whose change makes an event. */
 const watched: readonly Watched[] = [
   { type: 'Accepted', status: 'False', as: { type: 'Warning', action: 'Accept' } },
   { type: 'IdConflict', status: 'True', as: { type: 'Warning', action: 'Accept' } },

@@ -16,7 +16,7 @@ export type PolicyStep =
   | { readonly kind: 'settle'; readonly standing: PolicyStanding }
   | { readonly kind: 'nothing' };
 
-/** How many problems a message lists; who mends these is told of the next. */
+/** Most problems that one message lists. */
 const maxProblems = 10;
 
 type Phase = (s: PolicySnapshot) => PolicyStep | undefined;
@@ -24,7 +24,7 @@ type Phase = (s: PolicySnapshot) => PolicyStep | undefined;
 /** In this order; the first that has something to do decides. */
 const phases: readonly Phase[] = [ignoreReleased, adopt, refuseId, refuseNamesake, leaveUnrecorded, record, leave];
 
-/** The next step of a policy (DESIGN section 5). */
+/** The next step of a policy (docs/design/revisions.md). */
 export function decidePolicy(s: PolicySnapshot): PolicyStep {
   for (const phase of phases) {
     const step = phase(s);

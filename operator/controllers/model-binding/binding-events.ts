@@ -7,7 +7,7 @@ const watched: readonly Watched[] = [
   { type: 'RouteRejected', status: 'True', reason: 'RouteRejected', as: { type: 'Warning', action: 'Apply' } },
 ];
 
-/** What people are told when a pass over a binding ends: its outcome, once, and what came to be wrong. */
+/** Events of one pass over a binding: its outcome, once, and conditions that turned unhealthy. */
 export function bindingEvents(
   before: ModelBinding['status'],
   after: ModelBinding['status'],

@@ -213,11 +213,11 @@ describe('conditions of a binding', () => {
       expect(told({ route: routeOf() })).toEqual({
         status: 'False',
         reason: 'AliasConflict',
-        message: `${first} What is applied goes on serving the alias chat.`,
+        message: `${first} The current application keeps serving the alias chat.`,
       });
       expect(told({}).message).toBe(`${first} This binding serves no alias.`);
       expect(told({ route: routeOf({}, { alias: '~id' }) }).message).toBe(
-        `${first} It has given up its alias for bindings that wait for each other.`,
+        `${first} It has released its alias for bindings that exchange theirs.`,
       );
     });
 

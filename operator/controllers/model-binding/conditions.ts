@@ -28,7 +28,7 @@ const objections: readonly string[] = ['AliasConflict', 'IdConflict', 'InvalidId
 type NotAccepted = Extract<Standing, { kind: 'not_accepted' }>;
 
 const unguardedMessage = 'UNGUARDED: no guardrail checks the requests and answers of this model.';
-const nothingStarted = 'Nothing is started yet.';
+const nothingStarted = 'No workload has been started yet.';
 
 /** A condition must be at most this long. */
 const maxMessage = 32_768;
@@ -45,7 +45,7 @@ function accepted(standing: Standing): Aspect {
 function resolved(s: Snapshot, standing: Standing): Aspect {
   switch (standing.kind) {
     case 'not_accepted':
-      return aspect('Unknown', 'NotAccepted', 'References are looked at when the binding is accepted.');
+      return aspect('Unknown', 'NotAccepted', 'References are resolved after the binding is accepted.');
     case 'unresolved':
       return aspect('False', standing.reason, standing.message);
     case 'failed':
@@ -133,7 +133,7 @@ function applied(s: Snapshot, standing: Standing): Aspect {
   }
 }
 
-/** What was said of an earlier generation is not true of this one, nor is an objection that nobody has any more. */
+/** A message about an earlier generation, or about a conflict that is resolved, does not apply any more. */
 function saidBefore(s: Snapshot): Aspect | undefined {
   const said = s.conditions.find((condition) => condition.type === 'Applied');
   const isTrue = said?.observedGeneration === s.binding.generation && !objections.includes(said.reason);
@@ -141,8 +141,8 @@ function saidBefore(s: Snapshot): Aspect | undefined {
 }
 
 /**
- * What an application failed for want of is there by now, or it would be said again: something else is in its way. While
- * what is pinned is run again nobody looks at what is asked for.
+ * The missing dependency has appeared, or it would be reported again. While the pinned application is being started again
+ * the desired one is not evaluated.
  */
 function isOutdated({ history, route }: Snapshot, said: Condition): boolean {
   const newest = history[0];
@@ -150,7 +150,7 @@ function isOutdated({ history, route }: Snapshot, said: Condition): boolean {
   return isLookedAt && said.status === 'False' && newest !== undefined && !isFinal(newest);
 }
 
-/** Nothing is in progress: who is not accepted waits for people. A label alone takes nothing away that is in force. */
+/** Nothing is in progress until a user resolves the conflict. A wrong label does not affect the current application. */
 function notAccepted(s: Snapshot, standing: NotAccepted): Aspect {
   const said = standing.reason === 'AliasConflict' || !isInForce(s) ? undefined : saidBefore(s);
   return said ?? aspect('False', standing.reason, `${ended(standing.message)} ${heldNote(s)}`);
@@ -158,8 +158,8 @@ function notAccepted(s: Snapshot, standing: NotAccepted): Aspect {
 
 function heldNote({ route }: Snapshot): string {
   if (route === undefined) return 'This binding serves no alias.';
-  if (isReleased(route.spec.alias)) return 'It has given up its alias for bindings that wait for each other.';
-  return `What is applied goes on serving the alias ${route.spec.alias}.`;
+  if (isReleased(route.spec.alias)) return 'It has released its alias for bindings that exchange theirs.';
+  return `The current application keeps serving the alias ${route.spec.alias}.`;
 }
 
 /** The route pins what the binding asks for. */
@@ -181,9 +181,9 @@ function appliedMessage(s: Snapshot): string {
 function servingNote(s: Snapshot, standing: Standing): string {
   if (s.route === undefined) return ' The alias has no route.';
   if (standing.kind === 'failed' && standing.phase === 'replicas' && s.route.spec.refused === undefined) {
-    return ' There is no earlier guarded application to go back to.';
+    return ' There is no previous guarded application to roll back to.';
   }
-  return ' The previous application goes on serving.';
+  return ' The previous application keeps serving.';
 }
 
 function routeRejected(s: Snapshot): Aspect {
@@ -205,7 +205,7 @@ function ready(s: Snapshot, standing: Standing, aspects: Omit<Aspects, 'Ready'>)
 }
 
 type Stages = readonly Exclude<BindingCondition, 'Ready' | 'RouteRejected'>[];
-/** Of failures that of the application says what goes on serving; of what is open the earliest stage says what is awaited. */
+/** Of failures, the application's message says what serves; of open stages, the earliest says what is awaited. */
 const failures: Stages = ['Accepted', 'ResolvedRefs', 'Applied', 'WorkloadReady'];
 const stages: Stages = ['Accepted', 'ResolvedRefs', 'WorkloadReady', 'Applied'];
 

@@ -26,11 +26,8 @@ import type { Settlement, Standing, Step } from './steps.ts';
 import { createAliasTurns, writeRoute } from './write-route.ts';
 
 const maxSteps = 32;
-/**
- * How long nothing more is said of an application whose replicas are about to confirm it: they do it one after the
- * other, usually at once, and what they said then is the outcome.
- */
-const patienceMs = 5_000;
+/** Grace period before the condition reports WaitingForReplicas. */
+const confirmationGraceMs = 5_000;
 
 export type BindingControllerOptions = {
   readonly ports: Omit<TrialPorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
@@ -47,7 +44,7 @@ type Progress =
   | { readonly kind: 'pass'; readonly pass: Pass }
   | { readonly kind: 'end'; readonly outcome: PassOutcome };
 
-/** Takes a binding from what it asks for to a route that every ready replica confirmed (DESIGN section 6). */
+/** Takes a binding from what it asks for to a route that every ready replica confirmed (docs/design/applications-and-routes.md). */
 export function createBindingController(options: BindingControllerOptions) {
   const { ports, world, clock } = options;
   const { client, logger } = ports;
@@ -193,7 +190,7 @@ export function createBindingController(options: BindingControllerOptions) {
   }
 
   async function settle(pass: Pass, s: Snapshot, settlement: Settlement): Promise<PassOutcome> {
-    const restMs = restOfPatience(s, settlement);
+    const restMs = restOfGracePeriod(s, settlement);
     if (restMs > 0) return { kind: 'waiting', afterMs: restMs };
     await writeStatus(pass, s, settlement);
     const { outcome, standing } = settlement;
@@ -213,11 +210,11 @@ export function createBindingController(options: BindingControllerOptions) {
   }
 
   /** Milliseconds; 0 where something is to be said now. */
-  function restOfPatience(s: Snapshot, { standing, outcome }: Settlement): number {
+  function restOfGracePeriod(s: Snapshot, { standing, outcome }: Settlement): number {
     if (standing.kind !== 'confirming' || outcome !== undefined || s.route === undefined || s.overdue) return 0;
     const said = s.conditions.find((condition) => condition.type === 'Applied');
     if (said?.status !== 'Unknown' || said.observedGeneration !== s.binding.generation) return 0;
-    const rest = patienceMs - trials.elapsed(s.binding.uid, s.route.spec.generationId);
+    const rest = confirmationGraceMs - trials.elapsed(s.binding.uid, s.route.spec.generationId);
     return Math.max(0, Math.min(rest, options.progressDeadlineMs - watches.current(s.binding.uid)));
   }
 
@@ -242,7 +239,7 @@ export function createBindingController(options: BindingControllerOptions) {
 }
 
 function rolledBack({ spec }: GatewayRoute): EventNote {
-  const note = `${spec.refused?.message ?? 'a gateway replica rejects the route'}; the previous application is put back`;
+  const note = `${spec.refused?.message ?? 'a gateway replica rejects the route'}; rolled back to the previous application`;
   return { type: 'Warning', reason: 'RolledBack', action: 'RollBack', note };
 }
 
@@ -265,7 +262,7 @@ function isOver(standing: Standing): boolean {
   }
 }
 
-/** It failed for want of something that may still appear. */
+/** It failed because a dependency is missing; retried when it appears. */
 function mayGoOn(standing: Standing): boolean {
   return standing.kind === 'failed' && !isFinal(standing);
 }

@@ -8,7 +8,7 @@ import { makeGuard } from './resources/route.ts';
 import type { Snapshot, Target } from './snapshot.ts';
 import type { Step } from './steps.ts';
 
-/** How far one application got before its route is written (DESIGN section 6, steps 1 to 5). */
+/** How far one application got before its route is written (docs/design/applications-and-routes.md). */
 export type Progress =
   | { readonly kind: 'step'; readonly step: Step }
   | { readonly kind: 'waiting'; readonly phase: 'references'; readonly reason: string; readonly message: string }
@@ -31,7 +31,7 @@ export type ProgressSnapshot = Pick<Snapshot, 'policy' | 'upstream' | 'route' | 
 type PolicyContent = Extract<Application['content'], { mode: 'Policy' }>;
 type Check = (s: ProgressSnapshot, target: Target, content: PolicyContent) => Progress | undefined;
 
-/** In the order in which they are judged: once it is known what is asked for, what cannot become true comes first. */
+/** In order: permanent failures come before missing dependencies. */
 const checks: readonly Check[] = [
   policyIsKnown,
   policyIsOpen,
@@ -59,7 +59,7 @@ export function progressOf(s: ProgressSnapshot, target: Target, application: App
   return guarded(s, target, content);
 }
 
-/** Before the policy was looked at, as after a restore, nobody knows whether what is asked for is what is pinned. */
+/** Until the policy has an id, for example after a restore, desired and pinned content cannot be compared. */
 function policyIsKnown(s: ProgressSnapshot, target: Target): Progress | undefined {
   if (target === 'pinned' || s.policy.kind === 'absent' || s.policy.idConflict) return undefined;
   return s.policy.id === undefined ? unresolved('PolicyNotRecorded', 'the policy is not recorded yet') : undefined;
@@ -138,7 +138,7 @@ function workloadIsReady(s: ProgressSnapshot, target: Target): Progress | undefi
   const { workload } = s.facts[target];
   if (workload === undefined) return { kind: 'step', step: { kind: 'ensure_workload', target } };
   if (workload.ready && workload.addresses.length > 0) return undefined;
-  const message = workload.problem ?? `the processes of workload ${workload.name} are starting`;
+  const message = workload.problem ?? `the processes of the workload ${workload.name} are starting`;
   return { kind: 'waiting', phase: 'generation', message };
 }
 

@@ -38,7 +38,7 @@ export function keptDraft(s: Snapshot, route: RouteView): RouteDraft {
 
 /**
  * The route that puts the previous application back and remembers the refused one; undefined where there is none to go
- * back to, or none that guarded (DESIGN section 6.7).
+ * back to, or none that guarded (docs/design/applications-and-routes.md).
  */
 export function rolledBackDraft(s: Snapshot, route: RouteView, message: string): RouteDraft | undefined {
   const { previous, previousWorkload } = route;

@@ -213,7 +213,7 @@ describe('a new application goes step by step', () => {
       { overdue: true },
     );
     expect(settlementOf(starting)).toMatchObject({
-      standing: { reason: 'progress_deadline_exceeded', message: 'gave up waiting: it died' },
+      standing: { reason: 'progress_deadline_exceeded', message: 'timed out: it died' },
     });
     const unread = at(full, { replicas: [replicaOf('old', { readsFormat: false })] });
     expect(settlementOf(unread)).toMatchObject({ standing: { kind: 'starting' }, deadline: true });
@@ -290,7 +290,9 @@ describe('the route that pins what is asked for', () => {
 
   test('names who is waited for once more', () => {
     const pending = fresh({ ...saidAt(1), replicas: [replicaOf('a'), replicaOf('b', { pending: true })] });
-    expect(settlementOf(pending).standing).toMatchObject({ message: 'waits for these gateway replicas to confirm: b' });
+    expect(settlementOf(pending).standing).toMatchObject({
+      message: 'waiting for these gateway replicas to confirm the route: b',
+    });
     expect(settlementOf(fresh(saidAt(1))).standing).toMatchObject({
       message: 'no replica of gateway default is ready',
     });
@@ -401,7 +403,7 @@ describe('a failure', () => {
         'policy_revision_unknown',
         { facts: { desired: { revision: 'absent' }, pinned: {} } },
         {},
-        'gave up waiting: the policy has no revision 2',
+        'timed out: the policy has no revision 2',
       ],
       [
         'progress_deadline_exceeded',
@@ -412,7 +414,7 @@ describe('a failure', () => {
           },
         },
         { facts: { desired: factsOf(2), pinned: {} }, replicas: [replicaOf('a')] },
-        'gave up waiting: no Secret',
+        'timed out: no Secret',
       ],
     ];
     for (const [reason, missing, there, says] of rows) {
@@ -597,7 +599,7 @@ describe('a pinned workload that cannot be run any more', () => {
     const refusal = { judgement: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } } as const;
     expect(settlementOf(at(factsOf(1, refusal), { replicas: [replicaOf('a')] }))).toMatchObject({
       standing: { kind: 'applied' },
-      degraded: 'the applied revision is run again on build b1: policy guard: m',
+      degraded: 'the applied revision is being started on build b1: policy guard: m',
     });
     const s = { ...at(factsOf(1, refusal)), binding: snapshotOf({}, asksForTwo).binding };
     expect(decide(s)).toMatchObject({ kind: 'read_revision', target: 'desired' });

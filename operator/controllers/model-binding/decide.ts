@@ -43,7 +43,7 @@ const phases: readonly Phase[] = [
   rememberFailure,
 ];
 
-/** The next step of a binding (DESIGN section 6). Pure: the same snapshot gives the same step. */
+/** The next step of a binding (docs/design/applications-and-routes.md). Pure: the same snapshot gives the same step. */
 export function decide(s: Snapshot): Step {
   for (const phase of phases) {
     const step = phase(s);
@@ -52,18 +52,18 @@ export function decide(s: Snapshot): Step {
   return apply(s);
 }
 
-/** Deletion: the route goes first, then who still uses what it pinned is waited for, then the binding is released. */
+/** Deletion: delete the route, wait for replicas that still use it, then remove the finalizer. */
 function leave(s: Snapshot): Step | undefined {
   if (!s.binding.deleting) return undefined;
   if (!s.binding.hasFinalizer) return { kind: 'nothing' };
   if (s.route !== undefined && s.route.spec.binding.id === s.binding.id)
     return { kind: 'delete_route', why: 'leaving' };
   if (s.leftBehind.length === 0 || s.departureOverdue) return { kind: 'release' };
-  const message = `waits until these replicas have ended what they began: ${s.leftBehind.join(', ')}`;
+  const message = `waiting for these gateway replicas to finish requests in flight: ${s.leftBehind.join(', ')}`;
   return settle({ kind: 'leaving', message }, { deadline: true });
 }
 
-/** What is applied stays as it is: the label may be put right. */
+/** Keeps the current route; the user can still correct the label. */
 function refuseId(s: Snapshot): Step | undefined {
   if (s.binding.id === undefined || idPattern.test(s.binding.id)) return undefined;
   const message = `the label ${idLabel} is not a UUID of version 7 in lower case`;
@@ -156,7 +156,7 @@ function refuseConflict(s: Snapshot): Step | undefined {
   }
 }
 
-/** The route pins what is asked for: the replicas decide (DESIGN section 6, steps 6 and 7). */
+/** The route pins the desired application: the outcome depends on the replicas (docs/design/applications-and-routes.md). */
 function followPinned(s: Snapshot): Step | undefined {
   const { route } = s;
   if (route === undefined) return undefined;
@@ -166,7 +166,7 @@ function followPinned(s: Snapshot): Step | undefined {
   const { generationId } = route.spec;
   const applied = outcomeOf(pinned, generationId, { outcome: 'Applied' });
   if (isApplied(s.history, generationId)) {
-    // Somebody went back to what is pinned: that is an application of its own, with nothing left to do.
+    // Going back to the pinned content is a new application that is already complete.
     const back = s.history[0]?.generationId === generationId ? {} : { outcome: applied };
     const doubt = doubtOf(s);
     const standing: Standing = doubt === undefined ? { kind: 'applied' } : { kind: 'confirming', message: doubt };
@@ -183,7 +183,7 @@ function followPinned(s: Snapshot): Step | undefined {
 
 /**
  * Why an application that was confirmed once is not in force everywhere now: nobody serves it, or a ready replica
- * cannot reach its workload (DESIGN section 6.6). Who rejects it answers 503 and has a condition of its own; who is
+ * cannot reach its workload (docs/design/applications-and-routes.md). Who rejects it answers 503 and has a condition of its own; who is
  * only behind is waited for after an edit, when it may have to do with another gateway.
  */
 function doubtOf(s: Snapshot): string | undefined {
@@ -209,7 +209,7 @@ function afterRejection(s: Snapshot, route: RouteView, pinned: Application, mess
   return settle({ kind: 'failed', phase: 'replicas', reason: 'replica_rejected', message }, outcome);
 }
 
-/** An application that failed is not tried again until there is another one; what it waited for may still appear. */
+/** A failed application is not retried, except when it failed because a dependency was missing. */
 function rememberFailure(s: Snapshot): Step | undefined {
   const desired = desiredOf(s);
   const degraded = degradedBy(s);
@@ -238,7 +238,7 @@ function refusalOfDesired(s: Snapshot, desired: Application): GatewayRouteSpec['
   return isPast && newest !== undefined && answers(newest, desired) ? undefined : refused;
 }
 
-/** @returns undefined where the application goes on */
+/** @returns undefined while the application is in progress */
 function stillWanting(s: Snapshot, desired: Application, reason: Outcome['reason']): Step | undefined {
   const standing = wantOf(progressOfDesired(s, desired));
   if (standing === undefined || standing.reason !== reason) return undefined;
@@ -284,7 +284,7 @@ function apply(s: Snapshot): Step {
 
 type Waiting = Extract<Progress, { kind: 'waiting' }>;
 
-/** A route is written in a format only when every replica that reports reads it (DESIGN section 6). */
+/** A route is written in a format only when every replica that reports reads it (docs/design/applications-and-routes.md). */
 function progressOfDesired(s: Snapshot, desired: Application): Progress {
   const progress = progressOf(s, 'desired', desired);
   const unread = s.replicas.filter((replica) => !replica.readsFormat).map((replica) => replica.name);
@@ -314,7 +314,7 @@ export function gaveUp(s: Snapshot, message: string): Settlement {
   return { standing, ...outcome, degraded: degradedBy(s) };
 }
 
-/** Whether the last word about what is asked for is that it did not get to its route in time. */
+/** Whether the newest outcome of the desired application is the progress deadline. */
 export function wasGivenUp(s: Snapshot): boolean {
   const newest = s.history[0];
   return newest?.reason === 'progress_deadline_exceeded' && answers(newest, desiredOf(s));
@@ -326,7 +326,7 @@ function gaveUpOn({ phase, message }: Waiting): Failure {
 }
 
 function gaveUpMessage(message: string): string {
-  return `gave up waiting: ${message}`;
+  return `timed out: ${message}`;
 }
 
 /** What keeps the pinned application from running again; absent where nothing does. */
@@ -339,7 +339,7 @@ function degradedBy(s: Snapshot): string | undefined {
       return undefined;
     case 'waiting':
     case 'failed':
-      return `the applied revision is run again on build ${s.build}: ${progress.message}`;
+      return `the applied revision is being started on build ${s.build}: ${progress.message}`;
   }
 }
 
@@ -356,7 +356,7 @@ function describeSilence(s: Snapshot): string {
   const names = ready
     .filter((replica) => replica.rejected === undefined && (!replica.reached || replica.pending))
     .map((replica) => replica.name);
-  return `waits for these gateway replicas to confirm: ${names.join(', ')}`;
+  return `waiting for these gateway replicas to confirm the route: ${names.join(', ')}`;
 }
 
 function failedOutcome(

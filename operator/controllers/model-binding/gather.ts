@@ -90,7 +90,7 @@ export function policyOf(stores: Pick<Stores, 'policies'>, name: string | undefi
   return policy === undefined ? { kind: 'absent', name: name ?? '' } : policyView(policy);
 }
 
-/** The id counts once the policy was looked at: before, nobody knows whether another policy owns it. */
+/** The id is unknown until the policy's first pass: another policy may own it. */
 export function policyView({ metadata, spec, status }: Stored<CachedPolicy>): PolicyView {
   const conflict = status?.conditions?.find((condition) => condition.type === 'IdConflict');
   return {
@@ -154,7 +154,7 @@ function problemOf({ metadata, status }: Stored<RuntimeWorkload>): string | unde
 
 /**
  * Replicas, ready or not, that use what the deleted route pinned, or that may not know yet that it is gone: a request
- * may begin there as long as they do not (DESIGN section 6.8).
+ * may begin there as long as they do not (docs/design/applications-and-routes.md).
  */
 function leftBehind({ stores, history }: BindingWorld, { metadata, spec, status }: Stored<ModelBinding>) {
   const generationId = status?.pinned?.generationId;

@@ -63,7 +63,7 @@ export function createAliasTurns(): AliasTurns {
 
 /**
  * Writes a route whole, in one write. Before it pins something else, everything that the decision rests on is read
- * live: who was paused and wakes up changes nothing (DESIGN section 1.10).
+ * live, so that a resumed process cannot act on stale state (docs/design/applications-and-routes.md).
  * @throws KubeError with a code of a lost race
  */
 export async function writeRoute(
@@ -117,7 +117,7 @@ function generationOf({ route, binding }: Pass, { generation }: RouteWrite): str
   }
 }
 
-/** What a route that stands aside can go back to; nothing for every other one. */
+/** The alias that a released route can return to; null for other routes. */
 function leftAlias({ metadata, spec }: Stored<GatewayRoute>, alias: string): string | null {
   if (!isReleased(alias)) return null;
   return isReleased(spec.alias)

@@ -27,7 +27,7 @@ import type { GenerationSnapshot } from './snapshot.ts';
 import { makeGenerationStatus } from './status.ts';
 
 const maxSteps = 8;
-/** What people are told when it comes to be. */
+/** Conditions whose change makes an event. */
 const watched: readonly Watched[] = [
   { type: 'Ready', status: 'False', reason: 'WorkloadFailed', as: { type: 'Warning', action: 'Run' } },
   { type: 'Ready', status: 'True', of: 'Ready', reason: 'WorkloadReady', as: { type: 'Normal', action: 'Run' } },
@@ -48,7 +48,7 @@ export type GenerationControllerOptions = {
   readonly maxStreamMs: number;
 };
 
-/** Has the processes of a workload run while it is needed, and takes them away when nobody uses them any more. */
+/** Runs the processes of a workload while it is needed and removes them when no replica uses them. */
 export function createGenerationController(options: GenerationControllerOptions) {
   const { client, caches, needs, workloads, served, clock, logger } = options;
   const { stores } = caches;
@@ -144,7 +144,7 @@ export function createGenerationController(options: GenerationControllerOptions)
     return applyDesired(client, kinds.runtimeWorkload, generation, { spec });
   }
 
-  /** After the mark everybody who may need it is read live; it goes only if it is still the marked one. */
+  /** After the mark, routes and bindings are read live; the workload is deleted only if it is still the marked version. */
   async function removeUnlessNeeded(generation: Stored<RuntimeWorkload>): Promise<Stored<RuntimeWorkload> | undefined> {
     const routes = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
     const bindings = await listAll<ModelBinding>(client, kinds.modelBinding);

@@ -44,7 +44,7 @@ function restore(s: GenerationSnapshot): GenerationStep | undefined {
   return s.runnable && s.bundle === 'lost' ? { kind: 'restore_bundle' } : undefined;
 }
 
-/** Processes run from the moment that the object is seen, whoever wants them. */
+/** Processes start as soon as the object is seen. */
 function run(s: GenerationSnapshot): GenerationStep | undefined {
   return s.runnable && s.observed === undefined ? { kind: 'run' } : undefined;
 }

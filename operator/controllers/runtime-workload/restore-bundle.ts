@@ -28,7 +28,7 @@ export async function restoreBundle(
   for (const content of [...contentsOf(world, name), ...servedContents(world.pins, name)]) {
     const built = await buildContent(ports.client, world, content);
     if (built?.digest !== digest) continue;
-    // The workload is there and names the bundle: nobody sweeps it away.
+    // The workload names the bundle, so that the sweep keeps it.
     using _held = await ports.bundles.put(digest, built.bytes);
     ports.logger.info('bundle_restored', { workload: name, digest });
     return true;

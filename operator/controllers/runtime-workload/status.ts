@@ -62,7 +62,7 @@ function aspectOf(s: GenerationSnapshot, standing: GenerationStanding): Aspect {
       return {
         status: 'True',
         reason: 'InUse',
-        message: `no route needs it; these gateway replicas are not done with it: ${standing.by.join(', ')}`,
+        message: `no route needs it; these gateway replicas still use it: ${standing.by.join(', ')}`,
       };
   }
 }

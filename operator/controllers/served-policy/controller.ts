@@ -29,7 +29,7 @@ export type ServedControllerOptions = {
   readonly onReleased: (workloads: readonly string[]) => void;
 };
 
-/** There is no upstream: whoever asks has the text. */
+/** A served policy has no upstream. */
 const noUpstream = { kind: 'approved', provider: '', endpoint: '', credential: undefined, enabled: true } as const;
 
 /** Takes a policy that is served directly from its entry to an address that leads to its processes. */
@@ -90,7 +90,7 @@ export function createServedController(options: ServedControllerOptions) {
     };
   }
 
-  /** The workload is there and not marked for removal when the address moves; who is paused meanwhile moves nothing. */
+  /** Reads the workload live before the address moves, so that a resumed process cannot act on stale state. */
   async function move(name: string, pin: ServedPin, seen: ServedPin | undefined, replicas: number): Promise<void> {
     using _claim = claims.claim(pin.workload);
     const generation = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, pin.workload);

@@ -52,7 +52,7 @@ describe('a policy that is served directly', () => {
       {
         kind: 'settle',
         pin: undefined,
-        standing: { kind: 'waiting', message: 'the processes of workload g-2 are starting' },
+        standing: { kind: 'waiting', message: 'the processes of the workload g-2 are starting' },
       },
     ],
     [

@@ -5,12 +5,12 @@ import type { Metrics } from '#kit/metrics/metrics';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { createClient } from '#kube/client/client';
 import { startCollecting } from '../collect-dependents.ts';
-import { handleRequest } from './handle-request.ts';
-import { measureRequests } from './request-metrics.ts';
 import { createListSnapshots } from '../list-snapshots.ts';
 import { openObjectFiles } from '../object-files.ts';
 import { openResourceStore } from '../resource-store.ts';
 import { watchFolder } from '../watched-folder.ts';
+import { handleRequest } from './handle-request.ts';
+import { measureRequests } from './request-metrics.ts';
 
 export type FolderApiOptions = {
   /** The folder of the store; made when it is not there. One process at a time may open it. */

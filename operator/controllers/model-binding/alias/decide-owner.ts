@@ -9,7 +9,7 @@ export type Claimant = {
   readonly aside: boolean;
 };
 
-/** A route that stands, whoever's it is. */
+/** A binding whose route holds an alias. */
 export type AliasHolder = {
   readonly bindingName: string;
   readonly bindingId: string;
@@ -24,7 +24,7 @@ export type Ownership =
 
 /**
  * One alias per gateway has one owner: who holds the route, else who stands aside for others, else the smallest id
- * label, else the first name (DESIGN section 5). One id belongs to one binding: to who holds the route of that id, else to the first name.
+ * label, else the first name (docs/design/applications-and-routes.md). One id belongs to one binding: to who holds the route of that id, else to the first name.
  */
 export function decideOwner(self: Claimant, others: readonly Claimant[], holders: readonly AliasHolder[]): Ownership {
   const idOwner = ownerOfId(self, others, holders);
@@ -52,7 +52,7 @@ function ownerOfAlias(self: Claimant, others: readonly Claimant[], holders: read
   return firstOfClaimants([self, ...rivals])?.name ?? self.name;
 }
 
-/** Who gets an alias that nobody holds. */
+/** The owner of an alias without a route. */
 export function firstOfClaimants(claimants: readonly Claimant[]): Claimant | undefined {
   return claimants.toSorted(
     (a, b) => Number(b.aside) - Number(a.aside) || compareIds(a.id, b.id) || compare(a.name, b.name),

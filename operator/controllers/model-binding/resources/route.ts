@@ -12,7 +12,7 @@ import type { ModelBindingSpec } from '#resources/model-binding';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
 import { previousAnnotation } from '../../../applications/previous-application.ts';
 
-/** A streaming binding needs bodies of at least this size (DESIGN section 8). */
+/** A streaming binding needs bodies of at least this size (docs/design/streaming.md). */
 export const minStreamingBodyBytes = 8_192;
 
 export type Upstream = {
