@@ -39,8 +39,8 @@ async function problems(...texts: Parameters<typeof read>): Promise<readonly str
   return error instanceof ConfigError ? error.problems : [];
 }
 
-describe('what pods are made of', () => {
-  test('needs an image and the Secret of the token; the rest protects by itself', async () => {
+describe('the pod template', () => {
+  test('a pod template needs an image and a token Secret, and its defaults are restrictive', async () => {
     const { template } = await read(least);
     expect(template).toEqual({
       image: 'portcullis:1',
@@ -64,7 +64,7 @@ describe('what pods are made of', () => {
     });
   });
 
-  test('must be there', async () => {
+  test('a missing or empty pod template is refused', async () => {
     expect(await problems(undefined)).toEqual([expect.stringMatching(/workload\.yaml is missing/)]);
     expect(await problems('')).toEqual([
       expect.stringContaining('workload.yaml: image'),
@@ -73,23 +73,23 @@ describe('what pods are made of', () => {
   });
 
   test.each([
-    ['a member that is none', 'replicas: 3', 'the file'],
-    ['a quantity that is none', 'resources: { limits: { memory: 1 GB } }', 'resources.limits.memory'],
-    ['a label of ours', 'labels: { portcullis.dev/workload: x }', 'labels'],
-    ['a label value that is none', 'labels: { team: "a b" }', 'labels.team'],
-    ['an unprivileged port only', 'port: 80', 'port'],
-    ['no command', 'command: []', 'command'],
-  ])('refuses %s', async (_name, text, place) => {
+    ['an unknown member', 'replicas: 3', 'the file'],
+    ['an invalid quantity', 'resources: { limits: { memory: 1 GB } }', 'resources.limits.memory'],
+    ['a reserved label', 'labels: { portcullis.dev/workload: x }', 'labels'],
+    ['an invalid label value', 'labels: { team: "a b" }', 'labels.team'],
+    ['a privileged port', 'port: 80', 'port'],
+    ['an empty command', 'command: []', 'command'],
+  ])('a pod template with %s is refused', async (_name, text, place) => {
     expect(await problems(`${least}${text}\n`)).toEqual([expect.stringContaining(`workload.yaml: ${place}`)]);
   });
 
-  test('leaves a pod the time that its hook and its drain need', async () => {
+  test('a grace period shorter than hook and drain is refused', async () => {
     const text = (grace: number) => `${least}preStopSeconds: 5\nterminationGraceSeconds: ${grace}\n`;
     expect((await read(text(13))).template.terminationGraceSeconds).toBe(13);
     expect(await problems(text(12))).toEqual([expect.stringContaining('terminationGraceSeconds: must be at least 13')]);
   });
 
-  test('takes the forms of the Kubernetes API', async () => {
+  test('a pod template accepts the forms of the Kubernetes API', async () => {
     const { template } = await read(`${least}
 resources: { requests: { cpu: 250m, memory: 256Mi }, limits: { memory: 512Mi } }
 imagePullSecrets: [{ name: pull }]
@@ -104,17 +104,17 @@ allowFrom: { portcullis.dev/runtime-client: "true" }
   });
 });
 
-describe('policies that are served directly', () => {
+describe('served policies', () => {
   const entry = '{ name: chat, policyRef: { name: guard, revision: 3 }, contentProfile: gateway-1, replicas: 2 }';
 
-  test('are none unless they are listed', async () => {
+  test('served policies are read from their file and are empty without it', async () => {
     expect((await read(least)).served).toEqual([]);
     expect((await read(least, `policies: [${entry}]`)).served).toEqual([
       { name: 'chat', policyRef: { name: 'guard', revision: 3 }, contentProfile: 'gateway-1', replicas: 2 },
     ]);
   });
 
-  test('have names that a Service can have, each once', async () => {
+  test('a served policy has a unique name that fits a Service', async () => {
     const named = (name: string) => `policies: [${entry.replace('chat', name)}]`;
     expect((await read(least, named('a'.repeat(40)))).served).toHaveLength(1);
     for (const wrong of ['a'.repeat(41), 'A', 'a.b', '-a']) {
@@ -126,7 +126,7 @@ describe('policies that are served directly', () => {
   });
 });
 
-test('the problems of all files are told at once', async () => {
+test('the problems of all files are reported at once', async () => {
   const found = await problems('port: 1', 'policies: 1', 'providers: 1');
   for (const file of ['workload.yaml', 'served-policies.yaml', 'providers.yaml']) {
     expect(found.some((problem) => problem.includes(file))).toBe(true);

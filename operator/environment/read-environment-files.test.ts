@@ -30,11 +30,11 @@ async function problems(providers: string | undefined, limits: string | undefine
 
 const echo = '{ name: echo, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }';
 
-test('files that are not there approve nothing and leave the limits of the contract', async () => {
+test('without files no provider is approved and limits are those of the contract', async () => {
   expect(await read(undefined, undefined)).toEqual({ approved: [], limits: defaultBundleLimits });
 });
 
-test('approved providers and limits are read; what a file leaves out stays', async () => {
+test('approved providers and limits are read, and absent limits keep their defaults', async () => {
   const found = await read(`providers: [${echo}]`, 'maxBodyBytes: 131072');
   expect(found.approved).toMatchObject([{ name: 'echo', kind: 'model' }]);
   expect(found.limits).toEqual({ ...defaultBundleLimits, maxBodyBytes: 131_072 });
@@ -54,7 +54,7 @@ test.each([
   }
 });
 
-test('every problem is told at once, with its file and its place', async () => {
+test('all problems are reported at once, each with file and field', async () => {
   const found = await problems(
     `providers: [{ name: a, kind: model, endpoint: "ftp://x", enabled: yes }]`,
     'unknown: 1',
@@ -64,14 +64,14 @@ test('every problem is told at once, with its file and its place', async () => {
   expect(found.at(-1)).toContain('limits.yaml');
 });
 
-test('a name that is listed twice, a key that stands twice and what is no YAML are refused', async () => {
+test('a repeated name, a repeated key and invalid YAML are refused', async () => {
   expect(await problems(`providers: [${echo}, ${echo}]`, undefined)).toEqual([
     expect.stringContaining('echo is listed twice'),
   ]);
   expect(await problems(undefined, 'maxMessages: 1\nmaxMessages: 2')).toEqual([
-    expect.stringContaining('limits.yaml is not YAML'),
+    expect.stringContaining('limits.yaml is not valid YAML'),
   ]);
   const secret = await problems('providers: [\n  { secret-key-material', undefined);
-  expect(secret).toEqual([expect.stringContaining('providers.yaml is not YAML')]);
+  expect(secret).toEqual([expect.stringContaining('providers.yaml is not valid YAML')]);
   expect(secret.join()).not.toContain('secret-key-material');
 });

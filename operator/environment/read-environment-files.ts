@@ -5,13 +5,13 @@ import { readYamlFile, repeatedNames } from './read-yaml-file.ts';
 import { type ServedPolicy, servedPoliciesSchema } from './served-policies.ts';
 import { type WorkloadTemplate, workloadTemplateSchema } from './workload-template.ts';
 
-/** What the environment approves and bounds; read once, fixed for the life of the process. */
+/** Approved providers and limits, read once at start. */
 export type Environment = {
   readonly approved: readonly ApprovedProvider[];
   readonly limits: BundleLimits;
 };
 
-/** What a cluster says besides. */
+/** Additional settings of a cluster. */
 export type ClusterEnvironment = Environment & {
   readonly served: readonly ServedPolicy[];
   readonly template: WorkloadTemplate;
@@ -22,9 +22,9 @@ export type EnvironmentFiles = { readonly providers: string; readonly limits: st
 type Findings<T> = { readonly value: T; readonly problems: readonly string[] };
 
 /**
- * Reads the approved providers and the limits of bundles. A file that is not there approves nothing, or leaves the
- * limits at the contract's example values; one that is wrong in any way is refused whole.
- * @throws ConfigError with a sentence for every problem
+ * Reads the approved providers and the limits of bundles. Without the file no provider is approved, and limits have the
+ * contract's example values. A file with any problem is refused.
+ * @throws ConfigError with one sentence per problem
  */
 export async function readEnvironmentFiles(files: EnvironmentFiles): Promise<Environment> {
   const { value, problems } = await readBoth(files);
@@ -33,9 +33,8 @@ export async function readEnvironmentFiles(files: EnvironmentFiles): Promise<Env
 }
 
 /**
- * Reads, besides, the policies that are served directly, none where the file is absent, and what pods are made of,
- * which must be there.
- * @throws ConfigError with a sentence for every problem of any of the files
+ * Reads in addition the served policies (none without the file) and the pod template, which is required.
+ * @throws ConfigError with one sentence per problem of any file
  */
 export async function readClusterEnvironment(
   files: EnvironmentFiles & { readonly served: string; readonly template: string },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nameSchema } from '#resources/metadata';
 
-/** The name becomes part of that of a Service, which is a DNS label of at most 63 characters. */
+/** The name is part of a Service name, a DNS label of at most 63 characters. */
 const servedName = z
   .string()
   .min(1)
@@ -9,8 +9,8 @@ const servedName = z
   .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must be a DNS label in lower case');
 
 /**
- * Policies that are served without a gateway, to services that check text themselves (`served-policies.yaml`): each
- * entry keeps a workload behind a Service whose address stays.
+ * Policies for services that call checks directly, without a gateway (`served-policies.yaml`). Each entry keeps a
+ * workload behind a Service with a stable address.
  */
 export const servedPoliciesSchema = z.strictObject({
   policies: z
@@ -20,7 +20,11 @@ export const servedPoliciesSchema = z.strictObject({
         policyRef: z.strictObject({ name: nameSchema, revision: z.int().min(1) }),
         contentProfile: z.string().min(1).max(128),
         replicas: z.int().min(1).max(64).default(1),
-        apply: z.string().max(128).optional().describe('apply is a free token: a new value runs the revision anew.'),
+        apply: z
+          .string()
+          .max(128)
+          .optional()
+          .describe('apply is a token of your choice; a new value applies the revision again.'),
       }),
     )
     .max(256),

@@ -14,18 +14,18 @@ const labels = z.record(ownKey, labelValue);
 const quantity = z
   .string()
   .regex(/^\d+(\.\d+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei|[eE]-?\d+)?$/, 'must be a quantity, such as 250m or 256Mi');
-/** A part of a pod, or of a policy, in the form of the Kubernetes API, which judges what stands in it. */
+/** A part of a pod or NetworkPolicy in the form of the Kubernetes API, which validates it. */
 const apiObject = z.record(z.string(), z.unknown());
 
 /** Names of the secret files in a mounted Secret; a credential reference is such a name. */
 const secretName = nameSchema;
 
-/** What a runtime needs to end: its own drain, once the hook before it is over. */
+/** Seconds for the drain of a runtime after its preStop hook. */
 const drainSeconds = 8;
 
 /**
- * What every pod of a runtime is made of (`workload.yaml`): environment configuration. It is rendered into a workload
- * when that is made; workloads that are there keep what they were rendered with. Names are those of the Kubernetes API.
+ * Settings of runtime pods (`workload.yaml`). They are rendered into a workload when it is created; existing workloads
+ * keep theirs. Names are those of the Kubernetes API.
  */
 export const workloadTemplateSchema = z
   .strictObject({
@@ -71,7 +71,9 @@ export const workloadTemplateSchema = z
       .min(0)
       .max(600)
       .default(5)
-      .describe('preStopSeconds is how long a pod that is to end goes on serving, until nobody finds it any more.'),
+      .describe(
+        'preStopSeconds is the time for which a terminating pod keeps serving while clients still use its address.',
+      ),
     terminationGraceSeconds: z.int().min(1).max(3_600).default(30),
     networkPolicy: z.boolean().default(true).describe('networkPolicy false leaves the pods open to the whole cluster.'),
     allowFrom: z

@@ -2,7 +2,7 @@ import type { FieldProblem } from '#kube/client/kube-error';
 import type { Kind } from '#resources/kinds';
 import { group } from '#resources/kinds';
 
-/** Reasons of refusals with their HTTP status, as the Kubernetes API names them (meta/v1 StatusReason). */
+/** Reasons of errors with their HTTP status, as the Kubernetes API names them (meta/v1 StatusReason). */
 export const refusalReasons = {
   BadRequest: 400,
   Unauthorized: 401,
@@ -31,7 +31,7 @@ export type RefusalDetails = {
   readonly retryAfterSeconds?: number;
 };
 
-/** A request that is not done, with what the client is told. */
+/** An error that the client receives as a Status object. */
 export class ApiRefusal extends Error {
   readonly reason: RefusalReason;
   readonly details: RefusalDetails;
@@ -48,7 +48,7 @@ export class ApiRefusal extends Error {
   }
 }
 
-/** The Status object (meta/v1) that says why. */
+/** The Status object (meta/v1) of the error. */
 export function statusOf(refusal: ApiRefusal): object {
   const { kind, name, causes, retryAfterSeconds } = refusal.details;
   return {
@@ -79,7 +79,7 @@ export function conflict(kind: Kind, name: string, why: string): ApiRefusal {
   });
 }
 
-/** A refused object, with every problem and its field. */
+/** The error for an invalid object: every problem with its field. */
 export function invalid(kind: Kind, name: string, problems: readonly FieldProblem[]): ApiRefusal {
   const list = problems.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join('; ');
   return new ApiRefusal('Invalid', `${kind.kind}.${group} "${name}" is invalid: ${list}`, {
@@ -89,7 +89,7 @@ export function invalid(kind: Kind, name: string, problems: readonly FieldProble
   });
 }
 
-/** A JSON Patch that does not apply; the API server names neither object nor cause. */
+/** The error for a JSON Patch that does not apply; like the API server it names neither object nor cause. */
 export function patchDoesNotApply(): ApiRefusal {
   return new ApiRefusal('Invalid', 'the server rejected our request due to an error in our request');
 }

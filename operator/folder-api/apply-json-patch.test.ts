@@ -4,7 +4,7 @@ import { patchOperations, statusOperations } from '#kube/apply/apply';
 import type { Resource, Stored } from '#resources/metadata';
 import { applyJsonPatch } from './apply-json-patch.ts';
 
-/** Examples of RFC 6902, appendix A, and the corners of RFC 6901. */
+/** Examples of RFC 6902, appendix A, and edge cases of RFC 6901. */
 const examples: readonly [string, unknown, readonly unknown[], unknown][] = [
   ['adds a member', { foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { foo: 'bar', baz: 'qux' }],
   [
@@ -55,13 +55,13 @@ const examples: readonly [string, unknown, readonly unknown[], unknown][] = [
   ],
 ];
 
-test.each(examples)('%s', (_name, document, patch, wanted) => {
+test.each(examples)('a patch %s', (_name, document, patch, wanted) => {
   const before = structuredClone(document);
   expect(applyJsonPatch(document, patch)).toEqual(wanted);
   expect(document).toEqual(before);
 });
 
-describe('a patch that does not apply is refused without a word of the values', () => {
+describe('a patch that does not apply is refused with an error that repeats no value', () => {
   test.each([
     ['no parent', { a: 1 }, [{ op: 'add', path: '/b/c', value: 1 }]],
     ['a parent that is no container', { a: 'text' }, [{ op: 'add', path: '/a/b', value: 1 }]],
@@ -83,11 +83,11 @@ test.each([
   ['move', [{ op: 'move', from: '/a', path: '/b' }]],
   ['a path without a slash', [{ op: 'remove', path: 'a' }]],
   ['a bad escape', [{ op: 'remove', path: '/~2' }]],
-])('what is no patch is a bad request: %s', (_name, patch) => {
+])('a body that is not a JSON Patch is refused with BadRequest: %s', (_name, patch) => {
   expect(() => applyJsonPatch({ a: 1 }, patch)).toThrow(expect.objectContaining({ reason: 'BadRequest' }));
 });
 
-test('takes ten thousand operations and no more', () => {
+test('a patch of ten thousand operations is accepted and a longer one refused', () => {
   const operations = (count: number) => Array.from({ length: count }, () => ({ op: 'test', path: '/a', value: 1 }));
   expect(applyJsonPatch({ a: 1 }, operations(10_000))).toEqual({ a: 1 });
   expect(() => applyJsonPatch({ a: 1 }, operations(10_001))).toThrow(
@@ -95,7 +95,7 @@ test('takes ten thousand operations and no more', () => {
   );
 });
 
-test('a member named __proto__ is a member', () => {
+test('a member named __proto__ is set like any other', () => {
   const patched = applyJsonPatch({}, [{ op: 'add', path: '/__proto__', value: { evil: true } }]) as object;
   expect(Object.keys(patched)).toEqual(['__proto__']);
   expect('evil' in patched).toBe(false);
@@ -117,7 +117,7 @@ function objectOf(parts: Record<string, unknown>): Stored<Resource> {
   return JSON.parse(JSON.stringify(object));
 }
 
-test('the patch that a writer computes leads from any object to any other, and nowhere when they are equal', () => {
+test('the patch between any two objects yields the second, and is empty for equal objects', () => {
   fc.assert(
     fc.property(stored, stored, (from, to) => {
       const current = objectOf(from);
@@ -141,7 +141,7 @@ test('the patch that a writer computes leads from any object to any other, and n
   );
 });
 
-/** What is wanted, and null for what is to go. */
+/** The desired entries, and null for each entry to remove. */
 function merged(current: Record<string, string> = {}, wanted: Record<string, string> = {}) {
   return { ...Object.fromEntries(Object.keys(current).map((key) => [key, null])), ...wanted };
 }

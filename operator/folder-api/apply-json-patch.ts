@@ -16,12 +16,13 @@ type Container = { [name: string]: unknown } | unknown[];
 
 /**
  * Applies a JSON Patch (RFC 6902: add, remove, replace, test) to a copy and returns it.
- * A body that is no patch is a BadRequest; one that does not apply (a test that fails, a place that is not there) is
- * refused as the API server does.
+ * @throws ApiRefusal `BadRequest` for a body that is not such a patch, `Invalid` for one that does not apply: a failed
+ *   test or a missing path
  */
 export function applyJsonPatch(document: unknown, body: unknown): unknown {
   const parsed = patchSchema.safeParse(body);
-  if (!parsed.success) throw new ApiRefusal('BadRequest', 'the body is no JSON Patch of add, remove, replace and test');
+  if (!parsed.success)
+    throw new ApiRefusal('BadRequest', 'the body is not a JSON Patch of add, remove, replace and test');
   if (parsed.data.length > maxOperations) {
     throw new ApiRefusal('RequestEntityTooLarge', `a patch has at most ${maxOperations} operations`);
   }
@@ -92,7 +93,7 @@ function remove(container: Container, name: string): void {
   else delete container[name];
 }
 
-/** An own member whatever its name is, `__proto__` included. */
+/** Sets an own member, also with the name `__proto__`. */
 function define(container: { [name: string]: unknown }, name: string, value: unknown): void {
   Object.defineProperty(container, name, { value, enumerable: true, configurable: true, writable: true });
 }

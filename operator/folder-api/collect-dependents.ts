@@ -12,8 +12,8 @@ type Owner = NonNullable<Metadata['ownerReferences']>[number];
 
 /**
  * Deletes objects whose owners are all gone, as the garbage collector of Kubernetes does: by UID, in the background,
- * finalizers respected. A reference to an owner that is gone is taken away while another owner is there. Owners of
- * other API groups are not ours to judge: who has one stays.
+ * finalizers respected. A reference to a deleted owner is removed while another owner exists. Objects with an owner of
+ * another API group are kept, because this server cannot tell whether it exists.
  */
 export function startCollecting(
   store: ResourceStore,
@@ -73,7 +73,7 @@ async function collect(store: ResourceStore, { kind, name }: StoredObject, clock
   });
 }
 
-/** Somebody else was faster. */
+/** Another writer changed or deleted the object first. */
 function ignoreAbsent(error: unknown): void {
   if (!(error instanceof ApiRefusal && error.reason === 'NotFound')) throw error;
 }

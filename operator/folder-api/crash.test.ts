@@ -21,10 +21,10 @@ const script = fileURLToPath(new URL('./testing/serve-folder.ts', import.meta.ur
 const rounds = 30;
 const policies = kinds.guardrailPolicy;
 
-/** What a writer knows of one name: the last state that was acknowledged, and what it was about to do. */
+/** State of one name as its writer knows it: the last acknowledged state, and the write in flight. */
 type Known = { acknowledged: Stored<GuardrailPolicy> | undefined; pending: 'create' | 'patch' | 'delete' | undefined };
 
-test('loses nothing that was acknowledged, whenever the process is killed', async () => {
+test('an acknowledged write survives a kill of the process at any time', async () => {
   await using data = await makeDataDirectory();
   const known = new Map<string, Known>();
   let highest = '0';
@@ -50,7 +50,7 @@ test('loses nothing that was acknowledged, whenever the process is killed', asyn
 
 type Life = AsyncDisposable & { readonly child: ChildProcess; readonly url: string };
 
-/** A process that is killed with its scope, and ends by itself should this one die. */
+/** A process that is killed with its scope, and exits if this one dies. */
 async function serve(data: DataDirectory): Promise<Life> {
   const child = spawn(process.execPath, [script, data.resources, data.token], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -68,7 +68,7 @@ async function serve(data: DataDirectory): Promise<Life> {
   };
 }
 
-/** Creates, changes and deletes objects of its own until the server is gone. */
+/** Creates, changes and deletes its own objects until the server is killed. */
 async function writeUntilDead(
   client: KubeClient,
   writer: number,
@@ -106,7 +106,7 @@ async function writeOnce(client: KubeClient, name: string, known: Known, step: n
   known.pending = undefined;
 }
 
-/** Compares what is served with what is known; a write that was cut off happened whole or not at all. */
+/** Compares the served state with the known one; an interrupted write must be complete or absent. */
 async function checkState(client: KubeClient, all: Map<string, Known>, highest: string): Promise<string> {
   const list = await listAll<GuardrailPolicy>(client, policies);
   expect(compareVersions(list.resourceVersion, highest)).not.toBe(-1);
@@ -144,7 +144,7 @@ function checkObject(found: Stored<GuardrailPolicy> | undefined, { acknowledged,
   }
 }
 
-/** What is in the folder beside objects, after a start that clears away. */
+/** Other files of the folder after a start, which removes leftovers. */
 async function leftovers(data: DataDirectory): Promise<readonly string[]> {
   const files = await readdir(join(data.resources, policies.plural));
   return files.filter((file) => !file.endsWith('.json'));

@@ -4,11 +4,11 @@ import { ApiRefusal, conflict } from './api-refusal.ts';
 import type { StoredObject } from './stored-object.ts';
 import { validateObject } from './validate-object.ts';
 
-/** What becomes of the stored object; the store itself gives out the version. */
+/** The effect of a write on the stored object; the store assigns the version. */
 export type Decision =
   | { readonly act: 'keep' }
   | { readonly act: 'put'; readonly object: Stored<Resource> }
-  /** `object` is the last state of what goes. */
+  /** `object` is the last state of the deleted object. */
   | { readonly act: 'remove'; readonly object: Stored<Resource> };
 
 export type CreateInput = {
@@ -19,7 +19,7 @@ export type CreateInput = {
   readonly now: Date;
 };
 
-/** What a POST makes: everything the server owns is set by it, a status in the body is ignored. */
+/** The object that a POST creates: the server sets its own fields and ignores a status in the body. */
 export function decideCreate(input: CreateInput, current: StoredObject | undefined): Decision {
   const { kind, namespace } = input;
   const body = bodyObject(input.body);
@@ -53,7 +53,7 @@ export function decideCreate(input: CreateInput, current: StoredObject | undefin
   return { act: 'put', object };
 }
 
-/** The members of metadata that belong to clients; empty maps and lists are left out. */
+/** The members of metadata that clients set; empty maps and lists are omitted. */
 export function clientMetadata(
   metadata: Metadata,
 ): Pick<Metadata, 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'> {
@@ -71,7 +71,7 @@ export function wholeSeconds(date: Date): string {
   return date.toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** The object that a body is, or BadRequest. */
+/** @throws ApiRefusal `BadRequest` unless the body is an object */
 export function bodyObject(body: unknown): { readonly [member: string]: unknown } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new ApiRefusal('BadRequest', 'the body is not an object');
@@ -79,7 +79,7 @@ export function bodyObject(body: unknown): { readonly [member: string]: unknown 
   return body as { readonly [member: string]: unknown };
 }
 
-/** The name under which a body is to be created; wrong shapes are refused later with their path. */
+/** The name of the object to create; other invalid fields are refused later with their path. */
 export function nameInBody(body: unknown): string {
   const name = (bodyObject(body)['metadata'] as { readonly name?: unknown } | null | undefined)?.name;
   return typeof name === 'string' ? name : '';
@@ -92,7 +92,7 @@ function otherNamespace(): ApiRefusal {
   );
 }
 
-/** The refusal of a write that was made for another object or version. */
+/** The error for a failed precondition: another UID or version. */
 export function modified(kind: Kind, name: string): ApiRefusal {
   return conflict(
     kind,

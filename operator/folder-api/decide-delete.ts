@@ -14,7 +14,7 @@ const deleteOptionsSchema = z.looseObject({
 });
 export type DeleteOptions = z.infer<typeof deleteOptionsSchema>;
 
-/** Reads the body of a DELETE; what cannot be honoured is refused rather than ignored. */
+/** Parses the body of a DELETE; unsupported options are refused. */
 export function readDeleteOptions(body: unknown): DeleteOptions {
   const parsed = deleteOptionsSchema.safeParse(body ?? {});
   if (parsed.success) return parsed.data;
@@ -28,7 +28,7 @@ export type DeleteInput = {
   readonly now: Date;
 };
 
-/** What a DELETE makes: the object goes, or is marked while it has finalizers, which is a new generation. */
+/** The effect of a DELETE: the object is removed, or marked while it has finalizers, which starts a new generation. */
 export function decideDelete(input: DeleteInput, current: StoredObject | undefined): Decision {
   const { kind, name, options, now } = input;
   if (current === undefined) throw notFound(kind, name);

@@ -16,8 +16,8 @@ export type PatchInput = {
 };
 
 /**
- * What a PATCH makes of an object. A patch that changes nothing writes nothing; the generation counts changes of the
- * spec; an object that is being deleted goes with its last finalizer.
+ * The effect of a PATCH. A patch without a change writes nothing, a change of the spec increments the generation, and an
+ * object under deletion is removed with its last finalizer.
  */
 export function decidePatch(input: PatchInput, current: StoredObject | undefined): Decision {
   const { kind, name, part } = input;
@@ -33,15 +33,15 @@ export function decidePatch(input: PatchInput, current: StoredObject | undefined
   return { act: gone ? 'remove' : 'put', object };
 }
 
-/** What names an object cannot be patched; a UID or version in the patch is a precondition. */
+/** Identity cannot be patched; a UID or version in the patch is a precondition. */
 function assertSameObject(kind: Kind, before: Stored<Resource>, patched: { readonly [member: string]: unknown }): void {
   const { name, namespace } = before.metadata;
   const metadata = bodyObject(patched['metadata']);
   if (patched['apiVersion'] !== before.apiVersion || patched['kind'] !== before.kind) {
-    throw new ApiRefusal('BadRequest', 'apiVersion and kind of an object never change');
+    throw new ApiRefusal('BadRequest', 'apiVersion and kind of an object are immutable');
   }
   if (metadata['name'] !== name || (metadata['namespace'] ?? namespace) !== namespace) {
-    throw new ApiRefusal('BadRequest', 'name and namespace of an object never change');
+    throw new ApiRefusal('BadRequest', 'name and namespace of an object are immutable');
   }
   const { uid = before.metadata.uid, resourceVersion = before.metadata.resourceVersion } = metadata;
   if (uid !== before.metadata.uid) throw conflict(kind, name, 'Precondition failed: the UID is another one');

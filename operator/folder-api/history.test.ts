@@ -18,7 +18,7 @@ function walk(history: ReturnType<typeof createHistory>, from: number): readonly
   return seen;
 }
 
-test('gives the changes after any version, gaps between versions included', () => {
+test('a history returns the changes after any version, also after one between two changes', () => {
   const history = createHistory(10, { maxChanges: 100, maxBytes: 100 });
   for (const version of [12, 13, 20]) history.push(change(version));
   expect(walk(history, 10)).toEqual([12, 13, 20]);
@@ -28,7 +28,7 @@ test('gives the changes after any version, gaps between versions included', () =
   expect(history.base).toBe(10);
 });
 
-test('forgets the oldest beyond its number of changes', () => {
+test('a history drops the oldest changes beyond its number', () => {
   const history = createHistory(0, { maxChanges: 3, maxBytes: 100 });
   for (let version = 1; version <= 3; version += 1) history.push(change(version));
   expect(history.base).toBe(0);
@@ -39,7 +39,7 @@ test('forgets the oldest beyond its number of changes', () => {
   expect(walk(history, history.base)).toEqual([4_998, 4_999, 5_000]);
 });
 
-test('forgets the oldest beyond its size, but never the newest', () => {
+test('a history drops the oldest changes beyond its size and keeps the newest', () => {
   const history = createHistory(0, { maxChanges: 100, maxBytes: 10 });
   history.push(change(1, 5));
   history.push(change(2, 5));
@@ -51,7 +51,7 @@ test('forgets the oldest beyond its size, but never the newest', () => {
   expect(walk(history, 3)).toEqual([4]);
 });
 
-test('holds nothing of what it forgot', async () => {
+test('dropped changes of a history can be garbage collected', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const history = createHistory(0, { maxChanges: 100, maxBytes: 1_000 });
@@ -60,7 +60,7 @@ test('holds nothing of what it forgot', async () => {
     history.push(one);
     return new WeakRef(one.object.bytes);
   });
-  // A reference that was looked at holds until the turn is over.
+  // A WeakRef that was dereferenced keeps its target until the end of the job.
   await new Promise((resolve) => setImmediate(resolve));
   collect();
   expect(buffers.map((one) => one.deref() !== undefined)).toEqual([false, ...Array.from({ length: 100 }, () => true)]);

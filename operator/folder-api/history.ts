@@ -16,13 +16,13 @@ export type History = {
   push(change: Change): void;
   /** Changes can be read from any version that is not below this one. */
   readonly base: number;
-  /** The first change after a version; undefined when there is none yet. Not for versions below the base. */
+  /** The first change after a version that is not below the base; undefined if no change follows. */
   after(version: number): Change | undefined;
 };
 
-/** An empty history that begins after `base`. */
+/** An empty history after version `base`. */
 export function createHistory(base: number, limits: HistoryLimits): History {
-  /** Those before `first` are forgotten: their places stay until half of them are, what they held does not. */
+  /** Changes before `first` are removed; the array is compacted once half of it is empty. */
   let changes: (Change | undefined)[] = [];
   let first = 0;
   let bytes = 0;

@@ -28,12 +28,12 @@ test.each([
   expect(parseLabelSelector(text)(labels)).toBe(wanted);
 });
 
-test('an object without labels has none', () => {
+test('an object without labels matches no selector that requires one', () => {
   expect(parseLabelSelector('a')(undefined)).toBe(false);
   expect(parseLabelSelector('!a')(undefined)).toBe(true);
   expect(parseLabelSelector(undefined)(undefined)).toBe(true);
 });
 
-test.each(['a=b=c', 'a in b', '(a)', 'a in (b', '=a', 'a b'])('%j is refused', (text) => {
+test.each(['a=b=c', 'a in b', '(a)', 'a in (b', '=a', 'a b'])('the label selector %j is refused', (text) => {
   expect(() => parseLabelSelector(text)).toThrow(expect.objectContaining({ reason: 'BadRequest' }));
 });

@@ -9,13 +9,13 @@ const equality = new RegExp(`^(${key})\\s*(==|=|!=)\\s*(${value})$`);
 const membership = new RegExp(`^(${key})\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
 const existence = new RegExp(`^(!?)\\s*(${key})$`);
 
-/** Parses a label selector of the Kubernetes API; an absent or empty one takes everything. */
+/** Parses a label selector of the Kubernetes API; an absent or empty one matches everything. */
 export function parseLabelSelector(text: string | undefined): LabelSelector {
   const terms = splitTerms(text ?? '').map(parseTerm);
   return (labels) => terms.every((term) => term(labels ?? {}));
 }
 
-/** Cuts at the commas that are outside of parentheses. */
+/** Splits at commas outside of parentheses. */
 function splitTerms(text: string): readonly string[] {
   return text
     .split(/,(?![^(]*\))/)

@@ -16,7 +16,7 @@ async function add(store: ResourceStore, name: string, padding = ''): Promise<vo
   await store.change(kind, name, (current) => decideCreate(input, current));
 }
 
-test('a token lasts five minutes or sixteen newer lists', async () => {
+test('a continue token expires after five minutes or sixteen newer lists', async () => {
   await using data = await makeDataDirectory();
   const store = openResourceStore(openObjectFiles(data.resources), () => {});
   let now = 0;
@@ -36,7 +36,7 @@ test('a token lasts five minutes or sixteen newer lists', async () => {
   expect(() => snapshots.page({ ...all, limit: 1, token: second.continue })).toThrow(expired);
 });
 
-test('a page ends early when it grows large, and the pages together are the list', async () => {
+test('a large page is split, and all pages together are the list', async () => {
   await using data = await makeDataDirectory();
   const store = openResourceStore(openObjectFiles(data.resources), () => {});
   const snapshots = createListSnapshots(store, () => 0);
@@ -51,7 +51,7 @@ test('a page ends early when it grows large, and the pages together are the list
   expect(seen).toEqual(store.list(kind));
 });
 
-test('tells how many objects are left, but not of a selection', async () => {
+test('a page reports how many objects remain, except for a selection', async () => {
   await using data = await makeDataDirectory();
   const store = openResourceStore(openObjectFiles(data.resources), () => {});
   const snapshots = createListSnapshots(store, () => 0);

@@ -5,7 +5,7 @@ import type { StoredObject } from './stored-object.ts';
 
 const maxSnapshots = 16;
 const maxAgeMs = 300_000;
-/** A page ends early at this size, whatever its limit is. */
+/** Largest size of a page in bytes, below its limit of objects. */
 const maxPageBytes = 8_388_608;
 
 type Snapshot = { readonly version: number; readonly objects: readonly StoredObject[]; readonly at: number };
@@ -28,10 +28,10 @@ export type PageQuery = {
   readonly matches: ((object: StoredObject) => boolean) | undefined;
 };
 
-/** Pages of consistent lists: later pages show the state of the first one, for a while. */
+/** Pages of consistent lists: for a limited time later pages show the state of the first one. */
 export type ListSnapshots = { page(query: PageQuery): Page };
 
-/** Nothing is held but lists that have a next page. */
+/** Holds only lists that have a next page. */
 export function createListSnapshots(store: ResourceStore, now: () => number): ListSnapshots {
   const held = new Map<string, Snapshot>();
 

@@ -9,7 +9,7 @@ import type { StoredObject } from './stored-object.ts';
 
 export type StoreFault = 'unreadable_object' | 'unreadable_versions';
 
-/** The folder cannot be used as it is. The message names the file, never what it holds. */
+/** The folder cannot be used. The message names the file and repeats none of its content. */
 export class StoreError extends Error {
   readonly code: StoreFault;
 
@@ -20,21 +20,21 @@ export class StoreError extends Error {
   }
 }
 
-/** A longer name than this does not fit into the name of a file. */
+/** Longest object name that fits into a file name. */
 const longestPlainName = 150;
 const versionsFile = 'versions.json';
 
-/** One file per object, `<plural>/<name>.json`, each replaced whole; a crash leaves the old file or the new one. */
+/** One file per object, `<plural>/<name>.json`, replaced atomically. */
 export type ObjectFiles = {
-  /** Everything in the folder; leftovers of a write that a crash cut off are removed. */
+  /** All objects of the folder; removes leftovers of interrupted writes. */
   load(): { readonly objects: readonly StoredObject[]; readonly reservedThrough: number };
   write(object: StoredObject): Promise<void>;
   remove(object: StoredObject): Promise<void>;
-  /** Promises that no version up to this one is given out after a restart. */
+  /** Records that no version up to this one is assigned after a restart. */
   reserve(through: number): Promise<void>;
 };
 
-/** Opens the folder, creating what is missing. */
+/** Opens the folder and creates missing subfolders. */
 export function openObjectFiles(directory: string): ObjectFiles {
   for (const kind of Object.values(kinds)) mkdirSync(join(directory, kind.plural), { recursive: true, mode: 0o700 });
   return {
@@ -56,7 +56,7 @@ function pathOf(directory: string, object: Pick<StoredObject, 'kind' | 'name'>):
 
 function fileNameOf(name: string): string {
   if (name.length <= longestPlainName) return `${name}.json`;
-  // No name of an object holds "~", so that no two names meet in one file.
+  // Object names do not contain "~", so that file names are unique.
   return `${name.slice(0, 80)}~${sha256Hex(name)}.json`;
 }
 

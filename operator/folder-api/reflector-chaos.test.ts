@@ -29,7 +29,7 @@ const mishaps: readonly Mishap[] = [
   'none',
 ];
 
-test('a copy ends up equal to the server, whatever network and server did meanwhile', async () => {
+test('a reflector ends with the state of the server after any faults of network and server', async () => {
   await using data = await makeDataDirectory();
   await using proxy = await startFlakyProxy('http://127.0.0.1:1');
   await using copy = startCopy(data, proxy);
@@ -53,7 +53,7 @@ test('a copy ends up equal to the server, whatever network and server did meanwh
   for (const one of new Set(mishaps)) expect(proxy.counts.get(one)).toBeGreaterThanOrEqual(restarts);
 });
 
-test('a frozen connection is left behind', async () => {
+test('a reflector replaces a frozen connection', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
   await using proxy = await startFlakyProxy(folder.api.url);
@@ -73,7 +73,7 @@ function total(proxy: FlakyProxy): number {
   return [...proxy.counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** A reflector through the proxy that notes everything it should never see. */
+/** A reflector through the proxy that records every violation of its obligations. */
 function startCopy(data: DataDirectory, proxy: FlakyProxy) {
   const client = createClient({ url: proxy.url, tokenFile: openTokenFile(data.token), namespace: 'default' });
   const delivered = new Map<string, string>();

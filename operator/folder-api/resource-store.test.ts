@@ -15,7 +15,7 @@ import { type DataDirectory, makeDataDirectory, openFolder } from './testing/ope
 
 const policies = kinds.guardrailPolicy;
 
-test('versions go on after a restart, also when the newest object is gone', async () => {
+test('versions increase after a restart, also if the newest object was deleted', async () => {
   await using data = await makeDataDirectory();
   let last = 0;
   for (let life = 0; life < 3; life += 1) {
@@ -28,7 +28,7 @@ test('versions go on after a restart, also when the newest object is gone', asyn
   }
 });
 
-test('a restart changes nothing: same objects, byte for byte, and nothing is written', async () => {
+test('a restart keeps every object byte for byte and writes nothing', async () => {
   await using data = await makeDataDirectory();
   const before = await (async () => {
     await using folder = await openFolder(data);
@@ -41,7 +41,7 @@ test('a restart changes nothing: same objects, byte for byte, and nothing is wri
   expect(await snapshot(data)).toEqual(files);
 });
 
-test('what a crash left of a write is cleared away', async () => {
+test('leftovers of an interrupted write are removed at start', async () => {
   await using data = await makeDataDirectory();
   await (await openFolder(data))[Symbol.asyncDispose]();
   const leftover = join(data.resources, policies.plural, '.a.json.0.tmp');
@@ -62,14 +62,14 @@ test.each([
   await expect(openFolder(data)).rejects.toMatchObject({ name: 'StoreError', message: expect.stringContaining(path) });
 });
 
-test('versions that cannot be read stop the start rather than begin anew', async () => {
+test('an unreadable version file stops the start', async () => {
   await using data = await makeDataDirectory();
   await (await openFolder(data))[Symbol.asyncDispose]();
   await writeFile(join(data.resources, 'versions.json'), '{}');
   await expect(openFolder(data)).rejects.toMatchObject({ name: 'StoreError', code: 'unreadable_versions' });
 });
 
-test('an object that an older release stored can lose its finalizer, but not be made worse', async () => {
+test('an object that an older release stored can lose its finalizer, but not become invalid in another way', async () => {
   await using data = await makeDataDirectory();
   await (async () => {
     await using folder = await openFolder(data);
@@ -89,7 +89,7 @@ test('an object that an older release stored can lose its finalizer, but not be 
   expect(bare.metadata.finalizers).toBeUndefined();
 });
 
-test('dependents whose owner went before a crash are collected at the next start', async () => {
+test('dependents whose owner was deleted before a crash are collected at the next start', async () => {
   await using data = await makeDataDirectory();
   await (async () => {
     await using folder = await openFolder(data);
@@ -128,7 +128,7 @@ function create(name: string) {
   return (current: Parameters<typeof decideCreate>[1]): Decision => decideCreate(input, current);
 }
 
-test('a write without space is refused as storage_full, and the next one goes on', async () => {
+test('a write on a full disk is refused as storage_full, and a later write succeeds', async () => {
   await using data = await makeDataDirectory();
   let fault: Error | undefined = new FileWriteError('disk_full', '/x', undefined);
   const store = openResourceStore(
@@ -144,7 +144,7 @@ test('a write without space is refused as storage_full, and the next one goes on
   expect((await store.change(policies, 'a', create('a'))).object.name).toBe('a');
 });
 
-test('after a write of which nobody knows whether it happened nothing is written any more', async () => {
+test('after a write with an unknown outcome the store refuses all writes', async () => {
   await using data = await makeDataDirectory();
   let fault: Error | undefined;
   const broken: unknown[] = [];
@@ -161,7 +161,7 @@ test('after a write of which nobody knows whether it happened nothing is written
   expect(store.list(policies).map(({ name }) => name)).toEqual(['a']);
 });
 
-test('takes a thousand and twenty-four waiting writes and asks the next one to come back', async () => {
+test('1,024 writes may wait, and the next one is asked to retry', async () => {
   await using data = await makeDataDirectory();
   const release = Promise.withResolvers<void>();
   const files = openObjectFiles(data.resources);
@@ -180,7 +180,7 @@ test('takes a thousand and twenty-four waiting writes and asks the next one to c
   expect((await store.change(policies, 'more', create('more'))).object.name).toBe('more');
 });
 
-/** A small file system of its own, where the test may make one. */
+/** A small file system, if the test has the right to mount one. */
 function mountSmall(path: string): Disposable | undefined {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', path], { stdio: 'ignore' });
@@ -190,7 +190,7 @@ function mountSmall(path: string): Disposable | undefined {
   return { [Symbol.dispose]: () => void execFileSync('umount', [path], { stdio: 'ignore' }) };
 }
 
-test('a disk that is really full loses nothing and takes deletions', async (context) => {
+test('a full file system loses no object and accepts deletions', async (context) => {
   await using data = await makeDataDirectory();
   await mkdir(data.resources);
   using disk = mountSmall(data.resources);

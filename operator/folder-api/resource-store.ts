@@ -8,19 +8,19 @@ import { type Change, createHistory, type History } from './history.ts';
 import type { ObjectFiles } from './object-files.ts';
 import { encodeObject, type StoredObject } from './stored-object.ts';
 
-/** The version of an empty store; not 1, so that a client can ask for one that is surely too old. */
+/** Version of an empty store; above 1, so that a client can name a version that is certainly too old. */
 const firstVersion = 1_000;
-/** Versions that are promised at a time, so that not every write has to. */
+/** Versions reserved at a time, so that not every write has to record one. */
 const reservation = 1_000;
-/** Size of an object as it is stored; that of etcd, so that what is stored here fits into a cluster too. */
+/** Largest stored object; the limit of etcd, so that every object fits into a cluster too. */
 const maxObjectBytes = 1_572_864;
-/** Writes that wait for their turn. */
+/** Longest queue of writes. */
 const maxWaiting = 1_024;
 const historyLimits = { maxChanges: 10_000, maxBytes: 67_108_864 };
 
 /**
- * All objects in memory, every change on disk before anybody sees it. Writes happen one after another: each gets the
- * next version, and `version()` is the one up to which everything is seen.
+ * All objects in memory; every change is on disk before it is visible. Writes are sequential: each gets the next version,
+ * and `version()` is the newest visible one.
  */
 export type ResourceStore = {
   get(kind: Kind, name: string): StoredObject | undefined;
@@ -28,23 +28,23 @@ export type ResourceStore = {
   list(kind: Kind): readonly StoredObject[];
   /** All objects of all kinds. */
   all(): readonly StoredObject[];
-  /** Whether an object of this UID is there. */
+  /** Whether an object with this UID exists. */
   hasUid(uid: string): boolean;
   /** The objects that name this UID as an owner. */
   dependentsOf(uid: string): readonly StoredObject[];
   version(): number;
   readonly history: History;
-  /** Decides on the newest state and carries that out, or refuses with an ApiRefusal and changes nothing. */
+  /** Calls `decide` with the newest state and carries out its result. @throws ApiRefusal without a change */
   change(kind: Kind, name: string, decide: (current: StoredObject | undefined) => Decision): Promise<Written>;
-  /** Calls back after every change; returns how to stop that. */
+  /** Calls back after every change. @returns a function that stops it */
   subscribe(listener: (change: Change) => void): () => void;
-  /** Waits for the writes that were begun. */
+  /** Waits for writes in flight. */
   settle(): Promise<void>;
 };
 
 export type Written = { readonly object: StoredObject; readonly act: Decision['act'] };
 
-/** Loads the folder. Versions go on above everything that was ever given out. */
+/** Loads the folder. New versions are above every version that was assigned before. */
 export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown) => void): ResourceStore {
   const { objects, reservedThrough } = files.load();
   const tables = new Map(Object.values(kinds).map((kind) => [kind.plural as string, new Map<string, StoredObject>()]));
@@ -127,7 +127,7 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
     return guarded(() => (act === 'put' ? files.write(object) : files.remove(object)));
   }
 
-  /** A write that surely did not happen is refused; after one that may have, nothing is written any more. */
+  /** A write that certainly failed is refused. After one with an unknown outcome the store refuses all writes. */
   async function guarded(action: () => Promise<void>): Promise<void> {
     try {
       await action();

@@ -1,17 +1,17 @@
 import type { Kind } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 
-/** An object as the store holds it: its JSON once, and the metadata by which it is found. Never changed. */
+/** An immutable stored object: its JSON, and the metadata of its indexes. */
 export type StoredObject = {
   readonly kind: Kind;
   readonly name: string;
   readonly version: number;
   readonly metadata: Stored<Resource>['metadata'];
-  /** The whole object as JSON, as it stands in its file and goes over the wire. */
+  /** The whole object as JSON, in its file and on the wire. */
   readonly bytes: Buffer;
 };
 
-/** The object itself; a new copy each time. */
+/** A new copy of the object. */
 export function decodeObject(stored: StoredObject): Stored<Resource> {
   return JSON.parse(stored.bytes.toString('utf8'));
 }

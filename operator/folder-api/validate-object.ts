@@ -10,8 +10,8 @@ import { schemaOf } from '#resources/schemas';
 import { invalid } from './api-refusal.ts';
 
 /**
- * Refuses an object that its kind does not allow, naming every problem. Of an update only what it changes is judged,
- * so that an object which an older release stored can still lose its finalizer.
+ * Refuses an object that the schema of its kind does not allow, with every problem. Only changed fields of an update are
+ * validated, so that an object of an older release can still lose its finalizer.
  */
 export function validateObject(kind: Kind, next: unknown, before?: Stored<Resource>): asserts next is Resource {
   const parsed = schemaOf(kind).safeParse(next);
@@ -38,7 +38,7 @@ function isUnchanged(field: string, before: Resource, after: Resource): boolean 
   return false;
 }
 
-/** An object that is being deleted only loses finalizers. */
+/** Finalizers of an object under deletion can only be removed. */
 function finalizerProblems(before: Resource, after: Resource): readonly FieldProblem[] {
   if (before.metadata.deletionTimestamp === undefined || !Array.isArray(after.metadata.finalizers)) return [];
   const added = after.metadata.finalizers.filter((one) => !before.metadata.finalizers?.includes(one));

@@ -1,12 +1,12 @@
 import { type FSWatcher, watch } from 'node:fs';
 import type { Logger } from '#kit/log/logger';
 
-/** How often a folder is looked at where the system cannot say that it changed. */
+/** Polling interval if the system cannot report changes. */
 const pollMs = 2_000;
 
 /**
- * Calls back when something but a dot file changes in a folder; where the system cannot tell, at intervals.
- * Returns how to stop that.
+ * Calls back when a file other than a dot file changes in a folder, or at intervals if the system cannot report changes.
+ * @returns a function that stops it
  */
 export function watchDirectory(directory: string, onEvent: () => void, logger: Logger): () => void {
   let poll: NodeJS.Timeout | undefined;

@@ -21,7 +21,7 @@ async function collect(client: KubeClient, query: Parameters<KubeClient['watch']
   return seen;
 }
 
-test('ends with a bookmark at the newest version, which moves with every kind', async () => {
+test('a watch ends with a bookmark at the newest version of all kinds', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
   const { resourceVersion } = await listAll(folder.client, kind);
@@ -34,7 +34,7 @@ test('ends with a bookmark at the newest version, which moves with every kind', 
   expect(versions).toEqual([policy.metadata.resourceVersion]);
 });
 
-test('shows a selection as objects that come and go', async () => {
+test('a watch of a selection reports objects that enter and leave it', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
   const { resourceVersion } = await listAll(folder.client, kind);
@@ -54,14 +54,14 @@ test('shows a selection as objects that come and go', async () => {
   ]);
 });
 
-test('a watch from nowhere begins with what is there', async () => {
+test('a watch without a version starts with the existing objects', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
   await folder.client.create(kind, sampleReport('here'));
   expect(await collect(folder.client, { resourceVersion: '0' })).toEqual(['ADDED here', 'BOOKMARK']);
 });
 
-test('a version from before a restart is gone once something was written, one from after it is not', async () => {
+test('a watch from a version before a restart fails with 410 after a write, and from a later version succeeds', async () => {
   await using data = await makeDataDirectory();
   const before = await (async () => {
     await using folder = await openFolder(data);
@@ -75,7 +75,7 @@ test('a version from before a restart is gone once something was written, one fr
   expect(await collect(folder.client, { resourceVersion })).toEqual(['ADDED two', 'BOOKMARK']);
 });
 
-test('a version that was never given out is too large', async () => {
+test('a watch from a version above the newest is refused', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
   await expect(collect(folder.client, { resourceVersion: '99999999' })).rejects.toMatchObject({
@@ -83,7 +83,7 @@ test('a version that was never given out is too large', async () => {
   });
 });
 
-test('a version that fell out of the history is gone', async () => {
+test('a watch from a version before the history fails with 410', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
   const { resourceVersion } = await listAll(folder.client, kind);
@@ -91,7 +91,7 @@ test('a version that fell out of the history is gone', async () => {
   await expect(collect(folder.client, { resourceVersion })).rejects.toMatchObject({ code: 'gone' });
 });
 
-test('a watcher that does not read is cut off, and holds up nobody', async () => {
+test('a watcher that stops reading is disconnected and delays no other watcher', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
   const path = `/apis/${apiVersion}/namespaces/default/${kinds.runtimeWorkload.plural}?watch=true&timeoutSeconds=600`;
@@ -105,7 +105,7 @@ test('a watcher that does not read is cut off, and holds up nobody', async () =>
   await closed;
 });
 
-test('the end of the server ends its watches in good order', async () => {
+test('the shutdown of the server ends its watches regularly', async () => {
   await using data = await makeDataDirectory();
   const folder = await openFolder(data);
   const { resourceVersion } = await listAll(folder.client, kind);
@@ -121,7 +121,7 @@ test('the end of the server ends its watches in good order', async () => {
   await folder.client[Symbol.asyncDispose]();
 });
 
-/** Writes objects of about a megabyte each, so that the history forgets by size. */
+/** Writes objects of about a megabyte, so that the history drops changes by size. */
 async function writeMegabytes(client: KubeClient, count: number): Promise<void> {
   const spec = { digest: '0'.repeat(64), build: 'b', manifest: 'x'.repeat(1_048_576), replicas: 1, state: 'Active' };
   const { kind: name } = kinds.runtimeWorkload;

@@ -2,29 +2,29 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type Manifest, type ManifestProblem, maxManifestBytes, readManifests } from '#kube/apply/read-manifests';
 
-/** What a file says that was read whole. */
+/** Content of a file that was read whole. */
 export type FileContent = {
   readonly manifests: readonly Manifest[];
   readonly problems: readonly ManifestProblem[];
 };
 
-/** What a look at a file finds; `stamp` changes whenever the file is written or replaced. */
+/** Result of a check of a file; `stamp` changes when the file is written or replaced. */
 export type FileLook =
   | { readonly state: 'vanished' }
-  /** Somebody may still be writing it. */
+  /** The file may still be written. */
   | { readonly state: 'unsettled' }
   | { readonly state: 'unchanged' }
   | { readonly state: 'read'; readonly stamp: string; readonly content: FileContent };
 
 export type LookOptions = {
-  /** Stamp of the last look that read the file. */
+  /** Stamp of the last check that read the file. */
   readonly known: string | undefined;
-  /** The file must have been left alone for so long, milliseconds. */
+  /** Milliseconds without a change before the file is read. */
   readonly settleMs: number;
   readonly now: Date;
 };
 
-/** Reads a file unless it is known or still being written: what was read is what the stamp stands for. */
+/** Reads a file unless its stamp is known or it is still being written. The content belongs to the returned stamp. */
 export async function lookAtFile(path: string, options: LookOptions): Promise<FileLook> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

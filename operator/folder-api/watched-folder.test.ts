@@ -22,9 +22,9 @@ const bindings = kinds.modelBinding;
 type Setup = AsyncDisposable & {
   readonly data: DataDirectory;
   readonly client: KubeClient;
-  /** Writes a file whole. */
+  /** Writes a file atomically. */
   write(file: string, text: string): Promise<void>;
-  /** The report, as soon as it says what is asked for. */
+  /** The report, once it satisfies the condition. */
   report(wanted: (report: FolderReport) => boolean): Promise<FolderReport>;
   applied(...files: readonly string[]): Promise<FolderReport>;
 };
@@ -70,7 +70,7 @@ async function changed(client: KubeClient, name: string, since: Stored<Guardrail
   });
 }
 
-test('applies what is there at the start and what comes later, of all three endings', async () => {
+test('files with all three extensions are applied, at start and later', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one'), sampleBinding('two')), 'ignored.txt': 'x: [' });
   const first = await one.applied('a.yaml');
   expect(first.problems).toEqual([]);
@@ -83,7 +83,7 @@ test('applies what is there at the start and what comes later, of all three endi
   expect(await policy(one.client, 'four')).toBeDefined();
 });
 
-test('writes hash and content in one write, with a fresh token where the file has none', async () => {
+test('hash and content are written together, with a new token if the file has none', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one'), sampleBinding('two')) });
   await one.applied('a.yaml');
   const stored = await policy(one.client, 'one');
@@ -101,14 +101,14 @@ test('writes hash and content in one write, with a fresh token where the file ha
   expect((await one.client.get<ModelBinding>(bindings, 'two'))?.spec.apply).toBe(binding?.spec.apply);
 });
 
-test('keeps a token that the file gives', async () => {
+test('the token of a file is kept', async () => {
   const given = samplePolicy('one');
   await using one = await setUp({ 'a.yaml': yaml({ ...given, spec: { ...given.spec, change: 'mine' } }) });
   await one.applied('a.yaml');
   expect((await policy(one.client, 'one'))?.spec.change).toBe('mine');
 });
 
-test('leaves what was applied alone: after a restart, a touch, and an edit by somebody else', async () => {
+test('an applied file is not applied again after a restart, a touch or an edit of its object', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')) });
   await one.applied('a.yaml');
   const stored = await policy(one.client, 'one');
@@ -135,7 +135,7 @@ test('a second start writes nothing', async () => {
   expect(versions[1]).toBe(versions[0]);
 });
 
-test('a file that vanishes deletes nothing', async () => {
+test('the deletion of a file deletes no object', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')) });
   await one.applied('a.yaml');
   await rm(join(one.data.apply, 'a.yaml'));
@@ -143,7 +143,7 @@ test('a file that vanishes deletes nothing', async () => {
   expect(await policy(one.client, 'one')).toBeDefined();
 });
 
-test('a folder that is taken away is made and watched anew', async () => {
+test('a deleted folder is created and watched again', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')) });
   await one.applied('a.yaml');
   await rm(one.data.apply, { recursive: true });
@@ -155,7 +155,7 @@ test('a folder that is taken away is made and watched anew', async () => {
   }
 });
 
-test('applies nothing of a file with a problem, and names each with document, line and field', async () => {
+test('no document of a file with a problem is applied, and each problem has document, line and field', async () => {
   const wrong = { ...sampleBinding('two'), spec: { ...sampleBinding('two').spec, extra: 1, replicas: 0 } };
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one'), wrong, { kind: 'Pod' }) });
   const { files, problems } = await one.report((report) => report.problems.length > 0);
@@ -172,7 +172,7 @@ test('applies nothing of a file with a problem, and names each with document, li
   expect(await policy(one.client, 'one')).toBeDefined();
 });
 
-test('refuses what only Portcullis writes and what is no YAML, and takes the files beside', async () => {
+test('internal kinds and invalid YAML are refused, and other files are applied', async () => {
   await using one = await setUp({
     'internal.yaml': yaml(sampleReport('r')),
     'broken.yaml': 'kind: [',
@@ -187,7 +187,7 @@ test('refuses what only Portcullis writes and what is no YAML, and takes the fil
   expect(new Set(problems.map(({ file }) => file))).toEqual(new Set(['internal.yaml', 'broken.yaml']));
 });
 
-test('says what the server refuses, and does not try again by itself', async () => {
+test('a refusal of the server is reported and not retried', async () => {
   const withId = (id: string) => yaml(samplePolicy('one', { labels: { 'portcullis.dev/id': id } }));
   await using one = await setUp({ 'a.yaml': withId('01990000-0000-7000-8000-000000000001') });
   await one.applied('a.yaml');
@@ -204,7 +204,7 @@ test('says what the server refuses, and does not try again by itself', async () 
   ]);
 });
 
-test('two files that name one resource are both refused until one gives way', async () => {
+test('two files with the same resource are both refused until one is changed', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')), 'b.yaml': yaml(samplePolicy('one')) });
   const { problems } = await one.report((report) => report.problems.length === 2);
   expect(problems.map(({ file, message }) => [file, message])).toEqual([
@@ -217,7 +217,7 @@ test('two files that name one resource are both refused until one gives way', as
   expect(await policy(one.client, 'one')).toBeDefined();
 });
 
-test('waits for an object that is being deleted, and makes it anew by itself', async () => {
+test('an object under deletion is created again once it is gone', async () => {
   await using one = await setUp();
   const old = await one.client.create<GuardrailPolicy>(policies, samplePolicy('one', { finalizers: ['a.b/c'] }));
   await one.client.delete(policies, 'one', { uid: old.metadata.uid });
@@ -231,7 +231,7 @@ test('waits for an object that is being deleted, and makes it anew by itself', a
   expect((await policy(one.client, 'one'))?.metadata.uid).not.toBe(old.metadata.uid);
 });
 
-test('does not read a file that is still being written', async () => {
+test('a file that is still being written is not read', async () => {
   let isWritten = false;
   /** However long a busy machine takes between two writes, the folder sees no time pass after the first of them. */
   const clockOf = (data: DataDirectory): Clock => ({

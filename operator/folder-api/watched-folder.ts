@@ -17,7 +17,7 @@ const defaultSettleMs = 300;
 
 export type FolderProblem = ManifestProblem & { readonly file: string };
 
-/** What the folder says of itself. `waiting`: applied again by itself, because the reason may pass. */
+/** Report of a folder. `waiting`: retried, because the cause may be temporary. */
 export type FolderReport = {
   readonly files: readonly { readonly file: string; readonly state: FileState }[];
   readonly problems: readonly FolderProblem[];
@@ -25,7 +25,7 @@ export type FolderReport = {
 export type FileState = 'applied' | 'refused' | 'waiting';
 
 export type WatchedFolderOptions = {
-  /** Made when it is not there. */
+  /** Created if missing. */
   readonly directory: string;
   readonly client: KubeClient;
   readonly logger: Logger;
@@ -45,9 +45,9 @@ type KnownFile = {
 };
 
 /**
- * Applies the YAML and JSON files of a folder, as `kubectl apply` would: each document when its hash is not the one
- * that its object was last applied from. All documents of a file are judged before the first is written. Problems
- * are logged and kept in `.problems.json`. A file that goes away deletes nothing.
+ * Applies the YAML and JSON files of a folder like `kubectl apply`: each document whose hash differs from the one that its
+ * object was last applied from. All documents of a file are validated before the first write. Problems are logged and
+ * written to `.problems.json`. The deletion of a file deletes no object.
  */
 export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
   const { directory, client, logger, clock, settleMs = defaultSettleMs } = options;
@@ -64,7 +64,7 @@ export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
     return watchDirectory(directory, () => schedule(settleMs), logger);
   }
 
-  /** A look that failed may have met a folder that was taken away: it is made and watched anew. */
+  /** A failed check may be caused by a deleted folder: it is created and watched again. */
   function recover(error: unknown): void {
     logger.error('watched_folder_failed', { error: error instanceof Error ? error.name : 'unknown' });
     if (stopped) return;
@@ -96,7 +96,7 @@ export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
     else if (unsettled) schedule(settleMs);
   }
 
-  /** Reads what is new; returns whether some file is still being written. */
+  /** Reads changed files. @returns whether a file is still being written */
   async function readChanged(): Promise<boolean> {
     const names = (await readdir(directory)).filter((name) => /^[^.].*\.(yaml|yml|json)$/.test(name)).sort();
     for (const file of [...files.keys()]) if (!names.includes(file)) files.delete(file);
@@ -153,7 +153,7 @@ export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
   };
 }
 
-/** Two files that name one resource would undo each other: neither is applied, until one of them gives way. */
+/** Two files with the same resource would overwrite each other: neither is applied until one is changed. */
 function markClashes(files: ReadonlyMap<string, KnownFile>): void {
   const owners = new Map<string, string[]>();
   for (const [file, { content }] of files) {
@@ -198,7 +198,7 @@ function reportOf(files: ReadonlyMap<string, KnownFile>): FolderReport {
   };
 }
 
-/** Writes the report when it says something new; a folder that cannot be written is only logged. */
+/** Writes the report if it changed; a folder that is not writable is only logged. */
 async function writeProblems(directory: string, report: FolderReport, logger: Logger): Promise<void> {
   const path = join(directory, problemsFile);
   const text = `${JSON.stringify(report, null, 2)}\n`;

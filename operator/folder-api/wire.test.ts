@@ -68,7 +68,7 @@ function expectStatus(answer: Answer, code: number, reason: string): void {
   expect(answer.body).toMatchObject({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason });
 }
 
-describe('who may ask', () => {
+describe('authentication', () => {
   test.each([
     ['no token', { authorization: [] }],
     ['a wrong token', { authorization: 'Bearer wrong' }],
@@ -81,7 +81,7 @@ describe('who may ask', () => {
   });
 });
 
-describe('what is not served', () => {
+describe('unsupported requests', () => {
   test.each([
     ['GET', '/nowhere'],
     ['GET', `/apis/${apiVersion}/namespaces/default/pods`],
@@ -127,7 +127,7 @@ describe('what is not served', () => {
 });
 
 describe('bodies', () => {
-  test('names every problem of an object with its field', async () => {
+  test('an invalid object is refused with every problem and its field', async () => {
     const { spec, ...rest } = samplePolicy('Wrong_Name', { labels: { 'bad key!': 'x' } });
     const { displayName: _name, ...specRest } = spec;
     const answer = await send('POST', collection, { body: { ...rest, spec: { ...specRest, extra: 1, lifecycle: 7 } } });
@@ -160,7 +160,7 @@ describe('bodies', () => {
     expect(answer.body.details?.causes?.map((cause) => cause.field.replace('[a]', '.a'))).toEqual([field]);
   });
 
-  test('takes labels and annotations at their limits', async () => {
+  test('labels and annotations are accepted at their limits', async () => {
     const metadata = { labels: { a: 'x'.repeat(63) }, annotations: { a: 'x'.repeat(262_143) } };
     expect((await send('POST', collection, { body: samplePolicy('metadata-limits', metadata) })).status).toBe(201);
   });
@@ -182,7 +182,7 @@ describe('bodies', () => {
     expectStatus(await send('PATCH', `${collection}/x`, { body: {}, type }), 415, 'UnsupportedMediaType');
   });
 
-  test('takes a request of three mebibytes and refuses a longer one', async () => {
+  test('a request of three mebibytes is accepted and a longer one refused', async () => {
     const limit = 3_145_728;
     const text = JSON.stringify(samplePolicy('padded'));
     const padded = (length: number) => Buffer.from(text + ' '.repeat(length - text.length));
@@ -190,7 +190,7 @@ describe('bodies', () => {
     expectStatus(await send('POST', collection, { body: padded(limit + 1) }), 413, 'RequestEntityTooLarge');
   });
 
-  test('stores an object of one and a half mebibytes and no longer one', async () => {
+  test('an object of one and a half mebibytes is stored and a larger one refused', async () => {
     const path = `/apis/${apiVersion}/namespaces/default/runtimeworkloads`;
     const manifest = (length: number) => ({
       apiVersion,
@@ -217,7 +217,7 @@ describe('bodies', () => {
     expect((await send('GET', `${collection}/patched`)).body).toMatchObject(samplePolicy('patched'));
   });
 
-  test('a test that fails is refused as the API server does: 422 Invalid without causes', async () => {
+  test('a failed test of a patch is refused like the API server: 422 Invalid without causes', async () => {
     await send('POST', collection, { body: samplePolicy('tested') });
     const body = [{ op: 'test', path: '/metadata/resourceVersion', value: '1' }];
     const answer = await send('PATCH', `${collection}/tested`, { body, type: patchType });
@@ -235,7 +235,7 @@ describe('bodies', () => {
   });
 });
 
-describe('what a generic client asks first', () => {
+describe('discovery', () => {
   test.each(['/version', '/api', '/api/v1', '/apis', '/apis/portcullis.dev', `/apis/${apiVersion}`, '/openapi/v3'])(
     '%s is there',
     async (path) => {
@@ -243,20 +243,20 @@ describe('what a generic client asks first', () => {
     },
   );
 
-  test('every kind is announced with its status', async () => {
+  test('discovery lists every kind with its status subresource', async () => {
     const { body } = await send('GET', `/apis/${apiVersion}`);
     const names = (body as { resources: { name: string }[] }).resources.map(({ name }) => name);
     expect(names).toEqual(Object.values(kinds).flatMap(({ plural }) => [plural, `${plural}/status`]));
   });
 
-  test('lists across namespaces and selects by name', async () => {
+  test('a list works across namespaces and selects by name', async () => {
     await send('POST', collection, { body: samplePolicy('across') });
     const across = await send('GET', `/apis/${apiVersion}/guardrailpolicies?fieldSelector=metadata.name%3Dacross`);
     expect(across.body.kind).toBe('GuardrailPolicyList');
     expect(across.body.items?.map((item) => item.metadata.name)).toEqual(['across']);
   });
 
-  test('lists what is selected by a field of its kind', async () => {
+  test('a list selects by a field of its kind', async () => {
     const draft = samplePolicy('drafted');
     await send('POST', collection, { body: draft });
     const archived = { ...draft, metadata: { name: 'archived' }, spec: { ...draft.spec, lifecycle: 'Archived' } };
@@ -270,13 +270,13 @@ describe('what a generic client asks first', () => {
     expect(await chosen('spec.lifecycle=Draft,metadata.name=archived')).toEqual([]);
   });
 
-  test('a list that should be newer than everything is told so', async () => {
+  test('a list that must be newer than the newest version is refused', async () => {
     const answer = await send('GET', `${collection}?resourceVersion=999999999&resourceVersionMatch=NotOlderThan`);
     expectStatus(answer, 504, 'Timeout');
     expect(answer.headers['retry-after']).toBe('1');
   });
 
-  test('an old exact version is gone', async () => {
+  test('a list at an old exact version fails with 410', async () => {
     expectStatus(await send('GET', `${collection}?resourceVersion=1&resourceVersionMatch=Exact`), 410, 'Expired');
   });
 });

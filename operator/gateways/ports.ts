@@ -1,13 +1,13 @@
-/** Tells which gateway replicas are running, whatever they report. After disposal nobody is told any more. */
+/** Which gateway replicas are running, independent of their reports. Disposing stops the notifications. */
 export type GatewayReplicas = AsyncDisposable & {
   /**
-   * Whether the process of the replica runs now; the name is the one of its report. A process that is just starting,
-   * and a name that was never seen, do not run.
+   * Whether the process of the replica runs; the name is that of its report. False for a starting process and for an
+   * unknown name.
    */
   isAlive(replica: string): Promise<boolean>;
   /**
-   * Has the listener called when a replica ceased to run, and when it began to, unless `isAlive` said so before; late or
-   * twice. One listener at a time.
+   * Sets the listener, which is called when a replica stopped, and when it started unless `isAlive` returned true
+   * before. Calls may be late or repeated.
    */
   onChange(listener: (replica: string) => void): void;
 };

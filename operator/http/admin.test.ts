@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createMetrics } from '#kit/metrics/metrics';
 import { serveAdmin } from './admin.ts';
 
-test('life and readiness fail apart from each other, each with its reasons, and come back', async () => {
+test('/livez and /readyz fail independently, each with its reasons, and recover', async () => {
   const ready: string[] = [];
   const alive: string[] = [];
   await using admin = await serveAdmin({

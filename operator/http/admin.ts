@@ -6,17 +6,17 @@ import type { Metrics } from '#kit/metrics/metrics';
 export type AdminOptions = {
   readonly listen: { readonly host: string; readonly port: number };
   readonly metrics: Metrics;
-  /** Brings gauges up to date before a scrape. */
+  /** Updates gauges before a scrape. */
   readonly refresh: () => void;
   readonly problems: {
-    /** What keeps the operator from deciding on fresh facts; empty when it is ready. */
+    /** Why the operator is not ready; empty if it is. */
     readonly ready: () => readonly string[];
-    /** What only a restart mends; empty while there is nothing. */
+    /** Faults that need a restart; empty if there are none. */
     readonly alive: () => readonly string[];
   };
 };
 
-/** Serves /livez, /readyz and /metrics; they need no token and hold no text of users. */
+/** Serves /livez, /readyz and /metrics without authentication; they hold no text of users. */
 export function serveAdmin(options: AdminOptions): Promise<Listening> {
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     incoming.resume();

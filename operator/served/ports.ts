@@ -18,7 +18,7 @@ export type ServedPin = z.infer<typeof servedPinSchema>;
 
 /**
  * Stable addresses for services that check text themselves, one for each policy of the environment's list. What an
- * address leads to is kept with it, so that the next operator goes on with it. Disposing stops the watching; the
+ * address leads to is stored with it, so that the next operator continues with it. Disposing stops the watches; the
  * addresses stay.
  */
 export type ServedPolicies = AsyncDisposable & {

@@ -1,6 +1,6 @@
 import type { BundleProvider } from '#contracts/bundle';
 
-/** What a workload runs, and under which name. */
+/** Content and name of a workload. */
 export type WorkloadIdentity = {
   readonly name: string;
   /** SHA-256 of the canonical bundle. */
@@ -10,27 +10,27 @@ export type WorkloadIdentity = {
 };
 
 export type WorkloadRendering = WorkloadIdentity & {
-  /** The providers that the bundle names. */
+  /** Providers that the bundle names. */
   readonly providers: readonly BundleProvider[];
 };
 
-/** A build, and what is run of it. */
+/** A build and the manifest of a workload of it. */
 export type RunnableWorkload = { readonly build: string; readonly manifest: string };
 
 export type WorkloadRequest = WorkloadIdentity & {
-  /** UID of the RuntimeWorkload that the workload belongs to. */
+  /** UID of the RuntimeWorkload that owns the workload. */
   readonly uid: string;
-  /** What is run, rendered once and from then on taken byte for byte. */
+  /** The manifest as it was rendered when the workload was created. */
   readonly manifest: string;
   readonly replicas: number;
-  /** Where the processes answered before; they answer there again where that is possible. */
+  /** Previous addresses; processes listen there again if possible. */
   readonly addresses: readonly string[];
 };
 
 export type WorkloadObservation = {
-  /** Origins of processes that were ready once, ready now or not; they stay the same over a restart where they can. */
+  /** Origins of processes that were ready at least once. A restart keeps them if possible. */
   readonly addresses: readonly string[];
-  /** Processes that are ready now. */
+  /** Number of ready processes. */
   readonly ready: number;
   /** Why fewer processes are ready than requested; absent where no cause is known. */
   readonly problem: WorkloadProblem | undefined;
@@ -53,27 +53,26 @@ export type WorkloadProblemReason =
   | 'Unschedulable';
 
 /**
- * Runs workloads. Desired state goes in, what is observed comes out; calls are repeatable and none waits for a process
- * to become ready. Disposing ends what belongs to this process and waits for it: local processes end, what a cluster
- * runs goes on.
+ * Runs workloads. Calls set desired state, are idempotent and do not wait for a process to become ready; `observe`
+ * returns the observed state. Disposing drains and ends local processes; pods of a cluster keep running.
  */
 export type Workloads = AsyncDisposable & {
-  /** Whether this place can run that at all; false for ever for a build that is gone and a manifest of elsewhere. */
+  /** Whether the workload can run here; permanently false for another build of local processes and a foreign manifest. */
   canRun(workload: RunnableWorkload): boolean;
-  /** The manifest of a workload: the same input gives the same bytes. */
+  /** The manifest of a workload; equal input gives equal bytes. */
   render(rendering: WorkloadRendering): string;
   /**
-   * Has that many processes of the workload run, starts what is missing and restarts what died, until `remove`.
-   * A process that is one too many goes on serving until its address can be withdrawn everywhere. What `canRun` says
-   * no to, and another manifest under the same name, is a mistake of the program.
+   * Keeps the requested number of processes running until `remove`. A surplus process keeps serving until gateways no
+   * longer use its address.
+   * @throws TypeError if `canRun` is false for it, or if the workload of that name has another manifest
    */
   ensure(request: WorkloadRequest): void;
-  /** What is observed now; a workload that was never asked for has no addresses and nothing ready. */
+  /** The present observation; an unknown workload has no addresses and no ready process. */
   observe(name: string): WorkloadObservation;
-  /** Ends the processes after what they have in flight; an unknown name is fine. Returns at once. */
+  /** Drains and ends the processes in the background; an unknown name is ignored. */
   remove(name: string): void;
-  /** Whether the workload is asked for now. */
+  /** Whether `ensure` was called for it without a later `remove`. */
   has(name: string): boolean;
-  /** Has the listener called with the name of a workload whose observation changed. One listener at a time. */
+  /** Sets the listener, which is called with the name of a workload whose observation changed. */
   onChange(listener: (name: string) => void): void;
 };

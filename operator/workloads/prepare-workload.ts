@@ -24,14 +24,14 @@ export type PreparePorts = {
   readonly client: KubeClient;
   readonly bundles: Pick<BundleStore, 'put'>;
   readonly workloads: Pick<Workloads, 'render'>;
-  /** What is known of a workload without asking; it may be old. */
+  /** The cached RuntimeWorkload; it may be stale. */
   readonly known: (name: string) => Stored<RuntimeWorkload> | undefined;
 };
 
 /**
- * Finds or creates the workload of a bundle and takes back the mark of one that was to be removed. The bytes are
- * stored before the object is there, so that whoever sees the object can run it. One that is known to be as it must be
- * is not read: it is read live before a route names it.
+ * Finds or creates the workload of a bundle, and reactivates one that is marked for deletion. The bundle is stored before
+ * the object is created, so that every reader of the object can run it. A cached object that is sufficient is not read
+ * again: it is read live before a route names it.
  */
 export async function prepareWorkload(ports: PreparePorts, input: PrepareInput): Promise<Stored<RuntimeWorkload>> {
   const { client, bundles, workloads, known } = ports;
@@ -47,12 +47,12 @@ export async function prepareWorkload(ports: PreparePorts, input: PrepareInput):
     return client.create(kinds.runtimeWorkload, makeGeneration({ name, digest, build, manifest, replicas }));
   }
   if (current.spec.digest !== digest || current.spec.build !== build) {
-    throw new BrokenError('Refused', `the workload ${name} holds another bundle`);
+    throw new BrokenError('Refused', `the workload ${name} has another bundle or build`);
   }
   return keepWorkload(client, current, replicas);
 }
 
-/** Takes back the mark of a workload that was to be removed; at most raises the number of its processes. */
+/** Reactivates a workload that is marked for deletion, and raises its replicas if more are requested. */
 export async function keepWorkload(
   client: KubeClient,
   current: Stored<RuntimeWorkload>,

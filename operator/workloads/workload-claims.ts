@@ -1,9 +1,9 @@
 /**
- * Workloads that a route is about to name. Between the live read of a workload and the write of its route the binding
- * may be edited, so that nothing that can be listed names the workload any more; a claim stands for that moment.
+ * Workloads that a route is about to name. Between the live read of a workload and the write of its route no object in
+ * the API may refer to it, for example if the binding is edited meanwhile. A claim prevents its deletion in that time.
  */
 export type WorkloadClaims = {
-  /** The workload is not removed until the claim is disposed; several may claim one. */
+  /** The workload is not deleted until every claim on it is disposed. */
   claim(name: string): Disposable;
   isClaimed(name: string): boolean;
 };

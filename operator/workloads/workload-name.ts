@@ -1,17 +1,17 @@
 import type { BundleProvider } from '#contracts/bundle';
 import { digestOf } from '#contracts/canonical';
 
-/** What makes two workloads the same one. */
+/** Content that identifies a workload, with the providers. */
 export type WorkloadContent = {
   readonly digest: string;
   readonly build: string;
-  /** Digest of what pods are made of, where there are pods: another template is another workload. */
+  /** Digest of the pod template; undefined for local processes. */
   readonly template: string | undefined;
 };
 
 /**
- * The name of the workload of a bundle, a build and the providers that it reaches: found by content, so that equal
- * applications share their processes (docs/design/workloads.md). The object holds the full digest, which is compared.
+ * The name of a workload, derived from its content so that equal applications share their processes
+ * (docs/design/workloads.md). The object holds the full digest, which is compared.
  */
 export function workloadName(content: WorkloadContent, providers: readonly BundleProvider[]): string {
   const { digest, build, template } = content;

@@ -10,7 +10,7 @@ const apiGroup = {
 const objectVerbs = ['create', 'delete', 'get', 'list', 'patch', 'watch'];
 const statusVerbs = ['get', 'patch'];
 
-/** The documents by which a generic client finds out what is served, by path. */
+/** Discovery documents for generic clients, by path. */
 export const discoveryDocuments: ReadonlyMap<string, object> = new Map<string, object>([
   ['/version', { major: '1', minor: '34', gitVersion: 'v1.34.0+portcullis', platform: 'portcullis/folder' }],
   ['/api', { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] }],

@@ -17,10 +17,10 @@ import type { ResourceStore } from '../resource-store.ts';
 import { discoveryDocuments } from './discovery.ts';
 import { listObjects } from './list-objects.ts';
 import { readListQuery } from './list-query.ts';
-import { readTarget, type Target, unknownPath } from './request-target.ts';
+import { type RequestTarget, readTarget, unknownPath } from './request-target.ts';
 import { watchObjects } from './watch-objects.ts';
 
-/** The size of a request that the API server takes. */
+/** Largest request, the limit of the API server. */
 const maxBodyBytes = 3_145_728;
 const bodyTimeoutMs = 10_000;
 const patchType = 'application/json-patch+json';
@@ -33,9 +33,9 @@ export type HandlerOptions = {
   readonly clock: Clock;
   /** Ends every watch. */
   readonly stopping: AbortSignal;
-  /** Further documents by path, made at each request. */
+  /** Further documents by path, created for each request. */
   readonly documents: ReadonlyMap<string, () => object>;
-  /** Learns of what went wrong inside; the client is told no more than that. */
+  /** Called with internal errors; the client receives no detail of them. */
   readonly onFault: (error: unknown) => void;
 };
 
@@ -94,7 +94,7 @@ async function answerCollection(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   url: URL,
-  { kind, namespace }: Extract<Target, { type: 'collection' }>,
+  { kind, namespace }: Extract<RequestTarget, { type: 'collection' }>,
   options: HandlerOptions,
 ): Promise<void> {
   const { store, snapshots } = options;
@@ -113,7 +113,7 @@ async function answerCollection(
 async function answerObject(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { kind, name, part }: Extract<Target, { type: 'object' }>,
+  { kind, name, part }: Extract<RequestTarget, { type: 'object' }>,
   options: HandlerOptions,
 ): Promise<void> {
   const { store } = options;

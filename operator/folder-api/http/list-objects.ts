@@ -5,7 +5,7 @@ import { ApiRefusal } from '../api-refusal.ts';
 import type { ListSnapshots, Page } from '../list-snapshots.ts';
 import type { ListQuery } from './list-query.ts';
 
-/** GET of a collection: one page, or everything. */
+/** GET of a collection: one page, or all objects. */
 export async function listObjects(
   outgoing: ServerResponse,
   kind: Kind,
@@ -21,7 +21,7 @@ export async function listObjects(
   await sendPage(outgoing, kind, page);
 }
 
-/** The answer to a version that this server has not reached, as the API server gives it. */
+/** The response to a version above the newest, like that of the API server. */
 export function tooLargeVersion(wanted: number, newest: number): ApiRefusal {
   return new ApiRefusal('Timeout', `Too large resource version: ${wanted}, current: ${newest}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
@@ -29,7 +29,7 @@ export function tooLargeVersion(wanted: number, newest: number): ApiRefusal {
   });
 }
 
-/** Sends the stored bytes as they are, no faster than the client reads. */
+/** Sends the stored bytes with backpressure. */
 async function sendPage(outgoing: ServerResponse, kind: Kind, page: Page): Promise<void> {
   const metadata = {
     resourceVersion: String(page.version),

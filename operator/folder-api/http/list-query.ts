@@ -18,11 +18,11 @@ export type ListQuery = {
   readonly exactVersion: boolean;
   readonly bookmarks: boolean;
   readonly timeoutSeconds: number;
-  /** Absent: every object. */
+  /** Every object if absent. */
   readonly matches: ((object: StoredObject) => boolean) | undefined;
 };
 
-/** Reads the parameters; one that cannot be honoured is refused rather than ignored. */
+/** Parses the parameters; unsupported ones are refused. */
 export function readListQuery(parameters: URLSearchParams, kind: Kind): ListQuery {
   const resourceVersion = parameters.get('resourceVersion') || '0';
   if (!isVersion(resourceVersion)) throw new ApiRefusal('BadRequest', 'resourceVersion is not a version');
@@ -49,7 +49,7 @@ function readSelection(parameters: URLSearchParams, kind: Kind): ListQuery['matc
   return (object) => byLabels(object.metadata.labels) && byFields(object);
 }
 
-/** The fields that every resource can be selected by, and those of its kind; all of them by equality alone. */
+/** Selectable fields of every resource and of its kind, by equality only. */
 function parseFieldSelector(text: string | undefined, kind: Kind): (object: StoredObject) => boolean {
   const selectable = selectableFieldsOf(kind);
   const terms = (text ?? '').split(',').filter((term) => term !== '');

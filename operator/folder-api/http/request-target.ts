@@ -1,16 +1,16 @@
 import { group, type Kind, kinds, version } from '#resources/kinds';
 import { ApiRefusal } from '../api-refusal.ts';
 
-/** What a request is about. */
-export type Target =
+/** The collection or object of a request. */
+export type RequestTarget =
   | { readonly type: 'collection'; readonly kind: Kind; readonly namespace: string | undefined }
   | { readonly type: 'object'; readonly kind: Kind; readonly name: string; readonly part: 'object' | 'status' }
   | { readonly type: 'other'; readonly path: string };
 
 const prefix = `/apis/${group}/${version}/`;
 
-/** Reads the path of a request; a resource of another namespace than ours is not there. */
-export function readTarget(path: string, namespace: string): Target {
+/** Parses the path of a request; resources of other namespaces do not exist. */
+export function readTarget(path: string, namespace: string): RequestTarget {
   if (!path.startsWith(prefix)) return { type: 'other', path };
   const segments = path.slice(prefix.length).split('/').map(decodeSegment);
   if (segments[0] !== 'namespaces') {
@@ -26,7 +26,7 @@ export function readTarget(path: string, namespace: string): Target {
   return { type: 'object', kind, name, part: part ?? 'object' };
 }
 
-/** The answer to a path that is not served; it names no object, so that nobody takes one for absent. */
+/** The response to an unknown path; it names no object, so that no client takes it for a missing object. */
 export function unknownPath(): ApiRefusal {
   return new ApiRefusal('NotFound', 'the server could not find the requested resource');
 }

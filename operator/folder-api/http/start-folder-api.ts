@@ -13,15 +13,15 @@ import { handleRequest } from './handle-request.ts';
 import { measureRequests } from './request-metrics.ts';
 
 export type FolderApiOptions = {
-  /** The folder of the store; made when it is not there. One process at a time may open it. */
+  /** Folder of the store, created if missing. Only one process may open it at a time. */
   readonly directory: string;
   /** An address of the loopback interface. */
   readonly listen: { readonly host: string; readonly port: number };
-  /** The tokens that are accepted. */
+  /** Accepted tokens. */
   readonly tokenFile: TokenFile;
-  /** The one namespace that is served. */
+  /** The only namespace. */
   readonly namespace: string;
-  /** A folder of YAML files that are applied; made when it is not there. Absent: none is watched. */
+  /** Folder of YAML files to apply, created if missing; none if absent. */
   readonly watchedDirectory?: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -34,9 +34,9 @@ export type FolderApi = AsyncDisposable & {
 
 /**
  * Serves the Kubernetes REST subset of the resources port from a folder: the API server of standalone mode.
- * Disposing ends the watches, answers what is in flight and waits for the writes that were begun.
- * @throws StoreError where the folder holds what is not a stored object
- * @throws ListenError where the address cannot be had
+ * Disposing ends the watches, answers requests in flight and waits for their writes.
+ * @throws StoreError if the folder holds a file that is not a stored object
+ * @throws ListenError if the address is not available
  */
 export async function startFolderApi(options: FolderApiOptions): Promise<FolderApi> {
   const { logger, clock = systemClock } = options;
@@ -82,7 +82,7 @@ export async function startFolderApi(options: FolderApiOptions): Promise<FolderA
   };
 }
 
-/** The watched folder is a client like any other. */
+/** Applies the watched folder through the API, like any client. */
 function startWatching(options: FolderApiOptions, url: string, clock: Clock) {
   const { watchedDirectory: directory, tokenFile, namespace, logger } = options;
   if (directory === undefined) return undefined;

@@ -10,9 +10,9 @@ import type { ListQuery } from './list-query.ts';
 type EventType = Change['type'];
 
 /**
- * GET of a collection with watch=true: changes as one JSON object per line, until the time is over, the server stops
- * or the client goes. A watcher reads from the shared history at its own pace and holds nothing else; one that falls
- * behind the history is cut off.
+ * GET of a collection with watch=true: changes as one JSON object per line, until the timeout, the shutdown of the server
+ * or the end of the connection. A watcher reads the shared history at its own pace and has no buffer; one that falls
+ * behind the history is disconnected.
  */
 export function watchObjects(
   outgoing: ServerResponse,
@@ -66,7 +66,7 @@ export function watchObjects(
   else pump();
 }
 
-/** A watch from nowhere begins with everything that is there. */
+/** A watch without a version starts with all existing objects. */
 function sendState(outgoing: ServerResponse, kind: Kind, query: ListQuery, store: ResourceStore): number {
   for (const object of store.list(kind)) {
     if (query.matches?.(object) !== false) writeEvent(outgoing, 'ADDED', object);
@@ -74,7 +74,7 @@ function sendState(outgoing: ServerResponse, kind: Kind, query: ListQuery, store
   return store.version();
 }
 
-/** What a change is for somebody who sees a selection; undefined when it is nothing. */
+/** The event of a change within a selection; undefined if the change does not affect it. */
 function selectedType(change: Change, matches: ListQuery['matches']): EventType | undefined {
   if (matches === undefined) return change.type;
   const before = change.previous !== undefined && matches(change.previous);

@@ -19,12 +19,12 @@ export function describeGatewayReplicas(title: string, openPlace: () => Promise<
   }
 
   describe(`${title}: a gateway replica`, () => {
-    test('that was never seen does not run', async () => {
+    test('an unknown gateway replica is not alive', async () => {
       const { replicas } = await open();
       expect(await replicas.isAlive('gateway-1')).toBe(false);
     });
 
-    test('runs from its start to its end, and its end is told', async () => {
+    test('a gateway replica is alive from start to end, and its end is reported', async () => {
       const { replicas, start, end, told } = await open();
       await start('gateway-1');
       await until('it runs', () => replicas.isAlive('gateway-1'));
@@ -35,13 +35,13 @@ export function describeGatewayReplicas(title: string, openPlace: () => Promise<
       expect(await replicas.isAlive('gateway-1')).toBe(false);
     });
 
-    test('whose start nobody asked about is told when it starts', async () => {
+    test('the start of a gateway replica is reported if it was not queried before', async () => {
       const { start, told } = await open();
       await start('gateway-1');
       await until('its start is told', () => told.includes('gateway-1'));
     });
 
-    test('is not the one that ends beside it', async () => {
+    test('a gateway replica stays alive when another one ends', async () => {
       const { replicas, start, end } = await open();
       await start('gateway-1');
       await start('gateway-2');

@@ -7,7 +7,7 @@ import { makeGeneration } from './generation.ts';
 
 const identity = { digest: 'a'.repeat(64), build: '0.1.0+0123456789ab', template: undefined };
 
-test('a workload of local processes', () => {
+test('the RuntimeWorkload of local processes equals its golden file', () => {
   const name = workloadName(identity, []);
   const manifest = renderManifest({ name, ...identity, providers: [] });
   const object = makeGeneration({ name, ...identity, manifest, replicas: 2 });
@@ -15,7 +15,7 @@ test('a workload of local processes', () => {
   return expect(stringify(object)).toMatchFileSnapshot('../testdata/generation.yaml');
 });
 
-test('the name follows bundle, build, template and providers, and nothing else', () => {
+test('the name of a workload depends on bundle, build, template and providers alone', () => {
   const detector = { name: 'd', kind: 'detector', endpoint: 'http://127.0.0.1:1', credential: 'k' } as const;
   const names = [
     workloadName(identity, []),

@@ -1,7 +1,7 @@
 import { apiVersion, kinds } from '#resources/kinds';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 
-/** The object of a workload; it belongs to nobody, for applications share it. */
+/** The RuntimeWorkload of a workload. It has no owner, because applications share it. */
 export function makeGeneration(input: {
   readonly name: string;
   readonly digest: string;

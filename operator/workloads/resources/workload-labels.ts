@@ -1,7 +1,7 @@
-/** The label by which the objects and pods of a workload are found. */
+/** Label of the objects and pods of one workload. */
 export const workloadLabel = 'portcullis.dev/workload';
 
-/** What every object of every workload carries. */
+/** Labels of every object of every workload. */
 const common = {
   'app.kubernetes.io/name': 'portcullis-runtime',
   'app.kubernetes.io/component': 'runtime',
@@ -15,12 +15,12 @@ export const workloadsSelector = [
   `app.kubernetes.io/managed-by=${common['app.kubernetes.io/managed-by']}`,
 ].join(',');
 
-/** Selects the pods of one workload; it never changes. */
+/** Selects the pods of one workload. Selectors are immutable. */
 export function podLabels(workload: string): Readonly<Record<string, string>> {
   return { [workloadLabel]: workload };
 }
 
-/** The labels of an object of a workload. What the environment adds does not take the place of ours. */
+/** The labels of an object of a workload. Labels of the environment do not override them. */
 export function workloadLabels(
   workload: string,
   added: Readonly<Record<string, string>>,

@@ -13,7 +13,7 @@ const gatewaysSelector = 'app.kubernetes.io/component=gateway,portcullis.dev/gat
 /** Gateway replicas in a cluster. */
 export type GatewayPods = GatewayReplicas & {
   readonly synced: Promise<void>;
-  /** How long, in milliseconds, the watch has not heard of its server. */
+  /** Milliseconds since the last contact of the watch with the API server. */
   silenceMs(): number;
 };
 
@@ -43,7 +43,7 @@ export function createGatewayPods(options: {
       await reflector.synced;
       const seen = reflector.store.get(replica);
       if (seen !== undefined && isRunning(seen)) return true;
-      // A watch may be behind: that a replica does not run is believed only when the server says so now.
+      // A watch may be stale: before a replica counts as stopped, its pod is read live.
       const pod = await client.get<Pod>(builtinKinds.pod, replica);
       return pod !== undefined && isRunning(pod);
     },

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { GatewayReplicas } from '../../ports.ts';
 
-/** How often the processes are looked at; no call leaves this machine. */
+/** Interval between checks of the processes; the checks are local. */
 const lookMs = 1_000;
 
 const runFileSchema = z.looseObject({ name: z.string(), kind: z.string(), pid: z.int().min(1) });
 
-/** Gateway replicas as local processes: each has a file in the run folder for as long as it runs. */
+/** Gateway replicas as local processes; a running process has a file in the run folder. */
 export function createGatewayProcesses(options: { readonly runDirectory: string }): GatewayReplicas {
   const { runDirectory } = options;
   let listener: (replica: string) => void = () => undefined;
@@ -31,7 +31,7 @@ export function createGatewayProcesses(options: { readonly runDirectory: string 
   return {
     async isAlive(replica) {
       const alive = (await aliveReplicas(runDirectory)).has(replica);
-      // Who was told that a replica runs has to be told when it ends, also if it does so before the next look.
+      // A caller that saw the replica alive must be notified of its end, even if it ends before the next check.
       if (alive) known.add(replica);
       return alive;
     },
@@ -68,7 +68,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It runs, and belongs to somebody else.
+    // The process runs under another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -39,7 +39,7 @@ async function open() {
   return { server, served, data, selector, writes };
 }
 
-test('the objects of an entry are those of their golden files', async () => {
+test('the objects of an entry equal their golden files', async () => {
   await expect(stringify(makeServedService('text', next, 8_000))).toMatchFileSnapshot('../../testdata/service.yaml');
   await expect(stringify(makeServedConfigMap('text', next, { namespace: 'team', port: 8_000 }))).toMatchFileSnapshot(
     '../../testdata/config-map.yaml',
@@ -47,7 +47,7 @@ test('the objects of an entry are those of their golden files', async () => {
 });
 
 describe('an address', () => {
-  test('leads to the workload, is published, and is known to the next operator', async () => {
+  test('an address leads to its workload, is published, and is known to the next operator', async () => {
     const { served, data, selector, writes } = await open();
     expect(await served.point('text', pin, undefined)).toBe(true);
     expect(selector()).toEqual({ 'portcullis.dev/workload': 'g-1' });
@@ -67,7 +67,7 @@ describe('an address', () => {
     expect(writes()).toBe(before);
   });
 
-  test('moves with what it publishes', async () => {
+  test('an address and its ConfigMap move together', async () => {
     const { served, data, selector } = await open();
     await served.point('text', pin, undefined);
     expect(await served.point('text', next, pin)).toBe(true);
@@ -75,7 +75,7 @@ describe('an address', () => {
     expect(data()).toMatchObject({ policyRevision: '2', workloadAddress: 'http://g-2.team.svc:8000' });
   });
 
-  test('that was moved by somebody else meanwhile is not moved back', async () => {
+  test('an address that another writer moved meanwhile is not moved back', async () => {
     const { served, selector } = await open();
     await served.point('text', pin, undefined);
     await served.point('text', next, pin);
@@ -83,7 +83,7 @@ describe('an address', () => {
     expect(selector()).toEqual({ 'portcullis.dev/workload': 'g-2' });
   });
 
-  test('that a person changed leads there again, and what is published says so', async () => {
+  test('drift of an address and its ConfigMap is corrected', async () => {
     const { server, served, data, selector } = await open();
     await served.point('text', pin, undefined);
     const told: string[] = [];
@@ -96,7 +96,7 @@ describe('an address', () => {
     expect(data()).toMatchObject({ policyRevision: '1' });
   });
 
-  test('of a name that belongs to somebody else is refused', async () => {
+  test('an address whose name has another owner is refused', async () => {
     const { server, served } = await open();
     await served.point('text', pin, undefined);
     server.change('services', name, (object) => {
@@ -105,11 +105,11 @@ describe('an address', () => {
     });
     await expect(served.point('text', pin, pin)).rejects.toMatchObject({
       code: 'Refused',
-      message: expect.stringContaining('belongs to somebody else'),
+      message: expect.stringContaining('has another owner'),
     });
   });
 
-  test('that is withdrawn is gone with what it published', async () => {
+  test('a withdrawn address is deleted with its ConfigMap', async () => {
     const { server, served } = await open();
     await served.point('text', pin, undefined);
     await until('it is seen', () => served.pins().has('text'));
@@ -119,7 +119,7 @@ describe('an address', () => {
     expect(server.object('configmaps', name)).toBeUndefined();
   });
 
-  test('whose second write did not arrive is completed by the next try', async () => {
+  test('an address whose second write failed is completed by the next attempt', async () => {
     const { server, served, data, selector } = await open();
     await served.point('text', pin, undefined);
     const fates = ['cut', 'served'] as const;

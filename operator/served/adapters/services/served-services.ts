@@ -24,14 +24,14 @@ import {
   servedSelector,
 } from './resources/served-objects.ts';
 
-/** Stable addresses in a cluster; nothing is known of them before `synced`. */
+/** Stable addresses in a cluster; pins are empty before `synced` resolves. */
 export type ServedServices = ServedPolicies & {
   readonly synced: Promise<void>;
-  /** The longest time, in milliseconds, for which a watch has not heard of its server. */
+  /** Milliseconds since the least recent contact of a watch with the API server. */
   silenceMs(): number;
 };
 
-/** A Service and a ConfigMap for each entry. The Service is the truth of what it leads to, the ConfigMap repeats it. */
+/** A Service and a ConfigMap for each entry. The annotation of the Service is authoritative; the ConfigMap is a copy. */
 export function createServedServices(options: {
   readonly client: KubeClient;
   readonly entries: readonly ServedPolicy[];
@@ -59,7 +59,7 @@ export function createServedServices(options: {
   const maps = start<ConfigMap>(builtinKinds.configMap);
   const all = [services, maps];
 
-  /** Creates the object, or makes the one of its name hold what is desired. */
+  /** Creates the object, or changes the existing one until it equals the desired one. */
   async function ensure(kind: Kind, desired: KubeObject, current: Stored<KubeObject> | undefined): Promise<void> {
     const { name } = desired.metadata;
     if (current === undefined) {
@@ -85,7 +85,7 @@ export function createServedServices(options: {
       const held = readPin(current?.metadata.annotations?.[pinAnnotation]);
       const isThere = sameJson(held, pin);
       if (held !== undefined && !isThere && !sameJson(held, seen)) {
-        throw new KubeError('conflict', 'the address leads elsewhere by now');
+        throw new KubeError('conflict', 'the address was changed to another workload meanwhile');
       }
       await ensure(builtinKinds.service, desired, current);
       const map = makeServedConfigMap(name, pin, { namespace: client.namespace, port });
@@ -132,9 +132,9 @@ function readPin(text: string | undefined): ServedPin | undefined {
   }
 }
 
-/** An object of the name that does not carry our labels was made by somebody else. */
+/** An object without the label of the entry has another owner. */
 function assertOurs(kind: Kind, current: KubeObject, desired: KubeObject): void {
   const { name, labels } = desired.metadata;
   if (current.metadata.labels?.[servedLabel] === labels?.[servedLabel]) return;
-  throw new BrokenError('Refused', `the ${kind.kind} ${name} exists and belongs to somebody else: remove it`);
+  throw new BrokenError('Refused', `the ${kind.kind} ${name} exists and has another owner: remove it`);
 }

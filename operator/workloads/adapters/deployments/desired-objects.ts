@@ -3,16 +3,16 @@ import type { KubeObject } from '#kube/client/kube-object';
 import { apiVersion, type Kind, kinds } from '#resources/kinds';
 import type { WorkloadManifest } from './manifest.ts';
 
-/** Below this number of pods a budget would only keep nodes from being drained. */
+/** With fewer pods a budget would only block the drain of a node. */
 const leastForBudget = 2;
 
 export type WorkloadPart = {
   readonly kind: Kind;
-  /** The object as it must be; undefined where there must be none. */
+  /** The desired object; undefined if it must not exist. */
   readonly desired: KubeObject | undefined;
 };
 
-/** The kinds of which a workload has at most one object, of its own name. */
+/** Kinds of the objects of a workload, at most one of each, with its name. */
 export const workloadKinds = [
   builtinKinds.networkPolicy,
   builtinKinds.service,
@@ -21,8 +21,8 @@ export const workloadKinds = [
 ] as const satisfies readonly Kind[];
 
 /**
- * The objects of a workload, in the order in which they are made: who may reach the pods is said before there are any.
- * They hold what the manifest says and belong to the RuntimeWorkload; the number of pods alone is not the manifest's.
+ * The objects of a workload in the order of their creation: access to the pods is restricted before the first pod. They
+ * are those of the manifest, owned by the RuntimeWorkload; only the number of pods is not part of the manifest.
  */
 export function desiredObjects(
   manifest: WorkloadManifest,

@@ -15,7 +15,7 @@ function objectOf<A extends string, K extends string>(apiVersion: A, kind: K, sp
 
 const manifestSchema = z.strictObject({
   kind: z.literal('KubernetesWorkload'),
-  /** Where the Service answers. */
+  /** Port of the Service. */
   port: z.int().min(1).max(65_535),
   deployment: objectOf('apps/v1', 'Deployment'),
   service: objectOf('v1', 'Service'),
@@ -23,10 +23,10 @@ const manifestSchema = z.strictObject({
   networkPolicy: objectOf('networking.k8s.io/v1', 'NetworkPolicy').optional(),
 });
 
-/** The objects of a workload as they were rendered when it was made. */
+/** The objects of a workload as they were rendered when it was created. */
 export type WorkloadManifest = z.infer<typeof manifestSchema>;
 
-/** What a workload is made of, as canonical JSON: it is applied byte for byte, also by later operators. */
+/** The manifest of a workload as canonical JSON; later operators apply these bytes too. */
 export function renderManifest(input: WorkloadRendering, template: WorkloadTemplate): string {
   const { name, providers } = input;
   const manifest = {
@@ -40,7 +40,7 @@ export function renderManifest(input: WorkloadRendering, template: WorkloadTempl
   return canonicalBytes(manifest).toString('utf8');
 }
 
-/** Reads the manifest of the workload of that name; undefined for one of another place. */
+/** Parses the manifest of the workload of that name; undefined for another name and for local processes. */
 export function readManifest(text: string, name?: string): WorkloadManifest | undefined {
   try {
     const parsed = manifestSchema.safeParse(JSON.parse(text));

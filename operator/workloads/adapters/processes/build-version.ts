@@ -3,13 +3,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** What the runtime is made of, below the root of the checkout. */
+/** Sources of the runtime, relative to the root of the checkout. */
 const sourceFolders = ['runtime', 'libraries/kit', 'libraries/contracts'];
 const packageFiles = ['package.json', 'package-lock.json'];
 
 /**
- * The version of the runtime of a checkout: that of the package, and a digest of everything that the runtime is made
- * of, tests left out. Another source is another build: what it runs is run again.
+ * The build of the runtime of a checkout: the package version and a digest of all sources of the runtime without tests.
+ * A changed source is a new build, so that its workloads are created again.
  */
 export async function buildVersion(root: string): Promise<string> {
   const hash = createHash('sha256');

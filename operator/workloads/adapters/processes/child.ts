@@ -7,9 +7,9 @@ import { z } from 'zod';
 import { wait } from '#kit/time/wait';
 import type { ProcessEnd } from './termination-reason.ts';
 
-/** A log is put aside when it is this long at the start of a process. */
+/** A log larger than this is renamed before a process starts. */
 const maxLogBytes = 8_388_608;
-/** How long one look at /readyz may take. */
+/** Timeout of one request to /readyz. */
 const lookMs = 2_000;
 const firstLookMs = 25;
 const longestLookMs = 500;
@@ -18,11 +18,11 @@ const readyLineSchema = z.looseObject({ listening: z.url({ protocol: /^http$/ })
 
 /** A started process of the runtime. */
 export type Child = {
-  /** 0 where no process could be started. */
+  /** 0 if the process could not be started. */
   readonly pid: number;
-  /** Resolves once, with how the process ended. */
+  /** Resolves with the exit code or signal. */
   readonly ended: Promise<ProcessEnd>;
-  /** The origin that it listens on; undefined when it ended before. */
+  /** The origin that it listens on; undefined if it ended before. */
   readonly listening: Promise<string | undefined>;
   terminate(): void;
   kill(): void;
@@ -35,7 +35,7 @@ export type ChildCommand = {
   readonly log: string;
 };
 
-/** Starts a process that ends with this one: it sees the end of its standard input. */
+/** Starts a process that exits with this one, when its standard input ends. */
 export function startChild({ executable, file, env, log }: ChildCommand): Child {
   putAside(log);
   const descriptor = openSync(log, 'a', 0o600);
@@ -55,7 +55,7 @@ export function startChild({ executable, file, env, log }: ChildCommand): Child 
   }
 }
 
-/** Resolves to true when /readyz answers 200, to false when the process ended or the signal is aborted. */
+/** Resolves to true when /readyz answers 200, and to false if the process ends or the signal is aborted. */
 export async function becomesReady(origin: string, ended: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
@@ -110,6 +110,6 @@ function putAside(log: string): void {
   try {
     if (statSync(log).size > maxLogBytes) renameSync(log, `${log}.1`);
   } catch {
-    // There is no log yet.
+    // The log does not exist yet.
   }
 }

@@ -10,13 +10,13 @@ const manifestSchema = z.strictObject({
 });
 export type ProcessManifest = z.infer<typeof manifestSchema>;
 
-/** What a local workload runs: the runtime of this checkout with one bundle. */
+/** Manifest of a local workload: the runtime of this checkout with one bundle. */
 export function renderManifest({ digest, build }: WorkloadRendering): string {
   const manifest: ProcessManifest = { kind: 'LocalProcess', build, entry: 'runtime/main.ts', bundle: digest };
   return canonicalBytes(manifest).toString('utf8');
 }
 
-/** Reads a manifest back; undefined for one of another place. */
+/** Parses a manifest; undefined for the manifest of a cluster. */
 export function readManifest(text: string): ProcessManifest | undefined {
   try {
     const parsed = manifestSchema.safeParse(JSON.parse(text));

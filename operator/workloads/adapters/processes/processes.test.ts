@@ -78,7 +78,7 @@ async function isUp(address: string): Promise<boolean> {
   );
 }
 
-/** The processes that were started, newest last, as the log tells. */
+/** Process ids of the log, newest last. */
 function pids(): readonly number[] {
   return lines.flatMap((line) => {
     const { event, pid } = JSON.parse(line) as { readonly event: string; readonly pid?: number };
@@ -91,8 +91,8 @@ function occupy(address: string): Promise<Server> {
   return once(server.listen(Number(new URL(address).port), '127.0.0.1'), 'listening').then(() => server);
 }
 
-describe('processes of a workload', () => {
-  test('run the bundle, as many as asked for, and end after what they have in flight', async () => {
+describe('local processes', () => {
+  test('a workload runs its bundle in as many processes as requested, which drain before they end', async () => {
     ensure(await storedBundle(), 2);
     const addresses = await ready(2);
     expect(new Set(addresses).size).toBe(2);
@@ -105,7 +105,7 @@ describe('processes of a workload', () => {
     expect(workloads.observe('g-one')).toEqual({ addresses: [], ready: 0, problem: undefined });
   });
 
-  test('that are one too many go on serving until nobody is led to them any more', async () => {
+  test('a surplus process keeps serving until gateways no longer use its address', async () => {
     const digest = await storedBundle();
     ensure(digest, 2);
     const [first = '', second = ''] = await ready(2);
@@ -123,7 +123,7 @@ describe('processes of a workload', () => {
     })();
     ensure(digest, 1);
     expect(workloads.observe('g-one')).toMatchObject({ addresses: [first], ready: 1 });
-    // Gateways learn of it a moment later.
+    // Gateways learn of the change with a delay.
     const before = served;
     await until('both have served more', () => served > before + 20);
     led = [first];
@@ -133,7 +133,7 @@ describe('processes of a workload', () => {
     expect(failures).toBe(0);
   });
 
-  test('that are one too many are taken back when they are wanted again', async () => {
+  test('a surplus process is used again when replicas are raised', async () => {
     const digest = await storedBundle();
     ensure(digest, 2);
     const addresses = await ready(2);
@@ -143,7 +143,7 @@ describe('processes of a workload', () => {
     expect(pids()).toHaveLength(2);
   });
 
-  test('are started again at the same address when they are killed', async () => {
+  test('a killed process is restarted at the same address', async () => {
     ensure(await storedBundle());
     const [address = ''] = await ready(1);
     process.kill(pids().at(-1) ?? 0, 'SIGKILL');
@@ -156,7 +156,7 @@ describe('processes of a workload', () => {
     expect(workloads.observe('g-one').problem).toBeUndefined();
   });
 
-  test('answer where they answered before, when the operator is a new one', async () => {
+  test('a new operator starts the processes at their previous addresses', async () => {
     const digest = await storedBundle();
     ensure(digest);
     const addresses = await ready(1);
@@ -167,7 +167,7 @@ describe('processes of a workload', () => {
     expect(await ready(1)).toEqual(addresses);
   });
 
-  test('take another port when theirs is taken', async () => {
+  test('a process takes another port if its previous one is in use', async () => {
     const digest = await storedBundle();
     ensure(digest);
     const [address = ''] = await ready(1);
@@ -180,7 +180,7 @@ describe('processes of a workload', () => {
     server.close();
   });
 
-  test('say why they cannot load their bundle', async () => {
+  test('a process that cannot load its bundle reports its termination message', async () => {
     const digest = 'a'.repeat(64);
     await writeFile(join(folder, 'bundles', `${digest}.json`), '{}');
     workloads = start(join(import.meta.dirname, 'testing', 'refusing-runtime.ts'));
@@ -190,7 +190,7 @@ describe('processes of a workload', () => {
     expect(workloads.observe('g-one')).toMatchObject({ ready: 0, addresses: [] });
   });
 
-  test('of another build, or with a manifest of another place, are not run', () => {
+  test('a workload of another build or with a manifest of a cluster is refused', () => {
     const identity = { name: 'g-one', digest: 'a'.repeat(64) };
     const of = (build: string) => ({ build, manifest: workloads.render({ ...identity, build, providers: [] }) });
     const request = { ...identity, uid: 'one', replicas: 1, addresses: [] };
@@ -203,7 +203,7 @@ describe('processes of a workload', () => {
   });
 });
 
-test('processes end with the process that started them, however that ends', async () => {
+test('processes end with the operator, also when it is killed', async () => {
   const digest = await storedBundle();
   const parent = execFile(process.execPath, [
     join(import.meta.dirname, 'testing', 'hold-processes.ts'),

@@ -5,39 +5,39 @@ import type { RunnableWorkload, WorkloadObservation, WorkloadRequest, Workloads 
 import { type ProcessManifest, readManifest, renderManifest } from './manifest.ts';
 import { type Replica, startReplica } from './replica.ts';
 
-/** Processes that compile their bundle at the same time. */
+/** Processes that start at the same time; each compiles its bundle. */
 const startsAtOnce = 4;
-/** How long a process that is one too many goes on serving: until no gateway has its address any more. */
+/** Time for which a surplus process keeps serving, so that gateways can load a route without its address. */
 const retireMs = 5_000;
 
 export type ProcessesOptions = {
-  /** The Node that runs the processes. */
+  /** Path of the Node executable. */
   readonly executable: string;
   /** `runtime/main.ts` of this checkout. */
   readonly runtimeFile: string;
-  /** The only build that can be run here. */
+  /** The build of this checkout, the only one that can run here. */
   readonly build: string;
   readonly bundlesDirectory: string;
   readonly logsDirectory: string;
   readonly runDirectory: string;
   readonly secretsDirectory: string;
   readonly tokenFile: string;
-  /** What the processes take from the environment of this one. */
+  /** Variables that the processes inherit. */
   readonly inherited: Readonly<NodeJS.ProcessEnv>;
   readonly logger: Logger;
-  /** Milliseconds; 5,000 where not given. */
+  /** Milliseconds; 5,000 by default. */
   readonly retireMs?: number;
 };
 
 type Running = {
   readonly manifest: string;
   readonly replicas: Replica[];
-  /** Processes that are one too many, the last to go first; they are in the order of their places. */
+  /** Surplus processes in the order of their index; the last one is recalled first. */
   readonly retiring: { readonly replica: Replica; readonly timer: NodeJS.Timeout }[];
   readonly addresses: readonly string[];
 };
 
-/** Workloads as child processes of this one: they answer on loopback and end when it ends. */
+/** Workloads as child processes. They listen on loopback and end with the operator. */
 export function createProcesses(options: ProcessesOptions): Workloads {
   const running = new Map<string, Running>();
   const ending = new Set<Promise<void>>();
@@ -94,7 +94,7 @@ export function createProcesses(options: ProcessesOptions): Workloads {
     }
   }
 
-  /** Takes the last process out of what is observed; it ends when nobody is led to it any more. */
+  /** Removes the last process from the observation, and ends it once gateways no longer use its address. */
   function retire(held: Running): void {
     const replica = held.replicas.pop();
     if (replica === undefined) return;

@@ -7,25 +7,25 @@ import { becomesReady, type Child, startChild } from './child.ts';
 import { terminationReason } from './termination-reason.ts';
 
 /**
- * A process may take this long to end what it has in flight: longer than a runtime drains, and shorter than the operator
- * is given to end itself, so that a frozen process does not outlive it.
+ * Time to drain before the process is killed: longer than the drain of a runtime, and shorter than the shutdown of the
+ * operator, so that a frozen process does not outlive the operator.
  */
 const graceMs = 10_000;
 const firstRestartMs = 200;
 const longestRestartMs = 30_000;
-/** After this long without an end the waits begin anew. */
+/** A process that ran for this long resets the backoff. */
 const stableMs = 60_000;
 
 export type ReplicaOptions = {
   readonly executable: string;
   readonly file: string;
-  /** The environment of the process but for its address. */
+  /** The environment of the process without its address. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly messageFile: string;
   readonly logFile: string;
-  /** Where it answered before. */
+  /** Its previous address, used again if its port is free. */
   readonly address: string | undefined;
-  /** Processes that start at the same time. */
+  /** Limits processes that start at the same time. */
   readonly starts: Semaphore;
   readonly onChange: () => void;
   readonly onStart: (pid: number) => void;
@@ -33,13 +33,13 @@ export type ReplicaOptions = {
   readonly clock?: Clock;
 };
 
-/** One process of a workload, started again whenever it ends. */
+/** One process of a workload, restarted with a backoff when it ends. */
 export type Replica = {
-  /** The origin that it answers at, or answered at last; undefined before the first time. */
+  /** Its current or last origin; undefined until it is ready for the first time. */
   readonly address: string | undefined;
   readonly ready: boolean;
   readonly problem: string | undefined;
-  /** Ends the process after what it has in flight. */
+  /** Drains the process and waits for its exit. */
   stop(): Promise<void>;
 };
 
@@ -54,7 +54,7 @@ export function startReplica(options: ReplicaOptions): Replica {
     now: clock.now,
   });
   let address = options.address;
-  /** The port to ask for; 0 takes a free one. */
+  /** The port to listen on; 0 for any free port. */
   let port = portOf(address);
   let ready = false;
   let problem: string | undefined;
@@ -77,7 +77,7 @@ export function startReplica(options: ReplicaOptions): Replica {
     }
   }
 
-  /** Runs the process until it ends; returns why it did. */
+  /** Runs the process until it ends. @returns the reason of its end */
   async function runOnce(): Promise<string> {
     const started = await begin();
     if (typeof started === 'string') return started;
@@ -89,7 +89,7 @@ export function startReplica(options: ReplicaOptions): Replica {
 
   async function begin(): Promise<Child | string> {
     const release = await options.starts.acquire(signal).catch(() => undefined);
-    if (release === undefined) return 'told to end';
+    if (release === undefined) return 'shut down before it started';
     try {
       await rm(options.messageFile, { force: true });
       const { executable, file, env, logFile } = options;
@@ -108,7 +108,7 @@ export function startReplica(options: ReplicaOptions): Replica {
   async function listens(started: Child): Promise<void> {
     const origin = await started.listening;
     if (origin === undefined) {
-      // The port may be somebody else's by now: the next one is free, and the route is written anew.
+      // Another process may hold the port: the next start takes a free one, and the route is written again.
       port = 0;
       return;
     }

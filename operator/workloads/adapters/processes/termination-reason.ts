@@ -1,15 +1,15 @@
 import { open, readFile } from 'node:fs/promises';
 
-/** The longest reason that is shown. */
+/** Longest reason that is shown. */
 const maxReason = 600;
-/** How much of the end of a log is looked at. */
+/** Bytes that are read from the end of a log. */
 const tailBytes = 4_096;
 
 export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 /**
- * Why a process ended: what it left as its termination message, else the last line that it wrote to standard error,
- * else how it ended. Both are written by the runtime, which puts no text of users there.
+ * Why a process ended: its termination message, else the last line of its standard error, else its exit code or signal.
+ * The runtime writes both texts and puts no text of users into them.
  */
 export async function terminationReason(
   end: ProcessEnd,

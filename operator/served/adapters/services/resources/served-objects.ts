@@ -2,9 +2,9 @@ import type { ConfigMap, Service } from '#kube/client/builtin-types';
 import { podLabels } from '../../../../workloads/resources/workload-labels.ts';
 import type { ServedPin } from '../../../ports.ts';
 
-/** Label that holds the name of the entry. */
+/** Label with the name of the entry. */
 export const servedLabel = 'portcullis.dev/served';
-/** Annotation of the Service that holds what it leads to, as JSON. */
+/** Annotation of the Service with the pinned application, as JSON. */
 export const pinAnnotation = 'portcullis.dev/served-pin';
 
 const common = {
@@ -47,8 +47,8 @@ export function makeServedService(entry: string, pin: ServedPin, port: number): 
 }
 
 /**
- * What a service that checks text needs to know. `address` stays; `workloadAddress` is that of this very application
- * and goes on answering for a while after the next one, so that who holds these values is never refused for them.
+ * Values for a service that calls checks directly. `address` is stable; `workloadAddress` belongs to this application
+ * and keeps serving for a time after the next one, so that a client with these values is not refused during a cutover.
  */
 export function makeServedConfigMap(
   entry: string,

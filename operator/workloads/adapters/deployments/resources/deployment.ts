@@ -3,7 +3,7 @@ import type { WorkloadIdentity } from '../../../ports.ts';
 import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 import { makePodTemplate } from './pod-template.ts';
 
-/** The Deployment of a workload, without its number of replicas, which alone may change. */
+/** The Deployment of a workload without `replicas`, its only member that changes. */
 export function makeDeployment(identity: WorkloadIdentity, template: WorkloadTemplate) {
   const { name } = identity;
   return {

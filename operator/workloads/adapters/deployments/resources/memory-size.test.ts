@@ -11,7 +11,7 @@ test.each([
   ['1000m', 1],
 ])('%s are %d bytes', (quantity, bytes) => expect(bytesOf(quantity)).toBe(bytes));
 
-test.each(['', 'Mi', '1 Gi', '1GB', '-1Gi', 'x'])('%j is no quantity', (text) => {
+test.each(['', 'Mi', '1 Gi', '1GB', '-1Gi', 'x'])('%j is not a quantity', (text) => {
   expect(bytesOf(text)).toBeUndefined();
   expect(heapMebibytes(text)).toBeUndefined();
 });

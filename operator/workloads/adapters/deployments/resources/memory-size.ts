@@ -15,14 +15,14 @@ const factors: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** The number of bytes of a Kubernetes quantity such as `512Mi`, `1.5G` or `1e9`; undefined where it is none. */
+/** The number of bytes of a Kubernetes quantity such as `512Mi`, `1.5G` or `1e9`; undefined for other texts. */
 export function bytesOf(quantity: string): number | undefined {
   const [, digits = '', suffix = ''] = /^(\d+(?:\.\d+)?)(.*)$/.exec(quantity) ?? [];
   const factor = /^[eE]-?\d+$/.test(suffix) ? Number(`1${suffix}`) : factors[suffix];
   return digits === '' || factor === undefined ? undefined : Number(digits) * factor;
 }
 
-/** What of the memory limit the heap may take: the engine and the buffers need the rest. */
+/** Share of the memory limit for the heap; the matching engine and buffers need the rest. */
 const heapPart = 0.75;
 
 /** The heap of a process, whole MiB, at most three quarters of its memory limit. */

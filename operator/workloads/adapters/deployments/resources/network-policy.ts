@@ -3,8 +3,8 @@ import type { WorkloadTemplate } from '../../../../environment/workload-template
 import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 
 /**
- * Who may call the pods of a workload, and whom they may call: gateways and the operator on one port; nobody, but for
- * the providers of the bundle.
+ * The NetworkPolicy of a workload: gateways and the operator may call its port, and it may call the providers of its
+ * bundle.
  */
 export function makeNetworkPolicy(name: string, providers: readonly BundleProvider[], template: WorkloadTemplate) {
   return {
@@ -25,7 +25,7 @@ export function makeNetworkPolicy(name: string, providers: readonly BundleProvid
   };
 }
 
-/** Names are looked up at addresses that differ from cluster to cluster. */
+/** DNS, at any address, because the address of the DNS service differs between clusters. */
 const nameService = {
   ports: [
     { port: 53, protocol: 'UDP' },
@@ -33,7 +33,7 @@ const nameService = {
   ],
 } as const;
 
-/** Policies know addresses and no names: the ports of the endpoints are what can be said of them. */
+/** A NetworkPolicy cannot match host names, so that only the ports of the endpoints are restricted. */
 function portsOf(providers: readonly BundleProvider[]) {
   const ports = new Set(providers.map(({ endpoint }) => portOf(new URL(endpoint))));
   return { ports: [...ports].toSorted((a, b) => a - b).map((port) => ({ port, protocol: 'TCP' })) };

@@ -1,7 +1,7 @@
 import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
 import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 
-/** Keeps a drain of nodes from taking all pods of a workload at once. */
+/** Limits how many pods of a workload a node drain evicts at once. */
 export function makePodDisruptionBudget(name: string, template: WorkloadTemplate) {
   return {
     apiVersion: 'policy/v1',
@@ -10,7 +10,7 @@ export function makePodDisruptionBudget(name: string, template: WorkloadTemplate
     spec: {
       selector: { matchLabels: podLabels(name) },
       maxUnavailable: template.maxUnavailable,
-      // A pod that is not ready protects nobody, and must not keep a node from being drained.
+      // A pod that is not ready serves no checks and must not block the drain of a node.
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
     },
   };

@@ -4,17 +4,17 @@ import type { WorkloadIdentity } from '../../../ports.ts';
 import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 import { heapMebibytes } from './memory-size.ts';
 
-/** The user of the runtime in every image of it; one without any right on the node. */
+/** User of the runtime in its image, without rights on the node. */
 const imageUser = 65_532;
 const portName = 'http';
-/** Made by the kubelet as a file of its own, also where the root file system cannot be written. */
+/** The kubelet mounts it as a writable file, also with a read-only root file system. */
 const terminationMessage = '/dev/termination-log';
 const folder = '/etc/portcullis';
 const authoritiesKey = 'ca.crt';
-/** Seconds that a bundle may take to compile before the process counts as stuck. */
+/** Seconds for compiling a bundle before the kubelet restarts the process. */
 const startSeconds = 120;
 
-/** The pod of a runtime: restricted as the Pod Security Standards ask, without any right at the API server. */
+/** The pod of a runtime: restricted by the Pod Security Standards, without access to the API server. */
 export function makePodTemplate(identity: WorkloadIdentity, template: WorkloadTemplate) {
   const { name, digest, build } = identity;
   return {
@@ -38,7 +38,7 @@ export function makePodTemplate(identity: WorkloadIdentity, template: WorkloadTe
   };
 }
 
-/** Nothing where the cluster assigns user and groups by itself, and refuses others. */
+/** Empty if the cluster assigns users and refuses others (OpenShift). */
 function makeUser(user: number | '') {
   return user === '' ? {} : { runAsUser: user, runAsGroup: user, fsGroup: user };
 }
@@ -62,7 +62,7 @@ function makeContainer(template: WorkloadTemplate) {
     startupProbe: { ...probe(1, 5), failureThreshold: startSeconds },
     readinessProbe: { ...probe(2, 2), failureThreshold: 2 },
     livenessProbe: { ...probe(10, 5), failureThreshold: 3 },
-    // Whoever still has the address goes on being served until it is withdrawn everywhere.
+    // Serves clients that still use the address until proxies and gateways have removed it.
     ...(preStopSeconds === 0 ? {} : { lifecycle: { preStop: { sleep: { seconds: preStopSeconds } } } }),
     terminationMessagePath: terminationMessage,
     terminationMessagePolicy: 'File',
@@ -97,7 +97,7 @@ function makeEnvironment(template: WorkloadTemplate) {
   ];
 }
 
-/** /readyz answers 200 from the load of the bundle to the end, so it tells both readiness and life. */
+/** /readyz answers 200 once the bundle is loaded, so that it serves all three probes. */
 function probe(periodSeconds: number, timeoutSeconds: number) {
   return { httpGet: { path: '/readyz', port: portName, scheme: 'HTTP' }, periodSeconds, timeoutSeconds };
 }

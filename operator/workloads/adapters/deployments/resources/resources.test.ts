@@ -58,22 +58,22 @@ describe.each(cases)('a workload of the %s template', (title, template, input) =
   const text = renderManifest(input, template);
   const manifest = readManifest(text);
 
-  test.each(parts)('has the %s of its golden file', async (part) => {
+  test.each(parts)('its %s equals the golden file', async (part) => {
     const file = `${title}-${part.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.yaml`;
     await expect(stringify(manifest?.[part])).toMatchFileSnapshot(`../testdata/${file}`);
   });
 
-  test('is rendered to the same bytes each time, and read back as it was', () => {
+  test('its manifest is rendered to equal bytes and parsed to the same objects', () => {
     expect(renderManifest(structuredClone(input), structuredClone(template))).toBe(text);
     expect(canonicalBytes(manifest).toString('utf8')).toBe(text);
   });
 
-  test('fits its RuntimeWorkload with room to spare', () => {
+  test('its manifest is smaller than 16 KiB', () => {
     expect(text.length).toBeLessThan(16_384);
   });
 });
 
-test('where the cluster assigns the user none is named, and the pod is restricted all the same', () => {
+test('a pod whose user the cluster assigns names no user and is restricted all the same', () => {
   const { deployment } = readManifest(renderManifest(identity, { ...least, runAsUser: '' })) ?? {};
   expect(deployment?.spec).toMatchObject({
     template: { spec: { securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } } } },
@@ -81,13 +81,13 @@ test('where the cluster assigns the user none is named, and the pod is restricte
   expect(JSON.stringify(deployment)).not.toMatch(/runAsUser|runAsGroup|fsGroup/);
 });
 
-test('without a NetworkPolicy it is left out', () => {
+test('a manifest without NetworkPolicy has none', () => {
   const manifest = readManifest(renderManifest(identity, { ...least, networkPolicy: false }));
   expect(manifest?.networkPolicy).toBeUndefined();
   expect(manifest?.deployment).toBeDefined();
 });
 
-test('of providers without rules of its own it may reach their ports, each once', () => {
+test('without egress rules a workload may reach the ports of its providers, each listed once', () => {
   const other = { ...detector, name: 'other', endpoint: 'https://other.example' } as const;
   const manifest = readManifest(renderManifest({ ...identity, providers: [detector, classifier, other] }, least));
   expect(manifest?.networkPolicy?.spec['egress']).toMatchObject([
@@ -108,7 +108,7 @@ test.each([
   expect(readManifest(other)).toBeUndefined();
 });
 
-test('the manifest of another workload is not read', () => {
+test('the manifest of another workload is refused', () => {
   expect(readManifest(text, name)).toBeDefined();
   expect(readManifest(text, 'g-other')).toBeUndefined();
 });

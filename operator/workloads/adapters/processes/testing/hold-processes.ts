@@ -3,7 +3,7 @@ import { createLogger } from '#kit/log/logger';
 import { childEnvironment } from '#kit/process/config';
 import { createProcesses } from '../processes.ts';
 
-/** A parent of one runtime that does nothing but hold it; it is made to be killed. */
+/** Parent of one runtime, started to be killed. */
 const [folder = '', digest = ''] = process.argv.slice(2);
 const workloads = createProcesses({
   executable: process.execPath,

@@ -12,7 +12,7 @@ import { createProcesses } from '../processes.ts';
 const root = join(import.meta.dirname, '../../../../..');
 const build = 'b1';
 
-/** Real processes of the runtime in a folder of their own. */
+/** Real processes of the runtime in a temporary folder. */
 export async function openProcessesPlace(): Promise<WorkloadsPlace> {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-processes-'));
   for (const name of ['bundles', 'logs', 'run', 'secrets']) await mkdir(join(folder, name));
@@ -20,7 +20,7 @@ export async function openProcessesPlace(): Promise<WorkloadsPlace> {
   const bytes = canonicalBytes(sampleBundle());
   const digest = sha256Hex(bytes);
   await writeFile(join(folder, 'bundles', `${digest}.json`), bytes);
-  /** The process that was started last, by workload. */
+  /** Newest process of each workload. */
   const pids = new Map<string, number>();
   const destination = {
     write(line: string): void {
