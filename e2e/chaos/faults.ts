@@ -27,7 +27,7 @@ function mishapOfNoise(isWatch: boolean): Mishap {
   return found?.[0] ?? 'none';
 }
 
-/** All that the figure names, and what it does to leaders. */
+/** The faults of the figure, and whether they end the leader. */
 export function faultsOf(cluster: LocalCluster, lengthMs: number): readonly Fault[] {
   const { operators, gateways, server } = cluster;
   const all = [...operators, ...gateways];

@@ -63,7 +63,7 @@ async function compare(
   return (await Promise.all(answers)).filter((sentence) => sentence !== undefined);
 }
 
-/** Asks for what the side policy denies, and says what is wrong with the answer. */
+/** Sends a text that the side policy denies. @returns the fault of the response, if any */
 async function wrongAnswer(url: string, { metadata, spec }: Stored<ModelBinding>): Promise<string | undefined> {
   const isSide = spec.guardrail.mode === 'Policy' && spec.guardrail.policyRef.name === sidePolicy;
   if (spec.guardrail.mode === 'Policy' && !isSide) return undefined;

@@ -1,10 +1,10 @@
 import { type ProcessOptions, type RunningProcess, startProcess } from '../support/start-process.ts';
 
-/** A process that is started again whenever it has ended, as a Deployment has it. */
+/** A process that is restarted when it ends, like a container of a Deployment. */
 export type KeptProcess = AsyncDisposable & {
   /** The process of now; undefined between two of them. */
   readonly now: () => RunningProcess | undefined;
-  /** Ends that nobody asked for and that the process does not explain itself: its last words. */
+  /** Last log lines of processes that ended unexpectedly and without an explanation. */
   readonly surprises: readonly string[];
   readonly starts: () => number;
   /** Ends the process of now; the next one follows. */
@@ -13,7 +13,7 @@ export type KeptProcess = AsyncDisposable & {
 };
 
 const restartMs = 1_000;
-/** What a process says that ends because it has to. */
+/** Log text of an expected end. */
 const explained = /leadership was lost/;
 
 export function keepProcess(options: ProcessOptions): KeptProcess {

@@ -13,7 +13,7 @@ import { setEndpoints } from '../workloads/set-endpoints.ts';
 import { addressOfWorkload } from './workload-address.ts';
 
 export const workloadPort = 8_000;
-/** Pods that end go on serving for so long, as their preStop hook has them do. */
+/** Terminating pods keep serving for this long, like their preStop hook. */
 const preStopMs = 5_000;
 
 export type LocalNode = AsyncDisposable & {

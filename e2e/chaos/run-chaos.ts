@@ -37,7 +37,7 @@ export type ChaosReport = {
   /** The most connections that one process held to the API server, and the most sockets of all kinds. */
   readonly connections: number;
   readonly sockets: number;
-  /** Ends of processes that nobody asked for. */
+  /** Unexpected ends of processes. */
   readonly surprises: readonly string[];
   readonly traffic: TrafficReport;
 };
@@ -48,7 +48,7 @@ const sentinel = 'sentinel';
 const revisions = 200;
 const applyEveryMs = 8_000;
 
-/** Runs an installation through faults, one after the other, while people edit and requests go on. */
+/** Injects faults into an installation one after the other, under edits and requests. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { say } = options;
   await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'unguarded' });
@@ -81,7 +81,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   stopNoise(cluster);
   await churn.stop();
   const applications = await applying.stop();
-  // Streams keep what they were begun with: what is left when they have ended is what must be there.
+  // Streams keep their workload: after the last one only needed workloads may be left.
   const seen = await traffic.stop();
   const lost = await findLost(cluster, urls);
   const peaks = census.stop();

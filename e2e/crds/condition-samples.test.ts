@@ -22,7 +22,7 @@ const kindOf = (name: string) => {
   return found;
 };
 
-test.each(samples)('$name is taken, and a condition says what is wrong with it', async ({ objects, says }) => {
+test.each(samples)('the sample $name is accepted, and a condition names its problem', async ({ objects, says }) => {
   for (const object of objects) await platform.client.create(kindOf(object.kind), object);
   const [kind = '', name = ''] = says('subject').split('/');
   const [, type = '', status = '', reason = ''] = /^(\w+)=(\w+) (\w+)$/.exec(says('condition')) ?? [];

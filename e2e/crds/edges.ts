@@ -9,7 +9,7 @@ const letter = 'я';
 
 /**
  * For every member that an object has: its limits from both sides, other values of its enumeration, another type, and
- * the same object without it. The schema says what the limits are; what they mean is for others to judge.
+ * the same object without it. The limits come from the schema; other tests check their meaning.
  */
 export function edgesOf(object: unknown, schema: StructuralSchema, at: Path): readonly Edge[] {
   const value = read(object, at);
@@ -104,7 +104,7 @@ function stringEdges(value: string, schema: StructuralSchema, move: Move): reado
   ];
 }
 
-/** Of the longest allowed length: letters of two bytes where any are allowed, else as the value goes on. */
+/** Of the longest allowed length: letters of two bytes where any are allowed, else the last character repeated. */
 function stretched(value: string, length: number, pattern: string | undefined): string | undefined {
   if (value.startsWith('http://')) return `${value}/`.padEnd(length, 'x');
   if (pattern === undefined) return letter.repeat(length);

@@ -61,7 +61,7 @@ describe('a policy of 690 KiB', () => {
       readonly fieldsV1: unknown;
     }[];
     expect(managers.map(({ manager }) => manager)).toEqual(expect.arrayContaining(['rules', 'operations']));
-    // Every list is atomic: what is kept about owners does not grow with the rules.
+    // Every list is atomic, so that managedFields do not grow with the rules.
     expect(JSON.stringify(managers).length).toBeLessThan(4_096);
   });
 

@@ -100,7 +100,7 @@ describe('people who use kubectl', () => {
     expect((await api.kubectlOk(['explain', path])).replaceAll(/\s+/g, ' ')).toContain(text);
   });
 
-  test('who do not ask for strict validation lose what is misspelt, and are warned', async () => {
+  test('without strict validation a misspelt field is dropped with a warning', async () => {
     const object = { ...fullObjects.guardrailPolicy, metadata: { name: 'lax' } };
     const misspelt = { ...object, spec: { ...object.spec, tets: [] } };
     const strict = await api.send('POST', collection('guardrailpolicies'), { body: misspelt });

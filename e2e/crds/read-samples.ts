@@ -5,7 +5,7 @@ import type { Resource } from '#resources/metadata';
 import { root } from '../../hack/check/run-tool.ts';
 
 /**
- * A file of crds/samples and what its first lines say: who refuses it (`by`), with which words (`expect`), with which
+ * A file of crds/samples and its header lines: the component that refuses it (`by`), the message (`expect`), the
  * words our own code does (`schema`), or on which object (`subject`) stands which condition.
  */
 export type Sample = {

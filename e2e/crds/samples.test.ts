@@ -8,7 +8,7 @@ import { collection, useTestApi } from './test-api.ts';
 const valid = readSamples('valid');
 const invalid = readSamples('invalid');
 const refused = invalid.filter(({ says }) => says('by') === 'api-server');
-/** Their structure is right: what is wrong with them is found later. */
+/** Valid structure; their problems are found later. */
 const taken = [...valid, ...invalid.filter(({ says }) => says('by') === 'condition')];
 
 const pluralOf = (object: Resource): string => findKind(object.kind)?.kind.plural ?? '';

@@ -11,7 +11,7 @@ import { cacheFolder } from '../../hack/cluster/places.ts';
 import { until } from '../support/until.ts';
 
 export type Answer = { readonly status: number; readonly body: ApiObject };
-/** An object or Status as the API server answers it; tests look where they know what is there. */
+/** An object or Status of a response. */
 export type ApiObject = { readonly [member: string]: unknown } & {
   readonly kind?: string;
   readonly message?: string;
@@ -40,7 +40,7 @@ export type TestApi = {
 
 export const namespace = 'test';
 
-/** Path of a collection of ours, with strict validation as kubectl asks for it. */
+/** Path of a collection of a Portcullis kind, with strict validation like kubectl. */
 export function collection(plural: string, query = 'fieldValidation=Strict'): string {
   return `/apis/portcullis.dev/v1alpha1/namespaces/${namespace}/${plural}?${query}`;
 }
@@ -113,7 +113,7 @@ export function useTestApi(options: Pick<ControlPlaneOptions, 'controllers' | 'a
   return api;
 }
 
-/** The files as people apply them, until the API server holds by them. */
+/** Applies the files like a user, and waits until the API server enforces them. */
 async function install(api: TestApi): Promise<void> {
   const folders = ['crds', 'crds/admission', 'crds/roles'];
   const files = folders.flatMap((folder) =>

@@ -226,7 +226,7 @@ describe('who writes', () => {
       expect(await post('gateway-d', token)).toMatchObject(refusal);
     });
 
-    test('is written for any replica by who holds the right write-any', async () => {
+    test('a subject with the right write-any may write reports of any replica', async () => {
       const path = collection('gatewayreports');
       expect(await api.send('POST', path, { body: reportOf('restored') })).toMatchObject({ status: 201 });
     });

@@ -1,4 +1,4 @@
-/** What was measured, what it must be at most or at least, and whether it is. */
+/** A measured value, its bound, and whether it holds. */
 export type ScaleFigure = {
   readonly what: string;
   readonly value: string;
@@ -7,7 +7,7 @@ export type ScaleFigure = {
   readonly isOfSize: boolean;
 };
 
-/** @param unit of what is measured; what is counted has none, and holds at every size */
+/** @param unit of a measurement; a count has none and holds at every size */
 export function atMost(what: string, value: number, bound: number, unit = '', digits = 0): ScaleFigure {
   const text = `${value.toFixed(digits)}${unit} (at most ${bound}${unit})`;
   return { what, value: text, holds: value <= bound, isOfSize: unit !== '' };

@@ -12,7 +12,7 @@ export type FollowedBindings = AsyncDisposable & {
   all(count: number, deadlineMs: number): Promise<void>;
 };
 
-/** Counts the bindings that are applied, as whoever watches them sees it. */
+/** Counts the bindings that are applied, as a watch reports them. */
 export function followApplied(client: KubeClient): FollowedBindings {
   const applied = new Set<string>();
   const reflector = startReflector<ModelBinding>({

@@ -104,7 +104,7 @@ async function nameOfLeader(world: ScaleWorld): Promise<string> {
   return leases.at(-1)?.user ?? '';
 }
 
-/** Writes of the frozen one that succeeded on what its successor had written. */
+/** Writes of the frozen leader that succeeded on objects of its successor. */
 function lateWrites(writes: readonly Write[], frozen: string, successor: string): readonly Write[] {
   const taken = new Set<string>();
   const late: Write[] = [];
@@ -116,7 +116,7 @@ function lateWrites(writes: readonly Write[], frozen: string, successor: string)
   return late;
 }
 
-/** Bindings that do not end applied with a route that holds what they ask for. */
+/** Bindings that are not applied in the end with a matching route. */
 async function countStrays(world: ScaleWorld, leader: RunningProcess, bindings: number): Promise<number> {
   await using followed = followApplied(world.client);
   await followed.all(bindings, 120_000);

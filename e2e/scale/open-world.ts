@@ -11,7 +11,7 @@ import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { readWrites, type Write } from './audit-log.ts';
 import { scaleToken } from './scale-token.ts';
 
-/** A cluster of pretended nodes whose workloads one process answers for, and what processes of ours need to run in it. */
+/** A cluster of simulated nodes whose workloads one process answers for, and the files of the tested processes. */
 export type ScaleWorld = AsyncDisposable & {
   readonly server: ApiServer;
   readonly client: KubeClient;
@@ -32,7 +32,7 @@ providers:
 `;
 
 export type ScaleOptions = Pick<ControlPlaneOptions, 'apiServerFlags'> & {
-  /** A server with pretended nodes that others share; without its audit log nobody learns who wrote. */
+  /** A shared server with simulated nodes; without an audit log writers are unknown. */
   readonly server?: ApiServer;
 };
 
@@ -98,7 +98,7 @@ async function auditFlags(folder: string): Promise<readonly string[]> {
   return [`--audit-policy-file=${join(folder, 'audit-policy.json')}`];
 }
 
-/** Names of Services resolve; the operator collects its garbage when it is told to, and says what is left. */
+/** Names of Services resolve; the operator collects garbage on request and reports its heap. */
 function optionsOf(account: string): string {
   const isOperator = account !== 'gateway';
   const hooks = ['scale/resolve-services.ts', ...(isOperator ? ['isolation/collect-on-signal.ts'] : [])];

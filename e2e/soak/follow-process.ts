@@ -11,7 +11,7 @@ export type Followed = { readonly name: string; readonly pid: number; readonly l
 
 const said = /^collected (.*)$/gm;
 
-/** Has a process collect its garbage, and reads what it holds. */
+/** Triggers a garbage collection of a process, and reads its level. */
 export async function lookAt({ name, pid, log }: Followed, at: number): Promise<Look> {
   if (log === undefined) {
     const held = { live: 0, timers: 0, listeners: 0 };
@@ -20,7 +20,7 @@ export async function lookAt({ name, pid, log }: Followed, at: number): Promise<
   const levels = () => [...readFileSync(log, 'utf8').matchAll(said)];
   const before = levels().length;
   process.kill(pid, 'SIGUSR2');
-  const level = await until(`${name} says what it holds`, () => {
+  const level = await until(`${name} reports its level`, () => {
     const all = levels();
     return all.length > before ? (JSON.parse(all.at(-1)?.[1] ?? '') as SaidLevel) : undefined;
   });

@@ -43,7 +43,7 @@ describe('a soak', () => {
     expect(failing(looksOf((at) => ({ listeners: 8 + Math.floor(at / 10) })))).toEqual(['listeners']);
   });
 
-  test('lets a process keep what it keeps on purpose, and no more', () => {
+  test('a process may grow by its intended bound and no more', () => {
     const looks = looksOf((at) => ({ live: 40e6 + at * 400_000 }));
     expect(failing(looks, { live: 8e6 })).toEqual([]);
     expect(failing(looks, { live: 4e6 })).toEqual(['live']);

@@ -1,4 +1,4 @@
-/** What of a process is followed, and what it may have grown at the end of a soak. */
+/** Sampled levels of a process, and their largest growth over a soak. */
 export const bounds = {
   /** Live objects after their garbage was collected. */
   live: { share: 0.06, least: 1_572_864 },

@@ -52,7 +52,7 @@ const filler = { changes: 4_500, bytes: 16_384 } as const;
 /** What a change takes beside its bytes, where several small ones take the place of one that is large. */
 const changeBytes = 1_024;
 
-/** Steady edits and traffic on a whole standalone platform; what its processes hold is followed after a warm-up. */
+/** Steady edits and traffic on a whole standalone platform; the levels of its processes are sampled after a warm-up. */
 export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const { say } = options;
   const loaded = ['e2e/soak/say-level.ts', ...(options.defects ?? [])].map(

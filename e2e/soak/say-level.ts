@@ -7,7 +7,7 @@ export type SaidLevel = {
   readonly resident: number;
   readonly sockets: number;
   readonly timers: number;
-  /** Of the process itself: what is added in each round and never taken away stays there. */
+  /** Level of the process itself: additions of each round that are never removed. */
   readonly listeners: number;
 };
 

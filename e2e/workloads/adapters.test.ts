@@ -51,7 +51,7 @@ async function openPlace(server: ApiServer): Promise<RealPlace> {
     return created;
   }
 
-  /** Owners are real: what belongs to nobody is collected. */
+  /** Owners must exist: objects with a missing owner are garbage collected. */
   async function ownerOf(name: string, manifest: string): Promise<string> {
     const known = uids.get(name);
     if (known !== undefined) return known;
@@ -157,7 +157,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     };
   });
 
-  test('a restricted namespace takes the pods, and the API server keeps every object as it was rendered', async () => {
+  test('a restricted namespace accepts the pods, and the API server changes no rendered member', async () => {
     await using place = await openPlace(server);
     const { workloads, namespace } = place;
     const manifest = workloads.render({ name: 'g-one', digest, build, providers: [detector] });
@@ -211,7 +211,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     expect(await namespace.kubectl('get', 'deployment', 'g-one', note)).toContain('restartedAt');
   });
 
-  test('a quota shows as the problem, in words that stay', async () => {
+  test('an exceeded quota is reported as the problem in a stable sentence', async () => {
     await using place = await openPlace(server);
     const { workloads, namespace } = place;
     await namespace.kubectl('create', 'quota', 'none', '--hard=pods=0');
@@ -225,7 +225,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     expect(problem.message).not.toContain('g-one-');
   });
 
-  test('a Secret that is missing, an image that cannot be pulled: the pod says so', async () => {
+  test('a missing Secret is reported as the problem', async () => {
     await using place = await openPlace(server);
     const { workloads, namespace } = place;
     workloads.ensure(await place.request('g-one'));
@@ -235,7 +235,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     await until('it is told', () => workloads.observe('g-one').problem?.message.includes('secret "token" not found'));
   });
 
-  test('with its RuntimeWorkload a workload goes, whether an operator is there or not', async () => {
+  test('the objects of a workload are deleted with its RuntimeWorkload, also without an operator', async () => {
     await using place = await openPlace(server);
     const { workloads, namespace } = place;
     workloads.ensure(await place.request('g-one', { replicas: 2 }));
@@ -248,7 +248,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     });
   });
 
-  test('a bundle larger than a watch of contents would bear is stored, and its metadata alone is read', async () => {
+  test('a bundle near the size limit is stored, and watches read its metadata only', async () => {
     const { client } = await openWorkloadNamespace(server);
     await using store = createBundleConfigMaps({ client, clock, logger });
     const bytes = Buffer.from(JSON.stringify({ text: 'я'.repeat(340_000) }));

@@ -18,11 +18,11 @@ import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-n
 import { startClusterOperator, startGatewayPod } from './start-cluster-operator.ts';
 
 const writes: ReadonlySet<string> = new Set(['create', 'patch', 'patchStatus', 'delete']);
-/** What does not decide anything: its number differs from run to run. */
+/** Writes that do not affect decisions; their number differs between runs. */
 const aside: ReadonlySet<Kind> = new Set([builtinKinds.lease, builtinKinds.event]);
 
-/** A client of a process that is killed with its n-th write: it is carried out, and nobody learns of it. */
-function mortal(deadAt: number) {
+/** A client of a process that is killed after its n-th write: the write succeeds, and the process never learns it. */
+function killedAfter(deadAt: number) {
   let count = 0;
   let isDead = false;
   const wrapClient = (client: KubeClient): KubeClient =>
@@ -82,7 +82,7 @@ describe.skipIf(missingApiServer !== undefined)(
         const report = () => replica.report('take');
         await namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
         await namespace.client.create(kinds.modelBinding, bindingObject('chat'));
-        const life = mortal(deadAt);
+        const life = killedAfter(deadAt);
         const first = await startClusterOperator(server, namespace, folder, {
           overrides: { wrapClient: life.wrapClient, judge: acceptingJudge },
         });
@@ -103,7 +103,7 @@ describe.skipIf(missingApiServer !== undefined)(
       }
     }
 
-    /** One of each, and each belongs to what is there. */
+    /** Exactly one object of each kind, owned by the workload. */
     async function expectSound({ client }: WorkloadNamespace, deadAt: number): Promise<void> {
       const [generation, ...more] = (await client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items;
       expect(more, `write ${deadAt}`).toEqual([]);
@@ -120,7 +120,9 @@ describe.skipIf(missingApiServer !== undefined)(
       expect((await client.list(kinds.gatewayRoute)).items, `write ${deadAt}`).toHaveLength(1);
     }
 
-    test('is followed by one that ends where it would have ended', { timeout: 600_000 }, async () => {
+    test('after the kill of an operator at any write its successor reaches the same state', {
+      timeout: 600_000,
+    }, async () => {
       let deadAt = 1;
       while (!(await liveTwice(deadAt))) deadAt += 1;
       expect(deadAt).toBeGreaterThan(12);

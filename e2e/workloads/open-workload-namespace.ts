@@ -14,13 +14,13 @@ export type WorkloadNamespace = {
   kubectl(...args: readonly string[]): Promise<string>;
   /** Writes that the API server took from us, by the audit log: `verb resource/name`. */
   writes(): readonly string[];
-  /** Waits until nothing but leases and reports is written, and returns what was written until then. */
+  /** Waits until only leases and reports are written, and returns all writes so far. */
   atRest(): Promise<readonly string[]>;
   /** Every pod of the workload runs, and is ready or not. @returns how many there are */
   setPods(workload: string, isReady: boolean, container?: object): Promise<number>;
 };
 
-/** What is written while nothing happens. */
+/** Resources that are written at rest. */
 const ticking = /leases|gatewayreports/;
 /** A busy API server may reopen the storage of a kind at any time, and asks to come back later. */
 const patienceMs = 30_000;

@@ -56,7 +56,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the op
   };
   const code = async ({ child }: RunningProcess): Promise<unknown> => child.exitCode ?? (await once(child, 'exit'))[0];
 
-  test('one that is told to end gives the lease back and ends well', async () => {
+  test('an operator releases its lease on SIGTERM and exits with 0', async () => {
     await using operator = await start('operator-0');
     await leads('operator-0');
     const metrics = await (await fetch(new URL('/metrics', operator.url))).text();
@@ -65,7 +65,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the op
     expect((await lease())?.spec.holderIdentity).toBe('');
   });
 
-  test('one whose lease is taken ends with a sentence, and not well', async () => {
+  test('an operator whose lease is taken logs the loss and exits with 1', async () => {
     await using operator = await start('operator-0');
     await leads('operator-0');
     await namespace.client.patch(builtinKinds.lease, 'portcullis-operator', [
@@ -76,7 +76,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the op
     expect(operator.log()).toContain('leadership was lost: another process took the lease');
   });
 
-  test('one that stood still while another one took over writes nothing when it goes on, and ends', async () => {
+  test('an operator that was frozen during a failover writes nothing after it resumes, and exits', async () => {
     await using first = await start('operator-0');
     await leads('operator-0');
     await using second = await start('operator-1');

@@ -92,7 +92,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
 
   test.each([
     { when: 'in time', progressDeadlineMs: 600_000, ends: [] },
-    { when: 'after its application was given up', progressDeadlineMs: 1_000, ends: ['progress_deadline_exceeded'] },
+    { when: 'after its application failed', progressDeadlineMs: 1_000, ends: ['progress_deadline_exceeded'] },
   ])(
     'a Secret that is missing is named by a condition of the binding, which is applied when it appears $when',
     async ({ progressDeadlineMs, ends }) => {
@@ -109,11 +109,11 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
         return binding?.status?.conditions?.find(({ message }) => message.includes('secret "token" not found'));
       });
       expect(said.status).not.toBe('True');
-      await until('its application is given up where it has to be', async () => {
+      await until('its application fails if expected', async () => {
         const binding = await namespace.client.get<ModelBinding>(kinds.modelBinding, 'chat');
         return (binding?.status?.applications ?? []).length === ends.length;
       });
-      // The kubelet tries again by itself: its pods become ready.
+      // The kubelet retries: its pods become ready.
       await routeOf('chat');
       await replica.report('take');
       const { status } = await applied('chat');
@@ -125,7 +125,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     },
   );
 
-  test('an upgrade moves nothing; what is applied again runs on what the upgrade brings', async () => {
+  test('an upgrade of the operator moves no workload; a reapplied binding runs on the new build', async () => {
     const first = await start();
     const route = await apply();
     const old = route.spec.workload ?? '';

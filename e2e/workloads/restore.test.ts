@@ -54,7 +54,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a restore'), () => 
     });
   }
 
-  test('of another cluster’s resources goes on with what was applied: the same application, revision and workload', async () => {
+  test('a restore of another cluster’s resources continues with the same application, revision and workload', async () => {
     const before = await openWorkloadNamespace(server);
     const first = await startClusterOperator(server, before, folder);
     const replica = await startGatewayPod(before, folder, 'gateway-1');

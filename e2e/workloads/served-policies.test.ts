@@ -63,7 +63,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are s
     });
   }
 
-  test('have an address that stays and leads to what is ready; what it led to drains by time', async () => {
+  test('a served policy has a stable address that leads to a ready workload; the previous one drains by time', async () => {
     const first = await start(1);
     await namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
     const one = await leadsTo(1);

@@ -1,6 +1,6 @@
 import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml';
 
-/** One value of values.yaml: its path from the root, its default, and what its comment says of it. */
+/** One value of values.yaml: its path from the root, its default, and its comment. */
 export type ChartValue = {
   readonly path: readonly string[];
   readonly default: unknown;

@@ -38,7 +38,7 @@ const {
 const percentOrNumber = maxUnavailable.unwrap();
 const podResources = resources.unwrap();
 
-/** What decides where pods go and what they are called, the same for every component. */
+/** Scheduling and naming of pods, the same for every component. */
 const placement = {
   resources: podResources,
   podAnnotations: annotations,

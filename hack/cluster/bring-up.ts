@@ -67,13 +67,13 @@ async function startRest(record: ClusterRecord, wanted: WantedCluster, progress:
     return;
   }
   if (record.size === 'control-plane') {
-    progress.say(`Starting what has ended of the cluster ${record.name} ...`);
+    progress.say(`Starting stopped components of the cluster ${record.name} ...`);
     await startRecorded(record, progress);
   } else if (record.size === 'whole' && hasSpace(record)) {
-    progress.say(`Starting what has ended of the cluster ${record.name} ...`);
+    progress.say(`Starting stopped components of the cluster ${record.name} ...`);
     await startWholeStages(record, progress);
   } else {
-    progress.say(`The cluster ${record.name} was ended from outside: removing what is left of it ...`);
+    progress.say(`The cluster ${record.name} was ended from outside: removing its remains ...`);
     await takeDown(record.name, progress);
     await startNew(wanted, progress);
   }

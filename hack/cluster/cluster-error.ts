@@ -10,7 +10,7 @@ export type ClusterErrorCode =
   | 'component-failed'
   | 'busy';
 
-/** The message says what is wrong, where, and what to do about it. */
+/** The message names the problem, its place and the remedy. */
 export class ClusterError extends Error {
   readonly code: ClusterErrorCode;
 

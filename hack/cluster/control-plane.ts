@@ -61,7 +61,7 @@ export type ControlPlane = AsyncDisposable & {
   readonly restartApiServer: () => Promise<void>;
   /** Ends the API server as a crash does, and does not start it again. */
   readonly killApiServer: () => Promise<void>;
-  /** Ends etcd and starts it again with its data; the API server goes on running. */
+  /** Restarts etcd with its data; the API server keeps running. */
   readonly restartEtcd: () => Promise<void>;
 };
 

@@ -24,7 +24,7 @@ export async function endStrays(record: ControlPlaneRecord | WholeRecord): Promi
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended by itself meanwhile.
+      // The process ended meanwhile.
     }
   }
   await until('the end of programs without a note', () => !marks.some(isRunning), { everyMs: 10 });

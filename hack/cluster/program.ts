@@ -21,8 +21,8 @@ function createProgram(): Command {
 }
 
 /**
- * npm keeps an option that stands before its own `--` for itself and starts the command without it.
- * @returns the option that got lost so
+ * npm consumes an option in front of `--` and starts the command without it.
+ * @returns the consumed option
  */
 function swallowedOption(environment: NodeJS.ProcessEnv): string | undefined {
   // Those that npm has no meaning of its own for.
@@ -34,9 +34,7 @@ function swallowedOption(environment: NodeJS.ProcessEnv): string | undefined {
 export async function runCommandLine(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const swallowed = swallowedOption(environment);
   if (swallowed !== undefined) {
-    console.error(
-      `npm kept --${swallowed} for itself: write 'npm run cluster -- ${args.join(' ')} --${swallowed} ...'.`,
-    );
+    console.error(`npm consumed --${swallowed}: write 'npm run cluster -- ${args.join(' ')} --${swallowed} ...'.`);
     return 2;
   }
   try {

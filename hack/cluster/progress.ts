@@ -1,4 +1,4 @@
-/** Tells a person what is being done and for how long. */
+/** Reports the present step and its duration. */
 export type Progress = {
   /** Runs one step under its title; the title stays, followed by how long it took. */
   readonly step: <T>(title: string, run: () => Promise<T>) => Promise<T>;

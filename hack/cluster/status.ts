@@ -27,9 +27,9 @@ export type ClusterState = {
   /** False when it belonged to a process that has ended. */
   readonly wanted: boolean;
   readonly url: string;
-  /** Where node ports are reached; null without a node of ours. */
+  /** Address of node ports; null without a node of this cluster. */
   readonly nodeAddress: string | null;
-  /** Where pods reach programs of this machine; null without a node of ours. */
+  /** Address of this machine for pods; null without a node of this cluster. */
   readonly machineAddress: string | null;
   readonly folder: string;
   readonly kubeconfig: string;

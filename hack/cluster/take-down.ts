@@ -42,7 +42,7 @@ async function endProcesses(record: ClusterRecord, progress: Progress): Promise<
   }
 }
 
-/** Ends every process of a cluster and removes everything that it made; what is gone already is no error. */
+/** Ends every process of a cluster and removes its files. Idempotent. */
 export async function takeDown(name: string, progress: Progress = silent): Promise<void> {
   const record = readRecord(name);
   if (record !== undefined) await endProcesses(record, progress);

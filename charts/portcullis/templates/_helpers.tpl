@@ -119,7 +119,7 @@ topologySpreadConstraints:
 {{- end -}}
 {{- end -}}
 
-{{/* Whether the database of this chart runs: nobody but the management API uses it. */}}
+{{/* Whether the database of this chart is deployed: only the management API uses it. */}}
 {{- define "portcullis.postgresql" -}}
 {{- if and .Values.management.enabled .Values.postgresql.enabled -}}true{{- end -}}
 {{- end -}}

@@ -104,7 +104,7 @@ const cases: readonly Case[] = [
     says: 'the-culprit',
   },
   {
-    name: 'a provider that nobody approved',
+    name: 'a provider that is not approved',
     definition: withRule(detectorRule('absent'), [{ name: 'absent', credentialRef: { name: 'absent' } }]),
     reason: 'provider_unknown',
     says: 'absent',

@@ -114,7 +114,7 @@ verifies(
   },
 );
 
-test('a runtime that dies: no text passes unjudged, and the same application serves again by itself', async (context) => {
+test('while a runtime is down no text passes unchecked, and after its restart the same application serves again', async (context) => {
   if (process.platform !== 'linux') return context.skip('the processes of a platform are found through /proc');
   await using upstream = await startScriptedUpstream({ kind: 'answer', content: masked });
   await using platform = await startSteady(upstream);

@@ -46,7 +46,7 @@ export async function untilTrafficFlows(kubectl: Kubectl): Promise<void> {
   await until('requests are answered', async () => ((await lastLine(kubectl))?.requests ?? 0) > 20, patience);
 }
 
-/** Ends the traffic and returns what it saw. */
+/** Ends the traffic and returns its results. */
 export async function endTraffic(kubectl: Kubectl): Promise<PodReport> {
   await kubectl(['exec', trafficName, '--', 'node', '--eval', 'process.kill(1, "SIGTERM")']);
   return until(

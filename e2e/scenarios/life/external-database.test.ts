@@ -30,7 +30,7 @@ const external = ({ url, passwordFile }: { readonly url: string; readonly passwo
   PORTCULLIS_DATABASE_PASSWORD_FILE: passwordFile,
 });
 
-/** Everything that a platform shows of itself: files, terminal, and what its processes were started with. */
+/** Everything visible of a platform: files, terminal output, arguments and environment of its processes. */
 function shownBy(platform: Platform): string {
   const logs = join(platform.data, 'logs');
   const told = readdirSync(logs).map((name) => readFileSync(join(logs, name), 'utf8'));
@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an ex
     expect((await create(again, 'kept-too')).code).toBe(0);
   });
 
-  test('answers that it is away while it is, guards models all the same, and goes on when it is back', async () => {
+  test('while an external database is down the management API says so and models stay guarded; it recovers with the database', async () => {
     using folder = temporaryFolder();
     const first = await startTestServer({ folder: folder.path });
     const database = await first.createDatabase();

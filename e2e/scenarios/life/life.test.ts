@@ -63,7 +63,7 @@ describe('the life of a platform', () => {
     },
   );
 
-  test('of two starts at once on one folder the second refuses and says why; the first goes on', async () => {
+  test('of two concurrent starts on one folder the second is refused with the reason, and the first continues', async () => {
     await using platform = await startPlatform();
     const second = spawnCommand(['up', '--data', platform.data, '--port', '0']);
     const output = outputOf(second);

@@ -45,7 +45,7 @@ verifies(
 
 verifies(
   ['guardrail:fail-closed:error'],
-  'with the operator killed, which ends its runtimes, nothing passes unjudged, and all of it comes back by itself',
+  'while the operator is killed, and its runtimes with it, no text passes unchecked, and everything recovers without help',
   async () => {
     await using platform = await startPlatform();
     const killed = platform.pidOf('operator');

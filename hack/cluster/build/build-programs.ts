@@ -24,7 +24,7 @@ import { moduleKey, sourceKey } from './module-key.ts';
 const goPlaces = ['go', '/usr/local/go/bin/go'];
 /** A cold build of everything fills the caches of Go with about this much. */
 const spaceNeeded = 6 * 1_024 ** 3;
-/** Results that nobody used for so long are removed when a newer one is built. */
+/** Results unused for this long are removed when a newer one is built. */
 const keptDays = 14;
 const lockPatienceMs = 30 * 60_000;
 
@@ -99,7 +99,7 @@ async function buildOne(go: Go, module: GoModule, program: string, folder: strin
   }
 }
 
-/** Removes results of other keys that nobody used for a while, and what a killed build left. */
+/** Removes unused results of other keys, and leftovers of killed builds. */
 function removeOld(home: string, current: string): void {
   const oldest = Date.now() - keptDays * 86_400_000;
   for (const key of readdirSync(home)) {

@@ -62,7 +62,7 @@ describe('the name of a build', () => {
     expect(sourceKey(other)).not.toBe(sourceKey(one));
   });
 
-  test('differs by what is set at the link', () => {
+  test('the key differs by the variables set at link time', () => {
     expect(sourceKey({ ...one, variables: {} })).not.toBe(sourceKey(one));
   });
 });

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** Programs that are built from one Go module of ours in hack/cluster/tools, which pins every version by its sums. */
+/** Programs built from one Go module in hack/cluster/tools, whose go.sum pins every version. */
 export type GoModule = {
   readonly name: string;
   /** Folder of the module. */

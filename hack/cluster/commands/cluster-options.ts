@@ -8,7 +8,7 @@ export function withName(command: Command): Command {
   return command.option('--name <name>', 'name of the cluster', defaultName);
 }
 
-/** The record of a cluster that a command needs. @throws ClusterError when there is none */
+/** The record of the cluster of a command. @throws ClusterError if it does not exist */
 export function recordOf(name: string): ClusterRecord {
   const record = readRecord(name);
   if (record !== undefined) return record;

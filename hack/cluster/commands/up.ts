@@ -17,7 +17,7 @@ type UpOptions = {
 
 export function addUp(program: Command): void {
   withName(program.command('up'))
-    .description('start a cluster and wait until it serves; start what has ended of one that runs')
+    .description('start a cluster, or stopped components of a running one, and wait until it is ready')
     .option('--control-plane', 'only etcd and kube-apiserver')
     .option('--local', 'a whole cluster from programs of this machine, even where Docker runs')
     .option('--controllers', 'with --control-plane: kube-controller-manager, too')

@@ -43,7 +43,7 @@ function openOrCreate(folder: string): Authority {
 }
 
 /**
- * Opens the identities of a cluster, making what is not there yet.
+ * Opens the identities of a cluster and creates missing ones.
  * @param hosts names and IPv4 addresses under which the servers are called
  */
 export function identityFiles(clusterFolder: string, hosts: readonly string[]): IdentityFiles {

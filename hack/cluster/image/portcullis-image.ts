@@ -36,7 +36,7 @@ function sourceEntries(root: string): readonly Entry[] {
   return ['package.json', 'LICENSE', ...paths].map((path) => copiedFile(`${home}/${path}`, join(root, path)));
 }
 
-/** Of the matching engine only what is loaded: its sources and objects are fifty times as large. */
+/** Only the loaded files of the matching engine: its sources and objects are fifty times as large. */
 const engineFiles = ['package.json', 'LICENSE', 're2.js', 'build/Release/re2.node'];
 
 function packageEntries(root: string, path: string): readonly Entry[] {
@@ -68,7 +68,7 @@ function withoutSymbols(entry: Entry): Entry {
 
 const isAddon = ({ path }: Entry): boolean => addon.test(path);
 
-/** Node of this checkout, what it and the addon load, and the files that a C library looks for. */
+/** Node of this checkout, the libraries that it and the addon load, and files that a C library reads. */
 function baseEntries(addons: readonly string[]): readonly Entry[] {
   const node = process.execPath;
   return [

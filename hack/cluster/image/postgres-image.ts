@@ -15,7 +15,7 @@ const fixedFiles = ['package.json', 'LICENSE.md', 'dist/index.js', 'native/bin/i
 
 /** The language and the dictionaries that every new database has, and the encodings of clients. */
 const neededModule = /^(plpgsql|dict_snowball|euc2004_sjis2004|[a-z0-9_]+_and_[a-z0-9_]+)\.so$/;
-/** Of what is shared: for compilers and other clients, for extensions, and samples of dictionaries. */
+/** Shared files without use here: for compilers, other clients and extensions, and sample dictionaries. */
 const spareShare = [
   /^(errcodes\.txt|pg_service\.conf\.sample|psqlrc\.sample)$/,
   /^extension\/(?!plpgsql)/,
@@ -45,7 +45,7 @@ function linkedEntries(path: string, inImage: (path: string) => string): readonl
   ];
 }
 
-/** PostgreSQL of the checkout, what it loads that the image below does not hold, and a shell. */
+/** PostgreSQL of the checkout, its libraries that the base image lacks, and a shell. */
 function postgresLayer(root: string, below: Image): readonly Entry[] {
   const found = join(root, packageFolder);
   if (!existsSync(join(found, 'native/bin/postgres'))) {

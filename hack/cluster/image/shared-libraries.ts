@@ -4,7 +4,7 @@ import { normalize } from 'node:path';
 import { ClusterError } from '../cluster-error.ts';
 import { copiedFile, type Entry } from './entry.ts';
 
-/** `name => /path (address)` or `/path (address)`; what the kernel maps by itself has no path. */
+/** `name => /path (address)` or `/path (address)`; the vDSO of the kernel has no path. */
 const line = /^\s*(?:\S+ => )?(\/\S+) \(0x[0-9a-f]+\)$/gm;
 
 /**

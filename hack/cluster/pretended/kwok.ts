@@ -14,7 +14,7 @@ export type KwokOptions = {
 };
 
 const stages = fileURLToPath(new URL('./stages.yaml', import.meta.url));
-/** Nodes renew their leases, so that nobody believes them lost. */
+/** Nodes renew their leases, so that the node lifecycle controller keeps them ready. */
 const leaseSeconds = 40;
 
 /** Says of nodes and pods that they are ready, and runs nothing. */

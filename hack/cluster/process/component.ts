@@ -20,7 +20,7 @@ export type ComponentPlan = {
   readonly readyWithinMs: number;
 };
 
-/** One process of a cluster; what it is now is read from the folder of the cluster, so that every process can ask. */
+/** One process of a cluster. Its state is read from the folder of the cluster, so that any process can query it. */
 export type Component = {
   readonly name: string;
   readonly logFile: string;
@@ -83,7 +83,7 @@ function spawnPlan(plan: ComponentPlan, logFile: string, lasting: boolean): numb
   const log = openSync(logFile, 'a');
   try {
     const child = spawn(command, args, { cwd: '/', detached: true, stdio: ['ignore', log, log] });
-    // An error here leaves no process number, which is what is told.
+    // After an error the child has no pid, which is reported below.
     child.on('error', () => {});
     child.unref();
     if (child.pid === undefined) {

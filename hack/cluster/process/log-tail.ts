@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** The last lines of a log, however long it is; no lines when there is none. */
+/** The last lines of a log of any size; empty if the file does not exist. */
 export function logTail(path: string, lines: number, bytes = 16_384): readonly string[] {
   let file: number;
   try {

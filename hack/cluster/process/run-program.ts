@@ -5,8 +5,8 @@ import { ClusterError } from '../cluster-error.ts';
 const outputBytes = 16 * 1_024 ** 2;
 
 /**
- * Runs a program of the system that ends by itself and returns what it wrote.
- * @throws ClusterError with what it complained about
+ * Runs a program of the system to its end and returns its output.
+ * @throws ClusterError with its error output
  */
 export async function runProgram(
   program: string,

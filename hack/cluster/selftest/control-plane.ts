@@ -41,7 +41,7 @@ describe('a control plane', () => {
     );
   });
 
-  test('knows a user by its certificate, and gives it what its group may do', async () => {
+  test('a client certificate gives its user the rights of its groups', async () => {
     const anna = controlPlane.kubeconfigFor('anna', ['readers']);
     const refused = await kubectl(anna, ['get', 'configmaps']);
     expect(refused.code).toBe(1);
@@ -145,7 +145,7 @@ describe('a control plane that cannot start says why and leaves nothing', () => 
 });
 
 describe('a control plane of a process that was killed', () => {
-  test('ends with it, and the next start removes what it left', async () => {
+  test('a control plane ends with its process, and the next start removes its files', async () => {
     const file = fileURLToPath(new URL('../control-plane.ts', import.meta.url));
     const script = `const { startControlPlane } = await import(${JSON.stringify(file)});
       const { name } = await startControlPlane();
@@ -170,7 +170,7 @@ describe('the command line', () => {
     await runCommand('down', '--name', name);
   });
 
-  test('starts a control plane once, shows it, starts what was killed, and takes it down', async () => {
+  test('the command starts a control plane once, shows it, restarts killed components, and removes it', async () => {
     const first = await runCommand('up', '--control-plane', '--name', name);
     expect(first).toMatchObject({ code: 0, stdout: '' });
     expect((await runCommand('up', '--control-plane', '--name', name)).stderr).toContain('runs already');

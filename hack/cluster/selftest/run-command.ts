@@ -15,7 +15,7 @@ export async function runCommand(...args: readonly string[]): Promise<CommandRes
   return { code, stdout, stderr };
 }
 
-/** Such a command that has to end well. @throws with what it said where it does not */
+/** The same for a command that must succeed. @throws with its output if it fails */
 export async function runOk(...args: readonly string[]): Promise<CommandResult> {
   const result = await runCommand(...args);
   if (result.code !== 0) throw new Error(`${args.join(' ')} ended with ${result.code}:\n${result.stderr}`);

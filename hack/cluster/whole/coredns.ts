@@ -18,7 +18,7 @@ export type CorednsOptions = {
 const readyPort = 8_181;
 export const dnsUser = 'system:coredns';
 
-/** Names of Services and pods; every other name is answered at once with "there is none". */
+/** Resolves Services and pods; every other name is answered at once with NXDOMAIN. */
 function corefileOf(nodeAddress: string, kubeconfig: string): string {
   return `cluster.local in-addr.arpa ip6.arpa {
   bind ${nodeAddress}

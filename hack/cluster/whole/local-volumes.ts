@@ -36,7 +36,7 @@ export function localVolumesPlan({
       const client = identities.client('local-volumes', { commonName: volumesUser });
       writeKubeconfig(kubeconfig, { name: 'local', url: apiServerUrl, user: volumesUser }, client);
     },
-    // It serves nobody: what it does is seen at claims.
+    // It has no port: its effect is visible in claims.
     isReady: async () => true,
     readyWithinMs: 10_000,
   };

@@ -113,7 +113,7 @@ export function space({ folder, system, pause, addresses }: SpaceOptions): Space
   const disconnect = async (): Promise<void> => {
     if (!(await exists())) return;
     await ip('link', 'delete', interfaceName).catch(async (error: unknown) => {
-      // The kernel takes it away by itself, some time after the space has ended.
+      // The kernel removes it some time after the namespace has ended.
       if (await exists()) throw error;
     });
   };

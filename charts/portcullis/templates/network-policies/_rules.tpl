@@ -71,7 +71,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Who may read metrics: every pod of the cluster where nobody is named. */}}
+{{/* Peers that may read metrics: every pod of the cluster if none is configured. */}}
 {{- define "portcullis.ingress.monitoring" -}}
 - from:
     {{- with .Values.networkPolicy.monitoringFrom }}
