@@ -35,6 +35,11 @@ type Case = { readonly rule: string; readonly bad: Record<string, string>; reado
 /** For each rule a tree that breaks it, and one that is as close to it as a right tree can be. */
 const cases: readonly Case[] = [
   {
+    rule: 'every path in ARCHITECTURE.md exists',
+    bad: { 'ARCHITECTURE.md': 'see `cli/b.ts` and `operator/absent/`', 'cli/a.ts': '', 'operator/main.ts': '' },
+    good: { 'ARCHITECTURE.md': 'see `cli/a.ts`, `operator/` and `rules/x.ts`', 'cli/a.ts': '', 'operator/main.ts': '' },
+  },
+  {
     rule: 'every import of ours leads to a file',
     bad: { 'cli/a.ts': "import { b } from './b';", 'cli/b.ts': 'export const b = 1;' },
     good: { 'cli/a.ts': "import { b } from './b.ts';", 'cli/b.ts': 'export const b = 1;' },

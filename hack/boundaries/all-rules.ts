@@ -1,6 +1,7 @@
 import { folderRules } from './folder-rules.ts';
 import { importRules } from './import-rules.ts';
 import { layerRules } from './layer-rules.ts';
+import { pageRules } from './page-rules.ts';
 import { reachRules } from './reach-rules.ts';
 import { shapeRules } from './shape-rules.ts';
 import { textRules } from './text-rules.ts';
@@ -14,4 +15,5 @@ export const allRules: readonly Rule[] = [
   ...reachRules,
   ...shapeRules,
   ...textRules,
+  ...pageRules,
 ];

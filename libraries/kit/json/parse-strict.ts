@@ -17,7 +17,7 @@ type Outline = {
 /**
  * Reads one JSON text (RFC 8259) strictly. Refused: invalid UTF-8, a byte order mark, a duplicate key, an unpaired
  * surrogate (unless kept), a number beyond a double, nesting beyond `maxDepth` (64). Reasons are in
- * docs/decisions/0016-strict-json-reader.md.
+ * docs/decisions/0018-strict-json-reader.md.
  *
  * JSON.parse reads the text. The number of strings in the text is then compared with that in the value, which lacks those
  * of a duplicate key. If any check fails, `parseTree` reads the text again and throws the exact fault.
