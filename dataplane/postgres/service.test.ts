@@ -90,17 +90,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);
     await using old = connectSql({ url: server.process.url, applicationName: 'test', password: () => before });
     await expect(old.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
-    expect(server.process.log()).toContain('postgres: the password of the database is now that of the file');
+    expect(server.process.log()).toContain('postgres: the password of the database was changed to that of the file');
     expect(server.process.log()).not.toContain(password);
     await server.process.end('SIGTERM');
     await using again = await start();
     expect(await query(again, 'select 1 as n')).toEqual([{ n: 1 }]);
-    expect(again.process.log()).not.toContain('is now that of the file');
+    expect(again.process.log()).not.toContain('was changed to that of the file');
   });
 
   test('a password that PostgreSQL refuses prevents the first start', async () => {
     writeFileSync(join(folder, 'password'), 'a\0b\n');
-    await expect(start()).rejects.toThrow('does not take the password of the file: write another one');
+    await expect(start()).rejects.toThrow('refuses the password of the file: write another one');
     expect(existsSync(data())).toBe(false);
   });
 
@@ -124,7 +124,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     await expect(start()).rejects.toThrow('is not the one of the database and cannot be set: put back');
     writeFileSync(join(folder, 'password'), before);
     await using again = await start();
-    expect(again.process.log()).not.toContain('is now that of the file');
+    expect(again.process.log()).not.toContain('was changed to that of the file');
   });
 
   test('an empty password file prevents the start', async () => {

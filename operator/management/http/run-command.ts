@@ -23,7 +23,7 @@ export type CommandPlan = {
   readonly plan: (json: JsonValue | undefined, operationId: string) => Promise<PlannedCommand>;
 };
 
-/** Carries out a command once per subject and Idempotency-Key. @see docs/design/commands.md */
+/** Carries out a command once per subject and Idempotency-Key (docs/design/commands.md). */
 export function runCommand(request: ManagementRequest, spec: CommandPlan): Promise<ManagementResponse> {
   const { service, body, caller: subject, idempotencyKey: key, traceId } = request;
   const { commands, newId, duplicateWaitMs: waitMs } = service;

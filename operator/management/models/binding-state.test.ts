@@ -43,7 +43,7 @@ function snapshot(change: Partial<ModelSnapshot> = {}): ModelSnapshot {
     isProviderOff: false,
     desired: guarded('now', 2),
     route: route(guarded('now', 2)),
-    ring: [],
+    history: [],
     isInProgress: false,
     replicas: [replica()],
     lastObservedAt: undefined,
@@ -63,11 +63,11 @@ const failed = (token: string, change: Partial<ApplicationRecord> = {}): Applica
 });
 
 describe('the state of a binding', () => {
-  test('is what the whole table says, whatever comes together', () => {
+  test('the state of a binding equals the expected one for every combination of inputs', () => {
     const flags = [false, true];
     const desires = [guarded('now', 2), none('now')];
     const routes = [undefined, route(guarded('now', 2)), route(guarded('before', 1)), route(none('now'))];
-    const rings = [[], [failed('now')], [failed('before')]];
+    const histories = [[], [failed('now')], [failed('before')]];
     const fleets = [
       [],
       [replica({ ready: false })],
@@ -83,9 +83,9 @@ describe('the state of a binding', () => {
       for (const isProviderOff of flags) {
         for (const desired of desires) {
           for (const pinned of routes) {
-            for (const ring of rings) {
+            for (const history of histories) {
               for (const replicas of fleets) {
-                const m = snapshot({ isModelOff, isProviderOff, desired, route: pinned, ring, replicas });
+                const m = snapshot({ isModelOff, isProviderOff, desired, route: pinned, history, replicas });
                 expect([m, bindingState(m).state]).toEqual([m, expectedState(m)]);
                 count += 1;
               }
@@ -97,7 +97,7 @@ describe('the state of a binding', () => {
     expect(count).toBe(768);
   });
 
-  /** The sentence of DESIGN, section 5, in its order. */
+  /** The rules of docs/manage-policies.md, in their order. */
   function expectedState(m: ModelSnapshot): string {
     if (m.isModelOff || m.isProviderOff) return 'disabled';
     const ready = m.replicas.filter((one) => one.ready);
@@ -106,11 +106,11 @@ describe('the state of a binding', () => {
     const isRejected = m.replicas.some((one) => one.rejected !== undefined);
     if (isPinned && isTaken && !isRejected) return m.desired.content.mode === 'None' ? 'unbound' : 'applied';
     if (isPinned && isRejected) return 'failed';
-    const isFailed = m.ring[0]?.operationId === 'now' && m.desired.content.mode === 'Policy';
+    const isFailed = m.history[0]?.operationId === 'now' && m.desired.content.mode === 'Policy';
     return isFailed ? 'failed' : 'pending';
   }
 
-  test('is failed while the route remembers that the wanted application was refused', () => {
+  test('a binding is failed while its route records the rejection of the desired application', () => {
     const desired = guarded('now', 2);
     const refused = {
       token: 'now',
@@ -124,18 +124,18 @@ describe('the state of a binding', () => {
     expect(bindingState(other).state).toBe('pending');
   });
 
-  test('becomes applied after the deadline when every replica confirms after all', () => {
-    const ring = [failed('now', { reason: 'progress_deadline_exceeded', generationId: 'generation' })];
-    expect(bindingState(snapshot({ ring, replicas: [replica({ reached: false })] }))).toEqual({
+  test('a binding becomes applied when every replica confirms after the progress deadline', () => {
+    const history = [failed('now', { reason: 'progress_deadline_exceeded', generationId: 'generation' })];
+    expect(bindingState(snapshot({ history, replicas: [replica({ reached: false })] }))).toEqual({
       state: 'failed',
       reason: 'progress_deadline_exceeded',
     });
-    expect(bindingState(snapshot({ ring })).state).toBe('applied');
+    expect(bindingState(snapshot({ history })).state).toBe('applied');
   });
 
-  test('is pending again when what an application failed for want of is there and it goes on', () => {
+  test('a binding is pending again when a missing dependency appeared and the application is retried', () => {
     const stateOf = (reason: FailureReason, change: Partial<ModelSnapshot>) =>
-      bindingState(snapshot({ ring: [failed('now', { reason })], ...change })).state;
+      bindingState(snapshot({ history: [failed('now', { reason })], ...change })).state;
     const before = { route: route(guarded('before', 1)) };
     const late = { replicas: [replica({ reached: false })] };
     for (const reason of ['provider_unknown', 'policy_revision_unknown', 'progress_deadline_exceeded'] as const) {
@@ -147,7 +147,7 @@ describe('the state of a binding', () => {
     expect(stateOf('bundle_invalid', { ...before, isInProgress: true })).toBe('failed');
   });
 
-  test('shows the wanted application with nulls until it is pinned, and the earlier one as serving', () => {
+  test('a binding shows the desired application with nulls until it is pinned, and the earlier one as serving', () => {
     const read = bindingRead(snapshot({ route: route(guarded('before', 1)) }));
     expect(read).toMatchObject({
       state: 'pending',
@@ -156,7 +156,7 @@ describe('the state of a binding', () => {
     });
   });
 
-  test('keeps the id of a policy that is gone, by what is pinned', () => {
+  test('a binding shows the id of a deleted policy from its pinned application', () => {
     const desired: Application = {
       token: 'now',
       content: { mode: 'Policy', policyId: undefined, policyRevision: '2', contentProfile: profile },

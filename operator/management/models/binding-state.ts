@@ -6,8 +6,8 @@ import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 export type StateAndReason = { readonly state: BindingState; readonly reason: string | null };
 
 /**
- * The state of a binding (DESIGN section 5), computed at every read and stored nowhere. Total: whatever the snapshot
- * says, one state follows, and it is `applied` or `unbound` only if every ready replica confirmed exactly what is wanted.
+ * The state of a binding, computed at every read and never stored. It is `applied` or `unbound` only if every ready replica
+ * confirmed exactly the desired application (management:binding-state:to-applied).
  */
 export function bindingState(m: ModelSnapshot): StateAndReason {
   if (m.isModelOff) return { state: 'disabled', reason: 'model_disabled' };
@@ -18,10 +18,10 @@ export function bindingState(m: ModelSnapshot): StateAndReason {
   }
   const failure = failureOf(m, isPinned);
   if (failure !== undefined) return { state: 'failed', reason: failure };
-  return { state: 'pending', reason: isPinned ? silenceOf(m) : 'in_progress' };
+  return { state: 'pending', reason: isPinned ? waitingReason(m) : 'in_progress' };
 }
 
-/** What the API says about the binding of a model. */
+/** The representation of the binding of a model (management:binding-get:selected-policy). */
 export function bindingRead(m: ModelSnapshot): BindingRead {
   const { state, reason } = bindingState(m);
   const ready = m.replicas.filter((replica) => replica.ready);
@@ -31,7 +31,7 @@ export function bindingRead(m: ModelSnapshot): BindingRead {
     modelRevision: m.generation,
     operationId: m.operationId,
     state,
-    binding: wantedOf(m),
+    binding: desiredOf(m),
     observation: {
       serving: m.route === undefined ? null : servingOf(m.route),
       expected: ready.length,
@@ -53,41 +53,41 @@ function confirms(replica: Replica): boolean {
   return replica.reached && !replica.pending && replica.rejected === undefined;
 }
 
-/** Zero ready replicas never confirm, and one that rejects keeps all from it. */
+/** Without ready replicas, or with a replica that rejects, nothing is confirmed. */
 function isConfirmed({ replicas }: ModelSnapshot): boolean {
   if (replicas.some((replica) => replica.rejected !== undefined)) return false;
   const ready = replicas.filter((replica) => replica.ready);
   return ready.length > 0 && ready.every(confirms);
 }
 
-/** The reason for which what is wanted has failed; undefined where it may still come to be. */
+/** Why the desired application failed; undefined if it is in progress. */
 function failureOf(m: ModelSnapshot, isPinned: boolean): string | undefined {
   if (isPinned && m.replicas.some((replica) => replica.rejected !== undefined)) return 'replica_rejected';
-  const newest = m.ring[0];
-  const goesOn = newest !== undefined && !isFinal(newest) && (isPinned || m.isInProgress);
-  if (newest?.outcome === 'Failed' && answersWanted(newest, m.desired) && !goesOn) return newest.reason;
+  const newest = m.history[0];
+  const isRetried = newest !== undefined && !isFinal(newest) && (isPinned || m.isInProgress);
+  if (newest?.outcome === 'Failed' && answersDesired(newest, m.desired) && !isRetried) return newest.reason;
   const refused = m.route?.refused;
   if (isPinned || refused?.token !== m.desired.token) return undefined;
   return refused.contentDigest === contentDigest(m.desired.content) ? refused.reason : undefined;
 }
 
-/** While the policy cannot be found its id is not known; a record of the same token and revision is one of it then. */
-function answersWanted(record: ModelSnapshot['ring'][number], { token, content }: Application): boolean {
+/** The id of a deleted policy is unknown: an entry with the same token and revision is taken as its own. */
+function answersDesired(record: ModelSnapshot['history'][number], { token, content }: Application): boolean {
   if (content.mode === 'None' || content.policyId !== undefined) return answers(record, { token, content });
   return answers(record, { token, content: { ...content, policyId: record.policyId } });
 }
 
-function silenceOf({ replicas }: ModelSnapshot): string {
+function waitingReason({ replicas }: ModelSnapshot): string {
   return replicas.some((replica) => replica.ready) ? 'waiting_for_replicas' : 'no_ready_replica';
 }
 
-/** What is wanted; the generation and the digest are known once the route pins it. */
-function wantedOf(m: ModelSnapshot): BindingRead['binding'] {
+/** The desired application; generation and digest are known once the route pins it. */
+function desiredOf(m: ModelSnapshot): BindingRead['binding'] {
   const { content } = m.desired;
   if (content.mode === 'None') return null;
   const pinned = m.route !== undefined && pins(m.route, m.desired) ? m.route : undefined;
-  const newest = m.ring[0];
-  const known = newest !== undefined && answersWanted(newest, m.desired) ? newest : undefined;
+  const newest = m.history[0];
+  const known = newest !== undefined && answersDesired(newest, m.desired) ? newest : undefined;
   return {
     policyId: content.policyId ?? policyIdOf(pinned, content) ?? known?.policyId ?? null,
     policyRevision: Number(content.policyRevision),

@@ -2,27 +2,28 @@ import type { Application } from '../../applications/application.ts';
 import type { OutcomeHistory } from '../../applications/outcome-history.ts';
 import type { ReplicaView } from '../../applications/replica-views.ts';
 
-/** Everything that decides what the API says about the binding of a model. */
+/** The input of the state of a binding. */
 export type ModelSnapshot = {
   readonly modelId: string;
   readonly gateway: string;
   /** metadata.generation of the binding. */
   readonly generation: number;
-  /** The operation of this API that asked for what is wanted. */
+  /** The operation of this API that set the desired state. */
   readonly operationId: string | null;
   readonly isModelOff: boolean;
   readonly isProviderOff: boolean;
   readonly desired: Application;
   readonly route: PinnedRoute | undefined;
-  readonly ring: OutcomeHistory;
-  /** The operator says of the wanted application that it is in progress, which it may be again after it failed. */
+  /** The application history, newest first. */
+  readonly history: OutcomeHistory;
+  /** Whether the operator reports the desired application as in progress, also again after a failure. */
   readonly isInProgress: boolean;
-  /** The replicas of the gateway that run, as their reports stand to the route. */
+  /** The running replicas of the gateway, compared with the route. */
   readonly replicas: readonly ReplicaView[];
   readonly lastObservedAt: Date | undefined;
 };
 
-/** What the route of the binding says. */
+/** The application that the route pins. */
 export type PinnedRoute = {
   readonly generationId: string;
   readonly digest: string | null;

@@ -79,7 +79,7 @@ export function createModelReader(options: {
       isProviderOff: findUpstream(approved, spec.model.provider)?.enabled === false,
       desired: desiredApplication(spec, policyId),
       route: route === undefined ? undefined : pinnedRoute(route),
-      ring: status?.applications ?? [],
+      history: status?.applications ?? [],
       isInProgress: isInProgress(binding),
       replicas: await runningOnly(seen),
       lastObservedAt: lastObserved(binding, [

@@ -33,7 +33,7 @@ export type CommandPorts = {
 const retryForMs = 6_000;
 const retryDelayMs = 200;
 
-/** Stores a command, sends its write and records that the write succeeded. @see docs/design/commands.md */
+/** Stores a command, sends its write and records that the write succeeded. Described in docs/design/commands.md. */
 export async function executeCommand(ports: CommandPorts, command: NewCommand): Promise<ExecutionResult> {
   const { store, clock, leaseMs } = ports;
   const retryUntil = clock.now() + retryForMs;
