@@ -2,25 +2,25 @@ import { request } from 'node:http';
 import type { OperationResource } from '#contracts/management';
 import { until } from '../support/until.ts';
 
-/** What the API answered. */
+/** An answer of the API. */
 export type Answer = {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly text: string;
-  /** The body as JSON; undefined where it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   readonly json: ReturnType<typeof JSON.parse>;
 };
 
 export type CallOptions = {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Sent as JSON; a Buffer as it is. */
+  /** Sent as JSON; a Buffer is sent unchanged. */
   readonly body?: unknown;
-  /** Absent: that of the administrator; null: none. */
+  /** Absent: the token of the administrator; null: no token. */
   readonly token?: string | null;
 };
 
-/** One request to a process; headers may be repeated. */
+/** One request to a process. A header with several values is repeated. */
 export function callUrl(url: string, options: CallOptions & { readonly token: string | null }): Promise<Answer> {
   const { method = 'GET', body, token } = options;
   const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
@@ -57,15 +57,15 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether the same command, with the same key, is to be sent again, as the API's errors say. */
+/** Whether the answer asks to repeat the command with the same key. */
 export function isTemporary({ status, json }: Answer): boolean {
   return status === 503 || json?.error?.code === 'idempotency_in_progress';
 }
 
-/** Sends a command again and again, as the API's errors ask for, until an answer says what became of it. */
-export function untilSaid(send: () => Promise<Answer>): Promise<Answer> {
+/** Repeats a command until its answer is final. */
+export function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
   return until(
-    'the API says what became of the command',
+    'the outcome of the command is known',
     async () => {
       const answer = await send();
       if (isTemporary(answer)) throw new Error(`${answer.status} ${answer.text}`);

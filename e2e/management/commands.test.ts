@@ -30,7 +30,7 @@ onResourceServers('commands', (openWorld) => {
     readonly etag?: string;
   };
 
-  /** One command of each sort, each of which would be accepted. */
+  /** One valid command of each kind. */
   async function commands(): Promise<readonly Command[]> {
     const { policy, etag } = await world.readPolicy(policyId);
     const { name, description, definition, status } = policy;
@@ -83,7 +83,7 @@ onResourceServers('commands', (openWorld) => {
 
   verifies(
     ['management:idempotency-key:length', 'management:idempotency-key:charset', 'management:limit:idempotency-key'],
-    'a key has 16 to 128 characters of A-Z, a-z, 0-9, dot, underscore, tilde and hyphen, on every command',
+    'a key of other than 16 to 128 characters of A-Z a-z 0-9 . _ ~ - is refused on every command',
     async () => {
       const wrong = [
         'a'.repeat(15),
@@ -113,7 +113,7 @@ onResourceServers('commands', (openWorld) => {
 
   verifies(
     ['management:if-match:missing-policy', 'management:if-match:missing-binding', 'management:if-match:stale'],
-    'a PUT without If-Match, or with one that is stale, is refused and changes nothing',
+    'a PUT without If-Match or with a stale one is refused and changes nothing',
     async () => {
       const [, put, binding] = (await commands()) as [Command, Command, Command];
       for (const command of [put, binding]) {
@@ -132,7 +132,7 @@ onResourceServers('commands', (openWorld) => {
 
   verifies(
     ['management:if-match:latest-etag', 'management:if-match:binding-model-etag', 'management:binding-get:etag'],
-    'the ETag of the latest read is accepted; those of policies and models are never taken for each other',
+    'the ETag of the latest read is accepted, and that of a policy never matches a model',
     async () => {
       const [, put, binding] = (await commands()) as [Command, Command, Command];
       expect(binding.etag).not.toBe(put.etag);
@@ -172,7 +172,7 @@ onResourceServers('commands', (openWorld) => {
     },
   );
 
-  test('a repetition may spell its body in another way, and come with a stale ETag', async () => {
+  test('a repetition with reordered members and a stale ETag gets the same answer', async () => {
     const [, put] = (await commands()) as [Command, Command, Command];
     const key = newKey();
     const first = await send(put, { key });
@@ -184,7 +184,7 @@ onResourceServers('commands', (openWorld) => {
 
   verifies(
     ['management:idempotency-key:reused'],
-    'another body, path or method under a used key is 409, before If-Match and body are judged',
+    'another body, path or method under a used key is 409 before If-Match and body are checked',
     async () => {
       const [post, put, binding] = (await commands()) as [Command, Command, Command];
       const key = newKey();
@@ -204,7 +204,7 @@ onResourceServers('commands', (openWorld) => {
     },
   );
 
-  test('a key that was refused is free for the command as it is right', async () => {
+  test('the key of a refused command can be used for the corrected one', async () => {
     const [post, put] = (await commands()) as [Command, Command, Command];
     const key = newKey();
     expect((await send({ ...post, body: {} }, { key })).status).toBe(422);
@@ -214,7 +214,7 @@ onResourceServers('commands', (openWorld) => {
     await world.api.ended(answer);
   });
 
-  test('of many that repeat one command at the same time one has an effect, and all get its answer', async () => {
+  test('of forty concurrent repetitions one has an effect and all get its answer', async () => {
     const [, put] = (await commands()) as [Command, Command, Command];
     const key = newKey();
     const before = (await world.readPolicy(policyId)).policy.revision;

@@ -18,7 +18,7 @@ const lanes = 6;
 const crashes = 3;
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('commands while the database is killed'), () => {
-  test('each one that was accepted ended and had one effect, whatever its client was told before', async () => {
+  test('every accepted command ends and has one effect across crashes of the database', async () => {
     await using parts = new AsyncDisposableStack();
     const folder = parts.use(temporaryFolder()).path;
     let databaseServer = await startTestServer({ folder });
@@ -33,7 +33,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('commands while the da
     let count = 0;
     let isOver = false;
 
-    /** With the same key until somebody says what became of it. */
+    /** Repeats with the same key until the outcome is known. */
     async function command(name: string): Promise<void> {
       const body = { name, definition: definitionOf(name) };
       const key = newKey();
@@ -54,7 +54,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('commands while the da
       await until('commands are accepted', () => accepted.size > before + 20);
       const [pid] = readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8').split('\n');
       process.kill(Number(pid), 'SIGKILL');
-      await until('its process ends', () => databaseServer.process.child.exitCode !== null);
+      await until('the database process exits', () => databaseServer.process.child.exitCode !== null);
       databaseServer = await startTestServer({ folder, listen });
     }
     const last = accepted.size;

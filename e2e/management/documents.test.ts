@@ -25,7 +25,7 @@ const paths = [
   ['get', '/api/v1/operations/{operationId}'],
 ];
 
-/** SHA-256 of the document as it is served. A change of it is a change of the contract: consumers pin this digest. */
+/** SHA-256 of the served document. Consumers pin it: a change of it is a change of the contract. */
 const pinned = '6f8263f2e14493b7ab3b56435d3118416347e115d809772e4114b907fd972d3b';
 
 describe.skipIf(missingPostgres !== undefined)(onDatabase('the documents of the management API'), () => {
@@ -49,7 +49,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the documents of the 
 
   verifies(
     ['management:version:contract', 'management:schema:routes-excluded'],
-    'the ten routes stand in their own document, under their contract, and not in the common one',
+    'the ten management routes are in their own OpenAPI document and not in the common one',
     async () => {
       const document = await world.api.call(own, { token: null });
       expect(document.status).toBe(200);
@@ -67,16 +67,16 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the documents of the 
     },
   );
 
-  test('the document is the one that consumers have pinned', async () => {
+  test('the served OpenAPI document has the pinned digest', async () => {
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('every route of the document is served, and none beside them', () => {
+  test('the table of operations has exactly the routes of the contract', () => {
     const served = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(served.toSorted()).toEqual(paths.toSorted());
   });
 
-  test('what is answered has the form that the document gives', async () => {
+  test('answers match the schemas of the OpenAPI document', async () => {
     const { json: document } = await world.api.call(own, { token: null });
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema(document, 'api');
@@ -106,7 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the documents of the 
       'management:providers-get:environment',
       'management:providers:no-secret-read',
     ],
-    'providers are the approved external checks of this environment, without addresses and secrets',
+    'the provider list contains the approved external checks without addresses and secrets',
     async () => {
       const none = await world.api.call('/api/v1/guardrail-providers');
       expect(none.json).toEqual({ items: [] });

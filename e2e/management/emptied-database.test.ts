@@ -5,7 +5,7 @@ import { onDatabase } from './on-database.ts';
 import { openWorld } from './open-world.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onDatabase('a database that is lost with its pod'), () => {
-  test('is made anew by a new start, and first administrators have their right again', async () => {
+  test('an emptied database ends the process, and the next start restores schema and administrators', async () => {
     await using world = await openWorld();
     const { api } = world;
     const { id } = await world.createPolicy('guard');
@@ -16,7 +16,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('a database that is lo
     await sql`drop schema management cascade`;
     await sql`drop schema relations cascade`;
     await readyz().catch(() => undefined);
-    await until('the process has ended', () => replica?.child.exitCode !== null);
+    await until('the process exits', () => replica?.child.exitCode !== null);
     expect(replica?.child.exitCode).toBe(1);
     expect(replica?.log()).toContain('database_emptied');
     await api.startReplica(0);

@@ -14,7 +14,7 @@ import { besidePlatform, startManagement } from './start-management.ts';
 
 const build = 'test-1';
 
-/** Lets the operator learn of changes of bindings when a test says so. */
+/** Delays the binding changes that the operator sees until the test releases them. */
 function createGate() {
   let opened = Promise.withResolvers<void>();
   opened.resolve();
@@ -67,7 +67,7 @@ async function openOperator(progressDeadlineMs: number) {
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('ends that come after the 202'), () => {
-  test('a policy that was archived before the operator came to it is not applied: policy_archived', async () => {
+  test('an application whose policy was archived before the operator applied it ends as policy_archived', async () => {
     await using world = await openOperator(600_000);
     const { id } = await world.createPolicy('archived-meanwhile');
     const modelId = await world.createModel('archived-meanwhile');
@@ -76,7 +76,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ends that come after 
     const accepted = await world.apply(modelId, id, 1);
     expect(accepted.status).toBe(202);
     await world.savePolicy(id, { status: 'archived' });
-    await until('the operator knows that it is archived', async () => {
+    await until('the operator sees the archived policy', async () => {
       const policy = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`);
       return policy?.status?.observedGeneration === policy?.metadata.generation;
     });
@@ -87,7 +87,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ends that come after 
     expect(json.observation.serving).toMatchObject({ policyId: null });
   });
 
-  test('replicas that stay silent end it with progress_deadline_exceeded; the binding may still be applied', async () => {
+  test('an application without confirmations ends as progress_deadline_exceeded and may still be applied', async () => {
     await using world = await openOperator(5_000);
     const { id } = await world.createPolicy('overdue');
     const modelId = await world.createModel('overdue');
@@ -98,7 +98,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ends that come after 
     const overdue = (await world.readBinding(modelId)).json;
     expect([overdue.state, overdue.observation.reason]).toEqual(['failed', 'progress_deadline_exceeded']);
     world.attitude = 'take';
-    await until('it is applied after all', async () => (await world.readBinding(modelId)).json.state === 'applied');
+    await until('the model is applied', async () => (await world.readBinding(modelId)).json.state === 'applied');
     const after = await world.api.call(`/api/v1/operations/${operation.operationId}`);
     expect(after.json).toEqual(operation);
   });

@@ -8,7 +8,7 @@ import { newKey } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-/** A command as it is sent; undefined where a header is left out. */
+/** A command; undefined for an omitted header. */
 type Request = {
   readonly method: 'POST' | 'PUT';
   readonly path: string;
@@ -19,7 +19,7 @@ type Request = {
   readonly type: string;
 };
 
-/** A gate: what is answered to a request with this fault, and how a request comes to have it. */
+/** The answer of a gate, and a change that makes a request fail it. */
 type Gate = readonly [status: number, code: string, fault: (request: Request) => Request];
 
 const change =
@@ -37,7 +37,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the gates of a comman
     world = await openWorld();
     policyId = (await world.createPolicy('behind-gates')).id;
     modelId = await world.createModel('behind-gates');
-    stranger = await world.api.mint({ subject: 'somebody-else' });
+    stranger = await world.api.mint({ subject: 'another-subject' });
     const body = { name: 'used', definition: definitionOf('used') };
     await world.api.ended(await world.api.command('POST', list, body, { key: usedKey }));
   });
@@ -88,7 +88,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the gates of a comman
   async function expectOrder(right: Request, gates: readonly Gate[]): Promise<void> {
     const before = await state();
     for (const [at, [status, code]] of gates.entries()) {
-      // With the faults of all gates from this one on; where two exclude each other the earlier one counts.
+      // With the faults of this and all later gates; of two that exclude each other the earlier one is used.
       const faulty = gates.slice(at).reduceRight((request, [, , fault]) => fault(request), right);
       const answer = await send(faulty);
       expect([answer.status, answer.json.error.code]).toEqual([status, code]);
@@ -102,13 +102,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the gates of a comman
 
   const type = 'application/json';
 
-  test('answer in their order to a POST of a policy', async () => {
+  test('the gates of POST policy answer in their order', async () => {
     const body = { name: 'made', definition: definitionOf('made') };
     const right = { method: 'POST', path: list, body, key: newKey(), etag: undefined, type } as const;
     await expectOrder(right, [...who, ...transport, ...form]);
   });
 
-  test('answer in their order to a PUT of a policy', async () => {
+  test('the gates of PUT policy answer in their order', async () => {
     const path = `${list}/${policyId}`;
     const { etag, policy } = await world.readPolicy(policyId);
     const { name, status, definition } = policy;
@@ -116,7 +116,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the gates of a comman
     await expectOrder(right, [...who, id, ...transport, ...precondition, ...form]);
   });
 
-  test('answer in their order to a PUT of a binding', async () => {
+  test('the gates of PUT binding answer in their order', async () => {
     const path = `/api/v1/models/${modelId}/guardrail-binding`;
     const { headers } = await world.readBinding(modelId);
     const body = { policyId, policyRevision: 1, contentProfile: currentProfile };

@@ -21,7 +21,7 @@ function send(
 
 const quiet = { recoverEveryMs: 3_600_000, sweepMs: 3_600_000 };
 
-/** Sends a command that is not answered at once. */
+/** Sends a command whose answer is delayed. */
 function sendAndWatch(open: OpenService, command: { readonly key: string; readonly body: unknown }) {
   let answer: Answer | undefined;
   const answered = send(open, 'POST', list, command).then((found) => {
@@ -31,10 +31,10 @@ function sendAndWatch(open: OpenService, command: { readonly key: string; readon
   return {
     answered,
     isAnswered: () => answer !== undefined,
-    /** Each look at the row, and each try to write it, asks the clock once; at rest nothing else does. */
+    /** Each read or write of the row reads the clock once; no other part does at rest. */
     async looks(count: number): Promise<void> {
       const before = open.clock.asked();
-      await until('the row was looked at again', () => open.clock.asked() >= before + count);
+      await until('the row was read again', () => open.clock.asked() >= before + count);
     },
   };
 }
@@ -42,7 +42,7 @@ function sendAndWatch(open: OpenService, command: { readonly key: string; readon
 describe.skipIf(missingPostgres !== undefined)(
   onPostgres('a repetition of a command that is being carried out'),
   () => {
-    /** A command in flight elsewhere, and its repetition here, which waits for it. */
+    /** A command in flight on another replica, and its repetition here, which waits for it. */
     async function repeatInFlight(open: OpenService) {
       const command = leftCommand();
       const leasedUntil = new Date(Date.now() + 3_600_000);
@@ -52,7 +52,7 @@ describe.skipIf(missingPostgres !== undefined)(
       return { command, looks, ...sent };
     }
 
-    test('waits for ten seconds, and learns what became of it', async () => {
+    test('a repetition waits up to ten seconds and gets the answer of the command in flight', async () => {
       await using open = await openService(quiet);
       const { command, answered, looks, isAnswered } = await repeatInFlight(open);
       open.clock.advance(9_999);
@@ -65,7 +65,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect(answer.headers['location']).toBe(`/api/v1/operations/${command.operationId}`);
     });
 
-    test('is told after ten seconds that it still runs, and to come again', async () => {
+    test('a repetition is refused with idempotency_in_progress and Retry-After after ten seconds', async () => {
       await using open = await openService(quiet);
       const { answered, looks, isAnswered } = await repeatInFlight(open);
       open.clock.advance(9_999);
@@ -77,7 +77,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect(answer.headers['retry-after']).toBe('1');
     });
 
-    test('of another command waits too, and is told that the key is taken once that is sure', async () => {
+    test('another command under the key waits too and is refused with idempotency_key_reused', async () => {
       await using open = await openService(quiet);
       const { command } = await repeatInFlight(open);
       const { sql } = open.database.database;
@@ -119,7 +119,7 @@ describe.skipIf(missingPostgres !== undefined)(
     const rename = (open: OpenService, from: string, to: string) =>
       open.database.database.sql.unsafe(`alter table management.${from} rename to ${to}`);
 
-    /** A command whose row cannot be written any more once its write is made. */
+    /** A command whose row cannot be updated after its write. */
     async function writeUnnoted() {
       let takeAway = async (): Promise<unknown> => undefined;
       const service = await openService({
@@ -142,7 +142,7 @@ describe.skipIf(missingPostgres !== undefined)(
       return { service, looks, ...sent };
     }
 
-    test('is noted as soon as it answers within six seconds', async () => {
+    test('an accepted write is recorded when the database answers again within six seconds', async () => {
       const { service, answered, looks, isAnswered } = await writeUnnoted();
       await using _service = service;
       service.clock.advance(5_999);
@@ -155,7 +155,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect(read.json).toMatchObject({ state: 'succeeded', operationId: json.operationId });
     });
 
-    test('is left to recovery after six seconds, and its client told to come again', async () => {
+    test('an accepted write is left to recovery after six seconds and its client gets 503', async () => {
       const { service, answered } = await writeUnnoted();
       await using _service = service;
       service.clock.advance(6_000);

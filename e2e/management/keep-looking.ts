@@ -8,7 +8,7 @@ import type { Attitude, FakeReplica } from '../../operator/testing/fake-replica.
 const lookMs = 40;
 
 /**
- * Has a replica decide as soon as it sees a change of the routes, or of what it thinks of them. A server that is away
+ * Reports on behalf of a replica after every change of the routes or of its attitude. An unreachable server
  * is asked again.
  */
 export function keepLooking(client: KubeClient, replica: FakeReplica, attitude: () => Attitude): AsyncDisposable {

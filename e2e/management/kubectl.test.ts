@@ -7,7 +7,7 @@ import { kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
-import { untilSaid } from './call-api.ts';
+import { untilAnswered } from './call-api.ts';
 import { managementRules } from './grant-management.ts';
 import { type ClusterWorld, openClusterWorld } from './open-cluster-world.ts';
 import { newKey } from './start-management.ts';
@@ -26,7 +26,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the resources as th
     kubectlOk(world.kubeconfigFile, [`--namespace=${world.client.namespace}`, ...args], input);
   const object = async (kind: string, name: string) => JSON.parse(await kubectl(['get', kind, name, '--output=json']));
 
-  test('what the API writes, kubectl shows', async () => {
+  test('policies, revisions and bindings written by the API are shown by kubectl', async () => {
     const { id } = await world.createPolicy('written-by-the-api');
     await world.savePolicy(id, { description: 'the second version', status: 'archived' });
     const policy = await object('guardrailpolicy', `p-${id}`);
@@ -54,7 +54,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the resources as th
     expect(binding.metadata.generation).toBe(json.modelRevision);
   });
 
-  test('what kubectl writes, the API shows, and its edits make earlier ETags stale', async () => {
+  test('resources written by kubectl are shown by the API, and its edits make earlier ETags stale', async () => {
     const spec = {
       displayName: 'written-by-kubectl',
       description: '',
@@ -69,13 +69,13 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the resources as th
         spec: { ...spec, ...change },
       });
     await kubectl(['apply', '--filename=-'], policyOf({}));
-    const id: string = await until('it has its id', async () => {
+    const id: string = await until('the policy has its id', async () => {
       return (await object('guardrailpolicy', 'by-kubectl')).metadata.labels?.['portcullis.dev/id'];
     });
     const first = await world.readPolicy(id);
     expect(first.policy).toMatchObject({ id, name: 'written-by-kubectl', revision: 1, status: 'draft' });
     for (const replica of [0, 1]) {
-      await until('every replica lists it', async () => {
+      await until('every replica lists the policy', async () => {
         const { items } = (await world.api.call(`${list}?limit=50`, { replica })).json;
         return items.some((entry: { readonly id: string }) => entry.id === id);
       });
@@ -91,7 +91,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the resources as th
     const guardrail = { mode: 'Policy', policyRef: { name: 'by-kubectl', revision: 2 } };
     const patch = JSON.stringify({ spec: { guardrail, apply: 'by-hand' } });
     await kubectl(['patch', 'modelbinding', 'by-kubectl', '--type=merge', `--patch=${patch}`]);
-    const after = await until('it is applied', async () => {
+    const after = await until('the model is applied', async () => {
       const answer = await world.readBinding(modelId);
       return answer.json.state === 'applied' ? answer : undefined;
     });
@@ -102,19 +102,19 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the resources as th
     expect([refused.status, refused.json.error.code]).toEqual([409, 'policy_deleting']);
   });
 
-  test('the API goes on where its server was started anew', async () => {
+  test('the API reads and writes again after a restart of the API server', async () => {
     const { id } = await world.createPolicy('before-the-restart');
     await world.restartApiServer();
     const { policy, etag } = await until('a read is answered', () => world.readPolicy(id));
     expect(policy).toMatchObject({ id, revision: 1 });
     const { name, status, definition } = policy;
     const repeatable = { key: newKey(), etag };
-    const saved = await untilSaid(() =>
+    const saved = await untilAnswered(() =>
       world.api.command('PUT', `${list}/${id}`, { name, status, definition }, repeatable),
     );
     expect((await world.api.ended(saved)).result).toMatchObject({ revision: 2 });
     for (const replica of [0, 1]) {
-      await until('every replica lists what was made since', async () => {
+      await until('every replica lists the new revision', async () => {
         const { items } = (await world.api.call(`${list}?limit=50`, { replica })).json;
         const found = items.find((entry: { readonly id: string }) => entry.id === id);
         return found?.revision === 2;
@@ -122,7 +122,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the resources as th
     }
   });
 
-  test('the chart gives the API the rights of these tests, and no other ones', () => {
+  test('the Role of the chart has exactly the rules of these tests', () => {
     const file = join(import.meta.dirname, '../../charts/portcullis/templates/management/rbac.yaml');
     const [, role = ''] = readFileSync(file, 'utf8')
       .split('---\n')

@@ -7,7 +7,7 @@ import { changeToken, newPolicySpec } from '../../operator/management/policies/m
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { newKey, type RunningManagement } from './start-management.ts';
 
-/** A command as its row says it: on the policy, unless it names a model. */
+/** A stored command: on the policy, or on the model if it has one. */
 export type LeftRow = {
   readonly operationId: string;
   readonly policyId: string;

@@ -4,7 +4,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { untilSaid } from './call-api.ts';
+import { untilAnswered } from './call-api.ts';
 import type { BusyWorld } from './open-busy-world.ts';
 import { newKey } from './start-management.ts';
 
@@ -16,7 +16,7 @@ export async function sendIdentical(world: BusyWorld, count: number) {
   const key = newKey();
   const answers = await Promise.all(
     Array.from({ length: count }, (_, at) =>
-      untilSaid(() => world.api.command('POST', list, body, { key, replica: at % 2 })),
+      untilAnswered(() => world.api.command('POST', list, body, { key, replica: at % 2 })),
     ),
   );
   const { items } = await listAll<GuardrailPolicy>(world.client, kinds.guardrailPolicy);
@@ -55,7 +55,7 @@ export async function putConcurrently(
       if (options.random() < 0.1) {
         await world.edit(`p-${id}`, `edit ${number}`, edits++ % 2 === 0 ? 'patch' : 'apply');
       }
-      const read = await untilSaid(() => world.api.call(path, { replica: worker % 2 }));
+      const read = await untilAnswered(() => world.api.call(path, { replica: worker % 2 }));
       if (read.status !== 200) {
         faults.push(`GET ${read.status} ${read.text.slice(0, 120)}`);
         continue;
@@ -65,7 +65,7 @@ export async function putConcurrently(
       const marker = `put ${number}`;
       const body = { name, status, definition, description: marker };
       const repeatable = { key: newKey(), etag, replica: (worker + number) % 2 };
-      const answer = await untilSaid(() => world.api.command('PUT', path, body, repeatable));
+      const answer = await untilAnswered(() => world.api.command('PUT', path, body, repeatable));
       if (answer.status === 202) {
         winners.set(etag, (winners.get(etag) ?? 0) + 1);
         accepted.push({ marker, operationId: answer.json.operationId });

@@ -16,7 +16,7 @@ const list = '/api/v1/guardrail-policies';
 export type CrashOptions = {
   readonly commands: number;
   readonly workers: number;
-  /** How long a replica stands still, now and then, milliseconds; a lease of a command lasts 20 s. */
+  /** Duration of occasional SIGSTOPs of a replica, milliseconds; the lease of a command is 20 s. */
   readonly longStopMs: number;
   readonly random: () => number;
 };
@@ -89,7 +89,7 @@ async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
       }
       throw new Error('no replica answers');
     });
-  /** With the same key until somebody says what became of it. */
+  /** Repeats with the same key until the outcome is known. */
   const send = async (method: 'POST' | 'PUT', path: string, body: unknown, more: CommandOptions = {}) => {
     const key = newKey();
     return patiently(async () => {
@@ -190,7 +190,7 @@ function isEndOf(kind: Sent['kind'], { state, error }: OperationResource): boole
   return kind === 'apply' ? state === 'succeeded' : error?.code === 'profile_unsupported';
 }
 
-/** Nobody else writes what a lane writes: each accepted command of it is one generation, and the last one is in force. */
+/** Each lane is the only writer of its resources: every accepted command is one generation, and the last is in force. */
 async function judgeLane({ client, api }: BusyWorld, lane: Lane, own: readonly Sent[]): Promise<readonly string[]> {
   const accepted = own.filter(isAccepted);
   const binding = await client.get<ModelBinding>(kinds.modelBinding, lane.bindingName);

@@ -16,7 +16,7 @@ const folders = {
 } as const;
 const schemas = ['management', 'relations'] as const;
 
-/** SHA-256 of each file. A database that has taken one refuses it with other content: what is new is a new file. */
+/** SHA-256 of each migration. A database refuses an applied migration with other content: a change is a new file. */
 const published = {
   'management/0001-operations.sql': 'a733c736f25c63e18b520a6900c3609e666f90dfa6e8cbbfcfb86b5de89e6944',
   'relations/0001-tuples.sql': '176f2f7fc28be9276ce3e99ee2877a05ab775652d3b760f9f7f2aab6ee0d68d8',
@@ -24,7 +24,7 @@ const published = {
 
 const subject = 'user:http%3A//issuer.test|root-admin';
 
-test('a migration never changes once it is published', () => {
+test('published migrations are unchanged', () => {
   const found = schemas.flatMap((schema) =>
     readdirSync(folders[schema]).map((name) => {
       return [`${schema}/${name}`, sha256Hex(readFileSync(join(folders[schema], name)))];
@@ -43,7 +43,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
   const sql = () => world.api.database.database.sql;
   const filesOf = (schema: (typeof schemas)[number]): readonly string[] => readdirSync(folders[schema]).sort();
 
-  /** Applies the first migration of a schema and no later one. */
+  /** Applies only the first migration of a schema. */
   async function migrateToFirst(schema: (typeof schemas)[number]): Promise<void> {
     using folder = temporaryFolder();
     const [first = ''] = filesOf(schema);
@@ -63,7 +63,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     return { operations: [...operations], keys: [...keys], tuples: tuples.length };
   }
 
-  test('go forwards on data, by replicas that start at the same time; what is in them is intact and in use', async () => {
+  test('replicas that start at the same time migrate a database with data, which stays intact', async () => {
     for (const schema of schemas) await migrateToFirst(schema);
     const ended = leftCommand('ended');
     const failed = leftCommand('failed');
@@ -105,7 +105,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     expect((await world.createPolicy('afterwards')).id).toMatch(/-7/);
   });
 
-  test('hold keys, operations and relations, and nothing else', async () => {
+  test('the database contains keys, operations and relations only', async () => {
     const tables = await sql()`
       select table_schema || '.' || table_name as name from information_schema.tables
       where table_schema not in ('pg_catalog', 'information_schema') order by name`;
@@ -118,7 +118,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     ]);
   });
 
-  test('that a process left half way are carried on by the version of now', async () => {
+  test('commands that an older version left unfinished are continued', async () => {
     for (const replica of world.api.replicas) await replica.end();
     const open = leftCommand('open');
     await insertCommand(world.api.database.database, open, { subject, createdAt: new Date() });
@@ -127,16 +127,19 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     expect((await world.readPolicy(id)).policy.name).toBe('open');
   });
 
-  test.each(schemas)('that are newer than the program are refused with a sentence: %s', async (schema) => {
-    await sql()`insert into ${sql()(schema)}.migrations (number, name, digest)
+  test.each(schemas)(
+    'a database schema that is newer than the program is refused with an error: %s',
+    async (schema) => {
+      await sql()`insert into ${sql()(schema)}.migrations (number, name, digest)
       values (9999, '9999-of-tomorrow.sql', 'none')`;
-    try {
-      await expect(world.api.startReplica(2)).rejects.toThrow(
-        `schema ${schema} holds 9999-of-tomorrow.sql, which this program does not know: start the newer program`,
-      );
-    } finally {
-      await sql()`delete from ${sql()(schema)}.migrations where number = 9999`;
-    }
-    await world.api.startReplica(2);
-  });
+      try {
+        await expect(world.api.startReplica(2)).rejects.toThrow(
+          `schema ${schema} holds 9999-of-tomorrow.sql, which this program does not know: start the newer program`,
+        );
+      } finally {
+        await sql()`delete from ${sql()(schema)}.migrations where number = 9999`;
+      }
+      await world.api.startReplica(2);
+    },
+  );
 });

@@ -11,7 +11,7 @@ const places = [
   { name: 'a real API server', missing: missingPostgres ?? missingApiServer, open: openClusterWorld },
 ] as const;
 
-/** A suite that holds whatever serves the resources; where one is missing the reason is part of the title, and counted. */
+/** Runs a suite over each kind of resource server. If one is missing the suite is skipped and the title has the reason. */
 export function onResourceServers(title: string, suite: (openWorld: OpenWorld) => void): void {
   for (const { name, missing, open } of places) {
     const whole = `${title}, on ${name}`;

@@ -10,7 +10,7 @@ import { type ManagementOptions, startManagement } from './start-management.ts';
 
 const gateways = ['gateway-0', 'gateway-1'] as const;
 
-/** Where the API finds what a cluster has, with an account of its rights and no more. */
+/** Settings of the API beside a cluster, with an account that has only its rights. */
 export async function besideCluster(cluster: ScaleWorld): Promise<ManagementOptions> {
   const { server, client, folder } = cluster;
   const tokenFile = join(folder, 'management.token');

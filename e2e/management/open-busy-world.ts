@@ -15,7 +15,7 @@ export type BusyWorld = AsyncDisposable & {
   readonly client: KubeClient;
   readonly api: RunningManagement;
   readonly act: ReturnType<typeof actions>;
-  /** Edits the description of a policy object as somebody does who knows nothing of the API. */
+  /** Edits the description of a policy object without the API. */
   edit(objectName: string, description: string, by: 'patch' | 'apply'): Promise<void>;
 };
 

@@ -23,8 +23,8 @@ export type ClusterWorld = ManagementWorld & {
 };
 
 /**
- * Over a real API server, with a real operator whose workloads are Deployments on pretended nodes. The one gateway
- * replica is a pod there and says what a test has it say.
+ * Over a real API server, with a real operator whose workloads are Deployments on simulated nodes. The one gateway
+ * replica is a pod there whose reports the test controls.
  */
 export async function openClusterWorld(options: WorldOptions = {}): Promise<ClusterWorld> {
   await using parts = new AsyncDisposableStack();
@@ -36,7 +36,7 @@ export async function openClusterWorld(options: WorldOptions = {}): Promise<Clus
     startOperator(cluster, 'operator-0').then((operator) => parts.use(operator)),
     makePod(cluster, replicaName),
   ]);
-  await until('the pod of the replica runs', async () => {
+  await until('the pod of the replica is running', async () => {
     const pod = await client.get<Pod>(builtinKinds.pod, replicaName);
     return pod?.status?.phase === 'Running';
   });

@@ -5,12 +5,12 @@ import { startModelPlatform } from '../../operator/testing/model-platform.ts';
 import { actions } from './actions.ts';
 import { besidePlatform, type RunningManagement, startManagement } from './start-management.ts';
 
-/** The management API as processes beside a real operator, with one replica that looks at the routes all the time. */
+/** The management API as processes beside a real operator, with one simulated gateway replica. */
 export type ManagementWorld = AsyncDisposable &
   ReturnType<typeof actions> & {
     readonly client: KubeClient;
     readonly api: RunningManagement;
-    /** What the replica says to routes from now on. */
+    /** How the gateway replica reacts to routes. */
     attitude: Attitude;
     readonly environmentDirectory: string;
     /** The token with which gateways call runtimes. */
@@ -22,7 +22,7 @@ export type WorldOptions = {
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-/** Over the operator's folder; workloads are ready at once. */
+/** Over the operator's folder, with workloads that are ready at once. */
 export async function openWorld(options: WorldOptions = {}): Promise<ManagementWorld> {
   await using parts = new AsyncDisposableStack();
   const model = parts.use(await startModelPlatform());

@@ -31,14 +31,14 @@ onResourceServers('commands that their process did not end', (open) => {
   const keyIsHeld = async (key: string): Promise<boolean> =>
     (await world.api.database.database.sql`select from management.idempotency_keys where key = ${key}`).length > 0;
 
-  test('one that was killed before its write is carried out, once', async () => {
+  test('a policy command whose process was killed before its write is carried out once', async () => {
     const row = createOf('before-its-write');
     await leave(row);
     expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded', result: { revision: 1 } });
     expect((await world.readPolicy(row.policyId)).policy.name).toBe('before-its-write');
   });
 
-  test('one that was killed after its write is found by its id', async () => {
+  test('a policy command whose process was killed after its write is found by its operation id', async () => {
     const row = createOf('after-its-write');
     await world.client.create(kinds.guardrailPolicy, newPolicyObject(row.policyId, row.spec));
     const key = await leave(row);
@@ -46,7 +46,7 @@ onResourceServers('commands that their process did not end', (open) => {
     expect(await keyIsHeld(key)).toBe(true);
   });
 
-  test('one that is older than fifteen minutes is not sent again, and its key is free', async () => {
+  test('a command older than fifteen minutes is not sent again and its key is free', async () => {
     const row = { ...createOf('too-old'), ageMinutes: 16 };
     const key = await leave(row);
     expect(await ended(row.operationId)).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
@@ -57,7 +57,7 @@ onResourceServers('commands that their process did not end', (open) => {
     expect(await ended(young.operationId)).toMatchObject({ state: 'succeeded' });
   });
 
-  test('one whose policy was changed meanwhile is refused for good', async () => {
+  test('a command whose policy was changed meanwhile ends as not_executed', async () => {
     const { id } = await world.createPolicy('changed-meanwhile');
     const row = await replaceOf(world.client, id);
     await world.savePolicy(id);
@@ -74,20 +74,20 @@ onResourceServers('commands that their process did not end', (open) => {
     return { modelId, row, generation: (await world.binding(name)).metadata.generation };
   }
 
-  test('an application that was killed before its write is carried out, once', async () => {
+  test('an application whose process was killed before its write is carried out once', async () => {
     const { modelId, row, generation } = await openApplication('applied-later');
     await leave(row);
     expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded', result: { modelId, policyRevision: 1 } });
     expect((await world.binding('applied-later')).metadata.generation).toBe(generation + 1);
   });
 
-  test('an application that was killed after its write is found by its id, also behind a later one', async () => {
+  test('an application whose process was killed after its write is found by its id, also after a later one', async () => {
     const { modelId, row, generation } = await openApplication('applied-already');
     await world.client.patch(kinds.modelBinding, 'applied-already', [
       { op: 'replace', path: '/spec/guardrail', value: row.guardrail },
       { op: 'add', path: '/spec/apply', value: row.operationId },
     ]);
-    await until('it is applied', async () => (await world.readBinding(modelId)).json.state === 'applied');
+    await until('the model is applied', async () => (await world.readBinding(modelId)).json.state === 'applied');
     await world.applied(modelId, null, null);
     const key = await leave(row);
     expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded', result: { modelId, policyRevision: 1 } });
@@ -96,7 +96,7 @@ onResourceServers('commands that their process did not end', (open) => {
     expect((await world.readBinding(modelId)).json.state).toBe('unbound');
   });
 
-  test('an application whose model was changed meanwhile is refused for good', async () => {
+  test('an application whose model was changed meanwhile ends as not_executed', async () => {
     const { modelId, row } = await openApplication('applied-never');
     await world.applied(modelId, null, null);
     await leave(row);
@@ -104,7 +104,7 @@ onResourceServers('commands that their process did not end', (open) => {
     expect((await world.readBinding(modelId)).json.state).toBe('unbound');
   });
 
-  test('a write that was edited over before it was recorded still becomes a revision, from its row', async () => {
+  test('a write that was edited before it was recorded becomes a revision from its row', async () => {
     const { id } = await world.createPolicy('edited-over');
     const row = await replaceOf(world.client, id);
     await leave({ ...row, accepted: { uid: row.uid, generation: 2 } });
@@ -117,7 +117,7 @@ onResourceServers('commands that their process did not end', (open) => {
       { op: 'replace', path: '/spec/description', value: 'by hand' },
     ]);
     expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded' });
-    const revisions = await until('both are recorded', async () => {
+    const revisions = await until('both versions are recorded', async () => {
       const { items } = await client.list<PolicyRevision>(kinds.policyRevision, {
         labelSelector: `portcullis.dev/policy-id=${id}`,
       });
@@ -141,7 +141,7 @@ test.skipIf(missingPostgres !== undefined)(
     const sent = world.api.command('POST', list, { name: 'last', definition: definitionOf('last') });
     await held.reached();
     const code = replica?.end();
-    await until('it takes nothing more', async () => {
+    await until('the replica refuses connections', async () => {
       const looked = await fetch(`${replica?.ready['admin']}/readyz`).catch(() => undefined);
       return looked?.status !== 200;
     });
@@ -151,7 +151,7 @@ test.skipIf(missingPostgres !== undefined)(
   },
 );
 
-/** Keeps the rows of new commands from being written until they are let go. */
+/** Blocks the rows of new commands until they are released. */
 async function holdCommands({ database, connect }: TestDatabase) {
   const locked = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
@@ -164,7 +164,7 @@ async function holdCommands({ database, connect }: TestDatabase) {
   holding.catch(locked.reject);
   await locked.promise;
   return {
-    /** Waits until one is about to be written. */
+    /** Waits until a row is about to be written. */
     reached: () =>
       until('a command has begun', async () => {
         const waiting = await database.sql`

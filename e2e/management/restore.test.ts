@@ -18,11 +18,11 @@ onResourceServers('operations whose resource was restored', (open) => {
 
   const id = (object: Resource): string => String(object.metadata.labels?.[idLabel]);
 
-  /** Removes an object and brings it back from a backup, while no replica of the API runs. */
+  /** Deletes an object and restores it from a backup while no replica of the API runs. */
   async function restore(kind: Kind, object: Stored<Resource>, backup: Resource): Promise<void> {
     const { name, uid } = object.metadata;
     await world.client.delete(kind, name, { uid });
-    await until('it is gone', async () => (await world.client.get(kind, name)) === undefined);
+    await until('the object is deleted', async () => (await world.client.get(kind, name)) === undefined);
     const { spec } = backup;
     const metadata = { name, labels: { [idLabel]: id(backup) } };
     await world.client.create(kind, { apiVersion, kind: kind.kind, metadata, spec });
@@ -35,7 +35,7 @@ onResourceServers('operations whose resource was restored', (open) => {
     world.attitude = 'pend';
     const accepted = await world.apply(modelId, policyId, 1);
     const { operationId } = accepted.json;
-    await until('it is pinned', async () => {
+    await until('the application is pinned', async () => {
       const { json } = await world.readBinding(modelId);
       return json.observation.reason === 'waiting_for_replicas';
     });
@@ -47,7 +47,7 @@ onResourceServers('operations whose resource was restored', (open) => {
 
   const endOf = (operationId: string) => untilFinal((path) => world.api.call(path), operationId);
 
-  test('an application that the backup does not hold ends lost_in_restore', async () => {
+  test('an application that is not in the restored backup ends as lost_in_restore', async () => {
     const { modelId, policyId, operationId, before, after } = await applyUnconfirmed('before-the-command');
     await restore(kinds.modelBinding, after, before);
     await world.api.startReplica(0);
@@ -57,20 +57,20 @@ onResourceServers('operations whose resource was restored', (open) => {
     expect((await world.applied(modelId, policyId, 1)).json.state).toBe('applied');
   });
 
-  test('an application that the backup holds is carried out, and its operation ends by it', async () => {
+  test('an application that is in the restored backup is applied and its operation succeeds', async () => {
     const { modelId, policyId, operationId, after } = await applyUnconfirmed('after-the-command');
     await restore(kinds.modelBinding, after, after);
     await world.api.startReplica(0);
     const end = await endOf(operationId);
     expect(end).toMatchObject({ state: 'succeeded', result: { modelId, policyId, policyRevision: 1 } });
-    const read = await until('it is applied', async () => {
+    const read = await until('the model is applied', async () => {
       const { json } = await world.readBinding(modelId);
       return json.state === 'applied' ? json : undefined;
     });
     expect([read.operationId, read.binding]).toMatchObject([operationId, { policyId, policyRevision: 1 }]);
   });
 
-  test('a version that the backup does not hold ends lost_in_restore, and the next PUT goes on from what is there', async () => {
+  test('a version that is not in the restored backup ends as lost_in_restore, and the next PUT follows the restored one', async () => {
     const { id: policyId } = await world.createPolicy('a-version');
     const name = `p-${policyId}`;
     const before = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);

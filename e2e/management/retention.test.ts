@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const often = { recoverEveryMs: 20 };
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('what a process leaves and what is kept'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('retention of commands'), () => {
   const operation = async ({ service }: OpenService, { operationId }: LeftCommand) =>
     (await callUrl(`${service.url}/api/v1/operations/${operationId}`, { token: null })).json;
 
@@ -20,7 +20,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what a process leaves
   const holdsOperation = async ({ database }: OpenService, { operationId }: LeftCommand): Promise<boolean> =>
     (await database.database.sql`select from management.operations where operation_id = ${operationId}`).length > 0;
 
-  test('a command of fifteen minutes is sent again, one of a millisecond more is not, and its key is free', async () => {
+  test('a command of exactly fifteen minutes is sent again, an older one is not and its key is free', async () => {
     await using open = await openService(often);
     const now = open.clock.date().getTime();
     const [young, old] = [leftCommand('young'), leftCommand('old')];
@@ -28,7 +28,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what a process leaves
     await insertCommand(rows, young, { subject, createdAt: new Date(now - 15 * minuteMs) });
     await insertCommand(rows, old, { subject, createdAt: new Date(now - 15 * minuteMs - 1) });
     const ended = (command: LeftCommand) =>
-      until('it has ended', async () => {
+      until('the operation has ended', async () => {
         const found = await operation(open, command);
         return found.state === 'succeeded' || found.state === 'failed' ? found : undefined;
       });
@@ -39,7 +39,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what a process leaves
     expect(await open.client.get(kinds.guardrailPolicy, `p-${young.policyId}`)).toBeDefined();
   });
 
-  test('keys are kept for seven days and ended operations for thirty; what is open stays', async () => {
+  test('keys are kept for seven days, ended operations for thirty, and open ones indefinitely', async () => {
     const rows = {
       key: leftCommand('kept'),
       oldKey: leftCommand('old-key'),
@@ -65,15 +65,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what a process leaves
     await insertCommand(database, rows.open, { subject, createdAt: ago(40 * dayMs), leasedUntil });
     const looks = async (): Promise<void> => {
       const before = open.clock.asked();
-      await until('a few rounds were made', () => open.clock.asked() >= before + 6);
+      await until('recovery ran a few times', () => open.clock.asked() >= before + 6);
     };
-    // The first round removed what was old at the start; the next time comes after an hour.
+    // The first run deleted expired rows; the next deletion is due after an hour.
     open.clock.advance(3_600_000 - 1);
     await looks();
     expect(await holdsKey(open, rows.oldKey)).toBe(true);
     open.clock.advance(1);
-    await until('the old key is gone', async () => !(await holdsKey(open, rows.oldKey)));
-    await until('the old operation is gone', async () => !(await holdsOperation(open, rows.oldOperation)));
+    await until('the old key is deleted', async () => !(await holdsKey(open, rows.oldKey)));
+    await until('the old operation is deleted', async () => !(await holdsOperation(open, rows.oldOperation)));
     expect(await holdsKey(open, rows.key)).toBe(true);
     for (const one of [rows.key, rows.oldKey, rows.operation]) expect(await holdsOperation(open, one)).toBe(true);
     expect([await holdsKey(open, rows.open), await holdsOperation(open, rows.open)]).toEqual([true, true]);
@@ -91,13 +91,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what a process leaves
     expect(anew.json.operationId).not.toBe(rows.oldKey.operationId);
   });
 
-  test('what is old is removed when a process starts', async () => {
+  test('expired keys are deleted when a process starts', async () => {
     await using open = await openService(often);
     const old = leftCommand('old');
     const createdAt = new Date(Date.now() - 8 * dayMs);
     await insertCommand(open.database.database, old, { subject, createdAt, state: 'succeeded' });
     expect(await holdsKey(open, old)).toBe(true);
     await using _next = await open.startAnother();
-    await until('the old key is gone', async () => !(await holdsKey(open, old)));
+    await until('the old key is deleted', async () => !(await holdsKey(open, old)));
   });
 });

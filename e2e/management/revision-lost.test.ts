@@ -28,7 +28,7 @@ async function descriptionsOf(client: KubeClient, policyId: string): Promise<rea
   return inOrder.map(({ spec }) => spec.description);
 }
 
-/** A write of the API, and an edit by hand over it that keeps its token. */
+/** A write of the API and a manual edit after it that keeps its token. */
 async function writeAndEditOver(client: KubeClient, policyId: string, spec: GuardrailPolicySpec): Promise<void> {
   const name = `p-${policyId}`;
   await client.patch<GuardrailPolicy>(kinds.guardrailPolicy, name, [{ op: 'replace', path: '/spec', value: spec }]);
@@ -36,8 +36,8 @@ async function writeAndEditOver(client: KubeClient, policyId: string, spec: Guar
   await client.patch<GuardrailPolicy>(kinds.guardrailPolicy, name, [edit]);
 }
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('a version that nobody recorded in time'), () => {
-  test('is waited for by the operator for sixty seconds; then its operation ends revision_lost', async () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('an unrecorded version'), () => {
+  test('the operator holds a later edit for sixty seconds; then the operation of the unrecorded write is revision_lost', async () => {
     expect(holdMs).toBe(60_000);
     await using parts = new AsyncDisposableStack();
     let aheadMs = 0;
@@ -66,16 +66,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a version that nobody
     await writeAndEditOver(client, id, row.spec);
     await leaveCommand(api, { ...row, accepted: { uid: row.uid, generation: row.generation + 1 } });
     opened.resolve();
-    await until('the operator waits for the API', async () => {
+    await until('the operator holds the later edit', async () => {
       const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`);
       return policy?.status?.conditions?.some(({ reason }) => reason === 'WaitingForRecord');
     });
     aheadMs = holdMs / 2;
     const before = looks;
-    await until('the operator has looked again', () => looks > before + 1);
+    await until('the operator reconciled again', () => looks > before + 1);
     expect(await descriptionsOf(client, id)).toEqual(['']);
     aheadMs = holdMs;
-    await until('the operator goes on', async () => (await descriptionsOf(client, id)).length === 2);
+    await until('the operator recorded the later edit', async () => (await descriptionsOf(client, id)).length === 2);
     expect(await descriptionsOf(client, id)).toEqual(['', 'by hand']);
     await api.startReplica(0);
     const end = await untilFinal((path) => api.call(path), row.operationId);
@@ -83,7 +83,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a version that nobody
     expect((await api.call(`${list}/${id}`)).json).toMatchObject({ revision: 2, description: 'by hand' });
   });
 
-  test('is waited for by the API for sixty seconds: reads show what is recorded, and a PUT comes later', async () => {
+  test('the API holds a later edit for sixty seconds: reads show the recorded version and a PUT is refused', async () => {
     await using open = await openService();
     const { client, clock, service } = open;
     const body = { name: 'held', definition: definitionOf('held') };
@@ -98,7 +98,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a version that nobody
     const path = `${list}/${id}`;
     const read = () => callUrl(`${service.url}${path}`, { token: null });
     const { spec } = await replaceOf(client, id);
-    // No row says what the operation of the token wrote.
+    // The row of the operation does not exist.
     await writeAndEditOver(client, id, spec);
     const held = await read();
     expect([held.status, held.json.revision, held.json.description]).toEqual([200, 1, '']);

@@ -13,20 +13,20 @@ export const issuer = 'http://issuer.test';
 export const audience = 'control-plane';
 export const administrator = 'root-admin';
 
-/** One or more replicas of the management API as processes, with a database and an issuer of their own. */
+/** Replicas of the management API as processes, with a separate database and issuer. */
 export type RunningManagement = AsyncDisposable & {
   readonly replicas: readonly RunningProcess[];
   readonly database: TestDatabase;
   readonly keyFile: string;
-  /** A valid token of a subject; that of the administrator when absent. */
+  /** A valid token of a subject, by default the administrator. */
   mint(options?: MintRequest): Promise<string>;
-  /** Calls a replica, the first when absent, as the administrator unless it says otherwise. */
+  /** Calls a replica, by default the first, as the administrator unless `token` is given. */
   call(path: string, options?: CallOptions & { readonly replica?: number }): Promise<Answer>;
-  /** A command with a key of its own; `headers` may give another one. */
+  /** A command with a new key, unless `headers` contains one. */
   command(method: 'POST' | 'PUT', path: string, body: unknown, options?: CommandOptions): Promise<Answer>;
   /** Waits for the end of the operation of a 202. */
   ended(accepted: Answer): Promise<OperationResource>;
-  /** Starts one more replica, or one in the place of an ended one; `change` is for its environment alone. */
+  /** Starts another replica, or replaces an ended one; `change` adds to its environment. */
   startReplica(at?: number, change?: Readonly<Record<string, string>>): Promise<RunningProcess>;
 };
 
@@ -48,19 +48,19 @@ export type CommandOptions = {
 export type ManagementOptions = {
   readonly apiUrl: string;
   readonly tokenFile: string;
-  /** Authorities of a server of TLS. */
+  /** Certificate authorities of the resource server. */
   readonly caFile?: string;
   readonly namespace?: string;
   readonly environmentDirectory: string;
-  /** The folder of run notes; pods are looked for when absent. */
+  /** The folder of process files; when absent gateway replicas are pods. */
   readonly runDirectory?: string;
   readonly replicas?: number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** A database server of the caller; one of its own when absent. */
+  /** A shared database server; a separate one when absent. */
   readonly databaseServer?: TestServer;
 };
 
-/** Where the API finds what an operator of standalone has in its data folder. */
+/** Settings of the API beside an operator of standalone with this data folder. */
 export function besidePlatform(data: string, apiUrl: string): ManagementOptions {
   return {
     apiUrl,
@@ -70,7 +70,7 @@ export function besidePlatform(data: string, apiUrl: string): ManagementOptions 
   };
 }
 
-/** A key that no other command has. */
+/** A new idempotency key. */
 export function newKey(): string {
   return `key-${uuid()}`;
 }

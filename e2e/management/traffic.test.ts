@@ -103,12 +103,15 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
 
   verifies(
     ['management:archive:keeps-protection', 'management:binding-scope:whole-model'],
-    'an applied policy guards every client of the model, and goes on after it was archived',
+    'an applied policy guards every client of the model, also after it was archived',
     async () => {
       const { id, modelId, binding } = await guardedModel('kept');
       appendFileSync(platform.status().clientKeyFile, 'a-second-client-key-of-enough-length second\n');
       const key = 'a-second-client-key-of-enough-length';
-      await until('the second client is known', async () => (await say('kept', 'hello', { key })).status === 200);
+      await until(
+        'the gateway accepts the second client',
+        async () => (await say('kept', 'hello', { key })).status === 200,
+      );
       for (const who of [platform.key, key]) {
         expect((await say('kept', `about ${denied}`, { key: who })).status).toBe(403);
         expect((await say('kept', `about ${denied}`, { key: who, stream: true })).status).toBe(403);
@@ -129,7 +132,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
 
   verifies(
     ['management:protection:complete-chat-answer'],
-    'nothing of an answer reaches the client before the whole of it was checked',
+    'no part of an answer reaches the client before the complete answer was checked',
     async () => {
       await guardedModel('whole');
       upstream.play({ kind: 'answer', content: `harmless beginning, then ${denied}` });
@@ -144,7 +147,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
 
   verifies(
     ['management:protection:unsupported-forms'],
-    'streams are judged under the profile that knows them and refused under the others; no read claims more',
+    'streams are checked under the current profile and refused under older ones, as the reads say',
     async () => {
       const { id, modelId } = await guardedModel('forms');
       expect((await say('forms', 'hello', { stream: true })).complete).toBe(true);
@@ -162,7 +165,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
 
   verifies(
     ['management:apply:readiness-checks', 'management:binding-state:failed-error'],
-    'what does not compile, or names a provider that does not answer, is saved and never applied',
+    'a policy that does not compile or whose provider does not answer is saved and never applied',
     async () => {
       const modelId = await act.createModel('readiness', model('readiness'));
       const sample = sampleDefinition();
@@ -217,7 +220,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
       const tested = await api.ended(await act.apply(modelId, id, 2));
       expect(tested).toMatchObject({ state: 'failed', error: { code: 'policy_tests_failed' } });
       expect((await say('readiness', `about ${denied}`)).status).toBe(200);
-      // The tests are those of their revision: the one before has none.
+      // Tests belong to their revision: the earlier one has none.
       expect((await act.applied(modelId, id, 1)).json.state).toBe('applied');
       expect((await say('readiness', `about ${denied}`)).status).toBe(403);
     },
@@ -225,7 +228,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
 
   verifies(
     ['management:definition-digest:not-bundle-digest', 'management:auth:retrieval-and-memory'],
-    'the digest of a definition is not that of the bundle; who holds the service token checks texts without this API',
+    'a definitionDigest is not accepted as a bundleDigest, and texts are checked without a management request',
     async () => {
       const { id, binding } = await guardedModel('digests');
       const { policy } = await act.readPolicy(id);
@@ -243,7 +246,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
 
   verifies(
     ['management:text-check:no-management-call'],
-    'texts are checked and models are guarded while the management API is away',
+    'texts are checked and models are guarded while the management API is stopped',
     async () => {
       await guardedModel('alone');
       for (const replica of api.replicas) await replica.end();

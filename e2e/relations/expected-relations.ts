@@ -1,9 +1,9 @@
-/** A fact as people write it: subject, relation, object. */
+/** A fact: subject, relation, object. */
 export type Fact = readonly [subject: string, relation: string, object: string];
 
 /**
- * Who has what by the letter of documents 2 and 3, for small sets of facts: written for itself, so that a mistake in
- * the model shows as a difference. Owners write, writers read, readers of a parent read its children and documents.
+ * The relations that follow from a small set of facts, written independently of the model, so that a mistake in the model
+ * shows as a difference. Owners write, writers read, readers of a parent read its children and documents.
  */
 export class ExpectedRelations {
   readonly #facts = new Map<string, Fact>();
