@@ -6,8 +6,14 @@ export function sharedName(runPid: number): string {
   return `run-${runPid}`;
 }
 
+/** Name of the one with simulated nodes. */
+export function sharedNodesName(runPid: number): string {
+  return `run-nodes-${runPid}`;
+}
+
 /** Global teardown: vitest calls it in its own process after the last test file. */
 export async function teardown(): Promise<void> {
-  const name = sharedName(process.pid);
-  if (readRecord(name) !== undefined) await takeDown(name);
+  for (const name of [sharedName(process.pid), sharedNodesName(process.pid)]) {
+    if (readRecord(name) !== undefined) await takeDown(name);
+  }
 }

@@ -1,14 +1,14 @@
 import { describe } from 'vitest';
 import { missingPostgres } from '#sql/testing/test-server';
 import { missingApiServer } from '../kube/open-api-server.ts';
-import { openClusterWorld } from './open-cluster-world.ts';
+import { openSharedClusterWorld } from './open-cluster-world.ts';
 import { type ManagementWorld, openWorld, type WorldOptions } from './open-world.ts';
 
 export type OpenWorld = (options?: WorldOptions) => Promise<ManagementWorld>;
 
 const places = [
   { name: "the operator's folder", missing: missingPostgres, open: openWorld },
-  { name: 'a real API server', missing: missingPostgres ?? missingApiServer, open: openClusterWorld },
+  { name: 'a real API server', missing: missingPostgres ?? missingApiServer, open: openSharedClusterWorld },
 ] as const;
 
 /** Runs a suite over each kind of resource server. If one is missing the suite is skipped and the title has the reason. */

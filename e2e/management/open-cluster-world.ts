@@ -4,6 +4,7 @@ import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import { type Attitude, startFakeReplica } from '../../operator/testing/fake-replica.ts';
 import { testProviders } from '../../operator/testing/start-test-operator.ts';
+import type { ApiServer } from '../kube/open-api-server.ts';
 import { makePod } from '../scale/gateway-pod.ts';
 import { openWorld as openScaleWorld } from '../scale/open-world.ts';
 import { startOperator } from '../scale/operator-process.ts';
@@ -12,9 +13,28 @@ import { actions } from './actions.ts';
 import { keepLooking } from './keep-looking.ts';
 import { besideCluster } from './open-busy-cluster.ts';
 import type { ManagementWorld, WorldOptions } from './open-world.ts';
+import { openSharedCluster } from './shared-cluster.ts';
 import { startManagement } from './start-management.ts';
 
 const replicaName = 'gateway-1';
+
+/** The same on the API server that the test files of one run share. */
+export async function openSharedClusterWorld(options: WorldOptions = {}): Promise<ClusterWorld> {
+  await using parts = new AsyncDisposableStack();
+  const server = parts.use(await openSharedCluster());
+  const world = parts.use(await openClusterWorld({ ...options, server }));
+  const owned = parts.move();
+  return {
+    ...world,
+    get attitude() {
+      return world.attitude;
+    },
+    set attitude(next) {
+      world.attitude = next;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
 
 export type ClusterWorld = ManagementWorld & {
   /** Of an administrator of the cluster. */
@@ -25,10 +45,14 @@ export type ClusterWorld = ManagementWorld & {
 /**
  * Over a real API server, with a real operator whose workloads are Deployments on simulated nodes. The one gateway
  * replica is a pod there whose reports the test controls.
+ * @param options.server a shared API server with simulated nodes; without it a new one is started and can be restarted
  */
-export async function openClusterWorld(options: WorldOptions = {}): Promise<ClusterWorld> {
+export async function openClusterWorld(
+  options: WorldOptions & { readonly server?: ApiServer } = {},
+): Promise<ClusterWorld> {
   await using parts = new AsyncDisposableStack();
-  const cluster = parts.use(await openScaleWorld());
+  const { server: given, ...rest } = options;
+  const cluster = parts.use(await openScaleWorld(given === undefined ? {} : { server: given }));
   const { client, folder, server } = cluster;
   await writeFile(join(folder, 'environment', 'providers.yaml'), testProviders);
   const [beside] = await Promise.all([
@@ -43,7 +67,7 @@ export async function openClusterWorld(options: WorldOptions = {}): Promise<Clus
   let attitude: Attitude = 'take';
   const replica = await startFakeReplica({ client, data: folder }, replicaName);
   parts.use(keepLooking(client, replica, () => attitude));
-  const api = parts.use(await startManagement({ ...beside, ...options }));
+  const api = parts.use(await startManagement({ ...beside, ...rest }));
   const owned = parts.move();
   return {
     client,
