@@ -102,6 +102,26 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
   });
 
   verifies(
+    ['management:binding-state:to-applied', 'management:binding-state:applied', 'management:binding-state:pending'],
+    'with a real runtime and gateway a binding reads pending until it is confirmed, and applied guards at once',
+    async () => {
+      const { id } = await act.createPolicy('confirmed-policy', sampleDefinition());
+      const modelId = await act.createModel('confirmed', model('confirmed'));
+      await until('the model is unbound', async () => (await act.readBinding(modelId)).json.state === 'unbound');
+      expect((await act.apply(modelId, id, 1)).status).toBe(202);
+      const states: string[] = [];
+      await until('the model is applied', async () => {
+        states.push((await act.readBinding(modelId)).json.state);
+        return states.at(-1) === 'applied';
+      });
+      expect((await say('confirmed', `about ${denied}`)).status).toBe(403);
+      expect((await say('confirmed', 'hello')).status).toBe(200);
+      expect(states[0]).toBe('pending');
+      expect(states.filter((state) => state !== 'pending')).toEqual(['applied']);
+    },
+  );
+
+  verifies(
     ['management:archive:keeps-protection', 'management:binding-scope:whole-model'],
     'an applied policy guards every client of the model, also after it was archived',
     async () => {
