@@ -4,7 +4,7 @@ import type { MadeStream } from './make-stream.ts';
 export type Received = { readonly status: number; readonly text: string };
 
 /** The result of a stream for its client. */
-export type StreamVerdict =
+type StreamVerdict =
   | { readonly kind: 'good' }
   /** A clean stream that was stopped by a rule. */
   | { readonly kind: 'false_stop' }

@@ -13,14 +13,14 @@ import { type MadeStream, makeStream, type StreamKind } from './make-stream.ts';
 import { allPhrases } from './phrases.ts';
 import { tokens } from './token-words.ts';
 
-export type StreamingRun = {
+type StreamingRun = {
   /** Streams in all: eight of ten hold a phrase, one is clean, one is clean but for cuts of words. */
   readonly streams: number;
   readonly seed: number;
   readonly say: (progress: string) => void;
 };
 
-export type StreamingReport = {
+type StreamingReport = {
   readonly forbidden: number;
   readonly clean: number;
   readonly tokens: number;

@@ -2,7 +2,7 @@ import type { Clock } from '#kit/time/clock';
 import { openRuntimeAddress, type RuntimeAddress } from './runtime-address.ts';
 
 /** The runtime processes that a client has called, each with its own connection pool and limit. */
-export type AddressBook = {
+type AddressBook = {
   /** The origin with the fewest calls in flight, without `except`; undefined when no other one exists. */
   pick(origins: readonly string[], except: string | undefined): RuntimeAddress | undefined;
   /** Waits for calls in flight. */

@@ -13,7 +13,7 @@ export const clientFailures = {
   mask_mismatch: 'The mask of the runtime has another count, order or role of messages than the request.',
 } as const satisfies Record<string, string>;
 
-export type ClientFailureCode = keyof typeof clientFailures;
+type ClientFailureCode = keyof typeof clientFailures;
 /** Why a check has no decision: a code of the runtime or of the check client. */
 export type CheckFailure = CheckErrorCode | ClientFailureCode;
 

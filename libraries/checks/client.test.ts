@@ -37,7 +37,7 @@ const hello = [said('hello')];
 const check = (messages = hello) => client.check(targetOf([runtime.origin]), 'request', messages);
 const reset: Behaviour = (socket) => socket.resetAndDestroy();
 
-describe('what is sent', () => {
+describe('a check that is sent', () => {
   verifies(
     ['client:prepare:policy-fixed', 'guardrail:headers:context-from-trusted-configuration'],
     'context headers come from the target alone, and are the same for both attempts',

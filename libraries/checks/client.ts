@@ -9,12 +9,12 @@ import { createAddressBook } from './address-book.ts';
 import { type CheckFailure, type CheckOutcome, failedCheck } from './check-outcome.ts';
 import { type CheckTarget, checkBody, checkHeaders } from './check-target.ts';
 import { readFailure, readResult } from './read-result.ts';
-import type { Attempt, CheckCall } from './runtime-address.ts';
+import type { CallAttempt, CheckCall } from './runtime-address.ts';
 
 export type { CheckFailure, CheckOutcome } from './check-outcome.ts';
 export type { CheckTarget } from './check-target.ts';
 
-export type CheckClientOptions = {
+type CheckClientOptions = {
   /** Token file of the runtimes; its first line is sent. */
   readonly tokenFile: TokenFile;
   /** Milliseconds that a check may take beyond the deadlineMs of its policy; 500 when absent. */
@@ -62,7 +62,7 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
     body: Buffer,
     mode: ResponseMode,
     parent: AbortSignal | undefined,
-  ): Promise<Attempt | CheckFailure> {
+  ): Promise<CallAttempt | CheckFailure> {
     if (parent?.aborted) return 'aborted';
     const token = readToken(tokenFile);
     if (token === undefined) return 'no_token';
@@ -117,7 +117,7 @@ function sentence(code: CheckFailure): { code: CheckFailure; message: string } {
   return { code, message: failedCheck(code).message };
 }
 
-function unanswered(attempt: Exclude<Attempt, { kind: 'answer' }>): CheckFailure {
+function unanswered(attempt: Exclude<CallAttempt, { kind: 'answer' }>): CheckFailure {
   switch (attempt.kind) {
     case 'too_long':
       return 'invalid_answer';
@@ -127,7 +127,7 @@ function unanswered(attempt: Exclude<Attempt, { kind: 'answer' }>): CheckFailure
   }
 }
 
-function mayTryAgain(attempt: Attempt): boolean {
+function mayTryAgain(attempt: CallAttempt): boolean {
   if (attempt.kind === 'lost') return true;
   return (
     attempt.kind === 'answer' &&

@@ -2,7 +2,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 
 /** The whole answer of a runtime, or how the attempt failed. Only a `lost` one may be retried. */
-export type Attempt =
+export type CallAttempt =
   | { readonly kind: 'answer'; readonly status: number; readonly bytes: Buffer }
   /** The answer is longer than any answer of the contract. */
   | { readonly kind: 'too_long' }
@@ -29,7 +29,7 @@ export type RuntimeAddress = AsyncDisposable & {
    * One call, without redirects and without a retry.
    * Rejects with the reason of the signal when that is aborted first, also while it waits for a free connection.
    */
-  call(call: CheckCall, signal: AbortSignal): Promise<Attempt>;
+  call(call: CheckCall, signal: AbortSignal): Promise<CallAttempt>;
 };
 
 /** Undici's codes for a connection that was lost before or during an answer. */
@@ -70,10 +70,10 @@ export function openRuntimeAddress(origin: string, maxInFlight: number, now: () 
  * Sends one call and collects its answer with undici's `dispatch`: checks are small and frequent, and the stream that the
  * other methods create for an answer costs more than the answer.
  */
-function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Attempt> {
+function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<CallAttempt> {
   signal.throwIfAborted();
   const { path, headers, body, maxAnswerBytes } = call;
-  const { promise, resolve, reject } = Promise.withResolvers<Attempt>();
+  const { promise, resolve, reject } = Promise.withResolvers<CallAttempt>();
   const parts: Buffer[] = [];
   let length = 0;
   let status: number | undefined;
@@ -83,7 +83,7 @@ function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Atte
     reject(signal.reason);
     sending?.abort(signal.reason);
   }
-  function settle(outcome: Attempt): void {
+  function settle(outcome: CallAttempt): void {
     signal.removeEventListener('abort', onAbort);
     resolve(outcome);
   }

@@ -8,7 +8,7 @@ export const embeddingsRequestSchema = z.looseObject({
   encoding_format: z.enum(['float', 'base64']).nullish(),
   dimensions: z.int().min(1).max(4_096).nullish(),
 });
-export type EmbeddingsRequest = z.infer<typeof embeddingsRequestSchema>;
+type EmbeddingsRequest = z.infer<typeof embeddingsRequestSchema>;
 
 const defaultDimensions = 256;
 
@@ -32,7 +32,7 @@ export function embeddingsOf(request: EmbeddingsRequest) {
  * A unit vector that depends on the text alone: each word adds to places that its hash names, so that texts with
  * words in common are near to each other.
  */
-export function embeddingOf(text: string, dimensions: number): Float32Array {
+function embeddingOf(text: string, dimensions: number): Float32Array {
   const sums = new Float64Array(dimensions);
   for (const word of wordsOf(text.trim())) {
     const hash = createHash('sha256').update(word.trim().toLowerCase()).digest();

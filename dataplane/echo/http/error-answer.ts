@@ -10,7 +10,7 @@ const faults = {
   method_not_allowed: { status: 405, message: 'The path exists, the method does not.' },
 } as const;
 
-export type EchoFault = keyof typeof faults;
+type EchoFault = keyof typeof faults;
 
 export function sendFault(outgoing: ServerResponse, fault: EchoFault): void {
   const { status, message } = faults[fault];

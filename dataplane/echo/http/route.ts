@@ -5,7 +5,7 @@ const routes = {
   '/v1/models': 'GET',
 } as const;
 
-export type EchoRoute = keyof typeof routes | 'not_found' | 'method_not_allowed';
+type EchoRoute = keyof typeof routes | 'not_found' | 'method_not_allowed';
 
 export function routeOf(method: string | undefined, target: string | undefined): EchoRoute {
   const path = target?.split('?', 1)[0] ?? '';

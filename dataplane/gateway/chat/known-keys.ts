@@ -72,7 +72,7 @@ export const messageKeys: ReadonlySet<string> = new Set([
 /** Members of a part of a message's content that hold the content; a part has the one that its `type` names. */
 export const partContentKeys: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'input_audio', 'file']);
 
-/** Members that any part may have: what it is, and how a provider caches it. */
+/** Members that any part may have: its type, and markers for the cache of a provider. */
 const partServiceKeys = ['type', 'cache_control', 'prompt_cache_breakpoint'] as const;
 
 export const partKeys: ReadonlySet<string> = new Set([...partContentKeys, ...partServiceKeys]);

@@ -24,7 +24,7 @@ const keptOfChoice: ReadonlySet<string> = new Set(['index', 'finish_reason']);
 const keptOfMessage: ReadonlySet<string> = new Set(['role', 'tool_calls', 'function_call', 'images']);
 
 /** The texts of an answer after a mask; undefined where the answer had none. */
-export type CleanedTexts = { readonly content: string | undefined; readonly refusal: string | undefined };
+type CleanedTexts = { readonly content: string | undefined; readonly refusal: string | undefined };
 
 /**
  * The answer with its texts cleaned (`gateway:output:mask-non-stream`). Members that are kept are copied byte for byte.

@@ -5,7 +5,7 @@ import { accept, type ParseResult, type RequestRefusal, refuse } from './parse-r
 import { readMessage } from './read-message.ts';
 
 /** The forms of request that a guarded route allows. */
-export type ChatRules = {
+type ChatRules = {
   readonly textOnly: boolean;
   readonly streaming: boolean;
   readonly extraKeys: ReadonlySet<string>;

@@ -4,7 +4,7 @@ import { findForeignKey, messageKeys, partContentKeys, partKeys } from './known-
 import { accept, type ParseResult, refuse } from './parse-result.ts';
 
 /** The contents of messages that a profile and a binding allow. */
-export type MessageRules = {
+type MessageRules = {
   /** The two older profiles: text only, no tools. */
   readonly textOnly: boolean;
   readonly extraKeys: ReadonlySet<string>;

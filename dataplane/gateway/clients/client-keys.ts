@@ -13,7 +13,7 @@ export type ClientKeys = {
 export const openToAll: ClientKeys = { admits: () => true };
 
 /** The file of client keys cannot be used at startup. The message names the file, never its content. */
-export class ClientKeysError extends Error {
+class ClientKeysError extends Error {
   readonly code: 'unreadable' | 'empty';
 
   constructor(code: 'unreadable' | 'empty', path: string, cause?: unknown) {

@@ -18,7 +18,7 @@ const embeddings: GatewayOperation = { name: 'embeddings', run: createEmbedding 
 const models: GatewayOperation = { name: 'models', run: listModels };
 
 /** Bytes of path and query; a longer one is answered with 414. */
-export const maxPathBytes = 8_192;
+const maxPathBytes = 8_192;
 
 /** The routes for clients of models. Answers go to Node's own response, because only that one reports back-pressure. */
 export function createApp(gateway: Gateway): Hono<Env> {

@@ -1,5 +1,5 @@
 /** Bytes that one request has taken; disposing gives all of them back. */
-export type TakenBytes = Disposable & {
+type TakenBytes = Disposable & {
   /** Takes so many more; false, and nothing is taken, when the budget has too few left. */
   take(bytes: number): boolean;
 };

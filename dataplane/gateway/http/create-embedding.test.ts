@@ -87,7 +87,7 @@ test.each([
   ['an error beside data', '{"object":"list","data":[],"error":{"message":"the provider says"}}'],
   ['a chat answer', '{"choices":[{"index":0,"message":{"role":"assistant","content":"the provider says"}}]}'],
   ['text', '"the provider says"'],
-  ['what is not JSON', 'the provider says'],
+  ['text that is not JSON', 'the provider says'],
 ])('%s of a provider is not passed on', async (_, body) => {
   world.upstream.play({ kind: 'raw', body, contentType: 'application/json' });
   const answer = await embed('fine');

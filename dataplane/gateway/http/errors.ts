@@ -110,7 +110,7 @@ export const clientErrors = {
   internal: { status: 500, type: 'internal_error', message: 'The gateway failed because of an internal error.' },
 } as const satisfies Record<ClientErrorCode, Entry>;
 
-export type ErrorAnswer = {
+type ErrorAnswer = {
   readonly status: number;
   /** Whether `x-should-retry: false` tells the official clients not to retry; without it they retry 408, 429 and 5xx. */
   readonly final: boolean;

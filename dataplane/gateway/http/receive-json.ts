@@ -10,7 +10,7 @@ export const maxRequestBytes = 20 * 1_048_576;
 /** Timeout for a body, milliseconds; a slower one is answered with request_timeout. */
 export const maxBodyMs = 60_000;
 
-export type ReceivedBody =
+type ReceivedBody =
   | { readonly ok: true; readonly bytes: Buffer }
   | { readonly ok: false; readonly code: ClientErrorCode };
 

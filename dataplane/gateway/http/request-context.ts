@@ -35,7 +35,7 @@ export type Gateway = {
 };
 
 /** The check that decided a request: `none` when it ended without a decision of a check. */
-export type DecisionStage = 'none' | 'request' | 'response';
+type DecisionStage = 'none' | 'request' | 'response';
 
 /** The result of an operation. A `streamed` answer has been sent already. */
 export type OperationResult =

@@ -9,7 +9,7 @@ import { callProvider } from './call-provider.ts';
 import { beginFrames } from './frame-sink.ts';
 import type { OperationResult, RequestContext } from './request-context.ts';
 
-export type StreamedCall = {
+type StreamedCall = {
   readonly path: string;
   readonly body: Uint8Array;
   /** Whether the input was masked. */

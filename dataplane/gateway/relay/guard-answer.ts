@@ -5,7 +5,7 @@ import { type ChatAnswer, readChatAnswer } from '../chat/read-chat-answer.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
 
 /** The result for a whole answer. */
-export type AnswerVerdict =
+type AnswerVerdict =
   | { readonly kind: 'pass' | 'mask'; readonly bytes: Uint8Array }
   | { readonly kind: 'stop'; readonly error: ClientError; readonly stage: 'none' | 'response' };
 

@@ -6,7 +6,7 @@ import { maskEdits } from '../chat/rewrite-body.ts';
 import { type ClientError, plainError } from './client-error.ts';
 
 /** The result for a request: forward it as it is, with these edits, or not at all. */
-export type InputVerdict =
+type InputVerdict =
   | { readonly kind: 'pass' }
   | { readonly kind: 'mask'; readonly edits: readonly Edit[] }
   | { readonly kind: 'stop'; readonly error: ClientError };

@@ -2,7 +2,7 @@ import { withTimeout } from '#kit/concurrency/abort';
 import { type ClientError, plainError } from './client-error.ts';
 
 /** Reasons that end a request before its answer is complete. */
-export type InterruptionCause = 'client_gone' | 'too_long' | 'shutting_down';
+type InterruptionCause = 'client_gone' | 'too_long' | 'shutting_down';
 
 /** The reason of the signal of an interrupted request. */
 export class Interruption extends Error {

@@ -4,7 +4,7 @@ import type { GuardStep, StreamStop, WindowVerdict } from '../stream/stream-guar
 import { type ClientError, plainError } from './client-error.ts';
 
 /** The guard of a stream, or the relay of a stream of an unguarded model. */
-export type StreamMachine = {
+type StreamMachine = {
   receive(bytes: Uint8Array): void;
   close(): void;
   judged?(judgement: WindowVerdict): void;
@@ -14,11 +14,11 @@ export type StreamMachine = {
 /** Where frames go. `write` resolves when more may be written; it rejects with the reason of the signal. */
 export type FrameSink = { write(bytes: Uint8Array, signal: AbortSignal): Promise<void> };
 
-export type StreamEnd =
+type StreamEnd =
   | { readonly kind: 'finished' }
   | { readonly kind: 'stopped'; readonly error: ClientError; readonly stage: 'response' | 'none' };
 
-export type RelayOptions = {
+type RelayOptions = {
   readonly body: Readable;
   readonly machine: StreamMachine;
   readonly sink: FrameSink;

@@ -3,7 +3,7 @@ import type { UsedWorkload } from '../routes/pin-routes.ts';
 import { routeFormats } from '../routes/read-route.ts';
 import type { TableState } from '../routes/route-table.ts';
 
-export type ReportFacts = {
+type ReportFacts = {
   readonly gateway: string;
   readonly bootId: string;
   readonly ready: boolean;

@@ -16,7 +16,7 @@ const debounceMs = 50;
 const restPerWrite = 2;
 const longestRestMs = 1_000;
 
-export type ReportWriter = AsyncDisposable & {
+type ReportWriter = AsyncDisposable & {
   /** The content of the report may have changed; `routeChanged`: the watch delivered a change of a route. */
   changed(routeChanged: boolean): void;
   /** Resolves when a report that says `ready` has been written. */

@@ -25,7 +25,7 @@ const unreachedCodes: ReadonlySet<string> = new Set([
   'stage_timeout',
 ]);
 
-export type FollowOptions = {
+type FollowOptions = {
   readonly gateway: string;
   readonly table: RouteTable;
   readonly openSource: OpenRouteSource;
@@ -38,7 +38,7 @@ export type FollowOptions = {
   readonly waits?: { readonly firstMs: number; readonly maxMs: number };
 };
 
-export type FollowedRoutes = AsyncDisposable & {
+type FollowedRoutes = AsyncDisposable & {
   /** Resolves when the first complete list of routes has been loaded. */
   readonly complete: Promise<void>;
   throughVersion(): string;

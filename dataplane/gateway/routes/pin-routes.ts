@@ -6,9 +6,7 @@ export type UsedWorkload = { readonly workload: string; readonly generationId: s
 /** The route of one request, held until its last window was checked; releasing it twice has no effect. */
 export type RoutePin = Disposable & { readonly route: TakenRoute };
 
-export type PinResult =
-  | { readonly kind: 'pinned'; readonly pin: RoutePin }
-  | Exclude<Lookup, { readonly kind: 'route' }>;
+type PinResult = { readonly kind: 'pinned'; readonly pin: RoutePin } | Exclude<Lookup, { readonly kind: 'route' }>;
 
 /** Pins routes for requests and counts the workloads in use, so that none is stopped under a request in flight. */
 export type RoutePins = {

@@ -27,8 +27,8 @@ export type Lookup =
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'unknown' };
 
-export type RouteVersion = { readonly route: string; readonly uid: string; readonly version: string };
-export type RejectedVersion = RouteVersion & { readonly reason: string };
+type RouteVersion = { readonly route: string; readonly uid: string; readonly version: string };
+type RejectedVersion = RouteVersion & { readonly reason: string };
 
 /** Served routes, and the newest versions that are pending or rejected. */
 export type TableState = {

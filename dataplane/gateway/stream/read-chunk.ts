@@ -6,7 +6,7 @@ import { isDisguised } from '../chat/fold-key.ts';
  * `overtakes`: the frame has neither text nor a finish reason, so that a client reads the same answer when it receives
  * the frame before held text: a delta of a tool call or of reasoning.
  */
-export type StreamChunk =
+type StreamChunk =
   | { readonly kind: 'done' }
   | { readonly kind: 'chunk'; readonly content: string; readonly refusal: string; readonly overtakes: boolean }
   | { readonly kind: 'invalid' };

@@ -47,7 +47,7 @@ type PendingCheck = { readonly channel: TextChannel; readonly window: TextWindow
  * Content and refusal are separate texts, each with its own windows. A frame leaves, in order, when both texts are
  * released up to its end. When more than `waitingBytes` of frames without text wait behind held text, that text is
  * checked early and they leave before it. So every frame leaves after all text in front of it has passed a check, and
- * text leaves only up to 255 bytes before the end of what was checked.
+ * text leaves only up to 255 bytes before the end of the checked text.
  * Events are read one at a time, so the result does not depend on how the bytes were cut.
  */
 export class StreamGuard {

@@ -1,6 +1,6 @@
 import { StreamGuard, type StreamStop, type WindowVerdict } from '../stream/stream-guard.ts';
 
-export type GuardRun = {
+type GuardRun = {
   readonly emitted: string;
   /** What had been emitted when the guard wanted more bytes than there were. */
   readonly beforeEnd: string;

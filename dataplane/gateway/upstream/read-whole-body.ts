@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-export type WholeBody =
+type WholeBody =
   | { readonly ok: true; readonly bytes: Buffer }
   | { readonly ok: false; readonly fault: 'too_large' | 'refused' | 'broken' };
 

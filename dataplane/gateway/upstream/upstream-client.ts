@@ -37,7 +37,7 @@ export type UpstreamClient = AsyncDisposable & {
   call(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer>;
 };
 
-export type UpstreamOptions = {
+type UpstreamOptions = {
   /**
    * The file of a credential by its name.
    * @throws TokenFileError when it cannot be used

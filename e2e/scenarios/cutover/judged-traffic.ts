@@ -22,7 +22,7 @@ export type TrafficReport = {
   readonly mixed: readonly string[];
 };
 
-export type JudgedTraffic = {
+type JudgedTraffic = {
   /** Requests that ended. */
   readonly requests: () => number;
   /** Requests that failed so far. */

@@ -6,13 +6,13 @@ import { until } from '../../support/until.ts';
 import { outlived, startJudgedTraffic, type TrafficReport, untilServed } from './judged-traffic.ts';
 import { markedDefinition } from './marked-policy.ts';
 
-export type CutoverOptions = {
+type CutoverOptions = {
   readonly applications: number;
   readonly gateways: number;
   readonly say: (progress: string) => void;
 };
 
-export type CutoverReport = TrafficReport & { readonly applications: number; readonly outlived: number };
+type CutoverReport = TrafficReport & { readonly applications: number; readonly outlived: number };
 
 const alias = 'cutover';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ChatResult, chatCall } from '../../support/chat-call.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
-import { type Place, runtimeFaults } from './runtime-faults.ts';
+import { type CheckPlace, runtimeFaults } from './runtime-faults.ts';
 
 /** Long enough for several windows; no two places of it look alike. */
 const answer = Array.from({ length: 500 }, (_, index) => `leaked-${String(index).padStart(3, '0')}`).join(' ');
@@ -35,7 +35,7 @@ function expectFailed(result: ChatResult, code: string): void {
 /** Failures that a retry may not meet again: official clients retry them. */
 const retriedCodes = ['policy_unavailable', 'overloaded', 'stage_timeout', 'network', 'timeout'];
 
-const at = (place: Place) => runtimeFaults.filter(({ places }) => places === undefined || places.includes(place));
+const at = (place: CheckPlace) => runtimeFaults.filter(({ places }) => places === undefined || places.includes(place));
 
 describe('the check of the input', () => {
   test.each(at('input'))('$name in the check of the input: nothing reaches the provider', async ({ fault, code }) => {

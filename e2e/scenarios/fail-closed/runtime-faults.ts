@@ -1,15 +1,15 @@
 import type { Answer, Fault } from '../../support/chaos-proxy.ts';
 
 /** The check of a call that has the fault. */
-export type Place = 'input' | 'output' | 'stream';
+export type CheckPlace = 'input' | 'output' | 'stream';
 
 /** A fault between gateway and runtime, and the code that the client must get. */
-export type RuntimeFault = {
+type RuntimeFault = {
   readonly name: string;
-  readonly fault: (place: Place) => Fault;
+  readonly fault: (place: CheckPlace) => Fault;
   readonly code: string;
   /** The checks to which the fault applies; all when absent. */
-  readonly places?: readonly Place[];
+  readonly places?: readonly CheckPlace[];
 };
 
 const json = { 'content-type': 'application/json' };
@@ -26,12 +26,12 @@ function errorBody(code: string): string {
 type Message = { readonly role: string; readonly content: string };
 
 /** A mask of these messages, in the shape that belongs to the place. */
-function maskOf(place: Place, messages: readonly Message[]): Answer {
+function maskOf(place: CheckPlace, messages: readonly Message[]): Answer {
   const body = place === 'input' ? { messages } : { choices: messages.map((message) => ({ message })) };
   return { status: 200, headers: json, body: JSON.stringify({ action: { body, reason: 'content_redacted' } }) };
 }
 
-function maskWith(messages: (place: Place) => readonly Message[]): (place: Place) => Fault {
+function maskWith(messages: (place: CheckPlace) => readonly Message[]): (place: CheckPlace) => Fault {
   return (place) => ({ kind: 'rewrite', rewrite: () => maskOf(place, messages(place)) });
 }
 
@@ -39,7 +39,7 @@ const system = { role: 'system', content: 'Be brief.' };
 const user = { role: 'user', content: 'Hello.' };
 const assistant = { role: 'assistant', content: 'Hello.' };
 /** The messages that a check in this place really carries. */
-const carried = (place: Place): readonly Message[] => (place === 'input' ? [system, user] : [assistant]);
+const carried = (place: CheckPlace): readonly Message[] => (place === 'input' ? [system, user] : [assistant]);
 
 export const runtimeFaults: readonly RuntimeFault[] = [
   { name: 'HTTP 500 with a pass inside', fault: answerWith(pass, 500), code: 'unexpected_status' },

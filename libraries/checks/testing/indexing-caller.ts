@@ -2,7 +2,7 @@ import type { CheckClient, CheckTarget } from '../client.ts';
 import { type FieldsOutcome, guardFields } from '../guard-fields.ts';
 
 /** A document of a service: texts to check, and members that are not sent to the runtime. */
-export type CallersDocument = {
+type CallersDocument = {
   readonly id: string;
   readonly accessList: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { denyText } from '#contracts/checks';
 
 /** One check as it came over the wire. */
-export type ReceivedCheck = {
+type ReceivedCheck = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
