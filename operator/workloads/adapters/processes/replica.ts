@@ -3,7 +3,7 @@ import type { Semaphore } from '#kit/concurrency/semaphore';
 import { createBackoff } from '#kit/time/backoff';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
-import { becomesReady, type Child, startChild } from './child.ts';
+import { becomesReady, type RuntimeProcess, startRuntimeProcess } from './runtime-process.ts';
 import { terminationReason } from './termination-reason.ts';
 
 /**
@@ -58,7 +58,7 @@ export function startReplica(options: ReplicaOptions): Replica {
   let port = portOf(address);
   let ready = false;
   let problem: string | undefined;
-  let child: Child | undefined;
+  let child: RuntimeProcess | undefined;
 
   function change(next: { readonly ready: boolean; readonly problem: string | undefined }): void {
     if (next.ready === ready && next.problem === problem) return;
@@ -87,13 +87,18 @@ export function startReplica(options: ReplicaOptions): Replica {
     return terminationReason(end, { message: options.messageFile, log: options.logFile });
   }
 
-  async function begin(): Promise<Child | string> {
+  async function begin(): Promise<RuntimeProcess | string> {
     const release = await options.starts.acquire(signal).catch(() => undefined);
     if (release === undefined) return 'shut down before it started';
     try {
       await rm(options.messageFile, { force: true });
       const { executable, file, env, logFile } = options;
-      child = startChild({ executable, file, log: logFile, env: { ...env, PORTCULLIS_LISTEN: `127.0.0.1:${port}` } });
+      child = startRuntimeProcess({
+        executable,
+        file,
+        log: logFile,
+        env: { ...env, PORTCULLIS_LISTEN: `127.0.0.1:${port}` },
+      });
       options.onStart(child.pid);
       if (signal.aborted) child.terminate();
       await listens(child);
@@ -105,7 +110,7 @@ export function startReplica(options: ReplicaOptions): Replica {
     }
   }
 
-  async function listens(started: Child): Promise<void> {
+  async function listens(started: RuntimeProcess): Promise<void> {
     const origin = await started.listening;
     if (origin === undefined) {
       // Another process may hold the port: the next start takes a free one, and the route is written again.

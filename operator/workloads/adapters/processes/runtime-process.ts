@@ -17,7 +17,7 @@ const longestLookMs = 500;
 const readyLineSchema = z.looseObject({ listening: z.url({ protocol: /^http$/ }) });
 
 /** A started process of the runtime. */
-export type Child = {
+export type RuntimeProcess = {
   /** 0 if the process could not be started. */
   readonly pid: number;
   /** Resolves with the exit code or signal. */
@@ -28,7 +28,7 @@ export type Child = {
   kill(): void;
 };
 
-export type ChildCommand = {
+export type RuntimeCommand = {
   readonly executable: string;
   readonly file: string;
   readonly env: Readonly<NodeJS.ProcessEnv>;
@@ -36,7 +36,7 @@ export type ChildCommand = {
 };
 
 /** Starts a process that exits with this one, when its standard input ends. */
-export function startChild({ executable, file, env, log }: ChildCommand): Child {
+export function startRuntimeProcess({ executable, file, env, log }: RuntimeCommand): RuntimeProcess {
   putAside(log);
   const descriptor = openSync(log, 'a', 0o600);
   try {
