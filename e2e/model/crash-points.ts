@@ -72,7 +72,7 @@ async function settle(time: VirtualTime, installation: Installation): Promise<re
     await time.advance(2_000);
     installation.calm();
     if (installation.watchman.broken.length > 0) return installation.watchman.broken;
-    left = [...unsettled(installation), ...(installation.leader() === undefined ? ['nobody leads'] : [])];
+    left = [...unsettled(installation), ...(installation.leader() === undefined ? ['no operator leads'] : [])];
     if (left.length === 0) return [];
   }
   return left;

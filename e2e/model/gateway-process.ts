@@ -59,7 +59,7 @@ export function startGatewayProcess(network: Network, name: string, options: Gat
     await time.delay(5 + 20 * time.random());
     await life.awake();
     const workload = URL.parse(target.addresses[0] ?? '')?.hostname.split('.')[0] ?? '';
-    if (!nodes.serves(workload)) return { ok: false, code: 'network', message: 'nobody answers' };
+    if (!nodes.serves(workload)) return { ok: false, code: 'network', message: 'no answer' };
     if ((contradictions.get(name)?.until ?? 0) > clock.now()) {
       return { ok: false, code: 'policy_unavailable', message: 'another digest' };
     }

@@ -31,7 +31,7 @@ type World = {
   readonly isOperator: (writer: string) => boolean;
 };
 
-/** A replica that has been ready for so long has seen what it must see, whatever the network does. */
+/** A replica that has been ready for this long has seen every route, even on a faulty network. */
 const knownAfterMs = 90_000;
 
 /** Holds every write and every request to what docs/design/applications-and-routes.md promises, at the moment at which it happens. */
@@ -57,7 +57,7 @@ export function createWatchman(world: World): Watchman {
   const bindingOf = (name: string): Stored<ModelBinding> | undefined =>
     api.get(kinds.modelBinding, name) as Stored<ModelBinding> | undefined;
 
-  /** The newest leader wrote the object: whoever led before it writes there no more. */
+  /** After a write of the newest leader, earlier leaders write the object no more. */
   function lookAtWriter({ kind, writer, before, after }: Change): void {
     const subject = after ?? before;
     if (!world.isOperator(writer) || kind.kind === builtinKinds.lease.kind || subject === undefined) return;
@@ -137,7 +137,7 @@ export function createWatchman(world: World): Watchman {
     expect(known === undefined || known === pins, `${name}: generation ${spec.generationId} was ${known}, is ${pins}`);
     generations.set(spec.generationId, pins);
     const wanted = asked.get(spec.binding.uid) ?? new Set();
-    expect(wanted.has(applicationOf(spec)), `${name} pins ${applicationOf(spec)}, which nobody asked for`);
+    expect(wanted.has(applicationOf(spec)), `${name} pins ${applicationOf(spec)}, which no binding asked for`);
     const isNew = (before as GatewayRoute | undefined)?.spec.generationId !== spec.generationId;
     if (isNew && spec.guardrail.mode === 'Policy') lookAtPin(name, spec, spec.guardrail);
   }
@@ -230,12 +230,12 @@ export function createWatchman(world: World): Watchman {
       lookAtWriter(change);
       looks[change.kind.kind]?.(change);
     },
-    surprised: (controller) => expect(false, `the controller ${controller} met an error that nobody expected`),
+    surprised: (controller) => expect(false, `the controller ${controller} met an unexpected error`),
     traffic: {
       admitted(replica, spec) {
         requests += 1;
         const wanted = asked.get(spec.binding.uid) ?? new Set();
-        expect(wanted.has(applicationOf(spec)), `${replica} serves ${applicationOf(spec)}, which nobody asked for`);
+        expect(wanted.has(applicationOf(spec)), `${replica} serves ${applicationOf(spec)}, which no binding asked for`);
       },
       judged(replica, { guardrail, workload = '', alias }) {
         if (guardrail.mode === 'None') return;

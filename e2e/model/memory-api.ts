@@ -217,5 +217,5 @@ function createBuiltin(object: KubeObject, held: StoredObject | undefined, kind:
   return { act: 'put', object: { ...made, spec: made.spec } };
 }
 
-/** All kinds that a simulated cluster holds of ours. */
+/** The Portcullis kinds of a simulated cluster. */
 export const ownKinds: readonly Kind[] = Object.values(kinds);

@@ -36,7 +36,7 @@ const { providers } = providersFileSchema.parse({
 });
 export const quietLogger = createLogger({ service: 'model', level: 'error', destination: { write: () => undefined } });
 
-/** Stands between an operator and its client, so that a test can show what is noticed. */
+/** Wraps the client of an operator, so that a test can plant a defect. */
 export type Sabotage = (client: KubeClient) => KubeClient;
 
 export type OperatorProcess = {
@@ -47,7 +47,7 @@ export type OperatorProcess = {
   end(): Promise<void>;
 };
 
-/** A meter that keeps nothing but what nobody expected. */
+/** A meter that keeps unexpected errors only. */
 function meterOf(onSurprise: (controller: string) => void): ReconcileMeter {
   return {
     finished: () => undefined,

@@ -85,7 +85,7 @@ async function settle(
   while (time.clock.now() < end) {
     await time.advance(lookEveryMs);
     if (installation.watchman.broken.length > 0) return installation.watchman.broken;
-    left = [...missing(), ...(installation.leader() === undefined ? ['nobody leads'] : [])];
+    left = [...missing(), ...(installation.leader() === undefined ? ['no operator leads'] : [])];
     if (left.length === 0) return [];
   }
   return left.map((sentence) => `in the end: ${sentence}`);

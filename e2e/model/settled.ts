@@ -56,7 +56,7 @@ export function unsettled(installation: Seen): readonly string[] {
   for (const { metadata, spec } of routes) {
     expect(
       bindings.some((one) => one.metadata.uid === spec.binding.uid),
-      `the route ${metadata.name} belongs to nobody`,
+      `the route ${metadata.name} has no binding`,
     );
     for (const gateway of installation.gateways()) {
       const serving = gateway.serving();

@@ -43,7 +43,7 @@ export type Network = {
   readonly cuts: Set<() => void>;
 };
 
-/** A watch that its server did not end is given up this long after it should have been. */
+/** A watch that its server did not end is closed after this time beyond its timeout. */
 const halfOpenMs = 5_000;
 const quietKinds: readonly string[] = ['Lease', 'Event'];
 
@@ -60,7 +60,7 @@ export function createUnreliableClient(network: Network, life: Life, death?: Dea
 
   /** How a request is not done at all. */
   function refusal(): KubeError | undefined {
-    if (clock.now() < weather.outageUntil) return new KubeError('network', 'nobody answers');
+    if (clock.now() < weather.outageUntil) return new KubeError('network', 'no answer');
     if (random() < weather.loss) return new KubeError('network', 'the request was lost');
     if (random() >= weather.refusals) return undefined;
     if (random() < 0.4)

@@ -97,7 +97,7 @@ export function startVirtualTime(seed: number): VirtualTime {
       timers.pop();
       if (next.isOver) continue;
       still = next.at > now ? 0 : still + 1;
-      if (still > maxStill) throw new Error('the simulation goes on without any time passing');
+      if (still > maxStill) throw new Error('the simulation runs without any time passing');
       now = Math.max(now, next.at);
       next.run();
       await settled();

@@ -2,7 +2,7 @@
 export type Holdings = {
   /** Holds the bundle until the holding is disposed; several may hold one. */
   hold(digest: string): Disposable;
-  /** From now on everything that is held, or comes to be held, counts as touched. */
+  /** From now on everything that is held, now or later, counts as touched. */
   beginSweep(): void;
   /** Whether the bundle was held at any time since the sweep began: it may be needed by what the sweep did not see. */
   isTouched(digest: string): boolean;

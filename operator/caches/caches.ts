@@ -36,7 +36,7 @@ export type Listeners = { readonly [N in CacheName]: Listener<N> };
 
 export type Caches = AsyncDisposable & {
   readonly stores: Stores;
-  /** Who is told of changes from now on; what the stores hold already is there to be looked at. */
+  /** Sets the listeners of later changes. */
   connect(listeners: Listeners): void;
   /** Resolves when every kind was listed and delivered. */
   readonly synced: Promise<void>;
@@ -75,7 +75,7 @@ export function startCaches(options: {
     }
   }
 
-  /** As long as nobody is connected, the stores alone take the changes: who connects looks at what they hold. */
+  /** Without listeners only the stores are updated; a listener that connects reads the stores first. */
   function tell<N extends CacheName>(name: N, ...change: Parameters<Listener<N>>): void {
     const listener = listeners?.[name] as Listener<N> | undefined;
     listener?.(...change);
@@ -103,7 +103,7 @@ export function startCaches(options: {
       leaving: ({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : ['true']),
     },
     (name, current, previous) => {
-      // Nobody asks for the removal of its route any more.
+      // The removal of its route is not needed any more.
       if (current === undefined) removals.delete(name);
       tell('bindings', name, current, previous);
     },

@@ -11,7 +11,7 @@ export type Recording =
   /** This revision stands for the generation. */
   | { readonly kind: 'stands'; readonly head: RevisionHead }
   | { readonly kind: 'create'; readonly number: number }
-  /** A write of the management API is still to be recorded, by whoever holds its body. */
+  /** An earlier write of the management API must be recorded first. */
   | { readonly kind: 'hold' };
 
 /** How long a recorder waits for the management API to record its own write (docs/design/revisions.md). */

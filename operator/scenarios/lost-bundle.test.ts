@@ -62,7 +62,7 @@ test('one that no workload names goes, also where the first look at it fails', a
   let looks = 0;
   const sweep: typeof bundles.sweep = async (listNeeded) => {
     looks += 1;
-    if (looks === 1) throw new KubeError('network', 'nobody answers');
+    if (looks === 1) throw new KubeError('network', 'no answer');
     await bundles.sweep(listNeeded);
   };
   await platform.restart({}, { ...overrides(), bundles: { ...bundles, sweep } });

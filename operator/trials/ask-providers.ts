@@ -10,7 +10,7 @@ import {
 } from '#contracts/policy';
 import type { BundleCheck, Judge } from '../bundles/ports.ts';
 
-/** The text that providers are asked about; it is ours and says what it is for. */
+/** The text of the check that providers must answer. It names its purpose. */
 const question = 'This is a test of the connection. Please answer it.';
 
 const stages: readonly Stage[] = ['request', 'response'];

@@ -43,7 +43,7 @@ export function createTriggers(options: {
   const addAll = (queue: keyof Queues, objects: readonly AnyObject[]): void => {
     for (const { metadata } of objects) queues[queue].add(metadata.name);
   };
-  /** A binding, who holds the alias that it asks for, and so on: where they form a circle, one of them breaks it. */
+  /** A binding, the holder of the alias that it asks for, and so on: they may form a circle that one of them breaks. */
   const chain = (binding: Stored<ModelBinding> | undefined): void => {
     const seen = new Set<string>();
     let next = binding;
@@ -60,7 +60,7 @@ export function createTriggers(options: {
   const policiesOfId = (id: string | undefined): void => {
     if (id !== undefined) addAll('policies', stores.policies.by('id', id));
   };
-  /** A reference that went away, or an outcome, may be what the deletion of a policy waits for. */
+  /** The deletion of a policy may have waited for this reference or outcome. */
   const release = (policies: readonly (Stored<CachedPolicy> | undefined)[]): void => {
     addAll(
       'policies',
@@ -73,7 +73,7 @@ export function createTriggers(options: {
 
   return {
     async everything() {
-      // Before any binding: the pass over it sees what a report said until then. Meanwhile a route may change or go.
+      // Before any binding. Meanwhile a route may change or be deleted.
       await inTurns(stores.routes.list(), ({ metadata: { name } }) =>
         unconfirmed.changed(name, stores.routes.get(name)),
       );
@@ -86,12 +86,12 @@ export function createTriggers(options: {
           queues[queue].add(metadata.name, { priority: 'low' }),
         );
       }
-      // What a crash left behind.
+      // Bundles that a crash left behind.
       queues.bundles.add(allBundles, { priority: 'low' });
       lookAtWorkloads();
     },
     policies(name, current, previous) {
-      // A note of its own is looked at last, what somebody makes is not.
+      // A new policy has normal priority, a status write of the operator low priority.
       const otherwise = previous === undefined ? 'normal' : 'low';
       queues.policies.add(name, { priority: isEdit(current, previous) ? 'high' : otherwise });
       for (const id of [current, previous].map(idOf)) policiesOfId(id);
@@ -119,7 +119,7 @@ export function createTriggers(options: {
     },
     generations(name, current, previous) {
       queues.generations.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
-      // Whoever removed it: its bundle may not be needed any more.
+      // Its bundle may not be needed any more.
       if (current === undefined) queues.bundles.add(allBundles);
       addAll('bindings', stores.routes.by('workload', name));
       addAll('bindings', stores.bindings.by('workload', name));
@@ -144,7 +144,7 @@ export function createTriggers(options: {
           if (gateways.has(spec.gateway)) queues.bindings.add(metadata.name, { priority: 'low' });
         }
       } else {
-        // What began is brought to its end first: somebody waits for the outcome.
+        // Applications in progress come first: a user waits for the outcome.
         for (const binding of concerned) queues.bindings.add(binding, { priority: 'high' });
       }
       addAll('bindings', stores.bindings.by('leaving', 'true'));
@@ -168,7 +168,7 @@ export type Triggers = Listeners & {
   readonly served: (entry: string) => void;
 };
 
-/** There may be very many of them: watches, edits and the lease go on meanwhile. */
+/** Yields to the event loop, so that watches, edits and the lease are served meanwhile. */
 async function inTurns<T>(items: readonly T[], each: (item: T) => void): Promise<void> {
   let since = performance.now();
   for (const item of items) {
@@ -181,7 +181,7 @@ async function inTurns<T>(items: readonly T[], each: (item: T) => void): Promise
 
 type AnyObject = { readonly metadata: Stored<GuardrailPolicy>['metadata'] };
 
-/** Somebody edited the object while the operator was looking; the first list and its own writes can wait. */
+/** A user edited the object. The first list and the operator's own writes have a lower priority. */
 function isEdit(current: AnyObject | undefined, previous: AnyObject | undefined): boolean {
   return previous !== undefined && current?.metadata.generation !== previous.metadata.generation;
 }

@@ -18,12 +18,12 @@ export const bundlesSelector = [
   `app.kubernetes.io/managed-by=${labels['app.kubernetes.io/managed-by']}`,
 ].join(',');
 
-/** The name of the ConfigMap of a bundle: the same bundle is stored once, whoever needs it. */
+/** The name of the ConfigMap of a bundle: the same bundle is stored once. */
 export function bundleMapName(digest: string): string {
   return `portcullis-bundle-${digest.slice(0, 16)}`;
 }
 
-/** A bundle, which never changes; it belongs to nobody, for workloads share it. */
+/** A bundle, which never changes. It has no owner, because workloads share it. */
 export function makeBundleMap(digest: string, bytes: Buffer): ConfigMap {
   return {
     apiVersion: 'v1',

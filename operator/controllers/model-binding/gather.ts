@@ -38,7 +38,7 @@ export type BindingWorld = {
   readonly history: Pick<Caches, 'routesChangedAt' | 'removalOf'>;
 };
 
-/** One pass over a binding: the objects as they were last read or written, and what was found out. */
+/** One pass over a binding: the objects as last read or written, and facts found in this pass. */
 export type Pass = {
   readonly binding: Stored<ModelBinding>;
   readonly route: Stored<GatewayRoute> | undefined;

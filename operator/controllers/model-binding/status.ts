@@ -36,7 +36,7 @@ export function makeConditions(
   return [...conditions];
 }
 
-/** Without a route the record of the last one stays: what it pinned is restored, or still in use by a replica. */
+/** Without a route the record of the last one is kept, because it is restored or still in use by a replica. */
 function pinnedOf({ route, pinned }: Snapshot): Pick<ModelBindingStatus, 'pinned'> {
   if (route === undefined) return pinned === undefined ? {} : { pinned: pinned.record };
   return { pinned: pinnedRecord(route.spec) };

@@ -21,7 +21,7 @@ export type Standing =
       readonly kind: 'failed';
       readonly reason: FailureReason;
       readonly phase: 'references' | 'generation' | 'replicas';
-      /** Absent where only the outcome is remembered: the condition keeps what it says. */
+      /** Absent where only the outcome is known: the condition keeps its message. */
       readonly message: string | undefined;
     }
   | { readonly kind: 'leaving'; readonly message: string };

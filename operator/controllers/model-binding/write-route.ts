@@ -125,7 +125,7 @@ function leftAlias({ metadata, spec }: Stored<GatewayRoute>, alias: string): str
     : aliasKey(spec.gateway, spec.alias);
 }
 
-/** Binding and policy are still what was decided upon. */
+/** Confirms from live reads that binding and policy have not changed since the decision. */
 async function confirmDecision(client: KubeClient, pass: Pass, s: Snapshot, step: RouteWrite): Promise<void> {
   const { metadata, spec } = pass.binding;
   const binding = await client.get<ModelBinding>(kinds.modelBinding, metadata.name);

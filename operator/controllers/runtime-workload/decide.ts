@@ -2,13 +2,13 @@ import type { WorkloadProblemReason } from '../../workloads/ports.ts';
 import type { GenerationSnapshot } from './snapshot.ts';
 
 export type GenerationStep =
-  /** Somebody needs it again: the mark is taken back and the number of processes set. */
+  /** Needed again: removes the mark and sets the number of processes. */
   | { readonly kind: 'keep'; readonly replicas: number }
   | { readonly kind: 'mark' }
   /** Look once more, live, and delete it. */
   | { readonly kind: 'remove' }
   | { readonly kind: 'run' }
-  /** The bundle was removed by somebody: build it again. */
+  /** The stored bundle is gone: build it again. */
   | { readonly kind: 'restore_bundle' }
   | { readonly kind: 'settle'; readonly standing: GenerationStanding };
 
@@ -17,12 +17,12 @@ export type GenerationStanding =
   | { readonly kind: 'bundle_missing' }
   | { readonly kind: 'starting'; readonly message: string; readonly problem: WorkloadProblemReason | undefined }
   | { readonly kind: 'ready' }
-  /** Nobody asks for it any more; these still use it. */
+  /** Not needed any more; these replicas still use it. */
   | { readonly kind: 'in_use'; readonly by: readonly string[] };
 
 /**
  * The next step of a workload (docs/design/workloads.md). It is needed by routes and applications; what is not
- * needed drains until nobody uses it, is marked, and then goes.
+ * needed drains until no replica uses it, is marked, and is then deleted.
  */
 export function decideGeneration(s: GenerationSnapshot): GenerationStep {
   if (s.deleting) return settleRunning(s);
@@ -39,7 +39,7 @@ function keep(s: GenerationSnapshot): GenerationStep | undefined {
   return { kind: 'keep', replicas };
 }
 
-/** What runs does not read its bundle again; what is started does. */
+/** Running processes do not read the bundle again; new ones do. */
 function restore(s: GenerationSnapshot): GenerationStep | undefined {
   return s.runnable && s.bundle === 'lost' ? { kind: 'restore_bundle' } : undefined;
 }

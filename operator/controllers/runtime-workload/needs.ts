@@ -28,7 +28,7 @@ export type Needs = {
 /**
  * A workload is needed by every route that names it, by a route whose application is not confirmed yet for the one to
  * go back to, by every binding whose status names it as pinned or as being started, and by every policy that is served
- * directly, with what its address led to before.
+ * directly, including the previous targets of its address.
  * @param options.starting names of bindings and of served policies whose pass has asked for the workload; their status
  *   may not say so yet
  */

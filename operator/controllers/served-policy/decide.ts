@@ -11,11 +11,11 @@ const maxPrevious = 8;
 export type ServedSnapshot = ProgressSnapshot & {
   /** Absent: the entry is listed no more. */
   readonly entry: ServedPolicy | undefined;
-  /** What the address leads to; absent where there is none yet. */
+  /** The target of the address; absent before the first one. */
   readonly pin: ServedPin | undefined;
   /** The workload that the address leads to. */
   readonly pinned: WorkloadView | undefined;
-  /** Workloads of before that nobody uses any more. */
+  /** Previous workloads that no client uses any more. */
   readonly drained: readonly string[];
   /** Why this very application failed earlier. */
   readonly failure: string | undefined;
@@ -34,7 +34,7 @@ export type ServedStep =
   /** What the address leads to stays, apart from what drained. */
   | { readonly kind: 'settle'; readonly pin: ServedPin | undefined; readonly standing: ServedStanding };
 
-/** The next step of a policy that is served directly: its address moves only to what is ready and passed its tests. */
+/** The next step of a policy that is served directly: its address moves only to a workload that is ready and passed its tests. */
 export function decideServed(s: ServedSnapshot): ServedStep {
   const { entry, pin } = s;
   if (entry === undefined) return { kind: 'withdraw' };

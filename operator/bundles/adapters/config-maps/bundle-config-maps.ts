@@ -81,7 +81,7 @@ export function createBundleConfigMaps(options: BundleConfigMapsOptions): Bundle
     async sweep(listNeeded) {
       holdings.beginSweep();
       const needed = await listNeeded();
-      // A watch may be behind, and nobody looks again at what was not seen.
+      // A watch may be behind, and there is no later sweep for what it did not see.
       const { items } = await listAll<ConfigMap>(client, builtinKinds.configMapMetadata, {
         labelSelector: bundlesSelector,
       });

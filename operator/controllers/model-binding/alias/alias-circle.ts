@@ -6,14 +6,14 @@ export type AliasWorld = {
   holderOf(alias: string): string | undefined;
   /** Absent where the binding is not accepted, leaves, has no route or has what it asks for. */
   moverOf(name: string): Mover | undefined;
-  /** Who gets the alias when its holder leaves it and the binding of the second name stands aside. */
+  /** The owner of the alias after its holder left it and the binding of the second name released its own. */
   heirOf(alias: string, aside: string): string | undefined;
 };
 
 /**
- * The bindings that wait for each other's alias in a circle, of which this one has to stand aside: the one with the
- * smallest id. Empty where there is no such circle, another one stands aside, or somebody outside of the circle would
- * get an alias of it, so that nothing would be won.
+ * The bindings that wait for each other's alias in a circle, if this binding has the smallest id and must release its
+ * alias. Empty where there is no such circle, another binding must release its alias, or a binding outside of the circle
+ * would become the owner of one of its aliases.
  */
 export function circleToBreak(name: string, world: AliasWorld): readonly Mover[] {
   const circle = circleOf(name, world);
@@ -39,7 +39,7 @@ function circleOf(name: string, world: AliasWorld): readonly Mover[] {
 
 /**
  * Where the route of a binding goes whose alias belongs to another one: aside, so that a circle of bindings that wait
- * for each other can move, or from there back to where it came from, which nobody asks for any more.
+ * for each other can move, or from there back to where it came from, which no other binding asks for any more.
  */
 export type AliasMove =
   | { readonly kind: 'step_aside'; readonly circle: readonly Mover[] }

@@ -6,8 +6,8 @@ import { aliasKey } from '../../../caches/caches.ts';
 import type { Mover } from './alias-circle.ts';
 
 /**
- * Every one of the circle still holds its alias and asks for the next one's, from live reads: nobody gives up an alias
- * for others who have changed their minds.
+ * Every one of the circle still holds its alias and asks for the next one's, from live reads: a binding does not release its alias
+ * for others whose spec has changed.
  * @throws KubeError with the code of a lost race
  */
 export async function confirmCircle(client: Pick<KubeClient, 'get'>, circle: readonly Mover[]): Promise<void> {
@@ -21,6 +21,6 @@ export async function confirmCircle(client: Pick<KubeClient, 'get'>, circle: rea
       aliasKey(binding.spec.gateway, binding.spec.model.alias) === wants &&
       route?.spec.binding.id === id &&
       aliasKey(route.spec.gateway, route.spec.alias) === holds;
-    if (!stands) throw new KubeError('conflict', 'the bindings that wait for each other have changed');
+    if (!stands) throw new KubeError('conflict', 'the bindings that exchange aliases have changed');
   }
 }

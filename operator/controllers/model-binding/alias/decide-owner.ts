@@ -1,11 +1,11 @@
-/** Who may serve an alias, as far as the objects that everybody can read tell. */
+/** A binding that may own an alias. */
 export type Claimant = {
   readonly name: string;
   readonly id: string | undefined;
   readonly gateway: string;
   readonly alias: string;
   readonly deleting: boolean;
-  /** It gave up its alias, so that others could move, and has none now. */
+  /** It released its alias, so that others could exchange theirs, and has none now. */
   readonly aside: boolean;
 };
 
@@ -23,8 +23,8 @@ export type Ownership =
   | { readonly kind: 'id_conflict'; readonly owner: string };
 
 /**
- * One alias per gateway has one owner: who holds the route, else who stands aside for others, else the smallest id
- * label, else the first name (docs/design/applications-and-routes.md). One id belongs to one binding: to who holds the route of that id, else to the first name.
+ * One alias per gateway has one owner: the binding whose route holds it, else one that released its alias, else the smallest id
+ * label, else the first name (docs/design/applications-and-routes.md). An id belongs to the binding whose route carries it, else to the first name.
  */
 export function decideOwner(self: Claimant, others: readonly Claimant[], holders: readonly AliasHolder[]): Ownership {
   const idOwner = ownerOfId(self, others, holders);
