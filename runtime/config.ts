@@ -21,7 +21,7 @@ export type RuntimeConfig = {
   readonly terminationMessageFile: string | undefined;
 };
 
-/** Paths of secrets; the secrets themselves are read by who uses them, when they use them. */
+/** Paths of secrets; each secret is read at the time of its use. */
 export type RuntimeSecrets = { readonly tokenFile: string; readonly secretsDirectory: string | undefined };
 
 /**

@@ -62,7 +62,7 @@ const check = (
 const providers = providersAt('http://127.0.0.1:1');
 
 describe('a judgement', () => {
-  test('of a good bundle gives its digest, its canonical form, warnings and what can be streamed', async () => {
+  test('a judgement of a good bundle gives its digest, its canonical form, warnings and what can be streamed', async () => {
     const good = bundleOf([regex('any-byte', 'a\\Cb'), regex('anchored', '^x')]);
     const verdict = await judge(JSON.stringify(good, null, 2));
     expect(verdict).toMatchObject({
@@ -79,7 +79,7 @@ describe('a judgement', () => {
     ]);
   });
 
-  test('of a bad bundle names every problem and ends with 0', async () => {
+  test('a judgement of a bad bundle names every problem and ends with 0', async () => {
     const costly = await judge(bundleOf([regex('one', '(.{1,100}){1,9}Z'), stopList('two', ['x'])]));
     expect(costly.problems.map(({ code, policyId, stage, rule }) => ({ code, policyId, stage, rule }))).toEqual([
       { code: 'rule_too_costly', policyId: 'policy-a', stage: 'request', rule: 'one' },
@@ -100,7 +100,7 @@ describe('a judgement', () => {
     );
   });
 
-  test('of texts runs the local rules and names the rules that it did not run', async () => {
+  test('a judgement of texts runs the local rules and names the rules that it did not run', async () => {
     const rules = [
       stopList('words', ['forbidden']),
       masking(stopList('names', ['alice']), '[name]'),
@@ -131,7 +131,7 @@ describe('a judgement', () => {
     ]);
   });
 
-  test('of a mask that grows over the limit fails as the runtime would', async () => {
+  test('a judgement of a mask that grows over the limit fails as the runtime would', async () => {
     const limits = { ...defaultBundleLimits, maxBodyBytes: 256 };
     const verdict = await judge(bundleOf([masking(stopList('names', ['x']), 'y'.repeat(300))], [], { limits }), [
       check('grows', ['x']),
@@ -139,7 +139,7 @@ describe('a judgement', () => {
     expect(verdict.results).toMatchObject([{ decision: 'Failed', code: 'output_too_large' }]);
   });
 
-  test('asks providers where it is given their credentials', async () => {
+  test('judge.ts asks providers only when it is given the folder of their credentials', async () => {
     await using provider = await startProvider(deny);
     const folder = mkdtempSync(join(tmpdir(), 'portcullis-judge-'));
     try {
@@ -164,7 +164,7 @@ describe('a judgement', () => {
     }
   });
 
-  test('is the same each time', async () => {
+  test('judge.ts prints the same bytes each time', async () => {
     const subject = bundleOf(
       ['ignore.{0,40}previous', '\\b\\d{16}\\b', '(?i)pass(word|phrase)', '[а-яё]+@'].map((pattern, index) =>
         regex(`r${index}`, pattern),
@@ -174,7 +174,7 @@ describe('a judgement', () => {
     expect(two).toEqual(one);
   });
 
-  test('of something that is no job ends with 1 and says nothing of what it was', async () => {
+  test('judge.ts ends with 1 when its input is not a job, and repeats nothing of the input', async () => {
     for (const input of ['', 'marker', '{"bundle":"marker"}', '{"bundle":"x","checks":[],"marker":1}']) {
       const { code, stdout, stderr } = await run(input);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -6,7 +6,7 @@ import { judgeBundle } from './judgement/judge-bundle.ts';
 /**
  * Entry of a child process: reads one job from standard input, writes one verdict to standard output and ends with 0,
  * also where the bundle is refused (#contracts/judge). A job of another shape, or a failure, ends with 1 and a line on
- * standard error. Who starts it ends it when it does not return: no pattern can be interrupted from inside.
+ * standard error. The parent process kills it after a timeout: the engine cannot be interrupted from inside.
  */
 try {
   const job = judgeJobSchema.parse(JSON.parse(await text(process.stdin)));

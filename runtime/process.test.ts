@@ -58,7 +58,7 @@ describe('a runtime process', () => {
       'guardrail:isolation:no-database-read',
       'guardrail:isolation:no-cluster-read',
     ],
-    'loads its bundle at the start and answers with nothing else around it',
+    'a runtime process loads its bundle at start and needs no database, cluster or file afterwards',
     async () => {
       using folder = prepare(first);
       await using runtime = await start(folder);
@@ -80,7 +80,7 @@ describe('a runtime process', () => {
       'guardrail:generation:new-version-new-process',
       'guardrail:stateless:only-process-metrics',
     ],
-    'serves its bundle for its whole life; another one needs another process, whose counters start afresh',
+    'a runtime process serves its bundle for its whole life; another one needs another process, whose counters start afresh',
     async () => {
       using folder = prepare(first);
       await using runtime = await start(folder);
@@ -113,7 +113,7 @@ describe('a runtime process', () => {
 
   verifies(
     ['guardrail:auth:token-from-mounted-file'],
-    'takes both tokens of its file and follows a rotation without a restart',
+    'a runtime process accepts both tokens of its file and follows a rotation without a restart',
     async () => {
       using folder = prepare(first);
       await using runtime = await start(folder);
@@ -133,7 +133,7 @@ describe('a runtime process', () => {
     },
   );
 
-  test('told to end, answers what is in flight and ends with 0', async () => {
+  test('a runtime process that receives SIGTERM answers the checks in flight and exits with 0', async () => {
     const held: (() => void)[] = [];
     await using provider = await startProvider((response, asked) => held.push(() => allow(response, asked)));
     const slow = bundleOf([detector('slow')], [], { providers: providersAt(provider.url) });
@@ -159,7 +159,7 @@ describe('a runtime process', () => {
     expect(await ended).toBe(0);
   });
 
-  test('without its settings ends with a sentence for each of them', async () => {
+  test('a runtime process without its settings exits with one sentence for each missing setting', async () => {
     const started = startProcess({ file: 'runtime/main.ts', environment: { PORTCULLIS_LISTEN: 'nowhere' } });
     await expect(started).rejects.toThrow(/PORTCULLIS_LISTEN[\s\S]*PORTCULLIS_BUNDLE_FILE[\s\S]*PORTCULLIS_TOKEN_FILE/);
   });

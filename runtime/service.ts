@@ -15,9 +15,9 @@ import { type ServedBundle, serveBundle } from './http/runtime-service.ts';
 import { serve } from './http/serve.ts';
 import { createRuntimeMeters } from './metrics.ts';
 
-/** Questions of observe rules in flight in one process; what is over counts as an error of its rule. */
+/** Provider calls of observe rules in flight in one process; a further one counts as an error of its rule. */
 const observerCap = 64;
-/** Connections to one provider: every check and every question may hold one. */
+/** Connections to one provider: every check and every observer call may hold one. */
 const providerConnections = 512;
 /** How long a runtime whose bundle is refused answers 503 before it exits (docs/design/gates.md, Readiness). */
 const refusalMs = 10_000;
@@ -106,7 +106,7 @@ export async function createRuntime(
  */
 async function reportRefusal(error: unknown, path: string | undefined, logger: Logger): Promise<void> {
   const refusal = error instanceof BundleError ? error : undefined;
-  const reason = refusal?.message ?? 'the bundle cannot be loaded for a reason inside of the runtime';
+  const reason = refusal?.message ?? 'the bundle cannot be loaded for an internal reason';
   logger.error('bundle_refused', { code: refusal?.code ?? 'internal', reason });
   if (path === undefined) return;
   try {

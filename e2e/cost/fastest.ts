@@ -1,5 +1,5 @@
 /**
- * What the work takes in milliseconds, the fastest of the runs: what else the machine does only adds. The clock of the
+ * The time of the work in milliseconds, the fastest of the runs: other load on the machine can only add to it. The clock of the
  * machine, because the processor time of a thread is counted in ticks of milliseconds.
  */
 export function fastestMs(runs: number, work: (run: number) => void): number {

@@ -27,8 +27,8 @@ export type RefusedReport = {
 };
 
 /**
- * Every named pattern, or every known one, with both time-outs, in a rule that denies and in one that masks: what is
- * refused really is slow, and what is admitted is not.
+ * Every named pattern, or every known one, with both time-outs, in a rule that denies and in one that masks: refused
+ * patterns really are slow, and admitted ones are not.
  */
 export async function judgeRefused(
   { all, texts }: { readonly all: boolean; readonly texts: number },
@@ -40,7 +40,7 @@ export async function judgeRefused(
   const wrong: string[] = [];
   for (const pattern of patterns) {
     const { set, alone } = engineMs(pattern, texts);
-    say(`${pattern.pattern} took ${set.toFixed(0)} ms in a set, ${alone.toFixed(0)} ms by itself`);
+    say(`${pattern.pattern} took ${set.toFixed(0)} ms in a set, ${alone.toFixed(0)} ms alone`);
     for (const action of actions) {
       if (refusals.has(`${action} ${pattern.pattern}`)) {
         if (Math.max(set, alone) <= slowMs) wrong.push(`${pattern.pattern} is refused and not slow`);

@@ -37,7 +37,7 @@ export async function judgeSlowestSet(
   const rounds = { rounds: 7, roundMs: lengths[size] };
   const loop = await measureLoopDelay(bundle, bodyOf(slowest.text), rounds);
   const sorted = loop.rounds.map((round) => round.p99).toSorted((one, other) => one - other);
-  // In the small size other checks run on the machine: what they take is not ours.
+  // In the small size other checks run on the machine: their time would be counted.
   const p99 = sorted[size === 'full' ? sorted.length >> 1 : 0] ?? Number.POSITIVE_INFINITY;
   return { maxBodyBytes, timeoutMs, rules, search, loop, p99 };
 }

@@ -1,7 +1,7 @@
 import type { Automaton } from '../../runtime/rules/pattern/cost/determinize.ts';
 import { longWalk, seeded } from '../../runtime/rules/pattern/testing/long-walk.ts';
 
-/** Every printable character of ASCII and a character for every first byte of UTF-8, each by itself. */
+/** Every printable character of ASCII and one character for every first byte of UTF-8, each alone. */
 const everyByte = `${[
   ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(0x20 + index)),
   ...Array.from({ length: 30 }, (_, index) => String.fromCodePoint((index + 2) * 0x40)),

@@ -3,7 +3,7 @@ import { complement, type RuneSet, runeSet } from '../../runtime/rules/unicode/r
 import type { Random } from '../streaming/random.ts';
 import { characters } from './characters.ts';
 
-/** A part of a class or a class by itself. The set only serves to make texts that probably match. */
+/** A part of a class or a whole class. The set only serves to make texts that probably match. */
 export type ClassPart = { readonly source: string; readonly set: RuneSet };
 
 const posixNames = [

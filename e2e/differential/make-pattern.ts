@@ -14,7 +14,7 @@ const small = odd.filter(({ source }) => source.length < 100 && !/\{\d{3}/.test(
 export const rowNames: readonly string[] = [...plainRows, ...nestingRows].map(({ name }) => name);
 export const oddKinds: readonly string[] = Object.keys(oddForms);
 
-/** Every odd form and every row of the syntax by itself. */
+/** Every odd form and every row of the syntax alone. */
 export function eachAlone(random: Random): readonly MadePattern[] {
   const letter: Piece = { source: 'я', sample: () => 'я' };
   return [

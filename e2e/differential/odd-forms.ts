@@ -4,7 +4,7 @@ function forms({ raw }: { readonly raw: readonly string[] }): readonly string[] 
 }
 
 /**
- * Syntax of other engines, of npm re2 and of nobody. Most of it is refused; what RE2 reads as ordinary text is compared
+ * Syntax of other engines, of npm re2 and of no engine. Most of it is refused; what RE2 reads as ordinary text is compared
  * like any other pattern.
  */
 export const oddForms: Readonly<Record<string, readonly string[]>> = {

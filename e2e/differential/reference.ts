@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** One pattern and the texts that it is asked about. */
 export type Question = { readonly pattern: string; readonly caseSensitive: boolean; readonly texts: readonly string[] };
 
-/** What an engine says: whether it accepts the pattern and, for each text, `[start, end, start, end, …]` in bytes. */
+/** The result of an engine: whether it accepts the pattern and, for each text, `[start, end, start, end, …]` in bytes. */
 export type Verdict = { readonly accepted: boolean; readonly spans: readonly (readonly number[])[] };
 
 /** google-re2 in a Python process of its own. Questions may overlap; each gets its answers in order. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** What is done to one answer, as text of one character per byte; an empty text swallows it. */
+/** Changes one answer, given as text of one character per byte; an empty text swallows it. */
 export type Alteration = (answer: string) => string;
 
 export type AlteringProxy = AsyncDisposable & {
@@ -49,7 +49,7 @@ export async function startAlteringProxy(target: number): Promise<AlteringProxy>
   };
 }
 
-/** The answers that begin in a chunk, each altered by itself; the rest of one that began before stays as it is. */
+/** The answers that begin in a chunk, each altered separately; the rest of one that began before stays as it is. */
 function altered(chunk: Buffer, alteration: Alteration): Buffer {
   const parts = chunk.toString('latin1').split(/(?=HTTP\/1\.1 [1-5])/);
   return Buffer.from(parts.map((part) => (part.startsWith('HTTP/') ? alteration(part) : part)).join(''), 'latin1');

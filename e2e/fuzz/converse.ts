@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { type Answer, readAnswer } from './read-answer.ts';
 
-/** What came back for some requests. */
+/** The answers to some requests. */
 export type Reply = {
   readonly answers: readonly Answer[];
   /** The other side closed. */
   readonly ended: boolean;
   /** Patience was over. */
   readonly stuck: boolean;
-  /** Why the bytes behind the answers are none. */
+  /** Why the bytes behind the answers cannot be read as an answer. */
   readonly broken: string | undefined;
   /** Bytes that belong to no answer. */
   readonly rest: number;

@@ -5,7 +5,7 @@ import { readJson } from './reference-json.ts';
 import type { Expected, Told } from './reference-runtime.ts';
 import { denyText, isCode, statusOf } from './wire-contract.ts';
 
-/** What was found about one answer; `late` where the machine was too busy, which is a refusal like any other. */
+/** The verdict on one answer; `late` where the machine was too busy and the runtime refused for that reason. */
 export type Judgement =
   | { readonly kind: 'good' | 'late'; readonly told: Told }
   | { readonly kind: 'malformed_passed' | 'outside_contract'; readonly fault: string };
@@ -28,7 +28,7 @@ function shown({ status, headers, body }: Answer): string {
   return `${status} ${JSON.stringify(Object.fromEntries(headers))} ${body.toString('utf8').slice(0, 300)}`;
 }
 
-/** What an answer says, or undefined where it says it in a shape that the contract does not have. */
+/** The outcome that an answer states, or undefined where its shape is not of the contract. */
 function readTold(answer: Answer, expected: Expected): Told | undefined {
   const { status, headers, body } = answer;
   const media = headers.get('content-type') ?? '';
@@ -67,7 +67,7 @@ function hasExactly(value: Json, ...keys: readonly string[]): boolean {
   return Object.keys(value).length === keys.length && keys.every((key) => Object.hasOwn(value, key));
 }
 
-/** What may follow the meaning of a code: the rule that failed. */
+/** The optional end of a message: the rule that failed. */
 const causes = [
   '',
   ...fuzzBundle().policies.flatMap(({ request }) => request.baseline.map(({ id }) => ` Rule: ${id}.`)),

@@ -2,7 +2,7 @@ import { createRandom, type Random } from '../streaming/random.ts';
 import { type MadeRequest, makeRequest } from './make-request.ts';
 import { type Foretold, foretell } from './reference-runtime.ts';
 
-/** A request as it is sent, with what is due. */
+/** A request as sent, with the expected answer. */
 export type Sent = MadeRequest & { readonly foretold: Foretold };
 
 /** Requests that are sent together over one connection, in one to three writes. */

@@ -159,7 +159,7 @@ function replaceOne(text: string, pattern: RegExp, random: Random, replacement: 
 
 type Change = (text: string, random: Random) => string;
 
-/** Faults of JSON and of the shape of a check; some of them are none. */
+/** Faults of JSON and of the shape of a check; some of them are allowed. */
 const changes: readonly Change[] = [
   (text, random) => insert(text, placeAfter(text, /\{/g, random), `"${random.pick(keys)}":${random.pick(values)},`),
   (text, random) => replaceOne(text, /"(?:role|content)":"[^"\\]*"/g, random, (found) => `${found},${found}`),
@@ -212,7 +212,7 @@ const sequences = [
 /** More than a body may hold, than is read away of a refused one, and than any body may hold. */
 const fillers = [2_048, 65_600, 140_000] as const;
 
-/** Bytes changed without regard to what they mean: flipped, lost, added, moved, cut off. */
+/** Bytes changed without regard to their meaning: flipped, lost, added, moved, cut off. */
 export function changeBytes(before: Buffer, random: Random): Buffer {
   if (random.chance(1)) return Buffer.concat([before, Buffer.alloc(random.pick(fillers), random.pick(bytes))]);
   const at = random.below(before.length + 1);

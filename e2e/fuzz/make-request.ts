@@ -19,7 +19,7 @@ export type Draft = {
 export const mutationKinds = ['headers', 'bytes', 'json', 'framing'] as const;
 export type MutationKind = (typeof mutationKinds)[number];
 
-/** The bytes of a request with what was done to it; `none` for one that is as it should be. */
+/** The bytes of a request with the changes made to it; `none` for a correct one. */
 export type MadeRequest = { readonly kind: MutationKind | 'none'; readonly bytes: Buffer };
 
 /** Makes a request of the fuzzer's bundle and changes it in one to three places. */

@@ -65,7 +65,7 @@ test.each<[string, string, string]>([
   expect(foretold(text).expected.map((one) => one.told)).toEqual([[told]]);
 });
 
-test('the oracle knows what stands behind each other on a connection', () => {
+test('the oracle reads several requests on one connection in order', () => {
   const { expected, end } = foretold(`${good}${requestOf('{')}${good}`);
   expect(expected.map(({ told }) => told)).toEqual([['policy_pass'], ['invalid_json'], ['policy_pass']]);
   expect(end).toBe('open');
@@ -73,7 +73,7 @@ test('the oracle knows what stands behind each other on a connection', () => {
   expect(foretold(requestOf(bodyOf('x'), [...head, 'connection: close'])).end).toBe('closes');
 });
 
-test('a round is the same whenever it is made, and another for another seed', () => {
+test('one seed always makes the same round, and another seed another round', () => {
   const bytes = (seed: number, round: number): string =>
     Buffer.concat(makeBatches(seed, round, digest).flatMap(({ pieces }) => pieces)).toString('hex');
   const rounds = Array.from({ length: 50 }, (_, round) => bytes(5, round));
@@ -90,7 +90,7 @@ function report(change: Partial<Tally> = {}, more: Partial<FuzzReport> = {}): Fu
   return { tally, connections: 10, crashed: false, memory: { before: 100, after: 110 }, ...more };
 }
 
-test('the figure holds only where all of it holds', () => {
+test('the fuzz figure holds only when each of its parts holds', () => {
   const bounds = { requests: 1_000, growth: 1.1 };
   const problems = (change: Partial<Tally>, more?: Partial<FuzzReport>) =>
     verdictOf(report(change, more), bounds).length;

@@ -49,7 +49,7 @@ function part(from: string | RegExp, to: string): Alteration {
   return (answer) => answer.replace(from, to);
 }
 
-test('nothing is found at a runtime that is as it should be', async () => {
+test('the fuzzer finds nothing in a correct runtime', async () => {
   const tally = await fuzz((answer) => answer, longest);
   expect(tally.examples).toEqual([]);
   expect(verdictOf({ tally, crashed: false, memory: undefined, connections: 1 }, { requests, growth: 1.1 })).toEqual(
@@ -110,7 +110,7 @@ test.each<[string, Alteration]>([
   expect(tally.examples[0]).toMatch(/^round \d+: /);
 });
 
-test('a runtime that has time for nothing is no runtime without findings', async () => {
+test('a runtime that answers overloaded to everything does not count as correct', async () => {
   const late = answerOf(
     503,
     `{"code":"stage_timeout","message":"The stage took longer than its deadline.",${traceId}}`,
@@ -121,7 +121,7 @@ test('a runtime that has time for nothing is no runtime without findings', async
   expect(problems).toEqual(['too many refused for time']);
 });
 
-test('a process that ends under the requests is a crash', async () => {
+test('a process that exits during the requests is reported as a crash', async () => {
   using own = temporaryFolder();
   const started = await startFuzzedRuntime(own.path);
   await using victim = started.runtime;

@@ -6,7 +6,7 @@ export type Answer = {
   readonly body: Buffer;
 };
 
-/** What the bytes of a connection hold next. */
+/** The next thing in the bytes of a connection. */
 export type AnswerReading =
   | { readonly kind: 'answer'; readonly answer: Answer; readonly rest: Buffer }
   /** `100 Continue`, which is no answer. */

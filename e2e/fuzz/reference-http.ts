@@ -13,7 +13,7 @@ export type HttpRequest = {
   readonly closes: boolean;
 };
 
-/** What the bytes of a connection hold next. */
+/** The next thing in the bytes of a connection. */
 export type Reading =
   /** A whole request. */
   | { readonly kind: 'request'; readonly request: HttpRequest; readonly body: Buffer; readonly next: number }

@@ -6,10 +6,10 @@ import { type Code, contextHeaders, pages, profile } from './wire-contract.ts';
 /** A code of the contract, a reason of a result, a page that is no check, or no answer at all. */
 export type Told = Code | 'policy_pass' | 'policy_denied' | 'content_redacted' | 'page' | 'closed';
 
-/** What may be answered to one request. */
+/** The answers that are allowed for one request. */
 export type Expected = {
   readonly told: readonly Told[];
-  /** Whether the request is one that nobody may act on: HTTP or JSON that is broken. */
+  /** Whether the request is broken HTTP or JSON, so that no implementation may act on it. */
   readonly malformed: boolean;
   /** Whether it may be refused before its turn: behind others it then stays without an answer, and so does what follows. */
   readonly unreadable: boolean;
@@ -60,7 +60,7 @@ const fault = (...told: readonly Told[]): Expected => ({
 function answerToBroken(reading: Exclude<Reading, { kind: 'nothing' | 'request' }>, digest: string): Expected {
   switch (reading.kind) {
     case 'malformed':
-      // Whether the answer to a broken HEAD has a body depends on what is broken.
+      // Whether the answer to a broken HEAD has a body depends on the fault.
       return reading.head ? fault('invalid_json', 'closed') : fault('invalid_json');
     case 'unfinished':
       return fault('invalid_json', 'closed');
@@ -78,7 +78,7 @@ function answerToBroken(reading: Exclude<Reading, { kind: 'nothing' | 'request' 
 
 const checks = new Set(['/request', '/response']);
 
-/** The path of a target, normalized as RFC 3986, section 6.2.2, allows; undefined where the target is none. */
+/** The path of a target, normalized as RFC 3986, section 6.2.2, allows; undefined for an invalid target. */
 function pathOf(target: string): string | undefined {
   const path = target.replace(/^https?:\/\/(?:[\w:]+@)?[\w\-.~%]+(?::[0-9]*)?(?=[/?])/i, '').replace(/\?.*$/, '');
   if (!path.startsWith('/') || path.includes('#')) return undefined;
@@ -167,7 +167,7 @@ function certainAnswer(request: HttpRequest, body: Buffer, digest: string): Expe
   return { ...common, ...decide(messages, stage, stops), malformed: false };
 }
 
-/** A body that nobody wants is not read to its end where it is more than 64 KiB, of no declared length or not begun. */
+/** The body of a refused request is not drained when it exceeds 64 KiB, declares no length or has not begun. */
 function mayLeaveBody(request: HttpRequest): boolean {
   const endless = valuesOf(request, 'transfer-encoding').length > 0 || valuesOf(request, 'expect').length > 0;
   return endless || (request.declared ?? 0) > 65_536;

@@ -1,4 +1,4 @@
-// Usage: node e2e/fuzz/replay.ts SEED ROUND: sends one round of the fuzzer again and prints what was sent and answered.
+// Usage: node e2e/fuzz/replay.ts SEED ROUND: sends one round of the fuzzer again and prints requests and answers.
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openConversation } from './converse.ts';
 import { makeBatches } from './make-batches.ts';

@@ -5,13 +5,13 @@ import { type MutationKind, mutationKinds } from './make-request.ts';
 import type { Answer } from './read-answer.ts';
 import type { Expected } from './reference-runtime.ts';
 
-/** What was found so far. */
+/** Results so far. */
 export type Tally = {
   /** Mutated requests that were judged, by kind. */
   readonly judged: Record<MutationKind, number>;
   /** How often each code, reason and way to end was told. */
   readonly told: Map<string, number>;
-  /** Judged requests that nobody may act on. */
+  /** Judged requests that are broken HTTP or JSON. */
   malformed: number;
   malformedPassed: number;
   outsideContract: number;
@@ -35,11 +35,11 @@ export function judgedOf({ judged }: Tally): number {
   return mutationKinds.reduce((sum, kind) => sum + judged[kind], 0);
 }
 
-/** One request of a batch with what is due, and its place among all that the batch holds. */
+/** One request of a batch with its expected answer and its place in the batch. */
 type Due = { readonly batch: Batch; readonly sent: Sent; readonly expected: Expected; readonly index: number };
 
 /**
- * Judges what came back for some requests that were sent together. What was sent after an answer that announced the end
+ * Judges the answers to some requests that were sent together. What was sent after an answer that announced the end
  * of the connection, or is broken behind others, may stay without an answer and counts for nothing.
  */
 export function judgeReply(tally: Tally, batch: Batch, reply: Reply): void {
@@ -112,7 +112,7 @@ function judgeSilence(tally: Tally, { batch, sent, expected, index }: Due, reply
     if (expected.malformed) tally.malformed += 1;
     countRequest(tally, sent);
   } else if (batch.half) {
-    // Who closes before the answer is out has gone, so that no provider works for nobody. Rare, as answers are fast.
+    // A client that closes its side early counts as gone: its check is cancelled. Rare, as answers are fast.
     tally.late += 1;
     count(tally, 'lost by closing first');
   } else {

@@ -13,10 +13,10 @@ export type Bounds = {
 const leastShare = 0.15;
 /** A refusal for time says nothing: more of them would hide what a request should have been answered. */
 const mostLate = 0.001;
-/** Likewise for what was sent behind a request that ended its connection. */
+/** The same for requests sent behind one that closed its connection. */
 const mostUnanswered = 0.1;
 
-/** What keeps the figure from holding; nothing where it holds. */
+/** Why the figure does not hold; empty where it holds. */
 export function verdictOf({ tally, crashed, memory }: FuzzReport, { requests, growth }: Bounds): readonly string[] {
   const judged = judgedOf(tally);
   const rare = mutationKinds.filter((kind) => tally.judged[kind] < leastShare * judged);

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-/** What a process says about itself after it was told to collect its garbage; bytes and counts. */
+/** Memory of a process after a garbage collection; bytes and counts. */
 export type Level = {
   readonly resident: number;
   /** Live objects and the buffers that they hold. */

@@ -104,7 +104,7 @@ test('checks that need no detector are answered while one hangs, as long as a sl
   await expectHealthy();
 });
 
-test('callers that go away from a hanging detector free its slots', async () => {
+test('clients that disconnect while a detector hangs free their slots', async () => {
   provider.behave('silence');
   for (let round = 0; round < 3; round += 1) {
     const gone = new AbortController();
@@ -134,7 +134,7 @@ test('a detector that only observes and never answers holds no check', async () 
   expect(await checkMany(runtime, 200, { atOnce: maxConcurrency, policy: 'observing' })).toEqual({ [pass]: 200 });
   expect(await inFlight()).toBe(0);
   expect(await overloads()).toBeGreaterThan(before);
-  await until('its questions are given up', () => provider.connections() < 20);
+  await until('its pending calls are aborted', () => provider.connections() < 20);
   await expectHealthy();
 });
 

@@ -37,7 +37,7 @@ describe('a pattern that needs more than the memory of the engine', () => {
     expect(outcome(await runtime.check('request', ['hello']))).toBe('503 policy_unavailable');
   });
 
-  test('a narrow one beside the same rules is taken', async () => {
+  test('a narrow pattern beside the same rules is admitted', async () => {
     await using runtime = await startReady(bundleOf('hello', '[a-z]{3}[0-9]'));
     expect(outcome(await runtime.check('request', ['good']))).toBe(pass);
     for (const text of ['hello', 'abc1', 'it is forbidden'])
@@ -57,7 +57,7 @@ describe('the automaton of a pattern that outgrows its memory while texts are re
     return random.chance(50) ? text : `${text.slice(0, at)}c${text.slice(at)}`;
   }
 
-  test('answers every text rightly, and takes no more memory than the engine may have', async () => {
+  test('a pattern whose automaton outgrows its memory answers every text correctly, within the memory limit of the engine', async () => {
     await using runtime = await startReady(bundleOf(pattern));
     const random = createRandom(3);
     const seen = new Set<string>();
@@ -82,7 +82,7 @@ describe('the automaton of a pattern that outgrows its memory while texts are re
     expect(seen.size).toBe(2);
   });
 
-  test('beyond all admission the engine answers rightly too, alone and in a set', () => {
+  test('a pattern far above the admission limit is answered correctly too, alone and in a set', () => {
     const random = createRandom(4);
     const set = openSet([pattern, 'b[ab]{60}d']);
     const alone = openPattern(pattern, true);
@@ -100,7 +100,7 @@ describe('the automaton of a pattern that outgrows its memory while texts are re
   });
 });
 
-test('patterns that are too many for one set are judged in several, each of them rightly', async () => {
+test('patterns that do not fit into one set are matched in several sets, each correctly', async () => {
   const member = (at: number): string => `k${at}z[ab]{100}x`;
   const count = 150;
   expect(openSet(Array.from({ length: 400 }, (_, at) => `${at}y[ab]{1000}x`))).toHaveProperty('refused');
@@ -113,7 +113,7 @@ test('patterns that are too many for one set are judged in several, each of them
   expect(outcome(await runtime.check('request', [text(count, 100)]))).toBe(pass);
 });
 
-test('the spans of a mask are listed rightly in the longest text', async () => {
+test('the matches of a mask rule are listed correctly in the longest text', async () => {
   const rule = { ...masking(regex('numbers', '[0-9]{4}-[0-9]{4}'), '#'), ...generous };
   const own = bundle([policy({ ...section([rule]), deadlineMs: 5_000 })], {
     limits: { ...limits, maxBodyBytes: 131_072, maxMatches: 1_024 },

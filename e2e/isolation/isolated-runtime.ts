@@ -20,7 +20,7 @@ import type { Level } from './collect-on-signal.ts';
 export type IsolatedRuntime = AsyncDisposable &
   Pick<TestRuntime, 'url' | 'folder' | 'headers' | 'check' | 'post' | 'get' | 'metric'> & {
     readonly process: RunningProcess;
-    /** What the process says about its memory once all its connections are closed. */
+    /** The memory of the process once all its connections are closed. */
     readonly settle: () => Promise<Level>;
   };
 

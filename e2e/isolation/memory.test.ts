@@ -89,20 +89,20 @@ const storms: readonly (readonly [string, Storm])[] = [
 
 /** How much more than the level may be left after a storm. */
 const share = 1.15;
-/** Storms until what is compiled and pooled is there: then one leaves hardly more than the one before. */
+/** Storms until code is compiled and pools are full: then a storm leaves hardly more memory than the one before. */
 const mostToSettle = 4;
 
 function isBack({ live, resident }: Level, level: Level): boolean {
   return live <= level.live * share && resident <= level.resident * share;
 }
 
-/** What is left after a storm when its last timers are over: three looks that find no less. */
+/** The memory left after a storm once its last timers have ended: three readings that do not fall. */
 async function levelAfter(storm: Storm, of = runtime): Promise<Level> {
   await storm();
   let least = await of.settle();
   let still = 0;
   return until(
-    'what is left gets no less',
+    'the memory that a storm of checks leaves does not grow',
     async () => {
       const level = await of.settle();
       still = level.live < least.live * 0.99 ? 0 : still + 1;
@@ -129,7 +129,7 @@ test.each(storms)('after %s memory returns to its level', async (_, storm) => {
   expect(runtime.process.log()).not.toMatch(/"level":"error"|request_failed/);
 });
 
-test('a runtime that keeps 16 KiB of each check is found out', async () => {
+test('the memory test detects a runtime that keeps 16 KiB of each check', async () => {
   await using leaking = await startReady(bundle([policy(section(local))], { limits }), ['leak-on-request.ts']);
   const level = await levelAfter(() => manyConnections(leaking), leaking);
   const later = await levelAfter(() => manyConnections(leaking), leaking);

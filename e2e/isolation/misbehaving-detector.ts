@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** What a detector does to a question once its headers came. */
+/** The behaviour of a detector once the headers of a call arrived. */
 export type Misbehaviour =
   | 'allow'
   | 'silence'

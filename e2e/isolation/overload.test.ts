@@ -42,7 +42,7 @@ const inFlight = (runtime: IsolatedRuntime): Promise<number> => runtime.metric('
 
 verifies(
   ['guardrail:errors:overloaded', 'guardrail:limits:max-concurrency-edge', 'guardrail:limits:queue-size-zero'],
-  '256 checks at once are all answered, what is over them is refused while they run, and none of it waits',
+  '256 checks at once are all answered; further ones are refused at once while they run',
   async () => {
     await using provider = await startHolding();
     await using runtime = await startWith(provider.url, 256);
@@ -73,7 +73,7 @@ verifies(
   },
 );
 
-test('one check at once is the other edge', async () => {
+test('with a maxConcurrency of 1 a second check at the same time is refused', async () => {
   await using provider = await startHolding();
   await using runtime = await startWith(provider.url, 1);
   const running = ask(runtime, 1);

@@ -46,7 +46,7 @@ test('500 slow bodies hold no check slot, end with stage_timeout, and good check
   expect(await checkMany(runtime, 200, { atOnce: 8 })).toEqual({ [pass]: 200 });
 });
 
-test('more slow bodies than places for them: those over are overloaded, the rest stage_timeout, and then all is well', async () => {
+test('slow bodies above the limit of places are overloaded, the others end with stage_timeout, and later checks pass', async () => {
   await using runtime = await startWith(32);
   using slow = await sendSlowBodies(runtime, ways);
   expect(outcome(await runtime.check('request', ['hello']))).toMatch(/^(?:200 policy_pass|503 overloaded)$/);
@@ -58,7 +58,7 @@ test('more slow bodies than places for them: those over are overloaded, the rest
   expect(await checkMany(runtime, 200, { atOnce: 8 })).toEqual({ [pass]: 200 });
 });
 
-test('a body in pieces that comes to its end in time passes beside 500 that do not', async () => {
+test('a body in pieces that arrives in time passes beside 500 that do not', async () => {
   await using runtime = await startWith(128);
   using slow = await sendSlowBodies(runtime, ways);
   const body = '{"body":{"messages":[{"role":"user","content":"hello"}]}}';
@@ -78,7 +78,7 @@ test('a body in pieces that comes to its end in time passes beside 500 that do n
   expect(slow.closed()).toBeLessThanOrEqual(count);
 });
 
-test('500 connections that say nothing, or only half of their headers, keep nobody from an answer', async () => {
+test('500 connections that send nothing, or half of their headers, do not delay other clients', async () => {
   await using runtime = await startWith(1);
   const texts = ['', 'POST /request HTTP/1.1\r\nhost: runtime\r\nauthoriz'];
   const silent = await Promise.all(
@@ -92,7 +92,7 @@ test('500 connections that say nothing, or only half of their headers, keep nobo
   expect(await checkMany(runtime, 200, { atOnce: 1 })).toEqual({ [pass]: 200 });
 });
 
-test('clients that ask on and on and read no answer are held back, and others are answered', async () => {
+test('clients that send requests and read no answers are throttled, and others are answered', async () => {
   await using runtime = await startReady(bundleOf([masking(stopList('names', ['harbour']), 'place')]));
   const body = checkBody('request', [`harbour ${'a'.repeat(30_000)}`]);
   const one = headOf(runtime, `content-length: ${body.length}`) + body;

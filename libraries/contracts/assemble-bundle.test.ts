@@ -40,7 +40,7 @@ function input(rule: BaselineRule, providers: readonly { name: string; credentia
 }
 
 describe('a bundle', () => {
-  test('has the digest of its canonical form, the same one for the same content', () => {
+  test('a bundle has the digest of its canonical form, the same one for the same content', () => {
     const first = assembleBundle(input(term));
     const second = assembleBundle({ ...input(term), limits: { ...defaultBundleLimits } });
     if (first.kind === 'refused') throw new Error(first.message);
@@ -50,7 +50,7 @@ describe('a bundle', () => {
     expect(assembleBundle({ ...input(term), revision: '4' })).not.toMatchObject({ digest: first.digest });
   });
 
-  test('carries the approved entries that the policy names, ordered by name, whatever the order of naming', () => {
+  test('a bundle carries the approved entries that the policy names, ordered by name, whatever the order of naming', () => {
     const both = [
       { name: 'zeta', credential: 'z' },
       { name: 'pii', credential: 'key' },
@@ -74,7 +74,7 @@ describe('a bundle', () => {
     expect(refused.kind === 'refused' ? refused.message : '').toContain(part);
   });
 
-  test('of 716,800 bytes is assembled, of one more it is refused', () => {
+  test('a bundle of 716,800 bytes is assembled, a bundle of 716,801 bytes is refused', () => {
     const sized = (length: number): BundleInput => {
       const terms = Array.from({ length: 700 }, (_, at) => String(at).padStart(1_000, 'x'));
       return input({ ...term, stopList: { ...term.stopList, terms: [...terms, 'y'.repeat(length)] } });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalBytes, digestOf, sha256Hex } from './canonical.ts';
 
-test('members sort by UTF-16 units and nothing stands between tokens (RFC 8785)', () => {
+test('members are sorted by UTF-16 units, without white space (RFC 8785)', () => {
   expect(canonicalBytes({ b: [1, 2], a: { z: null, é: true } }).toString()).toBe('{"a":{"z":null,"é":true},"b":[1,2]}');
 });
 

@@ -162,7 +162,7 @@ export const providerReferenceSchema = z.strictObject({
     .describe('credentialRef must equal the credential of the approved entry.'),
 });
 
-/** What a policy says: both stages and the providers that its rules name. */
+/** The definition of a policy: both stages and the providers that its rules name. */
 export const definitionSchema = z
   .strictObject({
     request: sectionSchema.describe('request holds the rules for input.'),

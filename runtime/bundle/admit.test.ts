@@ -15,7 +15,7 @@ function compile(value: Bundle): ReturnType<typeof compileBundle> {
 }
 
 describe('the allowance of a section', () => {
-  test('is a quarter of the smallest local time-out, at most 25 ms, and half of the deadline', () => {
+  test('a pass may take a quarter of the smallest local time-out, at most 25 ms; a section half of its deadline', () => {
     expect(allowanceOf({ deadlineMs: 250 }, [20, 40])).toEqual({ passMs: 5, sectionMs: 125, smallestTimeoutMs: 20 });
     expect(allowanceOf({ deadlineMs: 5_000 }, [5_000])).toEqual({
       passMs: 25,
@@ -30,7 +30,7 @@ describe('admission', () => {
   const admit = (deadlineMs: number, timeoutMs: number, ...passes: ReturnType<typeof pass>[]) =>
     admitSection(place, { allowance: allowanceOf({ deadlineMs }, [timeoutMs]), maxBodyBytes: 32_768 }, passes);
 
-  test('refuses a pass over its allowance by name and reason', () => {
+  test('admission refuses a pass over its allowance by name and reason', () => {
     expect(admit(250, 20, pass('a', 5))).toEqual([]);
     expect(admit(250, 20, pass('a', 5), pass('b', 5.01))).toEqual([
       {
@@ -63,7 +63,7 @@ describe('admission', () => {
     ]);
   });
 
-  test('refuses a section whose passes together take more than half of its deadline', () => {
+  test('admission refuses a section whose passes together take more than half of its deadline', () => {
     expect(admit(10, 10, pass('a', 2.5), pass('b', 2.5))).toEqual([]);
     expect(admit(10, 10, pass('a', 2.4), pass('b', 2.5), pass('c', 0.2))).toMatchObject([
       {
@@ -83,7 +83,7 @@ describe('a bundle', () => {
     return bundle([policy({ ...section([rule]), deadlineMs: 5_000 }, section([stopList('quiet', ['x'])]))]);
   };
 
-  test('with a pattern that is slow on some text is refused whatever its time-out says', () => {
+  test('a bundle with a pattern that is slow on some text is refused whatever its time-out says', () => {
     for (const timeoutMs of [20, 5_000]) {
       for (const pattern of ['(.{1,100}){1,9}Z', '\\p{L}{100,200}Z', '[b-z].{10,50}x1y']) {
         expect(compile(timed(pattern, timeoutMs))).toMatchObject({
@@ -95,7 +95,7 @@ describe('a bundle', () => {
     }
   });
 
-  test('is refused for a small time-out that its largest body does not allow', () => {
+  test('a bundle is refused for a small time-out that its largest body does not allow', () => {
     const words = (maxBodyBytes: number) =>
       bundleOf([{ ...stopList('words', ['forbidden']), timeoutMs: 1 }], [], {
         limits: { ...defaultBundleLimits, maxBodyBytes },
@@ -107,7 +107,7 @@ describe('a bundle', () => {
     });
   });
 
-  test('counts the listing of matches for a rule that masks', () => {
+  test('a bundle counts the listing of matches for a rule that masks', () => {
     const cheap = regex('mail', '[a-z]+@[a-z]+');
     expect(compile(bundleOf([cheap]))).toMatchObject({ ok: true });
     expect(compile(bundleOf([masking(cheap, '#')]))).toMatchObject({ ok: true });
@@ -125,7 +125,7 @@ describe('a bundle', () => {
     });
   });
 
-  test('names every rule that refuses it', () => {
+  test('a bundle names every rule that refuses it', () => {
     const compiled = compile(bundleOf([regex('one', '(?=a)'), regex('two', 'a\\1'), stopList('fine', ['x'])]));
     expect(compiled.ok === false && compiled.problems.map(({ stage, rule }) => `${stage} ${rule}`)).toEqual([
       'request one',

@@ -63,7 +63,7 @@ describe('a bundle', () => {
       'bundle:policy:request-and-response-sections',
       'bundle:section:deadline-ms',
     ],
-    'has all that the contract names',
+    'a bundle without a member that the contract requires is refused',
     () => {
       loads(bundleOf([quiet]));
       for (const [path, place] of [
@@ -93,12 +93,12 @@ describe('a bundle', () => {
     },
   );
 
-  verifies(['guardrail:versioning:schema-bundle-v1'], 'has the schema bundle/v1', () => {
+  verifies(['guardrail:versioning:schema-bundle-v1'], 'a bundle has the schema bundle/v1', () => {
     for (const schema of ['platform.guardrail-runtime.bundle/v2', 'bundle/v1', '', 1])
       refuses(edited('schema', schema), 'schema');
   });
 
-  test('holds nothing that the schema does not name', () => {
+  test('a bundle holds nothing that the schema does not name', () => {
     for (const path of [
       'extra',
       'limits.extra',
@@ -113,7 +113,7 @@ describe('a bundle', () => {
     refuses(JSON.stringify(bundleOf([quiet])).replace('{', '{"__proto__":{"a":1},'), '__proto__');
   });
 
-  test('is strict JSON in UTF-8', () => {
+  test('a bundle is strict JSON in UTF-8', () => {
     const text = JSON.stringify(bundleOf([quiet]));
     refuses(text.slice(0, -1), 'syntax');
     refuses(`${text}x`, 'syntax');
@@ -156,7 +156,7 @@ describe('a bundle', () => {
 describe('a section', () => {
   verifies(
     ['bundle:section:baseline-non-empty', 'bundle:section:additional-list'],
-    'has at least one baseline rule and any number of additional ones',
+    'a section has at least one baseline rule and any number of additional ones',
     () => {
       for (const stage of ['request', 'response']) {
         refuses(edited(`policies.0.${stage}.baseline`, []), 'baseline');
@@ -168,7 +168,7 @@ describe('a section', () => {
 
   verifies(
     ['bundle:section:baseline-always-enforce', 'bundle:section:additional-enforce-or-observe'],
-    'enforces baseline rules always and additional ones as they say',
+    'a section enforces baseline rules always and additional ones as they say',
     () => {
       for (const mode of ['observe', 'enforce', null]) refuses(withRule({ ...quiet, mode }), 'mode');
       loads(withAdditional({ ...quiet, id: 'more', mode: 'enforce' }));
@@ -178,7 +178,7 @@ describe('a section', () => {
     },
   );
 
-  test('names each rule once', () => {
+  test('a section names each rule once', () => {
     refuses(bundleOf([quiet, quiet]), 'used twice');
     refuses(bundleOf([quiet], [observed(quiet)]), 'used twice');
   });
@@ -187,7 +187,7 @@ describe('a section', () => {
 describe('a rule', () => {
   const providers = { providers: providersAt('http://127.0.0.1:1') };
 
-  verifies(['bundle:rule:four-kinds'], 'is of one of four kinds', () => {
+  verifies(['bundle:rule:four-kinds'], 'a rule is of one of four kinds', () => {
     const four: BaselineRule[] = [stopList('a', ['x']), regex('b', 'x'), detector('c'), classifier('d')];
     loads(bundleOf(four, [], providers));
     loads(bundleOf([quiet], four.map(enforced), providers));
@@ -195,7 +195,7 @@ describe('a rule', () => {
       refuses(withRule({ ...quiet, kind }), 'kind');
   });
 
-  verifies(['bundle:stop-list:case-explicit'], 'of kind stop_list says whether case distinguishes', () => {
+  verifies(['bundle:stop-list:case-explicit'], 'a rule of kind stop_list says whether case distinguishes', () => {
     const rule = stopList('a', ['x']);
     const { caseSensitive: _, ...silent } = rule.stopList;
     refuses(withRule({ ...rule, stopList: silent }), 'caseSensitive');
@@ -209,7 +209,7 @@ describe('a rule', () => {
 
   verifies(
     ['bundle:regex:engine-value', 'bundle:regex:no-back-references', 'bundle:regex:no-lookbehind'],
-    'of kind regex is written for the named engine',
+    'a rule of kind regex is written for the named engine',
     () => {
       for (const engine of ['re2', 're2-1.1.20250101', 'RE2-1.1.20251105', 'pcre', undefined]) {
         refuses(withRule({ ...regex('a', 'x'), regex: { ...regex('a', 'x').regex, engine } }), 'engine');
@@ -233,7 +233,7 @@ describe('a rule', () => {
     },
   );
 
-  test('that masks cannot match an empty text or a part of a character', () => {
+  test('a rule that masks cannot match an empty text or a part of a character', () => {
     for (const pattern of ['a*', 'a?', '', 'x|', '(a|b*)', '\\b', '^', '\\C', 'a\\Cb']) {
       if (pattern !== '') refuses(withRule(masking(regex('a', pattern), '#')), /rule a: /);
       if (pattern !== '') loads(withRule(regex('a', pattern)));
@@ -253,7 +253,7 @@ describe('a rule', () => {
       'bundle:llm-classifier:no-masking',
       'guardrail:versioning:schema-detector-v1',
     ],
-    'with a provider follows the one contract of its kind and cannot mask',
+    'a rule with a provider follows the one contract of its kind and cannot mask',
     () => {
       const base = bundleOf([detector('d'), classifier('c')], [], providers);
       loads(base);
@@ -277,7 +277,7 @@ describe('a rule', () => {
 
   verifies(
     ['bundle:llm-classifier:instruction-versioned', 'bundle:classifier-profile:name'],
-    'of kind llm_classifier has a versioned instruction',
+    'a rule of kind llm_classifier has a versioned instruction',
     () => {
       const base = bundleOf([classifier('c')], [], providers);
       for (const instruction of [
@@ -303,7 +303,7 @@ describe('limits', () => {
       'guardrail:limits:max-concurrency-range',
       'guardrail:limits:queue-size-zero',
     ],
-    'of a bundle keep within their ranges',
+    'limits of a bundle keep within their ranges',
     () => {
       for (const [name, least, most] of [
         ['maxBodyBytes', 256, 131_072],
@@ -326,7 +326,7 @@ describe('limits', () => {
       'guardrail:limits:timeout-ms-range',
       'guardrail:limits:timeout-ms-not-above-stage',
     ],
-    'of time keep within their ranges, and no rule has more than its stage',
+    'limits of time keep within their ranges, and no rule has more than its stage',
     () => {
       const small = { limits: { ...defaultBundleLimits, maxBodyBytes: 256 } };
       const timed = (deadlineMs: number, timeoutMs: number): unknown => {
@@ -351,7 +351,7 @@ describe('limits', () => {
 
   verifies(
     ['guardrail:limits:bundle-file-size-raw', 'guardrail:limits:bundle-file-size-canonical'],
-    'hold a file to 716,800 bytes before and after canonical form',
+    'limits hold a file to 716,800 bytes before and after canonical form',
     () => {
       const base = bundleOf([quiet], [], { policies: [policy(section([quiet]), section([quiet]))] });
       const canonical = (value: unknown): number => canonicalBytes(value).length;

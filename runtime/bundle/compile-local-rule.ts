@@ -10,12 +10,12 @@ import { compileTokens } from '../rules/terms/compile-tokens.ts';
 /** A rule that is judged without a provider. */
 export type LocalRule = Extract<Rule, { kind: 'stop_list' | 'regex' }>;
 
-/** A local rule by itself. What looks for it in texts is made per batch, because patterns are looked for together. */
+/** A compiled local rule. Searching is planned per batch, because patterns of several rules share a pass. */
 export type LocalMatcher = {
   readonly effect: Exclude<Effect, { kind: 'ask' }>;
-  /** The worst case of listing its matches, milliseconds; absent where nothing is listed. */
+  /** The estimated worst case of listing its matches, milliseconds; undefined for rules that do not mask. */
   readonly listingMs: number | undefined;
-  /** Something that its author should know. */
+  /** A warning for its author. */
   readonly warning: string | undefined;
 } & (
   | { readonly kind: 'terms'; readonly test: (text: Buffer) => boolean; readonly testMs: number }

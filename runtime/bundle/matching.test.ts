@@ -22,18 +22,21 @@ async function expectOutcomes(rule: BaselineRule, cases: readonly (readonly [str
 }
 
 describe('a stop list', () => {
-  verifies(['bundle:stop-list:deny', 'bundle:stop-list:match-substring'], 'of substrings fires inside of words', () =>
-    expectOutcomes(stopList('words', ['cat', 'кот'], { match: 'substring' }), [
-      ['a cat sat', 'deny'],
-      ['concatenate', 'deny'],
-      ['скотный двор', 'deny'],
-      ['dog', 'pass'],
-      ['c at', 'pass'],
-      ['', 'pass'],
-    ]),
+  verifies(
+    ['bundle:stop-list:deny', 'bundle:stop-list:match-substring'],
+    'a stop list of substrings fires inside words',
+    () =>
+      expectOutcomes(stopList('words', ['cat', 'кот'], { match: 'substring' }), [
+        ['a cat sat', 'deny'],
+        ['concatenate', 'deny'],
+        ['скотный двор', 'deny'],
+        ['dog', 'pass'],
+        ['c at', 'pass'],
+        ['', 'pass'],
+      ]),
   );
 
-  verifies(['bundle:stop-list:match-token'], 'of tokens fires on whole tokens only', () =>
+  verifies(['bundle:stop-list:match-token'], 'a stop list of tokens fires on whole tokens only', () =>
     expectOutcomes(stopList('words', ['cat', 'кот', 'big dog', '.net'], { match: 'token' }), [
       ['a cat sat', 'deny'],
       ['cat', 'deny'],
@@ -55,7 +58,7 @@ describe('a stop list', () => {
     ]),
   );
 
-  verifies(['bundle:stop-list:replace'], 'replaces every listed string, the longest at each place', () =>
+  verifies(['bundle:stop-list:replace'], 'a stop list replaces every listed string, the longest at each place', () =>
     expectOutcomes(masking(stopList('names', ['ann', 'anna', 'йод']), '<n>'), [
       ['Anna and ann', '<n> and <n>'],
       ['annanna', '<n>nna'],
@@ -65,7 +68,7 @@ describe('a stop list', () => {
     ]),
   );
 
-  verifies(['bundle:stop-list:case-honoured'], 'honours case as it says', async () => {
+  verifies(['bundle:stop-list:case-honoured'], 'a stop list honours caseSensitive', async () => {
     await expectOutcomes(stopList('words', ['Secret', 'Тайна'], { caseSensitive: true }), [
       ['Secret', 'deny'],
       ['secret', 'pass'],
@@ -80,7 +83,7 @@ describe('a stop list', () => {
     ]);
   });
 
-  verifies(['bundle:stop-list:no-unicode-normalization'], 'does no normalization of any kind', () =>
+  verifies(['bundle:stop-list:no-unicode-normalization'], 'a stop list does no normalization of any kind', () =>
     expectOutcomes(stopList('words', ['caf\u00e9', 'fi', 'straße']), [
       ['caf\u00e9', 'deny'],
       ['cafe\u0301', 'pass'],
@@ -93,7 +96,7 @@ describe('a stop list', () => {
 });
 
 describe('a pattern', () => {
-  verifies(['bundle:regex:deny'], 'denies where it matches', () =>
+  verifies(['bundle:regex:deny'], 'a pattern denies where it matches', () =>
     expectOutcomes(regex('card', '\\b(?:\\d{4}[ -]?){3}\\d{4}\\b'), [
       ['pay with 4111 1111 1111 1111 now', 'deny'],
       ['4111-1111-1111-1111', 'deny'],
@@ -102,7 +105,7 @@ describe('a pattern', () => {
     ]),
   );
 
-  verifies(['bundle:regex:replace'], 'replaces each of its matches', () =>
+  verifies(['bundle:regex:replace'], 'a pattern replaces each of its matches', () =>
     expectOutcomes(masking(regex('mail', '[\\w.]+@[\\w.]+\\.\\w+'), '[mail]'), [
       ['to a.b@c.de, x@y.org!', 'to [mail], [mail]!'],
       ['a@b', 'pass'],

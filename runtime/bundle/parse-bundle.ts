@@ -12,7 +12,7 @@ export type BundleReading =
   | {
       readonly ok: false;
       readonly problems: readonly BundleProblem[];
-      /** Present when the bytes have a canonical form, whatever is wrong with what they say. */
+      /** Present when the bytes have a canonical form, even if the bundle is invalid. */
       readonly digest?: string;
     };
 

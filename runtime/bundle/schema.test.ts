@@ -31,14 +31,14 @@ describe('the published schema of a bundle', () => {
     { providers: providersAt('http://127.0.0.1:1') },
   );
 
-  test('takes what a runtime takes', () => {
+  test('the published schema of a bundle takes what a runtime takes', () => {
     for (const good of [everything, bundleOf([quiet])]) {
       expect(bundleSchema.safeParse(good).success).toBe(true);
       expect(published('bundle.v1')(good)).toBe(true);
     }
   });
 
-  test('refuses what a runtime refuses, as far as a schema can say it', () => {
+  test('the published schema of a bundle refuses what a runtime refuses, as far as a schema can say it', () => {
     const wrong: object[] = [
       {},
       { ...everything, schema: 'bundle/v2' },

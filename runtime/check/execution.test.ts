@@ -97,25 +97,33 @@ describe('the order of rules', () => {
 });
 
 describe('the original text', () => {
-  verifies(['guardrail:execution:sees-original-text'], 'is what every rule sees, also after a mask', async () => {
-    await using runtime = await startRuntime(
-      bundleOf([masking(stopList('hide', ['forbidden']), '***'), regex('word', 'forbidden')]),
-    );
-    expect(outcome(await runtime.check('request', ['forbidden']))).toEqual(denied);
-  });
+  verifies(
+    ['guardrail:execution:sees-original-text'],
+    'every rule is given the original text, also after a mask',
+    async () => {
+      await using runtime = await startRuntime(
+        bundleOf([masking(stopList('hide', ['forbidden']), '***'), regex('word', 'forbidden')]),
+      );
+      expect(outcome(await runtime.check('request', ['forbidden']))).toEqual(denied);
+    },
+  );
 
-  verifies(['guardrail:execution:replacements-after-checks'], 'is replaced only after all rules have run', async () => {
-    await using runtime = await startRuntime(bundleOf([name, word]));
-    expect(outcome(await runtime.check('request', ['alice', 'forbidden']))).toEqual(denied);
-    expect(outcome(await runtime.check('request', ['alice', 'hello']))).toEqual({
-      status: 200,
-      code: 'content_redacted',
-    });
-  });
+  verifies(
+    ['guardrail:execution:replacements-after-checks'],
+    'the original text is replaced only after all rules have run',
+    async () => {
+      await using runtime = await startRuntime(bundleOf([name, word]));
+      expect(outcome(await runtime.check('request', ['alice', 'forbidden']))).toEqual(denied);
+      expect(outcome(await runtime.check('request', ['alice', 'hello']))).toEqual({
+        status: 200,
+        code: 'content_redacted',
+      });
+    },
+  );
 
   verifies(
     ['guardrail:execution:mask-does-not-hide', 'guardrail:execution:two-checks-hide'],
-    'reaches a later classifier; two separate checks keep it away',
+    'a classifier behind a mask rule is given the original text; two separate checks avoid that',
     async () => {
       await using provider = await startProvider(judge);
       await using together = await serve(provider, [name, classifier('c')]);
@@ -136,7 +144,7 @@ describe('the original text', () => {
 describe('message boundaries', () => {
   verifies(
     ['guardrail:execution:stop-list-message-boundary', 'guardrail:execution:regex-message-boundary'],
-    'are never matched across',
+    'no match spans two messages',
     async () => {
       const rules = [
         stopList('phrase', ['big secret']),
@@ -161,7 +169,7 @@ describe('message boundaries', () => {
 describe('overlapping replacements', () => {
   verifies(
     ['guardrail:execution:overlap-conflict', 'guardrail:errors:invalid-replacement'],
-    'with one text become their union, with different ones they fail; touching is no overlap',
+    'overlapping replacements with one text are merged, with different texts they fail; adjacent ones do not overlap',
     async () => {
       const rules = (one: string, two: string): BaselineRule[] => [
         masking(regex('one', 'abc'), one),
@@ -185,7 +193,7 @@ describe('overlapping replacements', () => {
 describe('an observe rule', () => {
   verifies(
     ['guardrail:observe:no-block', 'guardrail:observe:no-change', 'guardrail:observe:firing-counted'],
-    'neither blocks nor changes; its firing is counted',
+    'an observe rule neither blocks nor changes; its firing is counted',
     async () => {
       await using provider = await startProvider(deny);
       const additional = [observed(word), observed(name), observed(detector('remote')), enforced(quiet)].map(
@@ -210,20 +218,25 @@ describe('an observe rule', () => {
     },
   );
 
-  verifies(['guardrail:observe:error-counted'], 'counts its error and fails nothing', async () => {
-    await using provider = await startProvider(answers('broken', 500));
-    await using runtime = await serve(provider, [quiet], [observed(detector('d')), observed(classifier('c'))]);
-    for (let round = 0; round < 3; round += 1) expect(outcome(await runtime.check('request', ['hello']))).toEqual(pass);
-    for (const rule of ['d', 'c']) {
-      const labels = { rule, mode: 'observe', code: 'provider_unavailable' };
-      await until(
-        'the errors are counted',
-        async () => (await runtime.metric('portcullis_runtime_rule_errors_total', labels)) === 3,
-      );
-    }
-  });
+  verifies(
+    ['guardrail:observe:error-counted'],
+    'an error of an observe rule is counted and fails no check',
+    async () => {
+      await using provider = await startProvider(answers('broken', 500));
+      await using runtime = await serve(provider, [quiet], [observed(detector('d')), observed(classifier('c'))]);
+      for (let round = 0; round < 3; round += 1)
+        expect(outcome(await runtime.check('request', ['hello']))).toEqual(pass);
+      for (const rule of ['d', 'c']) {
+        const labels = { rule, mode: 'observe', code: 'provider_unavailable' };
+        await until(
+          'the errors are counted',
+          async () => (await runtime.metric('portcullis_runtime_rule_errors_total', labels)) === 3,
+        );
+      }
+    },
+  );
 
-  test('with a provider is not awaited, ends at its own time-out and holds no check slot', async () => {
+  test('an observe rule with a provider is not awaited, ends at its own time-out and holds no check slot', async () => {
     await using provider = await startProvider(silence);
     const limits = { ...defaultBundleLimits, maxConcurrency: 1 };
     const slow = { ...observed(detector('d')), timeoutMs: 30 };
@@ -238,7 +251,7 @@ describe('an observe rule', () => {
     );
   });
 
-  test('with a provider is not asked after a deny', async () => {
+  test('an observe rule with a provider is not asked after a deny', async () => {
     await using provider = await startProvider(deny);
     await using runtime = await serve(provider, [word], [observed(detector('d'))]);
     expect(outcome(await runtime.check('request', ['forbidden']))).toEqual(denied);
@@ -247,7 +260,7 @@ describe('an observe rule', () => {
     expect(provider.asked[0]?.text).toContain('hello');
   });
 
-  test('over the cap of questions in flight counts as its error', async () => {
+  test('an observe rule over the cap of questions in flight counts as an error', async () => {
     await using provider = await startProvider(silence);
     await using runtime = await serve(provider, [quiet], [observed(detector('d'))]);
     const checks = await Promise.all(Array.from({ length: 30 }, () => runtime.check('request', ['hello'])));

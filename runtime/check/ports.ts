@@ -12,7 +12,7 @@ export type RuleTally = {
   failed(rule: CompiledRule, code: CheckFailureCode): void;
 };
 
-/** What has slots: bodies being read, checks being judged, questions of observe rules. */
+/** Resources with slots: body reads, checks, and provider calls of observe rules. */
 export type OverloadedPart = 'bodies' | 'checks' | 'observers';
 
 /** Counts checks and refusals. Never throws, and no decision depends on it. */

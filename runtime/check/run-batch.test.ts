@@ -67,7 +67,7 @@ const broken = (place: number) => ({
 });
 
 describe('an engine pass', () => {
-  test('that fails is engine_failure, never "no match"', async () => {
+  test('an engine pass that fails is engine_failure, never "no match"', async () => {
     expect(await run([rule('a')], [broken(0)])).toEqual({
       decision: { kind: 'failed', code: 'engine_failure', rule: 'a' },
       ran: [0],
@@ -80,7 +80,7 @@ describe('an engine pass', () => {
     });
   });
 
-  test('over the time-out of its rule is rule_timeout', async () => {
+  test('an engine pass over the time-out of its rule is rule_timeout', async () => {
     expect((await run([rule('a')], [unit(0, 20)])).decision).toEqual({ kind: 'pass' });
     expect((await run([rule('a')], [unit(0, 21)])).decision).toEqual({
       kind: 'failed',
@@ -98,7 +98,7 @@ describe('an engine pass', () => {
     });
   });
 
-  test('is not begun after the deadline of the stage', async () => {
+  test('an engine pass is not begun after the deadline of the stage', async () => {
     const outcome = await run(
       [rule('a', { timeoutMs: 200 }), rule('b', { timeoutMs: 200 })],
       [unit(0, 100, false, 200), unit(1, 0, true, 200)],
@@ -111,7 +111,7 @@ describe('an engine pass', () => {
     });
   });
 
-  test('gives way to the event loop before the next one', async () => {
+  test('after its slice an engine pass yields to the event loop', async () => {
     let others = 0;
     const pass = (place: number) => ({
       ...unit(place, 2),
@@ -134,7 +134,7 @@ describe('an engine pass', () => {
     expect(seen).toEqual([2]);
   });
 
-  test('that fires for a mask whose matches cannot be found again is engine_failure', async () => {
+  test('an engine pass that fires for a mask whose matches cannot be found again is engine_failure', async () => {
     const mask = (find: () => readonly { start: number; end: number }[]) =>
       rule('a', { effect: { kind: 'mask', replacement: '#', find } });
     expect((await run([mask(() => [])], [unit(0, 0, true)])).decision).toEqual({

@@ -6,7 +6,7 @@ import { type CheckClock, isPastDeadline, look, mustYield, yieldToEventLoop } fr
 
 const none: readonly Finding[] = [];
 
-/** What the engine passes of a batch found, in no order. */
+/** Findings of the engine passes of a batch, in no order. */
 type Found = readonly Finding[] | Failed;
 
 type Batch = {

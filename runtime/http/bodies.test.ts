@@ -31,64 +31,88 @@ function expectPass(answer: Answer): void {
 }
 
 describe('the body of POST /request', () => {
-  verifies(['guardrail:request-body:body-required'], 'needs body', async () => {
+  verifies(['guardrail:request-body:body-required'], 'the body of POST /request needs body', async () => {
     for (const value of [{}, { messages: [hello] }, [], 'text', 7, null, true]) expectInvalid(await request(value));
   });
 
-  verifies(['guardrail:request-body:body-is-object'], 'needs body to be an object', async () => {
-    for (const body of [null, 'text', 1, [], [{ messages: [hello] }], true]) expectInvalid(await request({ body }));
-  });
+  verifies(
+    ['guardrail:request-body:body-is-object'],
+    'the body of POST /request needs body to be an object',
+    async () => {
+      for (const body of [null, 'text', 1, [], [{ messages: [hello] }], true]) expectInvalid(await request({ body }));
+    },
+  );
 
-  verifies(['guardrail:request-body:body-only-messages'], 'needs messages to be the only member of body', async () => {
-    for (const name of ['model', 'choices', 'stream', '', 'Messages', '__proto__', 'constructor']) {
-      const body = JSON.parse(`{"messages":[${JSON.stringify(hello)}],${JSON.stringify(name)}:1}`) as unknown;
-      expectInvalid(await request({ body }));
-      expectInvalid(await runtime.post('/request', `{"body":{"messages":[${JSON.stringify(hello)}],"${name}":1}}`));
-    }
-  });
+  verifies(
+    ['guardrail:request-body:body-only-messages'],
+    'the body of POST /request needs messages to be the only member of body',
+    async () => {
+      for (const name of ['model', 'choices', 'stream', '', 'Messages', '__proto__', 'constructor']) {
+        const body = JSON.parse(`{"messages":[${JSON.stringify(hello)}],${JSON.stringify(name)}:1}`) as unknown;
+        expectInvalid(await request({ body }));
+        expectInvalid(await runtime.post('/request', `{"body":{"messages":[${JSON.stringify(hello)}],"${name}":1}}`));
+      }
+    },
+  );
 
-  verifies(['guardrail:request-body:messages-required'], 'needs messages', async () => {
+  verifies(['guardrail:request-body:messages-required'], 'the body of POST /request needs messages', async () => {
     for (const body of [{}, { choices: [{ message: hello }] }, { message: hello }])
       expectInvalid(await request({ body }));
   });
 
-  verifies(['guardrail:request-body:messages-is-array'], 'needs messages to be a list', async () => {
-    for (const list of [null, hello, 'text', 1, true, {}]) expectInvalid(await request({ body: { messages: list } }));
-  });
+  verifies(
+    ['guardrail:request-body:messages-is-array'],
+    'the body of POST /request needs messages to be a list',
+    async () => {
+      for (const list of [null, hello, 'text', 1, true, {}]) expectInvalid(await request({ body: { messages: list } }));
+    },
+  );
 
-  verifies(['guardrail:request-body:messages-1-to-64'], 'takes 1 to 64 messages', async () => {
-    expectInvalid(await request(messages()), 'message_limit');
-    expectPass(await request(messages(hello)));
-    expectPass(await request(messages(...Array.from({ length: 64 }, () => hello))));
-    expectInvalid(await request(messages(...Array.from({ length: 65 }, () => hello))), 'message_limit');
-  });
+  verifies(
+    ['guardrail:request-body:messages-1-to-64'],
+    'the body of POST /request takes 1 to 64 messages',
+    async () => {
+      expectInvalid(await request(messages()), 'message_limit');
+      expectPass(await request(messages(hello)));
+      expectPass(await request(messages(...Array.from({ length: 64 }, () => hello))));
+      expectInvalid(await request(messages(...Array.from({ length: 65 }, () => hello))), 'message_limit');
+    },
+  );
 
   verifies(
     ['guardrail:request-body:role-required', 'guardrail:request-body:content-required'],
-    'needs role and content',
+    'the body of POST /request needs role and content',
     async () => {
       for (const item of [{ content: 'hello' }, { role: 'user' }, {}]) expectInvalid(await request(messages(item)));
     },
   );
 
-  verifies(['guardrail:request-body:role-is-string'], 'needs role to be a string', async () => {
-    for (const role of [null, 1, true, ['user'], { name: 'user' }]) {
-      expectInvalid(await request(messages({ role, content: 'hello' })));
-    }
-  });
+  verifies(
+    ['guardrail:request-body:role-is-string'],
+    'the body of POST /request needs role to be a string',
+    async () => {
+      for (const role of [null, 1, true, ['user'], { name: 'user' }]) {
+        expectInvalid(await request(messages({ role, content: 'hello' })));
+      }
+    },
+  );
 
-  verifies(['guardrail:request-body:role-length-1-to-32'], 'takes roles of 1 to 32 code points', async () => {
-    expectInvalid(await request(messages({ role: '', content: 'hello' })));
-    expectPass(await request(messages({ role: 'u', content: 'hello' })));
-    expectPass(await request(messages({ role: 'u'.repeat(32), content: 'hello' })));
-    expectPass(await request(messages({ role: '\u{1f600}'.repeat(32), content: 'hello' })));
-    expectInvalid(await request(messages({ role: 'u'.repeat(33), content: 'hello' })));
-    expectInvalid(await request(messages({ role: '\u{1f600}'.repeat(33), content: 'hello' })));
-  });
+  verifies(
+    ['guardrail:request-body:role-length-1-to-32'],
+    'the body of POST /request takes roles of 1 to 32 code points',
+    async () => {
+      expectInvalid(await request(messages({ role: '', content: 'hello' })));
+      expectPass(await request(messages({ role: 'u', content: 'hello' })));
+      expectPass(await request(messages({ role: 'u'.repeat(32), content: 'hello' })));
+      expectPass(await request(messages({ role: '\u{1f600}'.repeat(32), content: 'hello' })));
+      expectInvalid(await request(messages({ role: 'u'.repeat(33), content: 'hello' })));
+      expectInvalid(await request(messages({ role: '\u{1f600}'.repeat(33), content: 'hello' })));
+    },
+  );
 
   verifies(
     ['guardrail:request-body:role-no-trust', 'guardrail:request-body:role-system-checked'],
-    'judges every role alike, system too',
+    'the body of POST /request judges every role alike, system too',
     async () => {
       for (const role of ['user', 'system', 'developer', 'assistant', 'tool', 'admin']) {
         const denied = await request(messages({ role, content: 'this is forbidden' }));
@@ -106,7 +130,7 @@ describe('the body of POST /request', () => {
       'guardrail:request-body:content-null',
       'guardrail:request-body:content-parts-array',
     ],
-    'needs content to be a string',
+    'the body of POST /request needs content to be a string',
     async () => {
       const parts = [{ type: 'text', text: 'hello' }];
       for (const content of [null, 1, true, { text: 'hello' }, parts, [], ['hello']]) {
@@ -115,16 +139,20 @@ describe('the body of POST /request', () => {
     },
   );
 
-  test('takes empty content', async () => {
+  test('the body of POST /request takes empty content', async () => {
     expectPass(await request(messages({ role: 'user', content: '' })));
   });
 
-  verifies(['guardrail:request-body:unknown-property-top'], 'takes nothing beside body', async () => {
-    for (const name of ['model', 'messages', 'metadata', '__proto__', '']) {
-      const text = `{"body":{"messages":[${JSON.stringify(hello)}]},${JSON.stringify(name)}:{}}`;
-      expectInvalid(await runtime.post('/request', text));
-    }
-  });
+  verifies(
+    ['guardrail:request-body:unknown-property-top'],
+    'the body of POST /request takes nothing beside body',
+    async () => {
+      for (const name of ['model', 'messages', 'metadata', '__proto__', '']) {
+        const text = `{"body":{"messages":[${JSON.stringify(hello)}]},${JSON.stringify(name)}:{}}`;
+        expectInvalid(await runtime.post('/request', text));
+      }
+    },
+  );
 
   verifies(
     [
@@ -132,7 +160,7 @@ describe('the body of POST /request', () => {
       'guardrail:request-body:tool-calls',
       'guardrail:request-body:name',
     ],
-    'takes nothing beside role and content',
+    'the body of POST /request takes nothing beside role and content',
     async () => {
       for (const extra of [{ tool_calls: [] }, { name: 'x' }, { tool_call_id: 'x' }, { refusal: null }, { id: 1 }]) {
         expectInvalid(await request(messages({ ...hello, ...extra })));
@@ -150,7 +178,7 @@ describe('the body of POST /request', () => {
       'guardrail:request-body:content-body-limit-first',
       'guardrail:limits:bytes-before-characters',
     ],
-    'never checks more than 131072 characters, because the limit on bytes comes first',
+    'the body of POST /request never checks more than 131072 characters, because the limit on bytes comes first',
     async () => {
       const frame = JSON.stringify(messages({ role: 'user', content: '' })).length;
       expectPass(await request(messages({ role: 'user', content: 'a'.repeat(131_072 - frame) })));
@@ -165,25 +193,33 @@ describe('the body of POST /request', () => {
 });
 
 describe('the body of POST /response', () => {
-  verifies(['guardrail:response-body:body-required'], 'needs body', async () => {
+  verifies(['guardrail:response-body:body-required'], 'the body of POST /response needs body', async () => {
     for (const value of [{}, { choices: [{ message: hello }] }, [], null, 'text']) expectInvalid(await response(value));
   });
 
-  verifies(['guardrail:response-body:body-is-object'], 'needs body to be an object', async () => {
-    for (const body of [null, 'text', 1, [], true]) expectInvalid(await response({ body }));
-  });
+  verifies(
+    ['guardrail:response-body:body-is-object'],
+    'the body of POST /response needs body to be an object',
+    async () => {
+      for (const body of [null, 'text', 1, [], true]) expectInvalid(await response({ body }));
+    },
+  );
 
-  verifies(['guardrail:response-body:body-only-choices'], 'needs choices to be the only member of body', async () => {
-    for (const name of ['model', 'messages', 'id', '__proto__']) {
-      const text = `{"body":{"choices":[{"message":${JSON.stringify(hello)}}],"${name}":[]}}`;
-      expectInvalid(await runtime.post('/response', text));
-    }
-    expectInvalid(await response(messages(hello)));
-  });
+  verifies(
+    ['guardrail:response-body:body-only-choices'],
+    'the body of POST /response needs choices to be the only member of body',
+    async () => {
+      for (const name of ['model', 'messages', 'id', '__proto__']) {
+        const text = `{"body":{"choices":[{"message":${JSON.stringify(hello)}}],"${name}":[]}}`;
+        expectInvalid(await runtime.post('/response', text));
+      }
+      expectInvalid(await response(messages(hello)));
+    },
+  );
 
   verifies(
     ['guardrail:response-body:choices-required', 'guardrail:response-body:choices-is-array'],
-    'needs choices, a list',
+    'the body of POST /response needs choices, a list',
     async () => {
       expectInvalid(await response({ body: {} }));
       for (const list of [null, {}, 'text', 1, { message: hello }])
@@ -191,16 +227,20 @@ describe('the body of POST /response', () => {
     },
   );
 
-  verifies(['guardrail:response-body:choices-1-to-64'], 'takes 1 to 64 choices', async () => {
-    expectInvalid(await response(choices()), 'message_limit');
-    expectPass(await response(choices(hello)));
-    expectPass(await response(choices(...Array.from({ length: 64 }, () => hello))));
-    expectInvalid(await response(choices(...Array.from({ length: 65 }, () => hello))), 'message_limit');
-  });
+  verifies(
+    ['guardrail:response-body:choices-1-to-64'],
+    'the body of POST /response takes 1 to 64 choices',
+    async () => {
+      expectInvalid(await response(choices()), 'message_limit');
+      expectPass(await response(choices(hello)));
+      expectPass(await response(choices(...Array.from({ length: 64 }, () => hello))));
+      expectInvalid(await response(choices(...Array.from({ length: 65 }, () => hello))), 'message_limit');
+    },
+  );
 
   verifies(
     ['guardrail:response-body:message-required', 'guardrail:response-body:message-is-object'],
-    'needs a message, an object',
+    'the body of POST /response needs a message, an object',
     async () => {
       for (const choice of [{}, hello, null, 'text', [], { delta: hello }]) {
         expectInvalid(await response({ body: { choices: [choice] } }));
@@ -209,17 +249,27 @@ describe('the body of POST /response', () => {
     },
   );
 
-  verifies(['guardrail:response-body:message-exact-fields'], 'needs exactly role and content', async () => {
-    for (const message of [{ role: 'assistant' }, { content: 'x' }, {}])
-      expectInvalid(await response(choices(message)));
-    for (const extra of [{ tool_calls: [] }, { name: 'x' }, { refusal: null }, { annotations: [] }, { audio: null }]) {
-      expectInvalid(await response(choices({ ...hello, ...extra })));
-    }
-  });
+  verifies(
+    ['guardrail:response-body:message-exact-fields'],
+    'the body of POST /response needs exactly role and content',
+    async () => {
+      for (const message of [{ role: 'assistant' }, { content: 'x' }, {}])
+        expectInvalid(await response(choices(message)));
+      for (const extra of [
+        { tool_calls: [] },
+        { name: 'x' },
+        { refusal: null },
+        { annotations: [] },
+        { audio: null },
+      ]) {
+        expectInvalid(await response(choices({ ...hello, ...extra })));
+      }
+    },
+  );
 
   verifies(
     ['guardrail:response-body:message-same-rules'],
-    'holds role and content to the rules of a request',
+    'the body of POST /response holds role and content to the rules of a request',
     async () => {
       expectInvalid(await response(choices({ role: '', content: 'x' })));
       expectPass(await response(choices({ role: 'a', content: 'x' })));
@@ -233,7 +283,7 @@ describe('the body of POST /response', () => {
 
   verifies(
     ['guardrail:response-body:no-completion-fields', 'guardrail:response-body:no-other-fields'],
-    'takes no field of a chat completion',
+    'the body of POST /response takes no field of a chat completion',
     async () => {
       for (const name of ['id', 'model', 'usage', 'object', 'created', 'system_fingerprint', 'service_tier']) {
         expectInvalid(await response({ body: { choices: [{ message: hello }], [name]: 'x' } }));

@@ -23,7 +23,7 @@ function head(...lines: readonly string[]): string {
 }
 
 describe('a slow body', () => {
-  test('holds no check slot, and no more than four for each slot are read at once', async () => {
+  test('a slow body holds no check slot, and no more than four for each slot are read at once', async () => {
     const slow = await Promise.all(
       [1, 2, 3, 4].map(() => holdRequest(runtime.url, head(`content-length: ${body.length}`))),
     );
@@ -42,7 +42,7 @@ describe('a slow body', () => {
     }
   });
 
-  test('ends with stage_timeout after a second, or after the deadline of the stage where that is shorter', async () => {
+  test('a slow body ends with stage_timeout after a second, or after the deadline of the stage where that is shorter', async () => {
     const short = { ...section(rules), deadlineMs: 100, baseline: [{ ...rules[0]!, timeoutMs: 100 }] };
     await using hurried = await startRuntime(bundle([policy(short)], { limits }));
     const lines = hurried.headers();
@@ -55,7 +55,7 @@ describe('a slow body', () => {
     expect(patient.received()).toMatch(/^HTTP\/1\.1 503 /);
   });
 
-  test('whose sender goes away frees its place', async () => {
+  test('a slow body whose sender goes away frees its place', async () => {
     for (let round = 0; round < 6; round += 1) {
       using gone = await holdRequest(runtime.url, `${head('content-length: 60')}{"body"`);
       gone.socket.destroy();
@@ -65,7 +65,7 @@ describe('a slow body', () => {
 });
 
 describe('a caller that waits for 100-continue', () => {
-  test('is told to go on only after the gates before the body', async () => {
+  test('100 Continue is sent only after the gates before the body have passed', async () => {
     using waiting = await holdRequest(runtime.url, head(`content-length: ${body.length}`, 'expect: 100-continue'));
     await until('it is told to go on', () => waiting.received() === 'HTTP/1.1 100 Continue\r\n\r\n');
     waiting.send(body);
@@ -89,7 +89,7 @@ describe('a caller that waits for 100-continue', () => {
 });
 
 describe('a refused body', () => {
-  test('of up to 64 KiB is read away, and the connection goes on', async () => {
+  test('a refused body of up to 64 KiB is drained, and the connection stays open', async () => {
     const filler = ' '.repeat(60_000);
     using kept = await holdRequest(
       runtime.url,
@@ -100,7 +100,7 @@ describe('a refused body', () => {
     await until('the next request is answered', () => kept.received().includes('policy_pass'));
   });
 
-  test('of more ends the connection, and the answer arrives', async () => {
+  test('a refused body over 64 KiB closes the connection after the answer was sent', async () => {
     using refused = await holdRequest(runtime.url, head('content-length: 100000000'));
     const chunk = Buffer.alloc(65_536, ' ');
     for (let sent = 0; sent < 4; sent += 1) refused.send(chunk);
@@ -109,7 +109,7 @@ describe('a refused body', () => {
     expect(refused.received()).toContain('body_too_large');
   });
 
-  test('that never ends is not read for ever', async () => {
+  test('a refused body that never ends is read for a limited time', async () => {
     using endless = await holdRequest(runtime.url, head('transfer-encoding: chunked'));
     const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
     let ended = false;

@@ -34,7 +34,7 @@ describe('the answer to a decision', () => {
     );
   });
 
-  test('to a mask of a source without escapes is the same JSON', () => {
+  test('the answer to a mask of a body without escapes is the same JSON', () => {
     const plain = fc.string({ unit: 'grapheme' }).filter((text) => !/["\\\p{Cc}]/u.test(text));
     const part = fc.record({ before: plain, inserted: fc.string({ unit: 'binary' }), after: plain });
     fc.assert(
@@ -54,7 +54,7 @@ describe('the answer to a decision', () => {
     );
   });
 
-  test('to a mask of another number of messages is internal, never sent', () => {
+  test('a mask with another number of messages is never sent: the check fails with internal', () => {
     for (const contents of [[], ['a'], ['a', 'b', 'c']]) {
       const answer = checkAnswer(
         { kind: 'mask', contents, rules: [], inserted: [] },
@@ -64,7 +64,7 @@ describe('the answer to a decision', () => {
     }
   });
 
-  test('to a failure is that failure', () => {
+  test('a failed decision is answered with its error code', () => {
     const failure = failed('rule_timeout', 'slow');
     expect(checkAnswer(failure, { stage: 'request', messages: [message('x')], maxBodyBytes: 1_000 })).toBe(failure);
   });

@@ -20,7 +20,7 @@ function answer(decision: CheckAnswer['decision'], result: unknown): CheckAnswer
   return { kind: 'answer', decision, text, bytes: Buffer.byteLength(text, 'utf8') };
 }
 
-/** What was checked, and the limit of its answer. */
+/** The checked messages and the limit of the answer. */
 type Checked = {
   readonly stage: Stage;
   readonly messages: readonly CheckMessage[];
@@ -64,12 +64,12 @@ function maskAnswer(decision: Masked, check: Checked): CheckAnswer | Failed {
 }
 
 const BACKSLASH = 0x5c;
-/** What must be escaped in a string of JSON (RFC 8259, section 7), or cannot be UTF-8. */
+/** Characters that must be escaped in a string of JSON (RFC 8259, section 7), or cannot be UTF-8. */
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /**
  * Whether all texts stand in JSON as they are: those of a source without a backslash do, and nothing was put into them
- * that does not. To look for what must be escaped takes longer than all else that is done for an answer.
+ * that does not. Searching for characters to escape takes longer than the rest of the answer.
  */
 function needsNoEscape({ inserted }: Masked, { source }: Checked): boolean {
   return source !== undefined && !source.includes(BACKSLASH) && !inserted.some((text) => escaped.test(text));

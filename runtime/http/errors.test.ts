@@ -53,7 +53,7 @@ const failures: readonly (readonly [CheckErrorCode, string, HeaderChanges])[] = 
 describe('a check that fails', () => {
   verifies(
     ['guardrail:errors:other-check-errors', 'guardrail:fail-closed:error'],
-    'is 503 with its code in the error body, on both stages',
+    'a check that fails is 503 with its code in the error body, on both stages',
     async () => {
       for (const stage of ['request', 'response'] as const) {
         for (const [code, text, headers] of failures) {
@@ -70,7 +70,7 @@ describe('a check that fails', () => {
 
   verifies(
     ['guardrail:errors:503-not-always-temporary'],
-    'fails again for a reason in rules or limits: only the code tells',
+    'a check that fails because of rules or limits fails again when repeated',
     async () => {
       for (const [code, text, headers] of failures.slice(0, 4)) {
         for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -112,7 +112,7 @@ describe('a check that fails', () => {
 });
 
 describe('an error body', () => {
-  test('holds the meaning of its code and at most the id of a rule', () => {
+  test('an error body holds the meaning of its code and at most the id of a rule', () => {
     for (const code of Object.keys(checkErrors) as CheckErrorCode[]) {
       expect(errorBody(code, 'a')).toEqual({ code, message: checkErrors[code].meaning, traceId: 'a' });
       expect(errorBody(code, 'a', 'words').message).toBe(`${checkErrors[code].meaning} Rule: words.`);

@@ -46,7 +46,7 @@ function signedToken(claims: object): string {
 describe('the service token', () => {
   verifies(
     ['guardrail:auth:missing-token-401', 'guardrail:errors:unauthenticated', 'guardrail:metrics:token-missing-401'],
-    'is needed on both checks and on /metrics',
+    'the service token is needed on both checks and on /metrics',
     async () => {
       for (const stage of stages)
         expect(outcome(await check({ authorization: undefined }, stage))).toEqual(refused(401, 'unauthenticated'));
@@ -86,7 +86,7 @@ describe('the service token', () => {
       'guardrail:headers:authorization-duplicate',
       'guardrail:headers:authorization-bearer-scheme',
     ],
-    'comes exactly once, as bearer',
+    'the service token comes exactly once, as bearer',
     async () => {
       const good = `Bearer ${serviceToken}`;
       const wrong = [
@@ -107,11 +107,15 @@ describe('the service token', () => {
     },
   );
 
-  verifies(['guardrail:auth:one-token-all-policies'], 'serves all policies of the bundle', async () => {
-    expect(outcome(await check({}, 'request', several))).toEqual(pass);
-    const other = { 'x-ap-gr-policy-id': 'policy-b', 'x-ap-gr-policy-revision': '7' };
-    expect(outcome(await check(other, 'request', several))).toEqual(pass);
-  });
+  verifies(
+    ['guardrail:auth:one-token-all-policies'],
+    'the service token serves all policies of the bundle',
+    async () => {
+      expect(outcome(await check({}, 'request', several))).toEqual(pass);
+      const other = { 'x-ap-gr-policy-id': 'policy-b', 'x-ap-gr-policy-revision': '7' };
+      expect(outcome(await check(other, 'request', several))).toEqual(pass);
+    },
+  );
 });
 
 describe('context headers', () => {
@@ -143,7 +147,7 @@ describe('context headers', () => {
       'guardrail:errors:untrusted-context',
       'guardrail:auth:context-fault-not-denial',
     ],
-    'come exactly once and not empty, on both stages',
+    'context headers come exactly once and not empty, on both stages',
     async () => {
       const list = runtime.headers();
       for (const name of names) {
@@ -209,7 +213,7 @@ describe('context headers', () => {
       'guardrail:errors:policy-unavailable-mismatch',
       'guardrail:versioning:profile-check',
     ],
-    'name what is loaded exactly, else nothing answers',
+    'context headers must name the loaded policy, revision, digest and profile exactly',
     async () => {
       const { digest } = several;
       const wrong: HeaderChanges[] = [
@@ -238,7 +242,7 @@ describe('context headers', () => {
 
   verifies(
     ['guardrail:process:one-policy-by-headers', 'bundle:policy:several'],
-    'select one policy, whose rules alone judge',
+    'context headers select one policy, whose rules alone judge',
     async () => {
       const other = { 'x-ap-gr-policy-id': 'policy-b', 'x-ap-gr-policy-revision': '7' };
       for (const [text, changes, reason] of [
@@ -263,7 +267,7 @@ describe('context headers', () => {
 });
 
 describe('the response mode', () => {
-  verifies(['guardrail:headers:response-mode-buffered'], 'buffered masks a response', async () => {
+  verifies(['guardrail:headers:response-mode-buffered'], 'in response mode buffered a response is masked', async () => {
     const answer = await runtime.check('response', ['alice'], { 'x-ap-gr-response-mode': 'buffered' });
     expect(answer.json).toEqual({
       action: {
@@ -275,7 +279,7 @@ describe('the response mode', () => {
 
   verifies(
     ['guardrail:headers:sse-reject-instead-of-mask', 'guardrail:headers:sse-reject-request-still-masks'],
-    'sse-reject turns a mask into a Reject, on responses only',
+    'in response mode sse-reject a mask of a response becomes a Reject; requests are masked',
     async () => {
       const mode = { 'x-ap-gr-response-mode': 'sse-reject' };
       expect((await runtime.check('response', ['alice'], mode)).json.action).toEqual({
@@ -295,7 +299,7 @@ describe('the response mode', () => {
 describe('the media type', () => {
   verifies(
     ['guardrail:headers:content-type-json', 'guardrail:errors:unsupported-media'],
-    'is JSON, declared once',
+    'the media type is JSON, declared once',
     async () => {
       const good = [
         'application/json',

@@ -44,7 +44,7 @@ describe('GET /openapi.json', () => {
       'guardrail:versioning:title',
       'guardrail:versioning:version',
     ],
-    'is the frozen document, whatever bundle is loaded, without a token',
+    'GET /openapi.json is the frozen document, whatever bundle is loaded, without a token',
     async () => {
       expect(createHash('sha256').update(text).digest('hex')).toBe(
         '33980995a2c6038483ab3808514ad2cf8e96285a91ae4584641a19e5a7104baf',
@@ -65,7 +65,7 @@ describe('GET /openapi.json', () => {
 
   verifies(
     ['guardrail:request-body:content-schema-max', 'guardrail:headers:response-mode-optional-in-schema'],
-    'declares the limits and headers of the contract',
+    'GET /openapi.json declares the limits and headers of the contract',
     () => {
       const message = document['components']?.['schemas']?.['Message']?.['properties'];
       expect(message).toMatchObject({
@@ -87,7 +87,7 @@ describe('GET /openapi.json', () => {
     },
   );
 
-  test('names exactly the operations that exist', async () => {
+  test('GET /openapi.json lists exactly the operations that exist', async () => {
     const operations = Object.entries(document['paths'] ?? {}).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
@@ -101,7 +101,7 @@ describe('GET /openapi.json', () => {
     ]);
   });
 
-  test('leads every reference to its target and closes every object', () => {
+  test('in openapi.json every reference has a target and every object is closed', () => {
     const visit = (value: unknown): void => {
       if (typeof value !== 'object' || value === null) return;
       const node = value as Schema;
@@ -112,7 +112,7 @@ describe('GET /openapi.json', () => {
     visit(document);
   });
 
-  test('holds for its own examples', () => {
+  test('the examples in openapi.json are valid against its schemas', () => {
     let checked = 0;
     const visit = (value: unknown): void => {
       if (typeof value !== 'object' || value === null) return;
@@ -135,7 +135,7 @@ describe('GET /openapi.json', () => {
     expect(checked).toBeGreaterThan(25);
   });
 
-  test('documents every error code with the status that it has', () => {
+  test('GET /openapi.json documents every error code with the status that it has', () => {
     for (const path of ['/request', '/response']) {
       const responses = document['paths']?.[path]?.['post']?.['responses'] ?? ({} as Schema);
       const documented = Object.entries(responses).flatMap(([status, reference]) =>
@@ -152,7 +152,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('holds for what the runtime answers and refuses what the runtime refuses', async () => {
+  test('the schemas in openapi.json accept the answers of the runtime and refuse the bodies that it refuses', async () => {
     for (const stage of ['request', 'response'] as const) {
       const result = validator(stage === 'request' ? 'RequestResult' : 'ResponseResult');
       const other = validator(stage === 'request' ? 'ResponseResult' : 'RequestResult');
@@ -213,7 +213,7 @@ describe('GET /docs', () => {
 
   verifies(
     ['guardrail:endpoints:docs-post-needs-headers'],
-    'gives a POST no rights: without the headers it fails like any other',
+    'GET /docs gives a POST no rights: without the headers it fails like any other',
     async () => {
       const fromDocs = { authorization: undefined, referer: `${runtime.url}/docs`, origin: runtime.url };
       expect((await runtime.check('request', ['hello'], fromDocs)).status).toBe(401);
@@ -233,7 +233,7 @@ describe('GET /docs', () => {
 describe('GET /readyz', () => {
   verifies(
     ['guardrail:endpoints:readyz', 'guardrail:readyz:ready-200', 'guardrail:state:readiness-no-gateway-claim'],
-    'is 200 with a loaded bundle, no gateway and no token',
+    'GET /readyz is 200 with a loaded bundle, no gateway and no token',
     async () => {
       const answer = await runtime.get('/readyz');
       expect({ status: answer.status, text: answer.text }).toEqual({ status: 200, text: '{"status":"ready"}' });
@@ -244,7 +244,7 @@ describe('GET /readyz', () => {
 describe('GET /metrics', () => {
   verifies(
     ['guardrail:endpoints:metrics', 'guardrail:metrics:text-format-200', 'guardrail:stateless:only-process-metrics'],
-    'is text for the holder of the token, without context headers',
+    'GET /metrics is text for the holder of the token, without context headers',
     async () => {
       await runtime.check('request', ['hello']);
       const answer = await runtime.get('/metrics', { authorization: `Bearer ${serviceToken}` });
@@ -259,7 +259,7 @@ describe('GET /metrics', () => {
 
   verifies(
     ['guardrail:metrics:bounded'],
-    'does not grow with texts, messages or callers, and nothing of them is kept',
+    'GET /metrics does not grow with texts, messages or callers, and nothing of them is kept',
     async () => {
       const series = async (): Promise<number> => {
         const { text: exposition } = await runtime.get('/metrics', { authorization: `Bearer ${serviceToken}` });
@@ -287,7 +287,7 @@ describe('GET /metrics', () => {
 });
 
 describe('any other route', () => {
-  verifies(['guardrail:routes:no-other-check-routes'], 'does not exist', async () => {
+  verifies(['guardrail:routes:no-other-check-routes'], 'any other path is answered with 404', async () => {
     const body = '{"body":{"messages":[{"role":"user","content":"hello"}]}}';
     for (const path of [
       '/v1/check',
@@ -309,7 +309,7 @@ describe('any other route', () => {
     }
   });
 
-  test('is another method: 405 with what is allowed', async () => {
+  test('another method of a known path is answered with 405 and an Allow header', async () => {
     for (const [path, method, allow] of [
       ['/request', 'GET', 'POST'],
       ['/response', 'PUT', 'POST'],

@@ -133,26 +133,30 @@ describe('maxMatches', () => {
 });
 
 describe('a mask over maxBodyBytes', () => {
-  verifies(['guardrail:errors:output-too-large'], 'is output_too_large, one byte less is a mask', async () => {
-    const limits = { ...defaultBundleLimits, maxBodyBytes: 512 };
-    await using runtime = await startRuntime(
-      bundleOf([masking(stopList('names', ['x']), 'é'.repeat(100))], [], { limits }),
-    );
-    for (const stage of stages) {
-      const inner =
-        stage === 'request'
-          ? { messages: [{ role: 'user', content: '' }] }
-          : { choices: [{ message: { role: 'assistant', content: '' } }] };
-      const room = 512 - Buffer.byteLength(JSON.stringify(inner)) - 200;
-      const fits = await runtime.check(stage, [`x${'a'.repeat(room)}`]);
-      expect(outcome(fits)).toEqual({ status: 200, code: 'content_redacted' });
-      expect(Buffer.byteLength(JSON.stringify(fits.json.action?.['body']))).toBe(512);
-      expect(outcome(await runtime.check(stage, [`x${'a'.repeat(room + 1)}`]))).toEqual({
-        status: 503,
-        code: 'output_too_large',
-      });
-    }
-  });
+  verifies(
+    ['guardrail:errors:output-too-large'],
+    'a mask over maxBodyBytes is output_too_large, one byte less is a mask',
+    async () => {
+      const limits = { ...defaultBundleLimits, maxBodyBytes: 512 };
+      await using runtime = await startRuntime(
+        bundleOf([masking(stopList('names', ['x']), 'é'.repeat(100))], [], { limits }),
+      );
+      for (const stage of stages) {
+        const inner =
+          stage === 'request'
+            ? { messages: [{ role: 'user', content: '' }] }
+            : { choices: [{ message: { role: 'assistant', content: '' } }] };
+        const room = 512 - Buffer.byteLength(JSON.stringify(inner)) - 200;
+        const fits = await runtime.check(stage, [`x${'a'.repeat(room)}`]);
+        expect(outcome(fits)).toEqual({ status: 200, code: 'content_redacted' });
+        expect(Buffer.byteLength(JSON.stringify(fits.json.action?.['body']))).toBe(512);
+        expect(outcome(await runtime.check(stage, [`x${'a'.repeat(room + 1)}`]))).toEqual({
+          status: 503,
+          code: 'output_too_large',
+        });
+      }
+    },
+  );
 });
 
 describe('maxConcurrency', () => {

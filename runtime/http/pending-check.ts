@@ -5,7 +5,7 @@ import type { OnceHeader } from '#kit/http/raw-headers';
 import type { LoadedBundle } from '../bundle/loaded-bundle.ts';
 import type { CompiledSection } from '../rules/compiled-section.ts';
 
-/** What the gates ask of the headers, duplicates included. */
+/** The headers that gates read, duplicates included. */
 export type CheckHeaders = {
   readonly authorization: OnceHeader;
   readonly policyId: OnceHeader;

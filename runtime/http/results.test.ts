@@ -28,7 +28,7 @@ describe('a result', () => {
       'guardrail:deny:http-200',
       'guardrail:deny:status-alone-insufficient',
     ],
-    'is exactly pass, deny or mask, all with HTTP 200',
+    'a result is exactly pass, deny or mask, all with HTTP 200',
     async () => {
       for (const stage of stages) {
         const pass = await runtime.check(stage, [texts.pass]);
@@ -51,7 +51,7 @@ describe('a result', () => {
       'guardrail:post-request:returns-request-result',
       'guardrail:endpoints:post-request',
     ],
-    'of /request is a RequestResult',
+    'a result of /request is a RequestResult',
     async () => {
       for (const text of Object.values(texts)) {
         const { json, status, headers } = await runtime.check('request', [text]);
@@ -73,7 +73,7 @@ describe('a result', () => {
       'guardrail:post-response:returns-response-result',
       'guardrail:endpoints:post-response',
     ],
-    'of /response is a ResponseResult',
+    'a result of /response is a ResponseResult',
     async () => {
       for (const text of Object.values(texts)) {
         const { json, status } = await runtime.check('response', [text]);
@@ -97,7 +97,7 @@ describe('a result', () => {
       'guardrail:mask:no-entity-list',
       'bundle:scope:no-source-proof',
     ],
-    'has no trace id, no Retry-After and nothing about what was found where',
+    'a result has no trace id, no Retry-After, no offsets and no list of matches',
     async () => {
       const parent = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
       for (const stage of stages) {
@@ -143,7 +143,7 @@ describe('a mask', () => {
       'guardrail:mask:replaces-checked-body-only',
       'guardrail:text-only:caller-maps-results',
     ],
-    'keeps count, order and roles, and holds nothing but the checked body',
+    'a mask keeps count, order and roles, and holds nothing but the checked body',
     async () => {
       const sent = [
         { role: 'system', content: 'be nice to alice' },
@@ -167,7 +167,7 @@ describe('a mask', () => {
     },
   );
 
-  test('is applied at character boundaries, once, literally', async () => {
+  test('a mask is applied at character boundaries, once, literally', async () => {
     const replacement = '$&\\1alice';
     await using masks = await startRuntime(bundleOf([masking(regex('names', 'alice|ж+|\u{1f600}'), replacement)]));
     for (const [text, cleaned] of [
@@ -182,7 +182,7 @@ describe('a mask', () => {
     }
   });
 
-  test('may replace by nothing', async () => {
+  test('the replacement of a mask may be empty', async () => {
     await using masks = await startRuntime(bundleOf([masking(stopList('names', ['alice']), '')]));
     const answer = await masks.check('request', ['alice']);
     expect(answer.json).toEqual({
@@ -215,7 +215,7 @@ describe('one call', () => {
       'guardrail:execution:culprit-not-named',
       'guardrail:execution:independent-decisions',
     ],
-    'judges the whole set and does not say which message caused a deny',
+    'one call judges the whole set and does not say which message caused a deny',
     async () => {
       const first = await runtime.check('request', ['forbidden', 'hello', 'hello']);
       const last = await runtime.check('request', ['hello', 'hello', 'forbidden']);
@@ -228,7 +228,7 @@ describe('one call', () => {
 
   verifies(
     ['guardrail:stateless:no-result-store', 'guardrail:stateless:no-idempotency-key'],
-    'is judged anew each time; earlier calls leave no trace but counters',
+    'each check is judged anew; earlier checks leave counters only',
     async () => {
       const key = { 'idempotency-key': 'one' };
       const before = await runtime.metric('portcullis_runtime_checks_total', { stage: 'request', decision: 'pass' });
@@ -286,7 +286,7 @@ describe('an error', () => {
     },
   );
 
-  test('carries the trace id of the caller where there is one', async () => {
+  test('an error carries the trace id of the caller where there is one', async () => {
     const id = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traced = { authorization: undefined, traceparent: `00-${id}-00f067aa0ba902b7-01` };
     expect((await runtime.check('request', ['x'], traced)).json['traceId']).toBe(id);

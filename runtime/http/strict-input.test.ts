@@ -38,7 +38,7 @@ function post(path: string, body: Buffer, changes: HeaderRow[1] = {}): Promise<R
   return rawRequest(runtime.url, Buffer.concat([Buffer.from(head), body]));
 }
 
-/** What an answer says: its status, its code or reason, and whether it is one of the shapes of the contract. */
+/** The outcome of an answer: its status, its code or reason, and whether it is one of the shapes of the contract. */
 function told(answer: RawAnswer | undefined): { readonly status: number; readonly code: string } {
   if (answer === undefined) return { status: 0, code: '' };
   const body = JSON.parse(answer.body) as { action?: { reason: string }; code?: string };
@@ -113,7 +113,7 @@ const count =
   bodyRows.length + responseRows.length + 2 * headerRows.length + httpRows.length + pairs.length + three.length;
 
 describe(`the corpus of ${count} malformed inputs`, () => {
-  test('is large enough and names each row once', () => {
+  test('the table of strict inputs is large enough and names each row once', () => {
     expect(count).toBeGreaterThanOrEqual(300);
     for (const rows of [bodyRows, headerRows, httpRows])
       expect(new Set(rows.map(([name]) => name)).size).toBe(rows.length);
@@ -173,7 +173,7 @@ describe(`the corpus of ${count} malformed inputs`, () => {
     }
   });
 
-  test('leaves the process as it was', async () => {
+  test('the process still answers correctly after all strict inputs', async () => {
     expect(told(await post('/request', Buffer.from(passing)))).toEqual({ status: 200, code: 'policy_pass' });
     expect(told(await post('/request', Buffer.from(passing.replace('"x"', '"forbidden"'))))).toEqual({
       status: 200,

@@ -50,14 +50,14 @@ describe.each(policies)('the policy $file of the pack', (policy) => {
     verdict = await judge(policy);
   });
 
-  test('is admitted with a timeoutMs of 20 at a maxBodyBytes of 32768, and its answers can be streamed', () => {
+  test('a policy of the pack is admitted with timeoutMs 20 at maxBodyBytes 32768, and allows streams', () => {
     expect(verdict.problems).toEqual([]);
     expect(verdict.streaming).toEqual([{ policyId: policy.file, allowed: true }]);
     const rules = [...rulesInOrder(definition.request), ...rulesInOrder(definition.response)];
     expect(rules.filter(({ timeoutMs }) => timeoutMs !== 20)).toEqual([]);
   });
 
-  test('has a text for each rule that this rule decides, and one beside it that passes', () => {
+  test('each rule of the pack has a test text that it decides, and a similar text that passes', () => {
     const results = new Map(tests.map(({ name, stage }, at) => [`${stage} ${name}`, verdict.results[at]] as const));
     const told = (stage: Stage): readonly string[] =>
       rulesInOrder(definition[stage]).flatMap(({ id }) => {

@@ -47,7 +47,7 @@ function decide(
   return runCheck({ section: { ...section, steps }, messages, maxMatches, deadline, maskDenies: false }, ports);
 }
 
-/** What the runtime refuses before the rules. */
+/** The refusals of the runtime before any rule runs. */
 function refusalOf({ limits }: LoadedBundle, { stage, messages }: TextCheck): CheckErrorCode | undefined {
   const body = stage === 'request' ? { messages } : { choices: messages.map((message) => ({ message })) };
   if (Buffer.byteLength(JSON.stringify({ body }), 'utf8') > limits.maxBodyBytes) return 'body_too_large';

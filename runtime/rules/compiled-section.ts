@@ -2,16 +2,16 @@ import type { CheckFailureCode, CheckMessage } from '#contracts/checks';
 import type { RuleKind, Stage } from '#contracts/policy';
 import type { ByteRange, CheckedText } from './checked-text.ts';
 
-/** What a provider says about a set of messages. Everything but a clear allow or deny is a failure with a code. */
+/** The verdict of a provider on a set of messages. Everything but a clear allow or deny is a failure with a code. */
 export type Verdict =
   | { readonly kind: 'allow' }
   | { readonly kind: 'deny' }
   | { readonly kind: 'failed'; readonly code: CheckFailureCode };
 
-/** What a provider is asked: always the original contents, never the output of a mask (`guardrail:execution:sees-original-text`). */
+/** The input of a provider: always the original contents, never the output of a mask (`guardrail:execution:sees-original-text`). */
 export type Question = { readonly stage: Stage; readonly messages: readonly CheckMessage[] };
 
-/** What a rule does where it fires. */
+/** The effect of a rule that fires. */
 export type Effect =
   | { readonly kind: 'deny' }
   | {
@@ -24,7 +24,7 @@ export type Effect =
       readonly kind: 'ask';
       /**
        * Asks the provider of the rule. Never rejects: whatever goes wrong is a failed verdict. An aborted signal ends
-       * the call; what is returned then is of no meaning.
+       * the call; the value returned then is ignored.
        */
       readonly ask: (question: Question, signal: AbortSignal) => Promise<Verdict>;
     };
@@ -52,8 +52,8 @@ export type Unit = {
 
 /**
  * Steps of a section in their order. A batch holds all rules from place `from` up to `to`, exclusive, that need no
- * answer before the next one may run: local rules, and observe rules with a provider (`observers`), which nobody waits
- * for. What a batch decides is the same as if its rules ran one after another.
+ * answer before the next one may run: local rules, and observe rules with a provider (`observers`), which are not
+ * awaited. A batch decides as if its rules ran one after another.
  */
 export type SectionStep =
   | {

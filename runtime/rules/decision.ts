@@ -3,13 +3,13 @@ import type { CheckFailureCode } from '#contracts/checks';
 /** No configured rule denied the text, and none replaces anything in it (`guardrail:pass:meaning`). */
 export type Passed = { readonly kind: 'pass' };
 
-/** The text may go on with these contents instead, one per message and in their order (`guardrail:mask:keeps-count`). */
+/** These contents replace the checked ones, one per message and in their order (`guardrail:mask:keeps-count`). */
 export type Masked = {
   readonly kind: 'mask';
   readonly contents: readonly string[];
   /** Ids of the rules that replaced something, in the order in which they ran. */
   readonly rules: readonly string[];
-  /** What stands in the contents now and did not before. */
+  /** The replacement texts that were inserted. */
   readonly inserted: readonly string[];
 };
 
@@ -24,7 +24,7 @@ export type Failed = {
   readonly rule?: string;
 };
 
-/** What the rules say about one set of messages: pass or mask, deny, failed. Failed is never read as one of the others. */
+/** The outcome of a check: pass, mask, deny or failed. Failed is never read as one of the others. */
 export type Decision = Passed | Masked | Denied | Failed;
 
 export const passed: Passed = { kind: 'pass' };

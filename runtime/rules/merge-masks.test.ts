@@ -10,24 +10,24 @@ const merged = (...replacements: Replacement[]): unknown => {
 };
 
 describe('replacements of several rules', () => {
-  test('that do not overlap stay, in order', () => {
+  test('replacements of several rules that do not overlap stay, in order', () => {
     expect(merged()).toEqual([]);
     expect(merged(at(5, 6), at(0, 2, 'x'))).toEqual([at(0, 2, 'x'), at(5, 6)]);
   });
 
-  test('that touch stay apart', () => {
+  test('replacements of several rules that touch stay apart', () => {
     expect(merged(at(0, 2), at(2, 4))).toEqual([at(0, 2), at(2, 4)]);
     expect(merged(at(0, 2), at(2, 4, 'x'))).toEqual([at(0, 2), at(2, 4, 'x')]);
   });
 
-  test('that overlap with one text become their union', () => {
+  test('replacements of several rules that overlap with one text become their union', () => {
     expect(merged(at(0, 3), at(2, 5))).toEqual([at(0, 5)]);
     expect(merged(at(0, 9), at(2, 5))).toEqual([at(0, 9)]);
     expect(merged(at(0, 3), at(0, 3))).toEqual([at(0, 3)]);
     expect(merged(at(0, 3), at(2, 5), at(4, 8))).toEqual([at(0, 8)]);
   });
 
-  test('that overlap with different texts cannot be applied', () => {
+  test('replacements of several rules that overlap with different texts cannot be applied', () => {
     expect(merged(at(0, 3), at(2, 5, 'x'))).toBe('invalid_replacement');
     expect(merged(at(0, 3), at(0, 3, 'x'))).toBe('invalid_replacement');
     expect(merged(at(0, 9), at(2, 3, 'x'))).toBe('invalid_replacement');
@@ -35,7 +35,7 @@ describe('replacements of several rules', () => {
     expect(merged(at(0, 3, ''), at(2, 5, ' '))).toBe('invalid_replacement');
   });
 
-  test('cover exactly the bytes that some rule covers, in any order of the rules', () => {
+  test('replacements of several rules cover exactly the bytes that some rule covers, in any order of the rules', () => {
     const replacement = fc
       .tuple(fc.nat(30), fc.integer({ min: 1, max: 6 }))
       .map(([start, size]) => at(start, start + size));
@@ -60,14 +60,14 @@ describe('a masked text', () => {
   const masked = (text: string, ...replacements: readonly Replacement[]): string =>
     applyMasks(text, Buffer.from(text, 'utf8'), replacements);
 
-  test('keeps every byte outside of the replacements', () => {
+  test('a masked text keeps every byte outside of the replacements', () => {
     expect(masked('ёж 😀 ok')).toBe('ёж 😀 ok');
     expect(masked('ёж 😀 ok', at(0, 4, 'X'))).toBe('X 😀 ok');
     expect(masked('ёж 😀 ok', at(5, 9, ''), at(10, 12, '$&'))).toBe('ёж  $&');
     expect(masked('ёж 😀 ok', at(0, 12, ''))).toBe('');
   });
 
-  test('of ASCII alone is the same, whatever stands in its place', () => {
+  test('masking gives the same text whether or not it is ASCII only', () => {
     expect(masked('a b c')).toBe('a b c');
     expect(masked('a b c', at(0, 1, 'ё'), at(2, 3, '$&'))).toBe('ё $& c');
     expect(masked('a b c', at(0, 5, ''))).toBe('');

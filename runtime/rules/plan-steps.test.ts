@@ -20,11 +20,11 @@ function plan(...rules: (typeof local | typeof remote | typeof watching | typeof
 }
 
 describe('steps of a section', () => {
-  test('hold local rules together', () => {
+  test('steps of a section hold local rules together', () => {
     expect(plan(local, watchingLocal, local)).toEqual([{ local: [0, 1, 2], from: 0, to: 3, observers: [] }]);
   });
 
-  test('wait at every enforced rule with a provider, so that nothing goes out before earlier rules passed', () => {
+  test('steps of a section wait at every enforced rule with a provider, so that nothing goes out before earlier rules passed', () => {
     expect(plan(local, remote, local, remote)).toEqual([
       { local: [0], from: 0, to: 1, observers: [] },
       1,
@@ -34,7 +34,7 @@ describe('steps of a section', () => {
     expect(plan(remote, remote)).toEqual([0, 1]);
   });
 
-  test('start observe rules with a provider in the batch of their place', () => {
+  test('steps of a section start observe rules with a provider in the batch of their place', () => {
     expect(plan(watching, local, watching, remote, watching)).toEqual([
       { local: [1], from: 0, to: 3, observers: [0, 2] },
       3,

@@ -40,11 +40,11 @@ describe('findings of a batch', () => {
     rule('d', 'enforce', 'deny'),
   ];
 
-  test('of no rule pass', () => {
+  test('a batch without findings passes', () => {
     expect(readBatch(rules, [], 4)).toEqual({ stop: undefined, reached: 4, counted: [], masked: [] });
   });
 
-  test('are decided by the first enforced rule that denies', () => {
+  test('findings of a batch are decided by the first enforced rule that denies', () => {
     const reading = readBatch(rules, [match(3), match(2, 5), match(2, 1), match(1), match(0, 7)], 4);
     expect(reading.stop).toEqual(denied('c'));
     expect(reading.reached).toBe(2);
@@ -52,13 +52,13 @@ describe('findings of a batch', () => {
     expect(reading.masked).toEqual([{ place: 0, text: 7 }]);
   });
 
-  test('are a failure where the first enforced rule could not be judged', () => {
+  test('findings of a batch are a failure where the first enforced rule could not be judged', () => {
     expect(readBatch(rules, [match(3), error(2)], 4).stop).toEqual(failed('engine_failure', 'c'));
     expect(readBatch(rules, [match(2), error(3)], 4).stop).toEqual(denied('c'));
     expect(readBatch(rules, [match(0), error(0)], 4).stop).toEqual(failed('engine_failure', 'a'));
   });
 
-  test('of an observe rule are only counted, once', () => {
+  test('findings of a batch of an observe rule are only counted, once', () => {
     const reading = readBatch(rules, [error(1), match(1, 3), match(1, 4)], 4);
     expect(reading).toEqual({
       stop: undefined,
@@ -68,7 +68,7 @@ describe('findings of a batch', () => {
     });
   });
 
-  test('are read as if the rules had run one after another', () => {
+  test('findings of a batch are read as if the rules had run one after another', () => {
     const anyRule = fc.record({
       mode: fc.constantFrom('enforce', 'observe'),
       kind: fc.constantFrom<Kind>('deny', 'mask'),

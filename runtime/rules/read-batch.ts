@@ -2,7 +2,7 @@ import type { CheckFailureCode } from '#contracts/checks';
 import type { CompiledRule } from './compiled-section.ts';
 import { type Denied, denied, type Failed, failed } from './decision.ts';
 
-/** What an engine pass found: the rule at `place` matches in message number `text`, or could not be judged. */
+/** A finding of an engine pass: the rule at `place` matches in message number `text`, or could not be judged. */
 export type Finding =
   | { readonly place: number; readonly kind: 'match'; readonly text: number }
   | { readonly place: number; readonly kind: 'error'; readonly code: CheckFailureCode };

@@ -9,7 +9,7 @@ type Place = { readonly place: number; readonly text: number };
 /** Replacements per message, collected over all mask rules that fired. */
 export type Collection = {
   readonly byText: Map<number, Replacement[]>;
-  /** Ids of the rules that replace something, in the order in which they ran, and what they put there. */
+  /** Ids of the rules that replace something, in the order in which they ran, and their replacement texts. */
   readonly rules: Set<string>;
   readonly inserted: Set<string>;
   /** How many matches are still allowed; a further one is match_limit. */

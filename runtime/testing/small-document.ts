@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 
-/** An element as far as the page of /docs uses one: it keeps what it is given and shows its text. */
+/** An element as far as the page of /docs uses one: it stores its content and returns its text. */
 export class SmallElement {
   readonly tag: string;
   name = '';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a provider was asked. */
+/** A call that a provider received. */
 export type Asked = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly text: string };
 
 /** How a provider answers; it may also do anything else to the connection. */

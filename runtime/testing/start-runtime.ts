@@ -37,7 +37,7 @@ export type TestRuntime = AsyncDisposable & {
   /** Posts any body with the headers of a good check, changed. */
   readonly post: (path: string, body: string | Buffer, changes?: HeaderChanges) => Promise<Answer>;
   readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
-  /** The value of a series of /metrics whose line begins with the name and holds all labels; 0 when there is none. */
+  /** The value of a series of /metrics whose line begins with the name and holds all labels; 0 without one. */
   readonly metric: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
 };
 

@@ -23,7 +23,7 @@ const responseFormat = {
   },
 } as const;
 
-/** What is read of a chat completion; other members of it carry no decision. */
+/** The members of a chat completion that are read; others carry no decision. */
 const completionSchema = z.object({
   choices: z.tuple([
     z.object({

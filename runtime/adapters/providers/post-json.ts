@@ -51,7 +51,7 @@ export async function postJson(call: ProviderCall, body: unknown, signal: AbortS
   }
 }
 
-/** The whole answer, or undefined when it is over the limit; then the connection is given up. */
+/** The whole answer, or undefined when it is over the limit; then the connection is closed. */
 async function readBounded(body: Dispatcher.ResponseData['body']): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

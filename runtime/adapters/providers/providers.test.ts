@@ -62,7 +62,7 @@ describe('a detector', () => {
       'bundle:external-pipeline:contract',
       'guardrail:versioning:schema-detector-v1',
     ],
-    'is asked by detector/v1 and decides',
+    'a detector is asked with schema detector/v1, and its answer decides',
     async () => {
       expect(await detect(allow)).toEqual(pass);
       const asked = provider.asked.at(-1);
@@ -80,7 +80,7 @@ describe('a detector', () => {
 
   verifies(
     ['guardrail:errors:provider-error', 'guardrail:fail-closed:error'],
-    'that cannot be reached or answers with an error is provider_unavailable, whatever its body says',
+    'a detector that cannot be reached or answers with an error is provider_unavailable, whatever its body says',
     async () => {
       for (const status of [201, 204, 301, 302, 307, 400, 401, 403, 404, 429, 500, 503]) {
         const behaviour = answers(status === 204 ? '' : { decision: 'allow' }, status, {
@@ -104,7 +104,7 @@ describe('a detector', () => {
     },
   );
 
-  test('that refuses connections or speaks no HTTP is provider_unavailable', async () => {
+  test('a detector that refuses connections or speaks no HTTP is provider_unavailable', async () => {
     await using nobody = await startRuntime(bundleAt(`http://127.0.0.1:${await freePort()}`));
     expect(outcome(await nobody.check('request', ['hello']))).toEqual(failed('provider_unavailable'));
     const half = createServer((socket) => socket.end('not http\r\n\r\n')).listen(0, '127.0.0.1');
@@ -118,7 +118,7 @@ describe('a detector', () => {
 
   verifies(
     ['guardrail:errors:verdict-error', 'bundle:external-pipeline:no-masking'],
-    'that does not answer exactly a decision decides nothing',
+    'a detector that does not answer exactly a decision decides nothing',
     async () => {
       const invalid = [
         '',
@@ -148,7 +148,7 @@ describe('a detector', () => {
     },
   );
 
-  test('is read up to 64 KiB', async () => {
+  test('an answer of a detector is read up to 64 KiB; a longer one is provider_invalid_answer', async () => {
     const padded = (bytes: number): string => `{"decision":"allow"}${' '.repeat(bytes - 20)}`;
     expect(await detect(answers(padded(answerBytes)))).toEqual(pass);
     expect(await detect(answers(padded(answerBytes + 1)))).toEqual(failed('provider_invalid_answer'));
@@ -179,7 +179,7 @@ describe('a classifier', () => {
       'bundle:classifier-profile:stream-false',
       'bundle:classifier-profile:store-false',
     ],
-    'is asked by its profile, with its instruction and its own model, and decides',
+    'a classifier is asked by its profile, with its instruction and its own model, and decides',
     async () => {
       expect(await classify(says({ decision: 'allow' }))).toEqual(pass);
       const asked = provider.asked.at(-1);
@@ -257,7 +257,7 @@ describe('a classifier', () => {
 
   verifies(
     ['bundle:llm-classifier:uncertain-is-error', 'guardrail:fail-closed:undefined-classifier-answer'],
-    'that is uncertain, or says another word, decides nothing',
+    'a classifier that is uncertain, or says another word, decides nothing',
     async () => {
       for (const word of ['uncertain', 'maybe', 'Allow', '']) {
         expect(await classify(says({ decision: word })), word).toEqual(failed('verdict_undefined'));
@@ -265,7 +265,7 @@ describe('a classifier', () => {
     },
   );
 
-  verifies(['bundle:llm-classifier:refusal-is-error'], 'whose model refuses decides nothing', async () => {
+  verifies(['bundle:llm-classifier:refusal-is-error'], 'a classifier whose model refuses decides nothing', async () => {
     expect(await classify(says('', { refusal: 'I cannot help with that.' }))).toEqual(failed('verdict_refused'));
     expect(await classify(says({ decision: 'allow' }, { refusal: 'no' }))).toEqual(failed('verdict_refused'));
     expect(await classify(says(null, { content: null, refusal: 'no' }))).toEqual(failed('verdict_refused'));
@@ -278,7 +278,7 @@ describe('a classifier', () => {
       'bundle:llm-classifier:no-masking',
       'bundle:llm-classifier:decision-only',
     ],
-    'whose answer is not exactly a decision decides nothing',
+    'a classifier whose answer is not exactly a decision decides nothing',
     async () => {
       const contents: unknown[] = [
         '',
@@ -317,12 +317,16 @@ describe('a classifier', () => {
     },
   );
 
-  verifies(['bundle:llm-classifier:may-differ-on-repetition'], 'may answer differently on repetition', async () => {
-    let calls = 0;
-    provider.behave((response, asked) => says({ decision: calls++ === 0 ? 'allow' : 'deny' })(response, asked));
-    expect(outcome(await runtime.check('response', ['same']))).toEqual(pass);
-    expect(outcome(await runtime.check('response', ['same']))).toEqual(denied);
-  });
+  verifies(
+    ['bundle:llm-classifier:may-differ-on-repetition'],
+    'a classifier may answer differently on repetition',
+    async () => {
+      let calls = 0;
+      provider.behave((response, asked) => says({ decision: calls++ === 0 ? 'allow' : 'deny' })(response, asked));
+      expect(outcome(await runtime.check('response', ['same']))).toEqual(pass);
+      expect(outcome(await runtime.check('response', ['same']))).toEqual(denied);
+    },
+  );
 });
 
 verifies(
@@ -350,7 +354,7 @@ verifies(
 );
 
 describe('a credential', () => {
-  test('that is missing refuses the bundle; one that vanishes later fails the check', async () => {
+  test('a credential that is missing refuses the bundle; one that vanishes later fails the check', async () => {
     const missing = bundleAt(provider.url);
     const [one, two] = missing.providers;
     const named: Bundle = { ...missing, providers: [{ ...one!, credential: 'absent.key' }, two!] };

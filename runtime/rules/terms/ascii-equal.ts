@@ -3,7 +3,7 @@ import { foldOrbit } from '../unicode/case-fold.ts';
 import { characterAt } from '../unicode/utf8.ts';
 
 /**
- * A text of ASCII that equals a text of valid UTF-8 without case, in any case; undefined when there is none. `ſ` and the
+ * A text of ASCII that equals a text of valid UTF-8 without case, in any case; undefined without one. `ſ` and the
  * sign of kelvin are the only other characters that have one.
  */
 export function asciiEqual(text: Uint8Array): Uint8Array | undefined {

@@ -26,13 +26,13 @@ describe('substring match', () => {
     expect(substring(['секрет'], 'несекретный')).toEqual(['секрет']);
   });
 
-  test('is leftmost-longest and never overlapping', () => {
+  test('substring match is leftmost-longest and never overlapping', () => {
     expect(substring(['a', 'ab', 'abcd', 'cde'], 'abcabcde')).toEqual(['ab', 'abcd']);
     expect(substring(['aa'], 'aaaaa')).toEqual(['aa', 'aa']);
     expect(substring(['b', 'abc'], 'ab abc')).toEqual(['b', 'abc']);
   });
 
-  test('the limit stops the list and nothing else', () => {
+  test('the limit of matches shortens the list and changes no match', () => {
     const matcher = compileLiterals({ terms: ['x'], caseSensitive: true });
     const bytes = Buffer.from('x x x');
     expect(matcher.matches(bytes, 2)).toEqual([

@@ -29,7 +29,7 @@ const longTexts = fc.constantFrom(...Object.values(ALPHABETS)).chain((alphabet) 
 });
 
 describe('token lists on long texts', () => {
-  test('find what the plainest implementation finds, wherever a block of the text ends', () => {
+  test('token lists on long texts find what the plainest implementation finds, wherever a block of the text ends', () => {
     fc.assert(
       fc.property(longTexts, ({ terms, text, filler, bytes, caseSensitive }) => {
         // No term has the line break, so nothing before it has a part in what is found after it.
@@ -45,7 +45,7 @@ describe('token lists on long texts', () => {
     );
   });
 
-  test('find a run that is longer than a block', () => {
+  test('token lists on long texts find a run that is longer than a block', () => {
     const long = 'ж'.repeat(6_000);
     const matcher = compileTokens({ terms: [long], caseSensitive: false });
     expect(matcher.test(Buffer.from(`a ${long.toUpperCase()}.`))).toBe(true);

@@ -5,12 +5,12 @@ import { characterAt, characterBefore } from '../unicode/utf8.ts';
 import { asciiEqual } from './ascii-equal.ts';
 import { KeySet } from './key-set.ts';
 
-// A text is cut at every character that is no token character; what is between is a word, maybe an empty one. Nearly
+// A text is cut at every character that is no token character; the parts between are words, maybe empty ones. Nearly
 // every byte of every text goes through here. Where words end is hard to foretell, so nothing branches on it: each
 // character is noted as an end, and what ends no word is overwritten by the next one. The compiler knows a constant of a
 // function, and looks up one of the module every time, hence the copies of tables.
 
-/** Bytes that are cut at once: few enough for what is noted of them to stay in the first cache. */
+/** Bytes that are cut at once: few enough for the notes on them to stay in the first cache. */
 const BLOCK = 4_096;
 /** In place of a code: the byte begins a character of several bytes. */
 const WIDE = -1;

@@ -20,13 +20,13 @@ export type TermMatcher = {
  */
 export type BackwardScan = (bytes: Buffer, found: (start: number, end: number) => boolean) => void;
 
-/** What a scan notes of a text; all scans share it, because none begins before another one ended. */
+/** Scratch memory of a scan; shared by all scans, because they never overlap in time. */
 export type ScanNotes = {
   /** By number of pieces fed: where the last one ends. */
   offsets: Int32Array;
   /** Places where terms may end. */
   places: Int32Array;
-  /** Begins and ends of what was found. */
+  /** Begins and ends of the matches. */
   found: Int32Array;
 };
 

@@ -51,7 +51,7 @@ export class Vocabulary {
     return this.#size;
   }
 
-  /** Turns what was learnt into tables, so that looking up makes no strings. */
+  /** Turns the collected pieces into tables, so that a lookup creates no strings. */
   close(): void {
     const pieces = this.#learnt;
     let capacity = 16;

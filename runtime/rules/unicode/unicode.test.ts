@@ -25,7 +25,7 @@ function matched(pattern: string, caseSensitive: boolean, text: Buffer): number[
   );
 }
 
-test('our tables are those of the engine', () => {
+test('the generated Unicode tables equal those of the engine', () => {
   expect(tables).toEqual(readVendorTables());
   expect(UNICODE_CLASS_NAMES).toHaveLength(200);
 });
@@ -34,7 +34,7 @@ describe('case folding is the engine’s, over all code points', () => {
   const representatives = foldRepresentatives();
   const foldable = [...representatives.keys()].filter((rune) => foldOrbit(rune).length > 1);
 
-  test('every orbit is what the engine matches for each of its members', () => {
+  test('each member of an orbit matches the whole orbit in the engine', () => {
     const text = Buffer.from(foldable.map((rune) => String.fromCodePoint(rune)).join(''));
     const leaders = foldable.filter((rune) => representatives[rune] === rune);
     expect(leaders.length).toBeGreaterThan(1_400);
@@ -44,7 +44,7 @@ describe('case folding is the engine’s, over all code points', () => {
     }
   });
 
-  test('no other code point equals one of them', () => {
+  test('no code point outside an orbit folds to a member of it', () => {
     const ranges = runeSet(foldable.flatMap((rune) => [rune, rune]));
     const pairs = Array.from(
       { length: ranges.length / 2 },
@@ -74,12 +74,12 @@ test('classes are the engine’s ranges', () => {
 
 describe('sets of code points', () => {
   const set: RuneSet = runeSet([5, 9, 1, 2, 3, 3, 8, 12]);
-  test('join what overlaps or touches', () => expect(set).toEqual([1, 3, 5, 12]));
-  test('know their members on both sides of each edge', () => {
+  test('sets of code points join what overlaps or touches', () => expect(set).toEqual([1, 3, 5, 12]));
+  test('sets of code points know their members on both sides of each edge', () => {
     const members = Array.from({ length: 15 }, (_, rune) => rune).filter((rune) => contains(set, rune));
     expect(members).toEqual([1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12]);
   });
-  test('have a complement, and its complement is the set', () => {
+  test('sets of code points have a complement, and its complement is the set', () => {
     expect(complement(set)).toEqual([0, 0, 4, 4, 13, MAX_RUNE]);
     expect(complement(complement(set))).toEqual(set);
     expect(complement([])).toEqual([0, MAX_RUNE]);

@@ -11,7 +11,7 @@ import { type ProbePlan, probePlan } from './probe-plan.ts';
 export type SpanSearch = { readonly forward: Automaton; readonly backward: Automaton };
 
 /**
- * What is known of a pattern's automata. Each part is worked out on first use, in bounded time, and undefined when the
+ * The analysis of a pattern's automata. Each part is worked out on first use, in bounded time, and undefined when the
  * automaton is too large to be built ahead.
  */
 export type PatternAnalysis = {

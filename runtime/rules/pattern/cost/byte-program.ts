@@ -8,7 +8,7 @@ export const CONDITION = { textStart: 1, textEnd: 2, lineStart: 4, lineEnd: 8, w
 /** One instruction list, as RE2 flattens its programs to. */
 export type Instruction =
   | { readonly kind: 'match' }
-  /** Flattened `[low, high, target, …]`: on a byte in a range go on at the target. */
+  /** Flattened `[low, high, target, …]`: a byte in a range continues at the target. */
   | { readonly kind: 'bytes'; readonly edges: readonly number[] }
   | { readonly kind: 'split'; targets: readonly number[] }
   | { readonly kind: 'condition'; readonly needs: number; readonly target: number };

@@ -36,7 +36,7 @@ describe('texts that build an automaton ahead', () => {
     },
   );
 
-  test('they begin in every context of a probe', () => {
+  test('the texts that build an automaton ahead begin in every context of a probe', () => {
     const automaton = prepare('(?m)^ab.{0,9}c|\\bxy.{0,9}z').analysis.firing.probe()?.automaton;
     if (automaton === undefined) throw new Error('no plan');
     const before = new Set<number | undefined>();

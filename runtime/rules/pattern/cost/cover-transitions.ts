@@ -47,7 +47,7 @@ export function coverTransitions(automaton: Automaton, search: (text: Buffer, fr
   }
 }
 
-/** What stands before a search that begins in a context. */
+/** The bytes before a search that begins in a context. */
 const BYTES_BEFORE: Readonly<Record<StartContext, readonly number[]>> = {
   text: [],
   line: [0x0a],

@@ -27,7 +27,7 @@ describe('the automaton is the one that RE2 builds', () => {
   });
 });
 
-test('an automaton with all overlaps of a gap is given up, in bounded work', () => {
+test('the analysis of an automaton with all overlaps of a gap stops at its bound', () => {
   expect(determinize(searchProgram('[b-z].{10,50}x1y'), 'many', ['text'])).toBeUndefined();
   expect(determinize(searchProgram('\\b(?:\\d[ -]?){13,19}\\b'), 'many', ['text'])).toBeUndefined();
 });
@@ -39,7 +39,7 @@ test('the bound on transitions holds on both sides of its edge', () => {
   expect(determinize(program, 'many', ['text'], states * classes - 1)).toBeUndefined();
 });
 
-test('programs too large to analyse are given up while they are made', () => {
+test('the analysis of a program that is too large stops while the program is built', () => {
   const tree = parsePattern({ pattern: '\\p{L}{100,200}Z', caseSensitive: true });
   expect('reason' in tree ? tree : compileProgram(tree.node, false)).toBeUndefined();
 });

@@ -23,14 +23,14 @@ export type Automaton = {
   readonly matched: Uint8Array;
   /** By state: how many instructions the engine looks at to build one of its transitions. */
   readonly work: Int32Array;
-  /** What the engine keeps for all states, in bytes (dfa.cc, CachedState). */
+  /** Memory of the engine for all states, in bytes (dfa.cc, CachedState). */
   readonly memoryBytes: number;
   /** First state by start context; -1 when nothing can match from there. */
   readonly starts: Readonly<Record<StartContext, number>>;
 };
 
 /**
- * Bounds on the analysis of one automaton; beyond them it counts as unbounded. They are what is left of 50 ms for one
+ * Bounds on the analysis of one automaton; beyond them it counts as unbounded. They follow from 50 ms for one
  * pattern and of a few MiB for one automaton; a probe's automaton grows with its gaps, a set's with all their overlaps.
  */
 export const MAX_TRANSITIONS: Readonly<Record<SearchKind | 'probe', number>> = {

@@ -1,14 +1,13 @@
 /**
- * What the engine's basic steps cost, in nanoseconds: named numbers, so that a cost is the same on every machine and in
- * every run. Each lies above the medians of `testing/measure-engine.ts` (npm re2 1.27.1, Node 24, AMD EPYC at about
+ * The cost of the engine's basic steps, in nanoseconds: named numbers, so that an estimate is the same on every machine
+ * and in every run. Each lies above the medians of `testing/measure-engine.ts` (npm re2 1.27.1, Node 24, AMD EPYC at about
  * 2.5 GHz); `testing/measure-worst.ts` holds the costs made of them against texts made to be slow. A slower machine
  * needs larger budgets, not other figures.
  */
 
 /**
  * One byte of text through a transition that exists already, by the size of the automaton in bytes: 1.3 measured while it
- * fits the first cache, 3.2 (6.6 on a busy machine) at 200 KiB. What is looked for before (necessary-bytes.ts) takes 0.2
- * at most.
+ * fits the first cache, 3.2 (6.6 on a busy machine) at 200 KiB. The search for necessary bytes takes 0.2 at most.
  */
 export function stepNs(memoryBytes: number): number {
   if (memoryBytes <= 64 * 1024) return 2;

@@ -5,7 +5,7 @@
 export const SET_MEMORY_BYTES = 32 * 1024 * 1024;
 
 /**
- * What one expression by itself has for the automaton of a search, in bytes. The engine gives 8 MiB to an expression:
+ * Memory of one expression for the automaton of a search, in bytes. The engine gives 8 MiB to an expression:
  * two thirds for the forward program, halved between two kinds of search, one third for the backward one (re2.cc,
  * dfa.cc); programs take their share first, so less is counted on.
  */

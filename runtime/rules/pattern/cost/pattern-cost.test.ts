@@ -45,7 +45,7 @@ describe('patterns that the engine is slow on', () => {
     expect(Math.max(row.measuredMs.set, row.measuredMs.alone)).toBeGreaterThan(BUDGET.timeoutMs20);
   });
 
-  test('what a grouping refuses it names, with its cost, and runs nowhere', () => {
+  test('a pattern that grouping refuses is named with its estimate and is in no group', () => {
     const analyses = ['abc', '[b-z].{10,50}x1y', 'abd'].map((pattern) => prepare(pattern).analysis);
     const { groups, refused } = groupPatterns(analyses, { maxBytes: BYTES, budgetMs: BUDGET.timeoutMs5000 });
     expect(refused.map(({ member }) => member)).toEqual([1]);
@@ -57,7 +57,7 @@ describe('patterns that the engine is slow on', () => {
 describe('bounded gaps', () => {
   const gaps = Array.from({ length: 40 }, (_, index) => prepare(`ignore.{0,60}system${index}x`));
 
-  test('forty of them are too much for one set, and fit in groups of their own', () => {
+  test('forty patterns with a bounded gap do not fit one set, and fit in groups of their own', () => {
     const analyses = gaps.map(({ analysis }) => analysis);
     expect(firingCostMs(analyses, BYTES)).toBe(Number.POSITIVE_INFINITY);
     const { groups, refused } = groupPatterns(analyses, { maxBytes: BYTES, budgetMs: BUDGET.timeoutMs20 });
@@ -81,7 +81,7 @@ describe('bounded gaps', () => {
 });
 
 describe('costs are structural', () => {
-  test('the same in every call, growing with the text, and additive for nothing', () => {
+  test('an estimate is the same in every call and grows with the text', () => {
     const analysis = prepare('\\b(?:\\d[ -]?){13,19}\\b').analysis;
     const again = prepare('\\b(?:\\d[ -]?){13,19}\\b').analysis;
     expect(firingCostMs([analysis], BYTES)).toBe(firingCostMs([again], BYTES));
@@ -96,14 +96,14 @@ describe('costs are structural', () => {
     expect(harmful).toBeGreaterThan(BUDGET.timeoutMs20);
   });
 
-  test('a term list costs what its bytes cost', () => {
+  test('the estimate of a term list is proportional to the bytes of the text', () => {
     expect(termListCostMs(BYTES)).toBeLessThanOrEqual(BUDGET.timeoutMs20);
     expect(termListCostMs(2 * BYTES)).toBe(2 * termListCostMs(BYTES));
   });
 });
 
 describe('a group', () => {
-  test('names the members that match, whatever their case mode and way of being looked for', () => {
+  test('a group names its matching members, whatever their case mode and firing plan', () => {
     const members = [prepare('foo'), prepare('BAR', false), prepare('\\d{3}$'), prepare('ba[rz]+')];
     const group = compileGroup(members);
     if ('reason' in group) throw new Error(group.reason);

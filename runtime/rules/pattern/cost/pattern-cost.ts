@@ -30,9 +30,9 @@ export function firingPlan(analysis: PatternAnalysis): FiringPlan {
 }
 
 /**
- * The worst case, in milliseconds, of finding out which of the patterns match somewhere in a text of at most `maxBytes`
- * bytes, all of them compiled as one group. Structural: it depends on the patterns and on nothing else, so it is the
- * same on every machine. Infinity when no bound is known.
+ * The estimated worst case, in milliseconds, of finding out which of the patterns match somewhere in a text of at most
+ * `maxBytes` bytes, compiled as one group. It depends on the patterns only, so it is the same on every machine; real
+ * times can exceed it, for which admission has a safety factor of 4. Infinity without an estimate.
  */
 export function firingCostMs(group: readonly PatternAnalysis[], maxBytes: number): number {
   const [only] = group;
@@ -64,14 +64,14 @@ export function setAutomaton(group: readonly PatternAnalysis[]): Automaton | und
   return joint;
 }
 
-/** The worst case of one pass of a set whose automaton was built ahead; Infinity when there is none. */
+/** The estimated worst case of one pass of a set whose automaton was built ahead; Infinity without an automaton. */
 export function setCostMs(automaton: Automaton | undefined, maxBytes: number): number {
   if (automaton === undefined) return Number.POSITIVE_INFINITY;
   return (SEARCH_CALL_NS + maxBytes * stepNs(automaton.memoryBytes)) / 1e6;
 }
 
 /**
- * The worst case, in milliseconds, of listing at most `limit` matches of one pattern in a text of at most `maxBytes`
+ * The estimated worst case, in milliseconds, of listing at most `limit` matches of one pattern in a text of at most `maxBytes`
  * bytes.
  */
 export function spansCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
@@ -85,7 +85,7 @@ export function listsByProbes(analysis: PatternAnalysis): boolean {
   return spanProbeCostMs(analysis, bytes, limit) < searchCostMs(analysis, bytes, limit);
 }
 
-/** The worst case of a term list on a text of at most `maxBytes` bytes, in milliseconds. */
+/** The estimated worst case of a term list on a text of at most `maxBytes` bytes, in milliseconds. */
 export function termListCostMs(maxBytes: number): number {
   return (maxBytes * TERM_BYTE_NS) / 1e6;
 }

@@ -10,7 +10,7 @@ const BEGUN = 3;
 
 /**
  * A way to find matches without searching: only places where a match can begin, judged by their first bytes, are put to
- * the engine, each by itself. Bounded gaps such as `.{0,60}` cost a search one state per set of open gaps, and a probe
+ * the engine, each separately. Bounded gaps such as `.{0,60}` cost a search one state per set of open gaps, and a probe
  * only one per position in the gap.
  */
 export type ProbePlan = {

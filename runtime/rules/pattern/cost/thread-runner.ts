@@ -5,7 +5,7 @@ import type { SearchKind, StartContext } from './determinize.ts';
 const FLAG_LAST_WORD = 64;
 export const FLAG_MATCH = 128;
 
-/** A state as RE2 has it: the instructions that wait for a byte, and what is known of the place. */
+/** A state as RE2 has it: the instructions that wait for a byte, and flags of the position. */
 export type State = { readonly ids: readonly number[]; readonly flags: number };
 
 /**
@@ -61,7 +61,7 @@ export class ThreadRunner {
     return work;
   }
 
-  /** Adds the instruction and what it leads to without a byte, in order of preference. */
+  /** Adds the instruction and those it reaches without a byte, in order of preference. */
   #enqueue(first: number, conditions: number): void {
     const stack = this.#stack;
     stack.push(first);

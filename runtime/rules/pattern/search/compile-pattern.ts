@@ -22,7 +22,7 @@ export type CompiledPattern = PreparedPattern & {
    * each place once.
    */
   matches(text: Buffer, limit: number): readonly ByteRange[];
-  /** The same, for who has the text in both forms. */
+  /** The same for a text in both forms. */
   spans(text: CheckedText, limit: number): readonly ByteRange[];
   /** Makes the engine build what `matches` needs, so that no checked text has to pay for it: call it once at load. */
   buildAhead(): void;
@@ -30,7 +30,7 @@ export type CompiledPattern = PreparedPattern & {
 
 /**
  * Compiles one pattern, or says why it is refused: by the syntax of google-re2 1.1.20251105 (parsePattern), or by the
- * engine because it is too large. What it costs is another question: firingCostMs and spansCostMs.
+ * engine because it is too large. firingCostMs and spansCostMs estimate its cost.
  */
 export function compilePattern(source: PatternSource): CompiledPattern | PatternFault {
   const tree = parsePattern(source);
@@ -146,7 +146,7 @@ function listBySearch(find: Find, bytes: Buffer, limit: number): ByteRange[] {
   return spans;
 }
 
-/** The offset of the character after the one at `from`; past the end when there is none. */
+/** The offset of the character after the one at `from`; past the end after the last one. */
 function nextCharacter(bytes: Buffer, from: number): number {
   let next = from + 1;
   while (next < bytes.length && ((bytes[next] ?? 0) & 0xc0) === 0x80) next += 1;

@@ -9,7 +9,7 @@ function patternOf(source: string, caseSensitive = true) {
 }
 
 describe('the engine on buffers', () => {
-  test('offsets are bytes, from any place on', () => {
+  test('the engine gives offsets in bytes, from any start', () => {
     const engine = patternOf('я+');
     const bytes = Buffer.from('aяяbя');
     expect(engine.find(bytes, 0)).toEqual({ start: 1, end: 5 });
@@ -20,13 +20,13 @@ describe('the engine on buffers', () => {
     expect(engine.matchAt(bytes, 0)).toBe(-1);
   });
 
-  test('a place in the text keeps its surroundings', () => {
+  test('a match at an offset sees the bytes before and after it', () => {
     expect(patternOf('\\bb').find(Buffer.from('ab b'), 1)).toEqual({ start: 3, end: 4 });
     expect(patternOf('^b').find(Buffer.from('ab'), 1)).toBeUndefined();
     expect(patternOf('\\bb').matchAt(Buffer.from('ab'), 1)).toBe(-1);
   });
 
-  test('the same buffer with other bytes is read anew', () => {
+  test('a buffer that was changed is read again', () => {
     const engine = patternOf('x');
     const bytes = Buffer.from('abc');
     expect(engine.find(bytes, 0)).toBeUndefined();

@@ -24,7 +24,7 @@ describe('the bytes that a match needs', () => {
     expect(needed(pattern)?.split('').toSorted().join('')).toBe(expected.split('').toSorted().join(''));
   });
 
-  test('are those of all cases: the long s and the sign of kelvin too', () => {
+  test('the necessary bytes of a case-insensitive pattern include the long s and the Kelvin sign', () => {
     expect(needed('k', false)?.split('').toSorted()).toEqual(['K', 'k', '\xe2']);
     expect(needed('s', false)?.split('').toSorted()).toEqual(['S', 's', '\xc5']);
   });
@@ -33,7 +33,7 @@ describe('the bytes that a match needs', () => {
     expect(needed(pattern)).toBeUndefined();
   });
 
-  test('of several patterns are those of any of them', () => {
+  test('the necessary bytes of several patterns are the union of theirs', () => {
     const nodes = (...patterns: string[]) => patterns.map((pattern) => prepare(pattern).tree.node);
     expect(necessaryBytes(nodes('a@', 'b#', '@'))?.characters.toSorted()).toEqual(['#', '@']);
     expect(necessaryBytes(nodes('a@', 'b*'))).toBeUndefined();
@@ -91,7 +91,7 @@ describe('the part of a text that matches are in', () => {
     }
   });
 
-  test('holds every match of the engine, and the same ones', () => {
+  test('searching only the part of a text that can match finds the matches of the whole text', () => {
     let found = 0;
     const filler = fc.constantFrom('', 'zzzzzzzz', 'яяяяяяяя', '        ', '\n\n\n\n');
     const padded = fc.tuple(filler, matchableText, filler).map((parts) => parts.join(''));

@@ -43,7 +43,7 @@ const LENGTHS = [
   { low: 0x10000, high: MAX_RUNE, lead: 0xf0, shift: 18 },
 ] as const;
 
-/** What every match of any of the patterns needs; undefined when nothing like this is known. */
+/** Bytes of which every match of any of the patterns holds one; undefined when no such set is known. */
 export function necessaryBytes(nodes: readonly PatternNode[]): NecessaryBytes | undefined {
   const joint = joined(nodes.map(rarestOf));
   if (joint === undefined) return undefined;
@@ -82,7 +82,7 @@ export function windowOf({ bytes, byteString }: CheckedText, needed: NecessaryBy
   return { start, end };
 }
 
-/** Where a match that goes on at `at` begins at the earliest; may be negative. */
+/** The earliest begin of a match that includes `at`; may be negative. */
 function startBefore(bytes: Buffer, at: number, { before, alphabet }: NecessaryBytes): number {
   const least = Math.max(0, at - Math.min(before, MOST_STEPS));
   for (let start = at; start > least; start -= 1) if (alphabet[bytes[start - 1] ?? 0] === 0) return start;
@@ -162,7 +162,7 @@ function sumOf(lengths: readonly number[]): number {
   return lengths.reduce((sum, length) => sum + length, 0);
 }
 
-/** What is necessary for one of several. */
+/** The necessary bytes of alternatives. */
 function joined(some: readonly (Necessary | undefined)[]): Necessary | undefined {
   const all = some.filter((one) => one !== undefined);
   if (all.length < some.length) return undefined;

@@ -4,7 +4,7 @@ import { complement, MAX_RUNE, type RuneSet, runeSet } from '../../unicode/rune-
 import { parseEscape, parsePerlClass, parseUnicodeClass, signed } from './parse-escape.ts';
 import { type Cursor, excerpt, PatternSyntaxError, peek, remaining, startsWith } from './pattern-cursor.ts';
 
-/** A `[…]` that was read: what it matches, and how the engine gets it. */
+/** A parsed `[…]`: its set and its source for the engine. */
 export type ParsedClass = { readonly set: RuneSet; readonly engineSource: string };
 
 /** Reads a `[…]` with the cursor at its bracket. */

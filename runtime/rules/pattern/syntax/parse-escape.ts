@@ -69,7 +69,7 @@ function parseHex(cursor: Cursor, start: number): number {
   return code;
 }
 
-/** Reads `\d`, `\S` and the like; undefined (cursor unmoved) when there is none. */
+/** Reads `\d`, `\S` and the like; undefined (cursor unmoved) for anything else. */
 export function parsePerlClass(cursor: Cursor, fold: boolean): RuneSet | undefined {
   if (peek(cursor) !== '\\') return undefined;
   const letter = peek(cursor, 1);

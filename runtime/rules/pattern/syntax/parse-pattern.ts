@@ -33,7 +33,7 @@ type Parser = {
 
 /**
  * Parses the syntax that google-re2 1.1.20251105 accepts with its default options (RE2 2025-11-05, parse.cc), and says
- * why a pattern is outside of it. What it accepts can still be too large for the engine: compilePattern decides.
+ * why a pattern is refused. An accepted pattern can still be too large for the engine: compilePattern decides.
  */
 export function parsePattern({ pattern, caseSensitive }: PatternSource): PatternTree | PatternFault {
   if (!pattern.isWellFormed()) return { reason: 'it holds half of a surrogate pair' };

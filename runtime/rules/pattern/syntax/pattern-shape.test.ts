@@ -38,7 +38,7 @@ describe('shapes', () => {
   });
 });
 
-test('no match is outside of its shape', () => {
+test('the length of every match is within the bounds of the shape', () => {
   fc.assert(
     fc.property(patternText, fc.boolean(), severalTexts, (pattern, caseSensitive, texts) => {
       const compiled = compilePattern({ pattern, caseSensitive });

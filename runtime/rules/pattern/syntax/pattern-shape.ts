@@ -1,7 +1,7 @@
 import { type RuneSet, utf8Length } from '../../unicode/rune-set.ts';
 import type { PatternNode } from './pattern-tree.ts';
 
-/** What every match of a pattern is like. Lengths are bytes of UTF-8, with case folding considered. */
+/** Properties of every match of a pattern. Lengths are bytes of UTF-8, with case folding considered. */
 export type PatternShape = {
   readonly minBytes: number;
   /** Infinity when unbounded. */

@@ -3,7 +3,7 @@ import type { RuneSet } from '../../unicode/rune-set.ts';
 /** Where an assertion holds; word characters are the ASCII ones, looked at byte by byte, as RE2 does. */
 export type Assertion = 'text-start' | 'text-end' | 'line-start' | 'line-end' | 'word-boundary' | 'no-word-boundary';
 
-/** What a pattern matches, with case folding, flags and groups resolved. */
+/** The meaning of a pattern, with case folding, flags and groups resolved. */
 export type PatternNode =
   | { readonly kind: 'empty' }
   | { readonly kind: 'runes'; readonly set: RuneSet }

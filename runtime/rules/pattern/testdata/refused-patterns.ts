@@ -5,7 +5,7 @@ export type SlowPattern = {
   /** Parts of which the slow text is made at random; testing/measure-refused.ts makes it. */
   readonly parts: readonly string[];
   /**
-   * Milliseconds that the engine really took for 32,768 bytes of it, in a set with our memory and by itself, medians of 9
+   * Milliseconds that the engine really took for 32,768 bytes of it, in a set with the memory of the runtime and alone, medians of 9
    * texts (npm re2 1.27.1, Node 24, AMD EPYC at about 2.5 GHz).
    */
   readonly measuredMs: { readonly set: number; readonly alone: number };

@@ -28,7 +28,7 @@ function medianMs(texts: readonly Buffer[], work: (text: Buffer) => void): strin
   return (times.sort((a, b) => a - b)[TEXTS >> 1] ?? 0).toFixed(0);
 }
 
-/** The engine as it is, without anything of ours between. */
+/** The bare engine. */
 function measure(patterns: readonly string[], parts: readonly string[]): string {
   const texts = Array.from({ length: TEXTS }, (_, index) => textOf(parts, index + 1));
   const set = new RE2.Set(
