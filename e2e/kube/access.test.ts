@@ -23,11 +23,11 @@ type TlsServer = AsyncDisposable & {
   readonly url: string;
   readonly seen: readonly IncomingMessage[];
   handshakes(): number;
-  /** Takes another certificate, and ends what was begun with the one before. */
+  /** Replaces the certificate and closes the connections that use the previous one. */
   rotate(pair: KeyPair): void;
 };
 
-/** A server that answers everything with one report. */
+/** A server that answers every request with one report. */
 async function startTlsServer({ certificate, key }: KeyPair, clientAuthority?: string): Promise<TlsServer> {
   const seen: IncomingMessage[] = [];
   let handshakes = 0;
@@ -69,11 +69,11 @@ const pair = authority.issueServer({ commonName: 'api' }, ['127.0.0.1', 'kuberne
 const caPem = authority.certificate;
 
 describe('a client over TLS', () => {
-  test('makes few handshakes for many requests, one after the other or at once', async () => {
+  test('many sequential or concurrent requests need few TLS handshakes', async () => {
     await using server = await startTlsServer(pair);
     const client = connect({ url: server.url, caPem });
     for (let at = 0; at < 1_000; at += 1) await client.get(kind, 'one');
-    // A second one is begun where a request comes before the answer of the one before was put away.
+    // A second connection is opened when a request starts before the previous response is fully read.
     expect(server.handshakes()).toBeLessThanOrEqual(2);
     await Promise.all(Array.from({ length: 500 }, () => client.get(kind, 'one')));
     expect(server.handshakes()).toBeLessThanOrEqual(48);
@@ -81,27 +81,27 @@ describe('a client over TLS', () => {
   });
 
   test.each([
-    ['of an authority that it does not know', createAuthority().issueServer({ commonName: 'api' }, ['127.0.0.1'])],
+    ['of an unknown CA', createAuthority().issueServer({ commonName: 'api' }, ['127.0.0.1'])],
     ['for another host', authority.issueServer({ commonName: 'api' }, ['somewhere.else'])],
-  ])('tells nothing to a server with a certificate %s', async (_name, other) => {
+  ])('no request is sent to a server with a certificate %s', async (_name, other) => {
     await using server = await startTlsServer(other);
     await expect(connect({ url: server.url, caPem }).get(kind, 'one')).rejects.toMatchObject({ code: 'network' });
     expect(server.seen).toEqual([]);
   });
 
-  test('tells nothing to a server whose authorities are those of nobody', async () => {
+  test('no request is sent to a server whose certificate the system does not trust', async () => {
     await using server = await startTlsServer(pair);
     await expect(connect({ url: server.url }).get(kind, 'one')).rejects.toMatchObject({ code: 'network' });
     expect(server.seen).toEqual([]);
   });
 
-  test('holds the certificate against another name where it is told to', async () => {
+  test('the server certificate is verified for the configured server name', async () => {
     await using server = await startTlsServer(authority.issueServer({ commonName: 'api' }, ['kubernetes.default.svc']));
     const client = connect({ url: server.url, caPem, serverName: 'kubernetes.default.svc' });
     expect(await client.get(kind, 'one')).toBeDefined();
   });
 
-  test('proves itself with a client certificate', async () => {
+  test('a client authenticates with a client certificate', async () => {
     await using server = await startTlsServer(pair, caPem);
     const { certificate: cert, key } = authority.issueClient({ commonName: 'somebody' });
     const credentials = { authorization: () => undefined };
@@ -112,7 +112,7 @@ describe('a client over TLS', () => {
     expect(socket?.getPeerCertificate().subject.CN).toBe('somebody');
   });
 
-  test('follows mounted files that are rotated', async () => {
+  test('rotated mounted files are read again', async () => {
     using folder = temporaryFolder();
     const [tokenFile, caFile] = [join(folder.path, 'token'), join(folder.path, 'ca.crt')];
     writeFileSync(tokenFile, 'first');
@@ -135,7 +135,7 @@ describe('a client over TLS', () => {
   test.each([
     ['is not there', undefined],
     ['holds no certificate', 'nothing'],
-  ])('does not begin with a file of authorities that %s', (_name, text) => {
+  ])('access with a CA file that %s is refused', (_name, text) => {
     using folder = temporaryFolder();
     const [tokenFile, caFile] = [join(folder.path, 'token'), join(folder.path, 'ca.crt')];
     writeFileSync(tokenFile, 'first');
@@ -151,7 +151,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('access to an API se
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  test('by the token of a service account, as a pod has it', async () => {
+  test('a pod authenticates with the token of its service account', async () => {
     const { namespace } = await server.client();
     const scope = ['--namespace', namespace];
     await server.kubectl(...scope, 'create', 'serviceaccount', 'operator');
@@ -174,7 +174,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('access to an API se
     await until('the new token is taken', () => client.list(kind));
   });
 
-  test('by the kubeconfig of a person, whose certificate is the whole proof', async () => {
+  test('a user authenticates with the client certificate of a kubeconfig', async () => {
     const { namespace } = await server.client();
     const person = await loadKubeconfig({ file: server.controlPlane.kubeconfigFor('somebody') });
     await expect(connect({ ...person, namespace }).list(kind)).rejects.toMatchObject({

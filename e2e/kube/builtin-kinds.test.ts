@@ -105,7 +105,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('built-in kinds of t
     return [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true }];
   }
 
-  test.each(made)('%s is made once and needs no second write', async (_name, kind, content) => {
+  test.each(made)('%s is created once and needs no second write', async (_name, kind, content) => {
     const writes: string[] = [];
     const client = await server.client({
       onRequest: ({ method }) => void (method === 'GET' ? undefined : writes.push(method)),
@@ -130,7 +130,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('built-in kinds of t
     expect(await client.get(kind, 'g-1')).toBeUndefined();
   });
 
-  test('a Deployment takes a change of replicas and of what a container may use', async () => {
+  test('a change of replicas and of container resources is written to a Deployment', async () => {
     const client = await server.client();
     const ownerReferences = await openOwner(client);
     const desired = (spec: Deployment['spec']): Deployment => ({
@@ -151,7 +151,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('built-in kinds of t
     expect(object.spec.template.spec.containers[0]).toMatchObject({ resources: { requests: { cpu: '750m' } } });
   });
 
-  test('objects of a list and of a watch are the same, by label and by name', async () => {
+  test('a list and a watch return equal objects, selected by label and by name', async () => {
     const client = await server.client();
     const seen: Stored<ConfigMap>[] = [];
     const map = (name: string): ConfigMap => ({
@@ -181,7 +181,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('built-in kinds of t
     ]);
   });
 
-  test('takes events and their series', async () => {
+  test('the API server accepts events and their series', async () => {
     const client = await server.client();
     const regarding = await client.create(kinds.guardrailPolicy, samplePolicy('noted'));
     await using recorder = createEventRecorder({

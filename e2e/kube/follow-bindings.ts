@@ -1,4 +1,4 @@
-// Usage: node --expose-gc follow-bindings.ts ACCESS: follows all bindings once and prints what that took, as JSON.
+// Usage: node --expose-gc follow-bindings.ts ACCESS: watches all bindings and prints time and memory as JSON.
 
 import { createClient } from '#kube/client/client';
 import type { ClientCertificate } from '#kube/client/cluster-access';
@@ -15,7 +15,7 @@ type Access = {
 
 export type Followed = {
   readonly objects: number;
-  /** From the first request to the last object delivered. */
+  /** From the first request to the delivery of the last object. */
   readonly seconds: number;
   readonly cpuSeconds: number;
   readonly heapBytesPerObject: number;

@@ -44,7 +44,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a gateway in a clus
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  /** The pod object, its service account with the rights of a gateway, and the token that a kubelet would mount. */
+  /** Creates the pod object, its service account with the rights of a gateway, and the token that a kubelet would mount. */
   async function makePod(
     client: KubeClient,
     name: string,
@@ -90,7 +90,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a gateway in a clus
     return gateway;
   }
 
-  test('reports under its pod with the rights of its service account, and follows routes through a restart', async () => {
+  test('a gateway writes the report of its pod with the rights of its service account, and loads routes again after a restart', async () => {
     const client = await server.client();
     const { pod, token } = await makePod(client, 'gateway-1');
     await startGateway(client, pod, token);

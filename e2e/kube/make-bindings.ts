@@ -4,7 +4,7 @@ import { sampleBinding } from '#kube/testing/sample-resources';
 import { idLabel, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 
-/** Annotations that make an object of 2 KiB, besides what servers note about its fields. */
+/** Annotations that make an object of 2 KiB, without managedFields. */
 const annotations = Object.fromEntries(
   Array.from({ length: 22 }, (_, index) => [`example.com/note-${index}`, `${index} ${'x'.repeat(42)}`]),
 );
@@ -16,7 +16,7 @@ function largeBinding(index: number): ModelBinding {
   });
 }
 
-/** Makes bindings of about 2 KiB each. */
+/** Creates bindings of about 2 KiB each. */
 export async function makeBindings(client: KubeClient, count: number): Promise<void> {
   let next = 0;
   async function makeSome(): Promise<void> {

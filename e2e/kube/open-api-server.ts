@@ -13,7 +13,7 @@ import { cacheFolder } from '../../hack/cluster/places.ts';
 
 const servedMs = 60_000;
 
-/** Why there is no API server to test against; undefined where there is one. Nothing is built by a test. */
+/** Why there is no API server to test against; undefined when there is one. Tests build nothing. */
 export const missingApiServer: string | undefined = findPrograms();
 
 function findPrograms(): string | undefined {
@@ -22,21 +22,21 @@ function findPrograms(): string | undefined {
   return isComplete ? undefined : 'kube-apiserver and etcd are not built: hack/cluster builds them';
 }
 
-/** The title of a suite that needs the API server, with the reason where it is skipped. */
+/** The title of a suite that needs the API server, with the reason when it is skipped. */
 export function onApiServer(title: string): string {
   return missingApiServer === undefined ? title : `${title} (${missingApiServer})`;
 }
 
 export type ApiServer = AsyncDisposable & {
   readonly controlPlane: ControlPlane;
-  /** Access as an administrator, by the kubeconfig. */
+  /** Access as an administrator. */
   readonly access: ClusterAccess;
-  /** Makes a namespace of a new name and a client for it; the client ends with the server. */
+  /** Creates a namespace with a unique name and a client for it; the client is disposed with the server. */
   client(options?: Partial<ClientOptions>): Promise<KubeClient>;
   kubectl(...args: readonly string[]): Promise<string>;
 };
 
-/** A real kube-apiserver that knows our kinds and our admission policies. */
+/** A real kube-apiserver with the CustomResourceDefinitions and admission policies of Portcullis. */
 export async function openApiServer(options: ControlPlaneOptions = {}): Promise<ApiServer> {
   await using parts = new AsyncDisposableStack();
   const controlPlane = parts.use(await startControlPlane(options));
@@ -66,11 +66,11 @@ export async function connectApiServer(controlPlane: ControlPlane): Promise<ApiS
   };
 }
 
-/** Established says that a kind is known; its storage is opened by who asks first, and may ask to come back later. */
+/** A kind that is Established opens its storage at the first request, which may be answered with Retry-After. */
 async function untilServed(access: ClusterAccess): Promise<void> {
   await using client = createClient({ ...access, namespace: 'default' });
-  const asked = retrying(client, servedMs);
-  await Promise.all(Object.values(kinds).map((kind) => asked.list(kind)));
+  const retryingClient = retrying(client, servedMs);
+  await Promise.all(Object.values(kinds).map((kind) => retryingClient.list(kind)));
 }
 
 function definitions(): readonly string[] {
@@ -80,7 +80,7 @@ function definitions(): readonly string[] {
   ];
 }
 
-/** The files of an access for whoever reads them by itself. */
+/** CA and client certificate of the administrator as PEM texts. */
 export function filesOf({ caFile, adminCertificateFile, adminKeyFile }: ControlPlane) {
   return {
     caPem: readFileSync(caFile, 'utf8'),

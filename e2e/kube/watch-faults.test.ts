@@ -37,7 +37,7 @@ function versionsOf(
   return Object.fromEntries(objects.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
 }
 
-/** A client whose watches fail while it is held. */
+/** A client whose watches fail while it is blocked. */
 function holdable(client: KubeClient) {
   const gate = { isHeld: false, current: new AbortController() };
   const watch = async function* (...[kind, options]: Parameters<KubeClient['watch']>) {
@@ -66,13 +66,13 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  test('is moved on by bookmarks while nothing of its kind changes', async () => {
+  test('bookmarks advance a watch while no object of its kind changes', async () => {
     const client = await server.client();
     await client.create(policies, samplePolicy('before'));
     const { resourceVersion } = await listAll(client, policies);
     const map: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'other' } };
     const other = await client.create<ConfigMap>(builtinKinds.configMap, map);
-    // By a consistent list the server learns how far it is; of itself it asks every few minutes.
+    // A consistent list makes the server read its newest version; otherwise it does so every few minutes.
     setTimeout(() => void client.list(policies).catch(() => {}), 500);
     const versions: string[] = [];
     for await (const event of client.watch(policies, { resourceVersion, timeoutSeconds: 6 })) {
@@ -82,7 +82,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
     expect(compareVersions(versions.at(-1) ?? '0', other.metadata.resourceVersion)).toBeGreaterThanOrEqual(0);
   });
 
-  test('from the future is silent, but a list of it says that there is none', async () => {
+  test('a watch from a future version is silent, and a list from it fails', async () => {
     const client = await server.client();
     const resourceVersion = '9000000000000';
     const list = client.list(policies, { resourceVersion, limit: 1 });
@@ -96,12 +96,12 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
     expect(events).toEqual([]);
   });
 
-  test('is begun anew after a server came back with an older state', async () => {
+  test('a reflector lists again after the server was restored to an older state', async () => {
     const client = await server.client();
     const told: string[] = [];
     const watches: string[] = [];
     let lists = 0;
-    // What a server said that was then restored from an older copy.
+    // The responses of a server that was later restored from an older backup.
     const list = async (...[kind, options]: Parameters<KubeClient['list']>) => {
       const page = await client.list(kind, options);
       if (options?.limit !== 1) lists += 1;
@@ -123,7 +123,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
     expect(watches).toHaveLength(2);
   });
 
-  test('that missed what the server no longer knows is followed by a list: removals are told', async () => {
+  test('a watch whose version was compacted leads to a list, and removals are delivered', async () => {
     const client = await server.client();
     const held = holdable(client);
     const gone = await client.create<GuardrailPolicy>(policies, samplePolicy('gone'));
@@ -154,14 +154,14 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
     expect(versionsOf(reflector.store.list())).toEqual(versionsOf((await listAll(client, policies)).items));
   });
 
-  test('begins with a list whose pages may outlive the memory of the server', async () => {
+  test('a list whose page token was compacted starts again', async () => {
     const client = await server.client();
     const names = Array.from({ length: 25 }, (_, index) => `page-${String(index).padStart(2, '0')}`);
     for (const name of names) await client.create(policies, samplePolicy(name));
     let expired = 0;
     const list = async (...[kind, options = {}]: Parameters<KubeClient['list']>) => {
       if (options.continue === undefined) return client.list(kind, options);
-      // The page is asked for when its token has expired: the server forgets every two seconds.
+      // The page is requested after its token has expired: the server compacts every two seconds.
       return until(
         'the token is too old',
         async () => {
@@ -178,13 +178,13 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
       ).then(({ error }) => Promise.reject(error));
     };
     const { items } = await listAll<GuardrailPolicy>({ list: list as KubeClient['list'] }, policies);
-    // Twice in pages, then in one answer.
+    // Two attempts in pages, then one response.
     expect(expired).toBe(2);
     const found = new Set(items.map(({ metadata }) => metadata.name));
     expect(names.filter((name) => !found.has(name))).toEqual([]);
   });
 
-  test('loses nothing while the server is restarted under a stream of writes', async () => {
+  test('a reflector misses no change while the server is restarted under a stream of writes', async () => {
     const client = await server.client();
     const told = new Map<string, string | undefined>();
     const reflector = follow(client, {
@@ -213,7 +213,7 @@ function same(one: object, other: object): boolean {
   return JSON.stringify(Object.entries(one).toSorted()) === JSON.stringify(Object.entries(other).toSorted());
 }
 
-/** Makes, changes and removes objects; a write that has no answer is left as it is. */
+/** Creates, changes and removes objects; a write without a response is not repeated. */
 async function writeUntil(
   client: KubeClient,
   signal: AbortSignal,
@@ -233,7 +233,7 @@ async function writeUntil(
   }
 }
 
-test('a client whose server is not there fails, and ends', async () => {
+test('a request to a server that does not exist fails, and the client can be disposed', async () => {
   const options = { url: 'https://127.0.0.1:1', credentials: { authorization: () => 'Bearer t' }, namespace: 'x' };
   await using client = createClient(options);
   await expect(client.list(policies)).rejects.toMatchObject({ code: 'network' });
