@@ -1,4 +1,4 @@
-// Usage: sh hack/run hack/lint-openapi.ts: judges the OpenAPI documents by two linters, which it installs on demand.
+// Usage: sh hack/run hack/lint-openapi.ts: checks the OpenAPI documents with two linters, which it installs on demand.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -9,7 +9,7 @@ import { commonDocument, managementDocument } from '../operator/management/http/
 const own = join(import.meta.dirname, 'openapi-lint');
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portcullis/openapi-lint');
 
-/** A folder with the linters, kept in the cache of the user and made again when the lock file changes. */
+/** The folder of the linters in the user's cache, reinstalled when the lock file changes. */
 function install(): string {
   const lock = readFileSync(join(own, 'package-lock.json'));
   const folder = join(cache, sha256Hex(lock).slice(0, 16));
@@ -24,7 +24,7 @@ function install(): string {
   return folder;
 }
 
-/** Whether a linter finds nothing; what it finds is printed. */
+/** Runs a linter and prints its findings; true without findings. */
 function passes(folder: string, file: string, args: readonly string[]): boolean {
   try {
     execFileSync(process.execPath, [join(folder, 'node_modules', file), ...args], {

@@ -99,7 +99,7 @@ async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
           answer !== undefined && answer.status < 500 && answer.json?.error?.code !== 'idempotency_in_progress';
         if (isFinal) return answer;
       }
-      throw new Error('nobody says what became of it');
+      throw new Error('the outcome of the command is unknown');
     });
   };
 

@@ -129,7 +129,7 @@ onResourceServers('commands that their process did not end', (open) => {
 });
 
 test.skipIf(missingPostgres !== undefined)(
-  'a replica that is told to end answers what it has begun and ends with 0',
+  'a replica answers commands in flight after SIGTERM and exits with 0',
   async () => {
     await using world = await openWorld();
     const [replica] = world.api.replicas;

@@ -104,7 +104,7 @@ export async function compareRelations(
     } else if (what < 0.4 && expected.facts.length > 0) {
       counts.revokes += 1;
       const fact = random() < 0.9 ? pick(expected.facts) : randomFact();
-      // What nobody knows of must be gone at once: the same question before and after.
+      // Compares the same check before and after the change.
       const asker = pick([...users, ...agents]);
       await check(asker, fact[1] === 'parent' ? 'reader' : fact[1], fact[1] === 'parent' ? fact[0] : fact[2]);
       await change('revoke', [fact]);

@@ -81,7 +81,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     for (const one of others) expect(await one.check('user:a', 'administer', controlPlane)).toBe(false);
   });
 
-  test('a store that nobody claimed is not used, however old it is', async () => {
+  test('an unclaimed store is not used, however old it is', async () => {
     const storeName = randomUUID();
     const replica = await open(storeName);
     await replica.grant([tuple]);
@@ -90,7 +90,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     await fetch(new URL('/stores', server.url), { ...create, body: JSON.stringify({ name: storeName }) });
     expect(await storesNamed(storeName)).toHaveLength(2);
     expect(await (await open(storeName)).check('user:a', 'administer', controlPlane)).toBe(true);
-    // Only where it is gone does another one take its place, for all alike, and nothing is allowed by what was.
+    // A claimed store that was deleted is replaced for all replicas, and earlier grants are lost.
     await fetch(new URL(`/stores/${claimed[0]}`, server.url), { method: 'DELETE' });
     const after = await Promise.all([open(storeName), open(storeName)]);
     for (const one of after) expect(await one.check('user:a', 'administer', controlPlane)).toBe(false);
@@ -135,7 +135,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     }
   });
 
-  test('a token that is changed in its file is sent from then on, and one that is gone lets nobody in', async () => {
+  test('a changed token file is used from then on, and without it every check fails', async () => {
     await using guarded = await startOpenFga({ token: 'before,after' });
     using folder = temporaryFolder();
     const path = join(folder.path, 'openfga.token');
@@ -173,7 +173,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     );
     await expectUnavailable(relations);
     other.child.kill('SIGCONT');
-    // The change that nobody answered may have been made since: either answer is right.
+    // The unanswered change may have taken effect meanwhile: either answer is correct.
     await until('it answers again', async () => (await relations.check('user:a', 'administer', controlPlane)) || true);
     await other.end();
     await expectUnavailable(relations);

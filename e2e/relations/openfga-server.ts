@@ -20,7 +20,7 @@ export function onOpenFga(title: string): string {
 export type OpenFgaServer = AsyncDisposable & {
   readonly url: URL;
   readonly child: ChildProcess;
-  /** Kills it; what it held is gone. */
+  /** Kills the server; its data is in memory and lost. */
   end(): Promise<void>;
 };
 

@@ -3,7 +3,7 @@ import { grantAdministrators, readAdministrators } from './administrators.ts';
 import type { Tuple } from './ports.ts';
 
 describe('the first administrators', () => {
-  test('are pairs of issuer and subject; the first bar separates', () => {
+  test('first administrators are issuer and subject, separated by the first bar', () => {
     expect(readAdministrators(['https://issuer.example|ann', 'https://issuer.example|a|b'])).toEqual([
       { issuer: 'https://issuer.example', subject: 'ann' },
       { issuer: 'https://issuer.example', subject: 'a|b' },
@@ -14,7 +14,7 @@ describe('the first administrators', () => {
     expect(() => readAdministrators([item])).toThrow('PORTCULLIS_ADMINISTRATORS must be a list of issuer|subject');
   });
 
-  test('are granted in one change; nobody is granted where there are none', async () => {
+  test('first administrators are granted in one change, and an empty list grants nothing', async () => {
     const grants: (readonly Tuple[])[] = [];
     const relations = { grant: async (tuples: readonly Tuple[]) => void grants.push(tuples) };
     await grantAdministrators(relations, []);

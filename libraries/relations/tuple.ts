@@ -24,7 +24,7 @@ export function checkTuple(tuple: Tuple): void {
   const rule = checkRelation(tuple.relation, tuple.object);
   const kind = kindOf(tuple.subject);
   if (kind === undefined || !rule.direct.includes(kind)) {
-    const allowed = rule.direct.join(', ') || 'nobody';
+    const allowed = rule.direct.join(', ') || 'no subject';
     throw new RelationsModelError(
       'bad_subject',
       `${tuple.relation} of ${typeOf(tuple.object)} is given to: ${allowed}`,

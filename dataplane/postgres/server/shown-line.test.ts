@@ -15,7 +15,7 @@ describe('a line of the server that serves', () => {
     expect(shownLine(line, true)).not.toContain('hunter2');
   });
 
-  test('what goes on from the line before is left out', () => {
+  test('continuation lines are dropped', () => {
     expect(shownLine('\thunter2" does not exist', true)).toBeUndefined();
   });
 

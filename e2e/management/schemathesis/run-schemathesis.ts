@@ -32,7 +32,7 @@ export async function runSchemathesis(options: {
   ].join('\n');
   const token = await world.api.mint();
   const common = { python: options.python, folder: folder.path, url, token, examples: options.examples };
-  // Ids that are given take the place of wrong ones too, so right requests to what is there are a run of their own.
+  // Given ids replace invalid ones too, so valid requests to existing resources are a separate run.
   const anything = await runOnce({ ...common, config: own, mode: 'all' });
   const present = await runOnce({ ...common, config: `${known}\n${own}`, mode: 'positive' });
   return {

@@ -21,7 +21,7 @@ export async function createTestKey(alg: string, kid: string, modulusLength?: nu
   return { alg, kid, privateKey, jwk, pem: await exportSPKI(publicKey) };
 }
 
-/** Signs any bytes under any header: what the verifier must refuse is signed as well as what it must take. */
+/** Signs any bytes under any header, valid or not. */
 export async function signText(key: TestKey, text: string, header: Record<string, unknown> = {}): Promise<string> {
   const protectedHeader = { alg: key.alg, kid: key.kid, ...header };
   return new CompactSign(Buffer.from(text)).setProtectedHeader(protectedHeader).sign(key.privateKey);

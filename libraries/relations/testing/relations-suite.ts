@@ -4,7 +4,7 @@ import { type Relations, relationLimits, type Tuple } from '../ports.ts';
 import { RelationsModelError } from '../relations-error.ts';
 import { userSubject } from '../subject.ts';
 
-/** A store with nothing in it, for one test. */
+/** An empty store for one test. */
 export type OpenEmptyRelations = () => Promise<Relations>;
 
 const ann = userSubject({ issuer: 'https://issuer.example', subject: 'ann' });
@@ -23,7 +23,7 @@ async function allTuples(relations: Relations, limit: number): Promise<readonly 
   return all;
 }
 
-/** What every adapter of the port promises. */
+/** The obligations of every adapter of the port. */
 export function relationsSuite(open: OpenEmptyRelations): void {
   const given = async (...tuples: Tuple[]): Promise<Relations> => {
     const relations = await open();
@@ -31,8 +31,8 @@ export function relationsSuite(open: OpenEmptyRelations): void {
     return relations;
   };
 
-  describe('who has what', () => {
-    test('nobody has anything in an empty store', async () => {
+  describe('checks', () => {
+    test('every check in an empty store is false', async () => {
       await using relations = await given();
       expect(await relations.check(ann, 'administer', controlPlane)).toBe(false);
       expect(await relations.check(ann, 'reader', 'collection:a')).toBe(false);
@@ -49,7 +49,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       ['an agent of the same name', 'agent:ann', 'administer', controlPlane],
       ['another object', ann, 'administer', 'control_plane:other'],
       ['another relation', ann, 'view', 'agent:control-plane'],
-    ])('a tuple is for exactly what it names, not for %s', async (_what, subject, relation, object) => {
+    ])('a tuple grants nothing to %s', async (_what, subject, relation, object) => {
       await using relations = await given(t(ann, 'administer', controlPlane));
       expect(await relations.check(ann, 'administer', controlPlane)).toBe(true);
       expect(await relations.check(subject, relation, object)).toBe(false);
@@ -66,7 +66,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       }
     });
 
-    test('reading passes to child collections and documents; writing and owning do not', async () => {
+    test('readers of a collection read its children and documents; writers and owners do not write them', async () => {
       await using relations = await given(
         t(ann, 'owner', 'collection:top'),
         t('collection:top', 'parent', 'collection:middle'),
@@ -83,7 +83,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await relations.check(bob, 'viewer', 'document:inside')).toBe(false);
     });
 
-    test('a parent gives its readers, and is none itself', async () => {
+    test('a parent grants its readers and is not a reader itself', async () => {
       await using relations = await given(
         t('collection:top', 'parent', 'collection:low'),
         t(ann, 'reader', 'collection:low'),
@@ -91,13 +91,13 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await relations.check(ann, 'reader', 'collection:top')).toBe(false);
     });
 
-    test('view and invoke of an agent do not give each other', async () => {
+    test('view of an agent does not imply invoke, nor the reverse', async () => {
       await using relations = await given(t(ann, 'view', 'agent:a'), t(bob, 'invoke', 'agent:a'));
       expect(await relations.check(ann, 'invoke', 'agent:a')).toBe(false);
       expect(await relations.check(bob, 'view', 'agent:a')).toBe(false);
     });
 
-    test('members of groups in groups have what the group has, agents too', async () => {
+    test('members of nested groups, also agents, have the relations of the group', async () => {
       await using relations = await given(
         t(ann, 'member', 'group:inner'),
         t('agent:helper', 'member', 'group:inner'),
@@ -111,7 +111,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await relations.check(bob, 'reader', 'collection:a')).toBe(false);
     });
 
-    test('circles of groups and of parents end, with and without the right', async () => {
+    test('cycles of groups and parents end with the right answer', async () => {
       await using relations = await given(
         t('group:a#member', 'member', 'group:b'),
         t('group:b#member', 'member', 'group:a'),
@@ -125,14 +125,14 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await relations.check(bob, 'member', 'group:b')).toBe(false);
     });
 
-    test('a chain of 20 steps gives the right', async () => {
+    test('a chain of 20 steps grants the relation', async () => {
       const steps = Array.from({ length: 19 }, (_, at) => t(`group:g${at}#member`, 'member', `group:g${at + 1}`));
       await using relations = await given(t(ann, 'member', 'group:g0'), ...steps);
       expect(await relations.check(ann, 'member', 'group:g19')).toBe(true);
       expect(await relations.check(bob, 'member', 'group:g19')).toBe(false);
     });
 
-    test('a chain of 100 steps gives the right or is refused, and never gives one that is not there', async () => {
+    test('a chain of 100 steps grants the relation or is refused, and never grants an absent one', async () => {
       const steps = Array.from({ length: 99 }, (_, at) => t(`group:g${at}#member`, 'member', `group:g${at + 1}`));
       await using relations = await given(...steps, t(ann, 'member', 'group:g0'));
       for (const [subject, right] of [
@@ -147,7 +147,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
   });
 
   describe('changes', () => {
-    test('what is granted holds at the next check, what is revoked does not', async () => {
+    test('a grant and a revoke take effect at the next check', async () => {
       await using relations = await given();
       const tuple = t(ann, 'administer', controlPlane);
       for (let round = 0; round < 10; round += 1) {
@@ -158,7 +158,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       }
     });
 
-    test('what is there is granted again, what is not there is revoked: nothing happens', async () => {
+    test('granting an existing tuple and revoking an absent one change nothing', async () => {
       await using relations = await given(t(ann, 'view', 'agent:a'));
       await relations.grant([t(ann, 'view', 'agent:a'), t(ann, 'view', 'agent:a'), t(bob, 'view', 'agent:a')]);
       expect(await allTuples(relations, 10)).toHaveLength(2);
@@ -167,7 +167,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await allTuples(relations, 10)).toEqual([t(ann, 'view', 'agent:a')]);
     });
 
-    test('revoking one way to a right leaves the other one', async () => {
+    test('revoking one of two grants leaves the other', async () => {
       await using relations = await given(
         t(ann, 'reader', 'collection:a'),
         t(ann, 'member', 'group:g'),

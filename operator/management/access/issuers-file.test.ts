@@ -13,11 +13,11 @@ async function read(text: string) {
 
 const entry = (name: string): string => `  - { issuer: ${name}, audience: a, jwksFile: keys.json }\n`;
 
-test('an empty list trusts nobody', async () => {
+test('an empty issuer list is valid and trusts no issuer', async () => {
   expect(await read('issuers: []\n')).toEqual([]);
 });
 
-test('keys are at a URL, or in a file beside the list', async () => {
+test('keys of an issuer are at a URL or in a file relative to the list', async () => {
   const issuers = await read(
     'issuers:\n  - { issuer: one, audience: a, jwksUrl: "https://one.example/keys" }\n  - { issuer: two, audience: b, jwksFile: two.json }\n',
   );
@@ -27,7 +27,7 @@ test('keys are at a URL, or in a file beside the list', async () => {
   ]);
 });
 
-test('up to 32 issuers are taken, and none twice', async () => {
+test('up to 32 issuers are accepted, more or a repeated one is refused', async () => {
   const many = (count: number): string =>
     `issuers:\n${Array.from({ length: count }, (_, at) => entry(`i${at}`)).join('')}`;
   expect(await read(many(32))).toHaveLength(32);
@@ -35,7 +35,7 @@ test('up to 32 issuers are taken, and none twice', async () => {
   await expect(read(`issuers:\n${entry('one')}${entry('one')}`)).rejects.toThrow('the issuer one is listed twice');
 });
 
-test('a list that is not there is no empty one', async () => {
+test('a missing list, or an issuer without keys, is refused', async () => {
   await expect(read('{}\n')).rejects.toThrow('issuers');
   await expect(read('issuers:\n  - { issuer: one, audience: a }\n')).rejects.toThrow();
 });
