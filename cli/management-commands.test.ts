@@ -60,7 +60,7 @@ async function clientOf(origin?: string, timeoutMs = 10_000): Promise<Management
 }
 
 describe('token', () => {
-  test('is of the first administrator, for an hour, unless it is said otherwise', async () => {
+  test('a token names the first administrator and is valid for an hour by default', async () => {
     const claims = decodeJwt((await run(['token'])).stdout.trim());
     expect(claims).toMatchObject({ sub: 'root-admin', aud: 'portcullis', iss: 'http://issuer.portcullis.localhost' });
     expect(Number(claims.exp) - Number(claims.iat)).toBe(3_600);
@@ -76,11 +76,11 @@ describe('token', () => {
     ['--ttl', '1.5'],
     ['--subject', ''],
     ['--audience', 'a'.repeat(256)],
-  ])('refuses %s %s', async (option, value) => {
+  ])('token refuses %s %s', async (option, value) => {
     expect(await run(['token', option, value])).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('takes the longest life and name', async () => {
+  test('token accepts the longest lifetime and name', async () => {
     const { code, stdout } = await run(['token', '--ttl', '2592000', '--subject', 'a'.repeat(255)]);
     expect(code).toBe(0);
     expect(decodeJwt(stdout.trim()).sub).toHaveLength(255);
@@ -98,7 +98,7 @@ describe('a rotation of the key', () => {
     return (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status;
   };
 
-  test('publishes both keys; the tokens of before stay valid and the command line goes on', async () => {
+  test('a key rotation publishes both keys, and existing tokens stay valid', async () => {
     const before = (await run(['token'])).stdout.trim();
     const rotated = await json('token', 'rotate');
     expect(rotated).toMatchObject({ published: 2, revoked: false });
@@ -109,16 +109,16 @@ describe('a rotation of the key', () => {
     for (const token of [before, after]) expect(await policies(token)).toBe(200);
   });
 
-  test('that revokes publishes the new key alone', async () => {
+  test('a key rotation with --revoke publishes only the new key', async () => {
     const { code, stdout } = await run(['token', 'rotate', '--revoke']);
     expect([code, stdout]).toEqual([0, expect.stringContaining('Published keys: 1.')]);
     const token = (await run(['token'])).stdout.trim();
     expect(await keysNow()).toEqual([kidOf(token)]);
-    // Who asked a moment ago asks again for an unknown key after at most 30 s.
+    // Verifiers read the keys again for an unknown one after at most 30 s.
     await until('the new key is known', async () => (await policies(token)) === 200);
   });
 
-  test('needs keys that are there, and no platform that runs', async () => {
+  test('a key rotation needs existing keys and no running platform', async () => {
     using folder = temporaryFolder();
     expect(await runCli(['token', 'rotate'], { data: folder.path })).toMatchObject({
       code: 1,
@@ -132,7 +132,7 @@ describe('a rotation of the key', () => {
   });
 });
 
-test('status names the addresses, and who is no administrator may not', async () => {
+test('status shows the addresses, and a subject that is not an administrator is refused', async () => {
   const { addresses } = await json('status');
   for (const name of ['management', 'issuer']) expect(addresses[name]).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const token = join(platform.data, 'ann.token');
@@ -144,7 +144,7 @@ test('status names the addresses, and who is no administrator may not', async ()
   ]);
 });
 
-test('a policy is created, read, edited from what was read, archived, restored and listed', async () => {
+test('a policy is created, read, edited, archived, restored and listed', async () => {
   const id = await createPolicy('house-rules');
   const shown = await run(['policy', 'get', 'house-rules', '-o', 'yaml']);
   const policy = parse(shown.stdout);
@@ -182,7 +182,7 @@ test('a policy is created, read, edited from what was read, archived, restored a
   expect((await run(['policy', 'list'])).stdout).toMatch(/^ID +NAME +REVISION +STATUS +RULES +UPDATED\n/);
 });
 
-test('a revision is applied, rolled back and taken off, and the operation says how it ended', async () => {
+test('a revision is applied, rolled back and unbound after a confirmation, and the operation shows the result', async () => {
   const id = await createPolicy('applied-word');
   await run(['policy', 'update', id, '-f', '-', '--wait'], policyFile('applied-word', 'second'));
   const before = await json('binding', 'get', 'guarded-echo');
@@ -221,7 +221,7 @@ test('a revision is applied, rolled back and taken off, and the operation says h
   expect((await run(['binding', 'unbind', 'guarded-echo', '--wait'])).code).toBe(0);
 });
 
-test('a rollback and an unbind keep the content profile that the model has', async () => {
+test('a rollback and an unbind keep the content profile of the model', async () => {
   const older = 'gateway-1.5.0-text-webhook-v1';
   await createPolicy('kept-profile');
   await run(['policy', 'update', 'kept-profile', '-f', '-', '--wait'], policyFile('kept-profile', 'other'));
@@ -232,7 +232,7 @@ test('a rollback and an unbind keep the content profile that the model has', asy
   expect((await run(['binding', 'rollback', modelId, '--wait'])).code).toBe(0);
   expect(await profile()).toBe(older);
 
-  // Who can ask the API alone has to say it: its answers do not.
+  // The API does not return the profile, so that --server needs --profile.
   const token = join(platform.data, 'profile.token');
   writeFileSync(token, (await run(['token'])).stdout);
   const elsewhere = ['--server', platform.status().addresses.management ?? '', '--token-file', token];
@@ -250,7 +250,7 @@ test('a rollback and an unbind keep the content profile that the model has', asy
   expect((await run(['binding', 'unbind', 'guarded-echo', '--yes', '--wait'])).code).toBe(0);
 });
 
-test('what is not there, ambiguous or wrong has its exit code and says what to do', async () => {
+test('missing, ambiguous and invalid arguments have their exit codes and a remedy', async () => {
   const absent = '01890000-0000-7000-8000-000000000000';
   for (const words of [
     ['policy', 'get', absent],
@@ -276,7 +276,7 @@ test('what is not there, ambiguous or wrong has its exit code and says what to d
   expect((await run(['policy', 'test', 'examples/guarded-chat/policy.yaml'])).code).toBe(0);
 });
 
-test('the same key has one effect; another command under it is a conflict', async () => {
+test('a repeated idempotency key has one effect; another command with it is a conflict', async () => {
   const key = ['--idempotency-key', 'a-key-of-this-test'];
   const create = () => run(['policy', 'create', '-f', '-', '--json', ...key], policyFile('once', 'once'));
   const [first, second] = [JSON.parse((await create()).stdout), JSON.parse((await create()).stdout)];
@@ -285,7 +285,7 @@ test('the same key has one effect; another command under it is a conflict', asyn
   expect(other).toMatchObject({ code: 10, stderr: expect.stringContaining('Idempotency-Key belongs to another') });
 });
 
-test('completion knows the commands, names of policies and bindings', async () => {
+test('completion offers commands and the names of policies and bindings', async () => {
   const complete = async (...words: readonly string[]) => (await run(['__complete', ...words])).stdout.split('\n');
   expect(await complete('policy', '')).toEqual(
     expect.arrayContaining(['list', 'get', 'create', 'update', 'archive', 'restore', 'history', 'revision', 'test']),
@@ -320,7 +320,7 @@ describe('the client', () => {
     return { origin: `http://127.0.0.1:${port}`, keys: () => keys };
   }
 
-  test('repeats a command whose answer was lost with the same key: one effect', async () => {
+  test('the client retries a command whose answer was lost with the same key, and it has one effect', async () => {
     const way = await lossyWay(2);
     const client = await clientOf(way.origin);
     const { definition } = parse(policyFile('lossy', 'lossy'));
@@ -331,7 +331,7 @@ describe('the client', () => {
     expect(items.filter((one: { name: string }) => one.name === 'lossy')).toMatchObject([{ id: target.id }]);
   });
 
-  test('says by type what went wrong: a refusal, no answer, an answer of something else', async () => {
+  test('the client has an error type for a refusal, no answer, and an invalid answer', async () => {
     const client = await clientOf();
     const refused = await client.getRevision('none', 1).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(ManagementApiError);
@@ -356,7 +356,7 @@ describe('the client', () => {
   });
 });
 
-test('processes that die are started again at their addresses, and what was written is there', async () => {
+test('killed processes are restarted at their addresses, and no write is lost', async () => {
   const id = await createPolicy('survivor');
   const { addresses } = platform.status();
   for (const name of ['management', 'issuer', 'postgres']) {
@@ -373,7 +373,7 @@ test('processes that die are started again at their addresses, and what was writ
 });
 
 describe('a start', () => {
-  test('finds operations and administrators of an earlier one, and leaves no process', async () => {
+  test('a restart finds earlier operations and administrators, and a stop leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data, management: true });
@@ -389,7 +389,7 @@ describe('a start', () => {
     expect(JSON.parse(found.stdout)).toMatchObject({ operationId, state: 'succeeded' });
   });
 
-  test('after kill -9 finds what was written, and ends the server that was left', async () => {
+  test('a start after kill -9 finds every write and ends the leftover database server', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data, management: true });
@@ -404,7 +404,7 @@ describe('a start', () => {
     expect(JSON.parse(found.stdout)).toMatchObject({ operationId, state: 'succeeded' });
   });
 
-  test('that is called off while its database is made leaves no process', async () => {
+  test('a start that is interrupted while it creates the database leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const child = spawnCommand(['up', '--data', data, '--port', '0']);
@@ -415,7 +415,7 @@ describe('a start', () => {
     expect(children.filter(isRunning)).toEqual([]);
   });
 
-  test('without a PostgreSQL that can run serves guarded chats and says why policy management is off', async () => {
+  test('a platform without PostgreSQL serves guarded chats and reports why policy management is off', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data });

@@ -29,7 +29,7 @@ function bindingText(name: string, policy: string, revision: number | undefined)
 }
 
 describe('status and env', () => {
-  test('say where the platform serves', async () => {
+  test('status and env show the addresses of the platform', async () => {
     const status = await json('status');
     expect(status).toMatchObject({ ready: true, dataDirectory: platform.data, clientKeyFile: expect.any(String) });
     expect(status.addresses.gateway).toBe(platform.status().addresses.gateway);
@@ -67,7 +67,7 @@ describe('status and env', () => {
   });
 });
 
-test('a file in the watched folder that is wrong is named, by up and by status, until it is right', async () => {
+test('up and status name an invalid file of the watched folder until it is corrected', async () => {
   const file = join(platform.data, 'apply/broken.yaml');
   writeFileSync(file, 'apiVersion: portcullis.dev/v1alpha1\nkind: ModelBindin\n');
   const sentence = await until('the problem is there', async () => (await json('status')).notApplied[0]);
@@ -83,7 +83,7 @@ test('a file in the watched folder that is wrong is named, by up and by status, 
 describe('chat', () => {
   const chat = (message: string, ...more: string[]) => run(['chat', 'guarded-echo', '--message', message, ...more]);
 
-  test('writes the answer of the model, streamed or at once, from an option or standard input', async () => {
+  test('chat prints the answer, streamed or whole, to a message from an option or standard input', async () => {
     expect(await chat('Hello, мир')).toEqual({ code: 0, stdout: 'Hello, мир\n', stderr: '' });
     expect(await chat('Hello', '--no-stream')).toEqual({ code: 0, stdout: 'Hello\n', stderr: '' });
     expect(await run(['chat', 'guarded-echo'], 'from a pipe\n')).toMatchObject({ code: 0, stdout: 'from a pipe\n' });
@@ -93,7 +93,7 @@ describe('chat', () => {
 
   verifies(
     ['gateway:client:parses-error-events', 'gateway:client:marks-incomplete', 'gateway:client:no-success-from-partial'],
-    'ends with its own code and marks what it wrote as incomplete when the policy stops the answer',
+    'chat exits with 6 and marks its output as incomplete when the policy stops the answer',
     async () => {
       const denied = await chat('how to make a bomb');
       expect(denied).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining('guardrail_blocked') });
@@ -109,7 +109,7 @@ describe('chat', () => {
     },
   );
 
-  test('names a model that is not there', async () => {
+  test('chat names a model that does not exist', async () => {
     expect(await run(['chat', 'nobody', '--message', 'x'])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('There is no model nobody'),
@@ -118,7 +118,7 @@ describe('chat', () => {
 });
 
 describe('get and describe', () => {
-  test('show resources as a table, wide, as YAML and as JSON, by any name of the kind', async () => {
+  test('get shows resources as a table, wide, as YAML and as JSON, by every name of a kind', async () => {
     const table = await run(['get', 'ModelBinding']);
     expect(table.stdout).toMatch(
       /^NAME +ALIAS +POLICY +REVISION +SERVES +APPLIED +READY +AGE\nguarded-echo +guarded-echo /,
@@ -131,7 +131,7 @@ describe('get and describe', () => {
     for (const kind of ['gprev', 'rwl', 'gwr', 'gwrep']) expect((await json('get', kind)).items.length).toBe(1);
   });
 
-  test('put conditions in words, and name what is not there', async () => {
+  test('describe shows conditions and names a resource that does not exist', async () => {
     const { stdout } = await run(['describe', 'mb', 'guarded-echo']);
     expect(stdout).toContain('Every ready gateway replica confirmed revision 1');
     expect(await run(['describe', 'mb', 'nobody'])).toMatchObject({
@@ -146,7 +146,7 @@ describe('get and describe', () => {
 });
 
 describe('apply', () => {
-  test('creates, changes and leaves alone; a binding without a revision gets the newest one', async () => {
+  test('apply creates, changes or leaves resources; a binding without a revision gets the newest one', async () => {
     const first = await apply(
       `${bindingText('filled', 'filling', undefined)}---\n${policyText({ name: 'filling' })}`,
       '--wait',
@@ -166,7 +166,7 @@ describe('apply', () => {
     expect((await json('get', 'mb', 'filled')).spec.guardrail.policyRef).toEqual({ name: 'filling', revision: 2 });
   });
 
-  test('reads a folder, and standard input as JSON', async () => {
+  test('apply reads a folder with YAML and JSON files', async () => {
     using folder = temporaryFolder();
     folder.write('a.yaml', policyText({ name: 'from-folder' }));
     folder.write('b.json', JSON.stringify(parse(policyText({ name: 'from-json' }))));
@@ -182,7 +182,7 @@ describe('apply', () => {
     });
   });
 
-  test('applies nothing when any document is wrong, and names each place', async () => {
+  test('apply writes nothing if any document is invalid, and names each place', async () => {
     const good = policyText({ name: 'never-there' });
     const broken = [
       [`${good}---\nkind: [`, /standard input: document 2, line \d+: /],
@@ -216,7 +216,7 @@ describe('apply', () => {
     expect((await apply(stringify(binding))).code).toBe(0);
   });
 
-  test('says why a binding was not applied', async () => {
+  test('apply --wait reports why a binding was not applied', async () => {
     const costly = policyText({ name: 'costly', request: patternRule('heavy', '(a|b).{0,1000}(c|d)') });
     const end = await apply(`${costly}---\n${bindingText('refused', 'costly', 1)}`, '--wait');
     expect(end.code).toBe(9);
@@ -231,7 +231,7 @@ describe('apply', () => {
 });
 
 describe('revisions', () => {
-  test('a policy that is edited changes nothing until it is applied; a rollback brings the one before', async () => {
+  test('an edited policy has no effect until it is applied; a rollback applies the previous revision', async () => {
     await apply(`${policyText({ name: 'steps' })}---\n${bindingText('stepping', 'steps', 1)}`, '--wait');
     const ask = async () => (await run(['chat', 'stepping', '--message', 'year 2024'])).code;
     await apply(policyText({ name: 'steps', request: patternRule('digits', '[0-9]{4}') }));
@@ -258,7 +258,7 @@ describe('revisions', () => {
     expect((await run(['history', 'nobody'])).code).toBe(3);
   });
 
-  test('a rollback goes back to what was applied, not to a revision of a policy that never was', async () => {
+  test('a rollback chooses the last applied revision, not a revision that was never applied', async () => {
     const words = patternRule('digits', '[0-9]{4}');
     await apply(`${policyText({ name: 'held', request: words })}---\n${bindingText('wandering', 'held', 1)}`, '--wait');
     await apply(policyText({ name: 'broken', request: patternRule('open', '(') }));
@@ -291,7 +291,7 @@ describe('revisions', () => {
     expect((await json('get', 'mb', 'left')).metadata.generation).toBe(before.metadata.generation);
   });
 
-  test('a reapply is a new application of the same revision', async () => {
+  test('reapply starts a new application of the same revision', async () => {
     const before = await json('get', 'mb', 'guarded-echo');
     expect((await run(['reapply', 'guarded-echo', '--wait'])).code).toBe(0);
     const after = await json('get', 'mb', 'guarded-echo');
@@ -299,7 +299,7 @@ describe('revisions', () => {
     expect(after.status.pinned.generationId).not.toBe(before.status.pinned.generationId);
   });
 
-  test('a reapply of what is older than a build leaves alone what runs on it', async () => {
+  test('reapply --older-than does not change a binding on that build', async () => {
     const { items } = await json('get', 'rwl');
     const build = items[0].spec.build;
     const before = await json('get', 'mb', 'guarded-echo');
@@ -312,13 +312,13 @@ describe('revisions', () => {
     expect(after.status.pinned.generationId).not.toBe(before.status.pinned.generationId);
   });
 
-  test('a reapply needs a binding, a build or all, and only one of them', async () => {
+  test('reapply needs exactly one of a binding, --all and --older-than', async () => {
     expect((await run(['reapply'])).code).toBe(2);
     expect((await run(['reapply', 'guarded-echo', '--older-than', 'x'])).code).toBe(2);
     expect((await run(['reapply', 'guarded-echo', '--all'])).code).toBe(2);
   });
 
-  test('a difference shows what changed, and a revision is applied by its number', async () => {
+  test('diff shows the changed lines, and apply-revision applies a revision by number', async () => {
     await apply(`${policyText({ name: 'told' })}---\n${bindingText('telling', 'told', 1)}`, '--wait');
     expect(await run(['diff', 'told'])).toMatchObject({
       code: 2,
@@ -336,7 +336,7 @@ describe('revisions', () => {
     expect(other.stdout).toContain('ModelBinding telling set to revision 1 of guarded-chat\n');
   });
 
-  test('why says what is wrong and what to do, with the words of this command line', async () => {
+  test('why shows the cause and a remedy with commands of this command line', async () => {
     expect((await run(['why', 'guarded-echo'])).stdout).toMatch(/^ModelBinding guarded-echo is applied: every ready/);
     await apply(bindingText('too-early', 'guarded-chat', 44));
     const found = await until('it was looked at', async () => {
@@ -347,7 +347,7 @@ describe('revisions', () => {
     expect(found.whatToDo).not.toContain('kubectl');
   });
 
-  test('a policy of the platform is tested here, with its providers and limits', async () => {
+  test('test runs the tests of a policy of the platform', async () => {
     expect((await run(['test', 'guarded-chat'])).stdout).toContain('11 of 11 tests passed');
     expect((await run(['test', 'guarded-chat', '--revision', '77'])).code).toBe(3);
   });
@@ -380,14 +380,14 @@ describe('delete', () => {
   });
 });
 
-test('names of what is there are completed', async () => {
+test('completion offers names of existing resources', async () => {
   expect((await run(['__complete', 'why', 'guarded-e'])).stdout).toBe('guarded-echo\n:4\n');
   expect((await run(['__complete', 'get', 'gp', 'guarded'])).stdout).toBe('guarded-chat\n:4\n');
   expect((await run(['__complete', 'chat', 'guarded-e'])).stdout).toBe('guarded-echo\n:4\n');
   expect((await run(['__complete', 'apply-revision', 'guarded-echo', ''])).stdout).toBe('1\n:4\n');
 });
 
-test('nobody waits for an operator that stands still longer than they said', async () => {
+test('commands against a suspended operator end after --request-timeout', async () => {
   const operator = platform.pidOf('operator');
   process.kill(operator, 'SIGSTOP');
   try {

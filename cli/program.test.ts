@@ -6,7 +6,7 @@ import { exitCodes } from './errors/exit-codes.ts';
 import { checkout } from './platform/data-directory.ts';
 import { runCli, temporaryFolder } from './testing/run-cli.ts';
 
-test('exit codes are what scripts rely on', () => {
+test('exit codes are stable', () => {
   expect(Object.fromEntries(Object.entries(exitCodes).map(([name, { code }]) => [name, code]))).toEqual({
     ok: 0,
     failed: 1,
@@ -27,7 +27,7 @@ test('exit codes are what scripts rely on', () => {
 });
 
 describe('the command line', () => {
-  test('explains itself, with every command and exit code', async () => {
+  test('--help lists the commands and exit codes', async () => {
     const { code, stdout } = await runCli(['--help']);
     expect(code).toBe(0);
     for (const word of ['up', 'apply', 'get', 'describe', 'delete', 'status', 'bundle', 'runtime', 'chat', 'check']) {
@@ -76,14 +76,14 @@ describe('the command line', () => {
     expect({ code: end.code, stdout: end.stdout }).toEqual({ code, stdout: '' });
   });
 
-  test('says which version it is', async () => {
+  test('--version prints the version', async () => {
     const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
     for (const flag of ['--version', '-V']) {
       expect(await runCli([flag])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
     }
   });
 
-  test('tells a folder that is no data directory from one on which nothing runs', async () => {
+  test('status distinguishes a foreign folder from a data directory without a running platform', async () => {
     using folder = temporaryFolder();
     expect((await runCli(['status'], { data: folder.path })).stderr).toContain(
       'is not the data directory of a platform',
@@ -95,7 +95,7 @@ describe('the command line', () => {
     expect(broken.code).not.toBe(0);
   });
 
-  test('refuses to start in a folder that holds something else', async () => {
+  test('up refuses a folder with foreign files', async () => {
     using folder = temporaryFolder();
     folder.write('thesis.txt', 'precious');
     const end = await runCli(['up'], { data: folder.path });
@@ -103,7 +103,7 @@ describe('the command line', () => {
     expect(end.stderr).toContain('holds other files and no data of a platform');
   });
 
-  test('refuses at once to start where no folder can be made', async () => {
+  test('up fails at once if the data directory cannot be created', async () => {
     const end = await runCli(['up', '--data', '/proc/portcullis/data']);
     expect(end).toMatchObject({ code: 2, stdout: '' });
     expect(end.stderr).toContain(
@@ -111,7 +111,7 @@ describe('the command line', () => {
     );
   });
 
-  test('refuses at once to start on a disk that can only be read', async (context) => {
+  test('up fails at once on a read-only file system', async (context) => {
     using folder = temporaryFolder();
     folder.write('lock', '');
     const mount = `mount --bind ${folder.path} ${folder.path} && mount -o remount,ro,bind ${folder.path}`;
@@ -123,7 +123,7 @@ describe('the command line', () => {
     expect(end.stderr).toContain(`The data directory ${folder.path} cannot be written (EROFS): choose another one`);
   });
 
-  test('the entry finds its Node from any folder and through a link', () => {
+  test('the entry script finds its Node.js from any folder and through a symbolic link', () => {
     using folder = temporaryFolder();
     mkdirSync(join(folder.path, 'bin'));
     symlinkSync(join(checkout, 'cli/portcullis'), join(folder.path, 'bin/portcullis'));
@@ -145,7 +145,7 @@ describe('completion', () => {
     return execFileSync('bash', ['-c', probe], { encoding: 'utf8', env: environment }).trim().split('\n');
   };
 
-  test('offers commands, subcommands, kinds, options and their values', () => {
+  test('completion offers commands, subcommands, kinds, options and their values', () => {
     expect(complete('portcullis', 'st')).toEqual(['status']);
     expect(complete('portcullis', 'help', 'rollb')).toEqual(['rollback']);
     expect(complete('portcullis', 'bundle', 'b')).toEqual(['build']);
@@ -158,7 +158,7 @@ describe('completion', () => {
     expect(complete('portcullis', 'check', '--stage', 're')).toEqual(['request', 'response']);
   });
 
-  test('offers files and folders where they are asked for, and no option twice', () => {
+  test('completion offers files and folders for their options, and no option twice', () => {
     using folder = temporaryFolder();
     mkdirSync(join(folder.path, 'policies'));
     const file = folder.write('policy.yaml', '');
@@ -168,11 +168,11 @@ describe('completion', () => {
     expect(complete('portcullis', 'get', 'gp', '--json', '--js')).toEqual(['']);
   });
 
-  test('knows no name without a platform, and says so by silence', () => {
+  test('completion offers no names without a platform', () => {
     expect(complete('portcullis', 'rollback', 'g')).toEqual(['']);
   });
 
-  test.each(['zsh', 'fish'])('is there for %s', async (shell) => {
+  test.each(['zsh', 'fish'])('completion has a script for %s', async (shell) => {
     const { code, stdout } = await runCli(['completion', shell]);
     expect(code).toBe(0);
     expect(stdout).toContain('__complete');

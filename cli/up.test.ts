@@ -34,7 +34,7 @@ async function upToItsEnd(data: string, ...more: readonly string[]): Promise<{ c
 const mode = (path: string): number => statSync(path).mode & 0o777;
 
 describe('a start', () => {
-  test('on an empty folder serves the example, keeps secrets to its owner, refuses a second one, and leaves nothing', async () => {
+  test('a start on an empty folder serves the example, protects secrets, refuses a second start, and leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'deep/data');
     await using platform = await startPlatform({ data, gateways: 2 });
@@ -65,7 +65,7 @@ describe('a start', () => {
     expect(isLocked(join(data, 'lock'))).toBe(false);
   });
 
-  test('after an ordered end finds everything as it was', async () => {
+  test('a restart after a shutdown finds everything unchanged', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data });
@@ -81,7 +81,7 @@ describe('a start', () => {
     expect(await streamedEcho(again, 'still here')).toBe('still here');
   });
 
-  test('after kill -9 recovers at once, also when a process it left behind is frozen', async () => {
+  test('a start after kill -9 recovers at once, even with a suspended leftover process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data });
@@ -96,7 +96,7 @@ describe('a start', () => {
     expect(await streamedEcho(third, 'and again')).toBe('and again');
   });
 
-  test('that was killed while it made its folder is repaired by the next one', async () => {
+  test('a start that was killed while it created its folder is completed by the next one', async () => {
     using folder = temporaryFolder();
     for (const waitMs of [0, 60, 120, 200]) {
       const data = join(folder.path, `data-${waitMs}`);
@@ -110,7 +110,7 @@ describe('a start', () => {
     }
   });
 
-  test('that is called off while it starts ends with nothing left', async () => {
+  test('an interrupted start leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const child = spawnCommand(['up', '--data', data, '--port', '0']);
@@ -124,7 +124,7 @@ describe('a start', () => {
     expect(output()).toContain('stopped');
   });
 
-  test('with a port in use, or a list of providers that is wrong, says so and leaves nothing', async () => {
+  test('a start with a used port or an invalid list of providers reports it and leaves nothing', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const other = createServer().listen(0, '127.0.0.1');
@@ -159,7 +159,7 @@ describe('a start', () => {
     expect(existsSync(join(folder.path, 'data'))).toBe(false);
   });
 
-  test('whose process cannot start says which one and why, and leaves nothing', async () => {
+  test('a start whose process fails names the process and the cause, and leaves nothing', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const words = ['up', '--data', data, '--port', '0'];
@@ -174,21 +174,21 @@ describe('a start', () => {
   });
 });
 
-test('a process that dies is started again at its address, and the platform says so', async () => {
+test('a killed process is restarted at its address, and the platform reports it', async () => {
   await using platform = await startPlatform();
   const { addresses } = platform.status();
   for (const name of ['gateway-1', 'operator', 'echo']) {
     const pid = platform.pidOf(name);
     process.kill(pid, 'SIGKILL');
     await until(`${name} serves again`, () => platform.status().ready && platform.pidOf(name) !== pid);
-    expect(platform.output()).toContain(`${name} was ended by SIGKILL; starting it again in 0.25 s`);
+    expect(platform.output()).toContain(`${name} was ended by SIGKILL; restarting it in 0.25 s`);
     const answer = await until('a chat is answered', () => streamedEcho(platform, `after ${name}`));
     expect(answer).toBe(`after ${name}`);
     expect(platform.status().addresses).toEqual(addresses);
   }
 });
 
-test('a process is supervised also while its note, its log or the status cannot be written', async () => {
+test('a process is restarted even if its note, its log or the status file cannot be written', async () => {
   await using platform = await startPlatform();
   const { data } = platform;
   const run = join(data, 'run');
@@ -210,7 +210,7 @@ test('a process is supervised also while its note, its log or the status cannot 
   rmSync(run, { recursive: true });
   writeFileSync(run, 'in the way');
   await endGateway();
-  await said(`${note} cannot be written; trying again every second`);
+  await said(`${note} cannot be written; retrying every second`);
   await endGateway();
   rmSync(run);
   await noted();
@@ -219,7 +219,7 @@ test('a process is supervised also while its note, its log or the status cannot 
   renameSync(logs, `${logs}.away`);
   writeFileSync(logs, 'in the way');
   await endGateway(async () => {
-    await said('gateway-1 could not be started (EEXIST); starting it again in ');
+    await said('gateway-1 could not be started (EEXIST); restarting it in ');
     rmSync(logs);
     renameSync(`${logs}.away`, logs);
   });
@@ -230,7 +230,7 @@ test('a process is supervised also while its note, its log or the status cannot 
   await endGateway(async () => {
     rmSync(status);
     mkdirSync(join(status, 'in-the-way'), { recursive: true });
-    await said(`${status} cannot be written; trying again`);
+    await said(`${status} cannot be written; retrying`);
     await until('a chat is answered', () => streamedEcho(platform, 'no status'));
     rmSync(status, { recursive: true });
     await until('the status is written', () => statSync(status).isFile());

@@ -64,7 +64,7 @@ function expectOneAtATime(lines: readonly string[]): void {
 const holder = (): string => readlinkSync(join(lock, readdirSync(lock).find((name) => name.startsWith('turn-')) ?? ''));
 
 describe('processes that start at once', () => {
-  test('take the lock one after the other, each once', { timeout: 60_000 }, async () => {
+  test('processes that start together take the lock one after the other', { timeout: 60_000 }, async () => {
     const many = Array.from({ length: 12 }, () => start('cat /dev/null'));
     expect(await Promise.all(many.map(endOf))).toEqual(many.map(() => 0));
     const lines = notesSoFar();
@@ -74,7 +74,7 @@ describe('processes that start at once', () => {
     expect(holder()).toBe('free');
   });
 
-  test('take over from one that is killed, again and again, and still one at a time', { timeout: 90_000 }, async () => {
+  test('the lock of a killed process is taken over by one process at a time', { timeout: 90_000 }, async () => {
     const many = Array.from({ length: 6 }, () => start('read -r _'));
     for (let left = many.length; left > 0; left -= 1) {
       const number = many.length - left + 1;
@@ -91,7 +91,7 @@ describe('processes that start at once', () => {
 });
 
 describe('a lock', () => {
-  test('that a living process holds is waited for', { timeout: 60_000 }, async () => {
+  test('a process waits for the lock of a running process', { timeout: 60_000 }, async () => {
     const first = start('read -r _');
     await until('the first is in', () => notesSoFar().length === 1);
     const second = start('true');
@@ -103,24 +103,24 @@ describe('a lock', () => {
   });
 
   test.each([
-    ['of a process that is gone', () => `${deadPid()}.123`],
-    ['of a process whose number another one has now', () => `${process.pid}.1`],
-    ['that names nobody', () => 'nobody'],
-    ['that was given back', () => 'free'],
-  ])('%s is taken over', async (_what, target) => {
+    ['of a process that has ended', () => `${deadPid()}.123`],
+    ['of a reused process id', () => `${process.pid}.1`],
+    ['with an invalid holder', () => 'invalid'],
+    ['that was released', () => 'free'],
+  ])('a lock %s is taken over', async (_what, target) => {
     mkdirSync(lock);
     symlinkSync(target(), join(lock, 'turn-7'));
     expect(await endOf(start('true'))).toBe(0);
     expect(readdirSync(lock)).toEqual(['turn-8']);
   });
 
-  test('of an earlier way to lock stands in nobody’s way', async () => {
+  test('a lock of an older format does not block', async () => {
     mkdirSync(lock);
     symlinkSync('x', join(lock, 'pid'));
     expect(await endOf(start('true'))).toBe(0);
   });
 
-  test('in a folder that cannot be written to is refused', async () => {
+  test('a lock in a folder that cannot be written to fails', async () => {
     symlinkSync('/dev/null', lock);
     expect(await endOf(start('true'))).not.toBe(0);
     expect(notesSoFar()).toEqual([]);

@@ -7,7 +7,7 @@ const side = (lines: ReturnType<typeof lineDiff>, without: 'added' | 'removed') 
   lines.filter(({ kind }) => kind !== without).map(({ line }) => line);
 
 describe('a difference of lines', () => {
-  test('holds both texts, whatever they are', () => {
+  test('a line diff contains both texts', () => {
     const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', ''), { maxLength: 40 });
     fc.assert(
       fc.property(lines, lines, (before, after) => {
@@ -19,20 +19,20 @@ describe('a difference of lines', () => {
     );
   });
 
-  test('of a list with one term more is that term', () => {
+  test('the diff of a list with one more term is that term', () => {
     const terms = Array.from({ length: 20_000 }, (_, at) => `- term ${at}`);
     const more = terms.toSpliced(12_345, 0, '- new');
     expect(lineDiff(terms, more).filter(({ kind }) => kind !== 'kept')).toEqual([{ kind: 'added', line: '- new' }]);
     expect(lineDiff(more, terms).filter(({ kind }) => kind !== 'kept')).toEqual([{ kind: 'removed', line: '- new' }]);
   });
 
-  test('of lists of which every second term is another one keeps the rest', () => {
+  test('the diff of lists that differ in every second term keeps the rest', () => {
     const terms = Array.from({ length: 20_000 }, (_, at) => `- term ${at}`);
     const other = terms.map((term, at) => (at % 2 === 0 ? term : `${term} new`));
     expect(lineDiff(terms, other).filter(({ kind }) => kind === 'kept')).toHaveLength(10_000);
   });
 
-  test('of large texts without any line that stands once is the whole of them', () => {
+  test('the diff of large texts without a unique line replaces the whole text', () => {
     const before = Array.from({ length: 3_000 }, (_, at) => `x${at % 7}`);
     const after = Array.from({ length: 3_000 }, (_, at) => `x${(at * 3 + 1) % 7}`);
     const found = lineDiff(before, after);
@@ -45,9 +45,9 @@ describe('a unified difference', () => {
   const text = (...lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
   const of = (before: string, after: string) => unifiedDiff({ label: 'a', text: before }, { label: 'b', text: after });
 
-  test('of equal texts is nothing', () => expect(of('x\n', 'x\n')).toBe(''));
+  test('the unified diff of equal texts is empty', () => expect(of('x\n', 'x\n')).toBe(''));
 
-  test('shows three lines around each change, and near changes in one piece', () => {
+  test('a unified diff shows three lines around each change and joins near changes', () => {
     const before = Array.from({ length: 30 }, (_, at) => `line ${at + 1}`);
     const after = before.with(4, 'five').with(11, 'twelve').toSpliced(25, 1);
     expect(of(text(...before), text(...after))).toBe(
@@ -83,7 +83,7 @@ describe('a unified difference', () => {
     );
   });
 
-  test('names the line before a place at which nothing stands', () => {
+  test('a unified diff of an empty text starts at line 0', () => {
     expect(of('', text('a', 'b'))).toBe(text('--- a', '+++ b', '@@ -0,0 +1,2 @@', '+a', '+b'));
     expect(of(text('a'), '')).toBe(text('--- a', '+++ b', '@@ -1,1 +0,0 @@', '-a'));
   });

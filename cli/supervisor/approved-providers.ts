@@ -5,8 +5,8 @@ import type { DataDirectory } from '../platform/data-directory.ts';
 import { findLastingPort } from './free-port.ts';
 
 /**
- * Writes the list of approved providers where there is none: the built-in echo provider, on a port of its own.
- * The file belongs to the person who runs the platform and is never written again.
+ * Creates the list of approved providers with the built-in echo provider. An existing file belongs to the user and is
+ * never changed.
  */
 export async function createProvidersFile(data: DataDirectory): Promise<void> {
   if (existsSync(data.providers)) return;
@@ -22,8 +22,8 @@ providers:
 }
 
 /**
- * The port on which the built-in provider must listen: that of the approved model named echo, when it is on loopback.
- * @throws CliError usage when the file is not a list of providers
+ * The port of the built-in provider: that of the approved model named echo, if it is on loopback.
+ * @throws CliError usage if the file is not a list of providers
  */
 export function echoPort(data: DataDirectory): number | undefined {
   const entry = readProviders(data.providers).find(({ name, kind }) => name === 'echo' && kind === 'model');

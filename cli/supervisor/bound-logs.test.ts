@@ -5,51 +5,51 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { until } from '../../e2e/support/until.ts';
 import { temporaryFolder } from '../testing/run-cli.ts';
-import { boundLogs, largestLogBytes, putAsideWhileWritten } from './bound-logs.ts';
+import { boundLogs, largestLogBytes, rotateLog } from './bound-logs.ts';
 
 test.each([
   [largestLogBytes, false],
   [largestLogBytes + 1, true],
-])('a log of %i bytes is put aside: %s', (bytes, isPutAside) => {
+])('a log of %i bytes is rotated: %s', (bytes, isRotated) => {
   using folder = temporaryFolder();
   const log = join(folder.path, 'gateway-1.log');
   writeFileSync(log, Buffer.alloc(bytes, 'x'), { mode: 0o600 });
-  expect(putAsideWhileWritten(log, largestLogBytes)).toBe(isPutAside);
-  expect(statSync(log).size).toBe(isPutAside ? 0 : bytes);
-  expect(existsSync(`${log}.1`)).toBe(isPutAside);
-  if (isPutAside) expect(statSync(`${log}.1`)).toMatchObject({ size: bytes, mode: 0o100600 });
+  expect(rotateLog(log, largestLogBytes)).toBe(isRotated);
+  expect(statSync(log).size).toBe(isRotated ? 0 : bytes);
+  expect(existsSync(`${log}.1`)).toBe(isRotated);
+  if (isRotated) expect(statSync(`${log}.1`)).toMatchObject({ size: bytes, mode: 0o100600 });
 });
 
-test('what was put aside before makes room for what is put aside now', () => {
+test('a rotation replaces the previous rotated log', () => {
   using folder = temporaryFolder();
   const log = join(folder.path, 'a.log');
   for (const letter of ['first', 'then']) {
     writeFileSync(log, letter);
-    expect(putAsideWhileWritten(log, 3)).toBe(true);
+    expect(rotateLog(log, 3)).toBe(true);
   }
   expect(readFileSync(`${log}.1`, 'utf8')).toBe('then');
 });
 
-test('a log that cannot be put aside stays as it is, and one that is not there is none', () => {
+test('a log that cannot be rotated is not changed, and a missing log is not rotated', () => {
   using folder = temporaryFolder();
   const log = join(folder.path, 'a.log');
   writeFileSync(log, 'long enough');
   // A folder of the name of the copy refuses it, as a full disk does.
   mkdirSync(`${log}.1`);
-  expect(putAsideWhileWritten(log, 3)).toBe(false);
+  expect(rotateLog(log, 3)).toBe(false);
   expect(readFileSync(log, 'utf8')).toBe('long enough');
-  expect(putAsideWhileWritten(join(folder.path, 'none.log'), 3)).toBe(false);
+  expect(rotateLog(join(folder.path, 'none.log'), 3)).toBe(false);
 });
 
-describe('processes that go on writing', () => {
-  test('keep their logs within the bound, and what is kept is whole lines in order', async () => {
+describe('processes that write during a rotation', () => {
+  test('logs stay within the limit while they are written, with whole lines in order', async () => {
     using folder = temporaryFolder();
     const largest = 20_000;
     using bounded = boundLogs(folder.path, largest, 5);
     void bounded;
     const names = ['gateway-1.log', 'g-0123-0.log'];
     const children = names.map((name) => writerOf(join(folder.path, name)));
-    await until('each was put aside more than once', () =>
+    await until('each log was rotated more than once', () =>
       names.every((name) => firstNumber(join(folder.path, `${name}.1`)) > 1_000),
     );
     for (const child of children) {
@@ -57,7 +57,7 @@ describe('processes that go on writing', () => {
       await once(child, 'exit');
     }
     for (const name of names) {
-      await until('it rests below the bound', () => statSync(join(folder.path, name)).size <= largest);
+      await until('it stays below the limit', () => statSync(join(folder.path, name)).size <= largest);
       const text = `${readFileSync(join(folder.path, `${name}.1`), 'utf8')}${readFileSync(join(folder.path, name), 'utf8')}`;
       // The last line may be half: its writer was killed.
       const numbers = text.split('\n').slice(0, -1).map(Number);

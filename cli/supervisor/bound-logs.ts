@@ -1,25 +1,24 @@
 import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A log that is longer is put aside. */
+/** A larger log is rotated. */
 export const largestLogBytes = 8_388_608;
 const lookEveryMs = 1_000;
 
 /**
- * Keeps every log of a folder, whoever writes it, within a bound while its process runs: one that has become longer is
- * copied to `.log.1`, in the place of the one before, and emptied. The process goes on with the same file, which it has
- * open for appending. Where there is no room for the copy the log stays as it is, and is looked at again.
+ * Rotates the logs of a folder while their processes run: a log over the limit is copied to `.log.1` and truncated. The
+ * process keeps its file, which is open for appending. Without space for the copy the log stays, until the next look.
  */
 export function boundLogs(folder: string, largestBytes = largestLogBytes, everyMs = lookEveryMs): Disposable {
   const timer = setInterval(() => {
-    for (const name of logsOf(folder)) putAsideWhileWritten(join(folder, name), largestBytes);
+    for (const name of logsOf(folder)) rotateLog(join(folder, name), largestBytes);
   }, everyMs);
   timer.unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Puts a log aside that is longer than the bound, and says whether it was. A line of that very moment may be lost. */
-export function putAsideWhileWritten(path: string, largestBytes: number): boolean {
+/** Rotates a log over the limit and returns whether it did. A line written at that moment can be lost. */
+export function rotateLog(path: string, largestBytes: number): boolean {
   try {
     const log = openSync(path, 'r+');
     try {
@@ -32,12 +31,12 @@ export function putAsideWhileWritten(path: string, largestBytes: number): boolea
       closeSync(log);
     }
   } catch {
-    // It is gone, or there is no room.
+    // The log does not exist, or the disk is full.
     return false;
   }
 }
 
-/** What was written while the copy was made. */
+/** Copies bytes that were written during the copy. */
 function copyRest(log: number, copied: string): void {
   const copy = openSync(copied, 'r+');
   try {

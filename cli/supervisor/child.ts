@@ -17,33 +17,33 @@ export type ChildSpec = {
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** What a process says once it serves: where it listens, and what else it wants known. */
+/** The line that a process prints when it is ready: its address and further members. */
 const readyLineSchema = z.looseObject({ listening: z.string() });
 export type ReadyLine = z.infer<typeof readyLineSchema>;
 
-export type Child = {
+export type ChildHandle = {
   readonly pid: number;
   readonly startedAt: string;
-  /** Undefined when the process ends before it serves. */
+  /** Undefined if the process ends before it is ready. */
   readonly ready: Promise<ReadyLine | undefined>;
-  /** How it ended, in words; settles after the end was written down. */
+  /** How it ended, in words. */
   readonly ended: Promise<string>;
-  /** What it wrote last to its log since it was started, for the sentence about its failure. */
+  /** The last lines of its log since the start, for an error message. */
   lastWords(): string;
-  /** Asks it to end, and ends it after `graceMs`. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 };
 
 /**
- * Starts one process of the platform, in a group of its own so that Ctrl-C in a terminal reaches the supervisor alone,
- * with a pipe whose end tells it that the supervisor died. Its last argument names the data directory, for people who
- * look at a list of processes and for `wait-for-orphans.ts`.
+ * Starts one process of the platform. It has its own process group, so that Ctrl-C reaches only the supervisor, and a
+ * pipe that closes when the supervisor dies. Its last argument is the data directory, by which `wait-for-orphans.ts` and
+ * users recognise it in a list of processes.
  */
 export async function startChild(
   spec: ChildSpec,
   data: DataDirectory,
   say: (sentence: string) => void,
-): Promise<Child> {
+): Promise<ChildHandle> {
   const { log, path, size } = openLog(spec.name, data);
   const process_ = spawn(process.execPath, [join(checkout, spec.file), data.root], {
     cwd: checkout,
@@ -53,7 +53,7 @@ export async function startChild(
   });
   closeSync(log);
   const ended = endOf(process_);
-  // A child that never came to be has no pid; its end says why.
+  // A process that could not be started has no pid; `ended` says why.
   const pid = process_.pid ?? -1;
   const startedAt = new Date().toISOString();
   const note = JSON.stringify({ name: spec.name, kind: spec.kind, pid, startedAt });
@@ -79,7 +79,7 @@ export async function startChild(
 function lastWords(path: string, from: number): string {
   try {
     const bytes = readFileSync(path);
-    // One that was put aside meanwhile holds only what was said since.
+    // A log that was rotated meanwhile is shorter.
     const lines = bytes
       .subarray(from > bytes.length ? 0 : from)
       .toString('utf8')
@@ -115,7 +115,7 @@ function endOf(process_: ChildProcess): Promise<string> {
 
 function readyLineOf({ stdout }: ChildProcess): Promise<ReadyLine | undefined> {
   return new Promise((resolve) => {
-    // Where no more files can be opened there is not even a null.
+    // Undefined if no more files can be opened.
     if (!stdout) return resolve(undefined);
     const lines = createInterface({ input: stdout });
     lines.on('line', (line) => {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 
 const loopback = '127.0.0.1';
 
-/** Whether a port of the loopback address can be listened on now; port 0 always can. */
+/** Whether a loopback port is free now; port 0 always is. */
 export async function isPortFree(port: number): Promise<boolean> {
   const server = createServer();
   try {
@@ -18,16 +18,16 @@ export async function isPortFree(port: number): Promise<boolean> {
   }
 }
 
-/** A free port below those that systems give to outgoing connections, so that it is free at the next start too. */
+/** A free port below the ephemeral range, so that it is probably free at the next start, too. */
 export async function findLastingPort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const port = randomInt(20_000, 30_000);
     if (await isPortFree(port)) return port;
   }
-  throw new Error('none of a hundred ports was free');
+  throw new Error('none of 100 random ports is free');
 }
 
-/** Waits until the port is free, at most `ms`; false when it is not. */
+/** Waits at most `ms` until a port is free. */
 export async function waitForPort(port: number, ms: number): Promise<boolean> {
   const end = performance.now() + ms;
   while (!(await isPortFree(port))) {

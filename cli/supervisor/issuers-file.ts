@@ -6,15 +6,12 @@ import type { DataDirectory } from '../platform/data-directory.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import { findLastingPort } from './free-port.ts';
 
-/** What of the file concerns the development issuer; the management API judges the whole of it. */
+/** The part about the development issuer; the management API validates the whole file. */
 const fileSchema = z.looseObject({
   issuers: z.array(z.looseObject({ issuer: z.string(), jwksUrl: z.url().optional() })),
 });
 
-/**
- * Writes the list of issuers where there is none: the development issuer, on a port of its own.
- * The file belongs to the person who runs the platform and is never written again.
- */
+/** Creates the list of issuers with the development issuer. An existing file belongs to the user and is never changed. */
 export async function createIssuersFile(data: DataDirectory): Promise<void> {
   if (existsSync(data.issuers)) return;
   const port = await findLastingPort();
@@ -28,7 +25,7 @@ issuers:
   await writeAtomic(data.issuers, Buffer.from(text), { mode: 0o600 });
 }
 
-/** The port on which the development issuer must listen: that of its entry, when it is on loopback; else 0, any one. */
+/** The port of the development issuer: that of its entry, if it is on loopback, else 0 for any port. */
 export function issuerPort(data: DataDirectory): number {
   const entry = readIssuers(data.issuers).find(({ issuer }) => issuer === developmentIssuer.issuer);
   if (entry?.jwksUrl === undefined) return 0;
@@ -36,7 +33,7 @@ export function issuerPort(data: DataDirectory): number {
   return protocol === 'http:' && hostname === '127.0.0.1' && port !== '' ? Number(port) : 0;
 }
 
-/** None where the file is wrong: the management API then says what is wrong with it. */
+/** Empty for an invalid file, which the management API reports. */
 function readIssuers(path: string): z.infer<typeof fileSchema>['issuers'] {
   try {
     return fileSchema.parse(parse(readFileSync(path, 'utf8'))).issuers;

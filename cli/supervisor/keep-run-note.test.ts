@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a note stands while its process runs, also in a folder that was taken away', async () => {
+test('a note exists while its process runs, even if its folder was removed', async () => {
   const ended = Promise.withResolvers<string>();
   const path = join(folder, 'run', 'one.json');
   await keepRunNote(path, '{}', ended.promise, (sentence) => said.push(sentence));
@@ -23,13 +23,13 @@ test('a note stands while its process runs, also in a folder that was taken away
   await until('the note is gone', async () => !existsSync(path));
 });
 
-test('a note that cannot be written holds up nobody and is written when it can be', async () => {
+test('a note that cannot be written does not delay the start and is written later', async () => {
   const ended = Promise.withResolvers<string>();
   const run = join(folder, 'run');
   const path = join(run, 'one.json');
   writeFileSync(run, 'a file where the folder should be');
   await keepRunNote(path, '{}', ended.promise, (sentence) => said.push(sentence));
-  expect(said).toEqual([`${path} cannot be written; trying again every second`]);
+  expect(said).toEqual([`${path} cannot be written; retrying every second`]);
   expect(existsSync(path)).toBe(false);
   rmSync(run);
   await until('the note is written', async () => existsSync(path));
@@ -37,7 +37,7 @@ test('a note that cannot be written holds up nobody and is written when it can b
   await until('the note is gone', async () => !existsSync(path));
 });
 
-test('nothing is written for a process that has ended', async () => {
+test('no note is written for a process that has ended', async () => {
   const ended = Promise.withResolvers<string>();
   const run = join(folder, 'run');
   writeFileSync(run, 'a file where the folder should be');

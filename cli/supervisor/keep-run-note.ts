@@ -5,8 +5,8 @@ import { writeAtomic } from '#kit/files/write-atomic';
 const againMs = 1_000;
 
 /**
- * Keeps a note in the run folder for as long as a process runs. Settles after the first try: a folder that is full or
- * gone keeps nobody from being supervised, is said once, and is tried again until the note stands.
+ * Keeps a note in the run folder while a process runs. Settles after the first attempt: a failed write is reported once
+ * and retried, and does not delay the process.
  */
 export async function keepRunNote(
   path: string,
@@ -39,11 +39,11 @@ export async function keepRunNote(
   }
 
   if (await write()) return;
-  say(`${path} cannot be written; trying again every second`);
+  say(`${path} cannot be written; retrying every second`);
   void tryAgain();
 }
 
-/** Nobody trusts a note without its process, so one that cannot be removed does no harm. */
+/** A stale note does no harm: it is never trusted without its process. */
 function remove(path: string): void {
   try {
     rmSync(path, { force: true });

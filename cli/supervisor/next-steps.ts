@@ -1,6 +1,6 @@
 import type { PlatformStatus } from '../platform/status-file.ts';
 
-/** What a person reads when the platform is ready: where everything is, and three commands to try. */
+/** Addresses, files and three commands to try, printed when the platform is ready. */
 export function nextSteps(status: PlatformStatus, data: string | undefined): string {
   const on = data === undefined ? '' : ` --data ${quote(data)}`;
   const command = (rest: string): string => `  npm run -s portcullis -- ${rest}${on}`;

@@ -23,7 +23,7 @@ export function operatorProcess(data: DataDirectory): ChildSpec {
   };
 }
 
-/** The replica of a number from 1 on; `port` 0 takes a free one. */
+/** A gateway replica, numbered from 1; `port` 0 chooses a free one. */
 export function gatewayProcess(data: DataDirectory, number: number, port: number, api: string): ChildSpec {
   const name = `gateway-${number}`;
   return {
@@ -61,7 +61,7 @@ export function postgresProcess(data: DataDirectory): ChildSpec {
   };
 }
 
-/** `port` 0 takes a free one. */
+/** `port` 0 chooses a free one. */
 export function issuerProcess(data: DataDirectory, port: number): ChildSpec {
   return {
     name: 'issuer',
@@ -75,7 +75,7 @@ export function issuerProcess(data: DataDirectory, port: number): ChildSpec {
   };
 }
 
-/** Where the database is; `external` leaves URL and password file to the environment of the platform. */
+/** The database; `external` takes URL and password file from the environment of `up`. */
 export type DatabaseAt = { readonly url: string } | 'external';
 
 export function managementProcess(
@@ -104,12 +104,12 @@ export function managementProcess(
   };
 }
 
-/** Keeps an operator that is started again where the gateways and the status file know it to be. */
+/** A restarted operator keeps the addresses that gateways and the status file know. */
 export function pinOperator(line: ReadyLine): Record<string, string> {
   return { PORTCULLIS_API_LISTEN: hostOf(apiOf(line)), PORTCULLIS_LISTEN: hostOf(line.listening) };
 }
 
-/** Keeps a process that is started again where others know it to be. */
+/** A restarted process keeps its address. */
 export function pinListening(line: ReadyLine): Record<string, string> {
   return { PORTCULLIS_LISTEN: hostOf(line.listening) };
 }
@@ -118,15 +118,15 @@ export function pinManagement(line: ReadyLine): Record<string, string> {
   return { ...pinListening(line), PORTCULLIS_ADMIN_LISTEN: hostOf(adminOf(line)) };
 }
 
-/** Where an operator serves the resources. */
+/** URL of the resource server of an operator. */
 export function apiOf(line: ReadyLine): string {
-  if (typeof line['api'] !== 'string') throw new Error('the operator does not say where it serves the resources');
+  if (typeof line['api'] !== 'string') throw new Error('the ready line of the operator has no member api');
   return line['api'];
 }
 
-/** Where a gateway or the management API tells how it is. */
+/** URL of health and metrics of a gateway or the management API. */
 export function adminOf(line: ReadyLine): string {
-  if (typeof line['admin'] !== 'string') throw new Error('the process does not say where it tells how it is');
+  if (typeof line['admin'] !== 'string') throw new Error('the ready line has no member admin');
   return line['admin'];
 }
 

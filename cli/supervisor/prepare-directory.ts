@@ -15,10 +15,10 @@ import { writeAtomic } from '#kit/files/write-atomic';
 import { CliError } from '../errors/cli-error.ts';
 import { checkout, type DataDirectory } from '../platform/data-directory.ts';
 
-/** What a first start copies into the watched folder. */
+/** Files that a first start copies to the watched folder. */
 const exampleFiles = ['policy.yaml', 'binding.yaml'] as const;
 
-/** Creates the folder itself, for its owner only; what is in it may be there already. */
+/** Creates the data directory with mode 0700, if it does not exist. */
 export function createRoot(data: DataDirectory): void {
   orRefuse(data, 'created', () => createFolder(data.root));
   orRefuse(data, 'written', () => accessSync(data.root, constants.W_OK | constants.X_OK));
@@ -34,7 +34,7 @@ function orRefuse(data: DataDirectory, what: 'created' | 'written', act: () => v
   }
 }
 
-/** One folder after the other: in a file system that makes none, such as /proc, Node's recursive way never ends. */
+/** Not `recursive: true`, which never returns on a file system that refuses folders, such as /proc. */
 function createFolder(path: string): void {
   if (existsSync(path)) return;
   const parent = dirname(path);
@@ -42,19 +42,19 @@ function createFolder(path: string): void {
   mkdirSync(path, { mode: 0o700 });
 }
 
-/** Refuses a folder that holds something else, so that a wrong `--data` never mixes with other files. */
+/** Refuses a folder with foreign files, in case `--data` is wrong. */
 export function refuseForeignFolder(data: DataDirectory): void {
   const names = readdirSync(data.root);
   if (names.length === 0 || existsSync(data.lock)) return;
   throw new CliError(
     'usage',
-    `${data.root} holds other files and no data of a platform: choose an empty folder, or a new one, with --data.`,
+    `${data.root} holds other files and no data of a platform: choose an empty or new folder with --data.`,
   );
 }
 
 /**
- * Brings everything that is missing: folders and secrets for the owner only, and on a first start the example.
- * Each thing appears whole or not at all, so that a start that was killed is repaired by the next one.
+ * Creates missing folders and secrets, readable by the owner only, and on a first start the example. Every step is
+ * atomic, so that the next start completes one that was killed.
  * @returns whether the example was copied
  */
 export async function prepareDirectory(data: DataDirectory): Promise<boolean> {

@@ -162,7 +162,7 @@ function createGroup(data: DataDirectory, say: (sentence: string) => void) {
     };
   }
 
-  /** One write after the other; the last one holds the newest status. */
+  /** Writes are serialised, so that the last one has the newest status. */
   function writeStatus(): void {
     if (lines === undefined) return;
     const write = async (): Promise<void> => {
@@ -170,7 +170,7 @@ function createGroup(data: DataDirectory, say: (sentence: string) => void) {
       isRefused = false;
     };
     writing = writing.then(write).catch(() => {
-      if (!isRefused) say(`${data.status} cannot be written; trying again`);
+      if (!isRefused) say(`${data.status} cannot be written; retrying`);
       isRefused = true;
       if (!stopped) setTimeout(writeStatusAgain, statusAgainMs).unref();
     });
@@ -192,7 +192,7 @@ function createGroup(data: DataDirectory, say: (sentence: string) => void) {
       writeStatus();
     },
     start(spec: Parameters<typeof supervise>[0], pin: (line: ReadyLine) => Record<string, string>): Promise<ReadyLine> {
-      // A start that was called off begins nothing more.
+      // An interrupted start starts no more processes.
       if (stopped) return Promise.reject(new DOMException('the platform is stopped', 'AbortError'));
       const begun = performance.now();
       const member = supervise(spec, { data, pin, say, onChange: writeStatus });

@@ -1,37 +1,37 @@
 import type { DataDirectory } from '../platform/data-directory.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
-import { type Child, type ChildSpec, type ReadyLine, startChild } from './child.ts';
+import { type ChildHandle, type ChildSpec, type ReadyLine, startChild } from './child.ts';
 import { StartFailure } from './child-failure.ts';
 
 export type Supervised = {
-  /** Where the process listened when it first served; rejects with StartFailure when it ended before. */
+  /** The first ready line; rejects with StartFailure if the process ends before. */
   readonly firstReady: Promise<ReadyLine>;
   status(): ProcessStatus;
-  /** Ends the process for good. */
+  /** Stops the process without a restart. */
   stop(graceMs: number): Promise<void>;
 };
 
 export type SuperviseOptions = {
   readonly data: DataDirectory;
-  /** Environment that keeps a process that is started again at the addresses of the first one. */
+  /** Environment with which a restarted process keeps its addresses. */
   readonly pin: (first: ReadyLine) => Readonly<Record<string, string>>;
   readonly say: (sentence: string) => void;
-  /** Told of each change of the status. */
+  /** Called after each change of the status. */
   readonly onChange: () => void;
 };
 
 const firstBackoffMs = 250;
 const longestBackoffMs = 10_000;
-/** A process that served so long starts with the shortest wait again. */
+/** A process that was ready for this long resets the backoff. */
 const steadyMs = 30_000;
 
-/** Starts a process, and once it has served starts it again whenever it ends, later each time. */
+/** Starts a process. After it was ready once, restarts it with a growing backoff whenever it ends. */
 export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervised {
   const { data, say, onChange } = options;
   const first = Promise.withResolvers<ReadyLine>();
   first.promise.catch(() => undefined);
   const stopping = new AbortController();
-  let child: Child | undefined;
+  let child: ChildHandle | undefined;
   let ready = false;
   let restarts = 0;
 
@@ -63,7 +63,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
     let { how } = begin;
     while (!stopping.signal.aborted) {
       onChange();
-      say(`${spec.name} ${how}; starting it again in ${wait / 1_000} s`);
+      say(`${spec.name} ${how}; restarting it in ${wait / 1_000} s`);
       await sleep(wait, stopping.signal);
       if (stopping.signal.aborted) return;
       restarts += 1;
@@ -92,7 +92,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
   };
 }
 
-/** What keeps a process from being started, such as a full disk, is tried again as its death is. */
+/** A failed start, for example on a full disk, is retried like an exit. */
 function whyNot(error: unknown): string {
   return `could not be started (${error instanceof Error && 'code' in error ? error.code : 'unexpected'})`;
 }

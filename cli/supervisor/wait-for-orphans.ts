@@ -4,16 +4,15 @@ import { join } from 'node:path';
 import type { DataDirectory } from '../platform/data-directory.ts';
 import { entries } from './platform-processes.ts';
 
-/** An orphan notices the death of its supervisor at once and has a few seconds to end; a frozen one never does. */
-const patienceMs = 8_000;
+/** An orphan notices the death of its supervisor and exits within seconds; a suspended one does not. */
+const graceMs = 8_000;
 
 /**
- * Waits until the processes that a killed supervisor left behind have ended by themselves, and ends those that do not.
- * A process is one of ours only when its command line is an entry point of ours with this data directory: a process id
- * alone is never trusted.
+ * Waits until the processes of a killed supervisor have exited, and kills those that have not after the grace period. A
+ * process is recognised by its entry point and data directory in the command line, never by its id alone.
  */
 export async function waitForOrphans(data: DataDirectory, say: (sentence: string) => void): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + graceMs;
   for (let turn = 0; ; turn += 1) {
     const orphans = findOrphans(data);
     if (orphans.length === 0) break;
@@ -31,7 +30,7 @@ function findOrphans(data: DataDirectory): readonly number[] {
   );
 }
 
-/** All processes with their arguments, separated by spaces. A process that has ended but was not reaped has none. */
+/** All processes with their arguments, separated by spaces. A zombie has none. */
 function commandLines(): readonly { pid: number; line: string }[] {
   if (process.platform !== 'linux') {
     const rows = execFileSync('ps', ['-axww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');

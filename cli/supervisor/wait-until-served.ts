@@ -11,20 +11,19 @@ import type { DataDirectory } from '../platform/data-directory.ts';
 /** The binding of examples/guarded-chat. */
 const exampleBinding = 'guarded-echo';
 const lookEveryMs = 100;
-/** When waiting begins to need an explanation. */
+/** After this time the reason for waiting is printed. */
 const explainAfterMs = 15_000;
 
 export type Served = {
-  /** Where the operator serves the resources. */
+  /** URL of the resource server. */
   readonly api: string;
-  /** Where each gateway answers /readyz. */
+  /** URLs of the gateways' /readyz. */
   readonly admins: readonly string[];
 };
 
 /**
- * Waits until the example binding is applied, where there is one (as a resource, or as a file in the watched folder
- * that becomes one), and every gateway is ready: it has proved the routes that it found. On a second start the binding
- * says that it was applied before its runtimes run again, so neither is enough alone.
+ * Waits until the example binding, if there is one, is applied and every gateway is ready. Both are needed: on a second
+ * start the binding is still reported as applied before its runtimes are ready again.
  */
 export async function waitUntilServed(
   data: DataDirectory,
@@ -51,7 +50,7 @@ async function openReason(client: KubeClient, data: DataDirectory): Promise<stri
   const found = await look(client);
   if (found === 'applied') return undefined;
   if (found === 'absent' && !existsSync(join(data.apply, 'binding.yaml'))) return undefined;
-  return `the binding ${exampleBinding} is not applied: ${found === 'absent' ? 'it is not there yet' : found}`;
+  return `the binding ${exampleBinding} is not applied: ${found === 'absent' ? 'it does not exist yet' : found}`;
 }
 
 /** Why a gateway is not ready; undefined when all are. */
@@ -64,7 +63,7 @@ async function unreadyReason(admins: readonly string[], signal: AbortSignal): Pr
     }),
   );
   const waiting = ready.flatMap((isReady, at) => (isReady ? [] : [`gateway-${at + 1}`]));
-  return waiting.length === 0 ? undefined : `the routes of ${waiting.join(', ')} are not proved yet`;
+  return waiting.length === 0 ? undefined : `the routes of ${waiting.join(', ')} are not verified yet`;
 }
 
 /** `applied`, `absent`, or why it is not applied. */

@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { problemsFile, readApplyProblems } from '../platform/apply-problems.ts';
 import type { DataDirectory } from '../platform/data-directory.ts';
 
-/** Says each problem of the watched folder when it appears, for the person who is editing there. */
+/** Prints each new problem of a file in the watched folder. */
 export function watchApplyProblems(data: DataDirectory, say: (sentence: string) => void): Disposable {
   let known = new Set<string>();
   let watcher: FSWatcher | undefined;
@@ -17,10 +17,10 @@ export function watchApplyProblems(data: DataDirectory, say: (sentence: string) 
     watcher = watch(data.apply, (_, name) => {
       if (name === null || name === problemsFile) look();
     });
-    // A folder that goes away takes its problems with it; `portcullis status` still says what it finds.
+    // After a removal of the folder `portcullis status` still reports its problems.
     watcher.on('error', () => watcher?.close());
   } catch {
-    say(`${data.apply} cannot be watched here: look at "portcullis status" for what was not applied`);
+    say(`${data.apply} cannot be watched on this system: see "portcullis status" for files that were not applied`);
   }
   look();
   return { [Symbol.dispose]: () => watcher?.close() };

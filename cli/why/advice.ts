@@ -1,6 +1,6 @@
-/** What sentences of advice speak of. */
+/** Names that advice mentions. */
 export type AdviceNames = {
-  /** The words with which the command line is called. */
+  /** How the command line is called. */
   readonly program: string;
   readonly binding: string;
   readonly policy: string;
@@ -9,69 +9,69 @@ export type AdviceNames = {
 type Advice = (names: AdviceNames) => string;
 
 const reapply = ({ program, binding }: AdviceNames): string => `${program} reapply ${binding}`;
-const wait: Advice = () => 'Wait; repeat this command to see how far it is.';
-const platform: Advice = () => 'It is tried again by itself; the log of the operator says more.';
+const wait: Advice = () => 'Wait, and repeat this command to see the progress.';
+const platform: Advice = () => 'The operator retries. See its log for details.';
 const approve: Advice = () =>
-  'List the provider among the approved providers, with the same kind and credential, and start the operator again: the binding goes on by itself.';
+  'Add the provider to the approved providers, with the same kind and credential, and restart the operator, which then retries.';
 
-/** What to do about each reason of a condition, a link or a record of an application. */
+/** The remedy for each reason of a condition, a step or an application record. */
 const advice: Readonly<Record<string, Advice>> = {
-  NoOperator: () => 'Start the operator, and look at its log if it does not stay.',
+  NoOperator: () => 'Start the operator. If it ends again, see its log.',
   NotLookedAt: wait,
   Pending: wait,
   Starting: wait,
-  WaitingForReplicas: () => 'Wait; when it lasts, look at the log of the replica that is named.',
+  WaitingForReplicas: () => 'Wait. If this lasts, see the log of the named replica.',
   NoReplica: () => 'Start a replica of that gateway, or correct spec.gateway of the binding.',
-  ReplicaNotReady: () => 'Wait; when it lasts, look at the log of the replica.',
-  ProgressDeadlineExceeded: () => 'Mend what was waited for: the binding goes on by itself.',
+  ReplicaNotReady: () => 'Wait. If this lasts, see the log of the replica.',
+  ProgressDeadlineExceeded: () => 'Correct the cause that the message names: the operator retries.',
   AliasConflict: () => 'Choose another alias, or delete the binding that owns this one.',
   IdConflict: () => 'Delete this object and apply it again without the label portcullis.dev/id.',
   InvalidId: () => 'Delete this object and apply it again without the label portcullis.dev/id.',
-  PolicyNotFound: ({ policy }) => `Apply the policy ${policy}, or correct policyRef; the binding goes on by itself.`,
+  PolicyNotFound: ({ policy }) => `Apply the policy ${policy}, or correct policyRef. The operator retries.`,
   PolicyIdConflict: ({ policy }) =>
     `Delete the policy ${policy} and apply it again without the label portcullis.dev/id.`,
   PolicyNotRecorded: wait,
   PolicyRevisionUnknown: ({ program, binding, policy }) =>
-    `It goes on by itself when the revision is recorded. See what there is with "${program} history ${policy}", then: ${program} apply-revision ${binding} REVISION`,
+    `The operator retries when the revision is recorded. To choose another one, run "${program} history ${policy}", then: ${program} apply-revision ${binding} REVISION`,
   PolicyArchived: (names) =>
     `Set lifecycle of the policy ${names.policy} to Draft, or choose another policy; then: ${reapply(names)}`,
   ProviderUnknown: approve,
   ProviderUnavailable: (names) =>
-    `Check endpoint, credential and timeoutMs of the provider that is named, then: ${reapply(names)}`,
+    `Check endpoint, credential and timeoutMs of the named provider, then: ${reapply(names)}`,
   ProfileUnsupported: () => 'Set contentProfile to one that is supported.',
   BundleInvalid: ({ program, binding, policy }) =>
-    `Correct the rule that is named, save the policy ${policy}, then: ${program} apply-revision ${binding}`,
+    `Correct the named rule, save the policy ${policy}, then: ${program} apply-revision ${binding}`,
   RuleTooCostly: ({ program, binding, policy }) =>
-    `Write the rule narrower, or move it into a detector; save the policy ${policy}, then: ${program} apply-revision ${binding}`,
+    `Make the rule more specific, or move it to a detector; save the policy ${policy}, then: ${program} apply-revision ${binding}`,
   PolicyTestsFailed: ({ program, binding, policy }) =>
-    `Correct the rule or the test ("${program} test ${policy}" runs them here), then: ${program} apply-revision ${binding}`,
+    `Correct the rule or the test ("${program} test ${policy}" runs them on this machine), then: ${program} apply-revision ${binding}`,
   ReplicaRejected: (names) =>
-    `Look at the log of the replica that is named and of the runtime, then: ${reapply(names)}`,
+    `See the logs of the named replica and of the runtime, then: ${reapply(names)}`,
   RejectedByReplica: (names) =>
-    `Look at the log of the replica that is named and of the runtime; when its bundle is gone: ${reapply(names)}`,
-  Superseded: () => 'Nothing: a later application came first.',
-  RunningAgain: () => 'Wait; the log of the runtime says why it ended.',
-  ProcessEnded: () => 'The message says how it ended; the log of the runtime says more.',
-  BuildMissing: (names) => `That build cannot be run here any more: ${reapply(names)}`,
+    `See the logs of the named replica and of the runtime; if its bundle is missing: ${reapply(names)}`,
+  Superseded: () => 'Nothing: a later application replaced this one.',
+  RunningAgain: () => 'Wait; the log of the runtime shows why it ended.',
+  ProcessEnded: () => 'See the message and the log of the runtime.',
+  BuildMissing: (names) => `This build is not available any more: ${reapply(names)}`,
   BundleMissing: reapply,
   WorkloadMissing: wait,
-  StorageFull: () => 'Free space, or raise the quota; it goes on by itself.',
-  StorageDenied: () => 'Give the operator the right to write there; it goes on by itself.',
+  StorageFull: () => 'Free space or raise the quota. The operator retries.',
+  StorageDenied: () => 'Give the operator write permission there. It retries.',
   JudgeUnavailable: platform,
   CredentialMissing: () =>
-    'Add the credential that is named to the secrets of providers; the binding goes on by itself.',
+    'Add the named credential to the secrets of providers. The operator retries.',
   WorkloadUnavailable: platform,
   ServerUnavailable: platform,
   Refused: platform,
   Unexpected: platform,
-  Deleting: () => 'Wait until requests under way have ended.',
+  Deleting: () => 'Wait until requests in flight have finished.',
 };
 
-/** The reasons that are known, in no order. */
+/** All known reasons. */
 export const knownReasons: readonly string[] = Object.keys(advice);
 
-/** What to do about a reason; where it is none of ours, where to look. */
+/** The remedy for a reason; for an unknown one, the places to look at. */
 export function adviceFor(reason: string, names: AdviceNames): string {
   const found = Object.hasOwn(advice, reason) ? advice[reason] : undefined;
-  return found?.(names) ?? 'Look at the conditions of the binding and at the log of the operator.';
+  return found?.(names) ?? 'See the conditions of the binding and the log of the operator.';
 }

@@ -9,13 +9,13 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { readResource } from '../resources/read-resource.ts';
 import type { OpenedResources, Surroundings } from '../resources/resource-source.ts';
 
-/** Everything between a binding and its application, as it was read. */
+/** The resources that decide whether a binding is applied, as they were read. */
 export type BindingFacts = {
   readonly binding: Stored<ModelBinding>;
-  /** The policy that the binding names; absent where it names none, or there is none. */
+  /** The policy that the binding names; absent if it names none or the policy does not exist. */
   readonly policy?: Stored<GuardrailPolicy>;
   readonly route?: Stored<GatewayRoute>;
-  /** The workload that the route pins, and the one that is being started. */
+  /** The workload of the route, and the one of the application in progress. */
   readonly workloads: readonly Stored<RuntimeWorkload>[];
   /** Reports of the replicas of the gateway of the binding. */
   readonly reports: readonly Stored<GatewayReport>[];

@@ -30,8 +30,8 @@ function commandsOf(path: string) {
 
 const pages = documents.filter((path) => path !== 'README.md' && commandsOf(path).length > 0);
 
-describe('the commands of a page do what is printed below them', () => {
-  test.each(pages)('%s', async (path) => {
+describe('commands of pages', () => {
+  test.each(pages)('the commands of %s print what is shown', async (path) => {
     using folder = temporaryFolder();
     await using platform = await startPlatform();
     const environment = { ...process.env, PORTCULLIS_DATA_DIR: platform.data, TMPDIR: folder.path };
@@ -42,19 +42,19 @@ describe('the commands of a page do what is printed below them', () => {
     }
   });
 
-  test('most pages for users have some', () => {
+  test('at least six pages have tested commands', () => {
     expect(pages.length).toBeGreaterThanOrEqual(6);
   });
 });
 
 describe('documents', () => {
-  test.each(documents)('%s links to what is there', (path) => {
+  test.each(documents)('%s links to existing files', (path) => {
     const links = [...textOf(path).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
     const missing = links.filter((link) => !statSync(resolve(root, dirname(path), link), { throwIfNoEntry: false }));
     expect(missing).toEqual([]);
   });
 
-  test('name only scripts that exist', () => {
+  test('the pages name only existing npm scripts', () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
     const named = documents.flatMap((path) =>
       [...textOf(path).matchAll(/\bnpm run (?:-s )?([a-z0-9]+)/g)].map((match) => match[1] ?? ''),
@@ -63,7 +63,7 @@ describe('documents', () => {
     expect(named.length).toBeGreaterThan(3);
   });
 
-  verifies(['guardrail:limits:no-performance-promise'], 'promise no latency, throughput or size of documents', () => {
+  verifies(['guardrail:limits:no-performance-promise'], 'the pages promise no latency, throughput or size of documents', () => {
     const promise =
       /\b(latency|throughput)\b|requests? per (second|minute)|\bp(50|90|95|99)\b|\bSL[AO]\b|guaranteed?\b/i;
     const openapi = textOf('runtime/http/openapi.json');

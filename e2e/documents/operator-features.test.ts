@@ -34,14 +34,14 @@ function holds({ file }: Proof, title: string): boolean {
 }
 
 describe('the page about features of the operator', () => {
-  test('answers fifty rows, at least forty of them with what is here', () => {
+  test('the page about operator features has fifty rows, at least forty with a proof', () => {
     expect(rows.map(([number]) => Number(number))).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
     for (const row of rows) expect(row).toHaveLength(4);
     expect(rows.filter(([, , here]) => !['Y', 'D', '-', 'N'].includes(here ?? ''))).toEqual([]);
     expect(rows.filter(([, , here]) => here === 'Y').length).toBeGreaterThanOrEqual(40);
   });
 
-  test.each(rows)('row %s, %s, is proved by tests that there are, or says why not', (...row) => {
+  test.each(rows)('row %s, %s, cites existing tests or gives a reason', (...row) => {
     const [, , here, cell = ''] = row;
     const proofs = proofsOf(cell);
     expect(proofs.filter(({ file }) => !existsSync(join(root, file)))).toEqual([]);
@@ -55,7 +55,7 @@ describe('the page about features of the operator', () => {
     else expect(cell.length).toBeGreaterThan(80);
   });
 
-  test('a title that is not there is found', () => {
+  test('a title that no test has is detected', () => {
     const file = 'operator/http/admin.test.ts';
     expect(holds({ file, titles: [] }, 'life and readiness fail apart from each other')).toBe(false);
   });

@@ -156,7 +156,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
   });
   afterAll(() => parts.disposeAsync());
 
-  test('a backup holds the five kinds in their order, no owner, no report, nothing of the server', () => {
+  test('a backup holds the five kinds in restore order, without owners, reports and server fields', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const { items } = JSON.parse(readFileSync(file, 'utf8')) as { items: Resource[] };
     expect([...new Set(items.map(({ kind }) => kind))]).toEqual(backedUp);
@@ -178,7 +178,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       return items.length === 0 && (await place.client.list(kinds.modelBinding)).items.length === 0;
     };
 
-    test('nothing is restored while an operator renews its lease, or a Deployment is to have pods', async () => {
+    test('a restore is refused while an operator renews its lease or a Deployment has replicas', async () => {
       await place.startOperator(providers);
       await until(
         'it leads',
@@ -204,7 +204,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       await until('its pods are gone', async () => (await place.client.list(builtinKinds.pod)).items.length === 0);
     });
 
-    test('what is in the way is named, and nothing is written', async () => {
+    test('a restore names a foreign object and writes nothing', async () => {
       const object = policyObject('in-the-way');
       const { metadata } = await place.client.create(kinds.guardrailPolicy, object);
       expect(await restore()).toMatchObject({
@@ -215,7 +215,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       expect(await isEmpty()).toBe(true);
     });
 
-    test('history is whole, ids are kept, bindings are adopted, and at no time is a route unguarded', async () => {
+    test('a restore keeps history and ids, the operator adopts the bindings, and no route is ever unguarded', async () => {
       await using followed = followRoutes(place.client);
       await leaveLeaseOfKilledOperator();
       const done = await restore();
@@ -312,7 +312,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       await place.startOperator(providers);
     }
 
-    test('afterwards life goes on: numbers go on, and what was going goes when nothing holds it', async () => {
+    test('after a restore revision numbers continue, and a pending deletion completes', async () => {
       const value = definitionOf('moat');
       await place.client.patch(kinds.guardrailPolicy, 'guard', [{ op: 'replace', path: '/spec/definition', value }]);
       await recorded(place.client, 'guard', 4);
@@ -326,7 +326,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       expect(await place.json('history', 'leaving')).toHaveLength(1);
     });
 
-    test('what is written while a backup is taken is in it as it is at the end, or there is none', async () => {
+    test('a backup contains concurrent writes completely, or fails', async () => {
       const { client } = place;
       let edits = 0;
       const edit = async (name: string): Promise<void> => {
@@ -348,7 +348,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       await expect(takeBackup(disturbed(1_000), new Date())).rejects.toMatchObject({ exit: 'conflict' });
     });
 
-    test('the admin role restores everything; who may not write a status is told what is left out; who may not look is refused', async () => {
+    test('the admin role restores everything; missing rights on status are reported, missing rights to read refused', async () => {
       const { kubectl, controlPlane } = server;
       await kubectl('apply', '-f', 'crds/roles/portcullis-admin.yaml');
       const kindsOfBackup = 'policyrevisions,guardrailpolicies,modelbindings,runtimeworkloads,gatewayroutes';

@@ -33,7 +33,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('right after definit
   });
   afterAll(() => parts.disposeAsync());
 
-  test('the client of a command line comes back when the API server asks for it', async () => {
+  test('the client of the command line retries when the API server sends Retry-After', async () => {
     const refused = refusedLists(server);
     await changeDefinitions(server, 'another one');
     await using client = createBoundedClient({ ...server.access, namespace: 'default' }, 30);
@@ -41,7 +41,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('right after definit
     expect(refusedLists(server)).toBeGreaterThan(refused);
   });
 
-  test('a backup is taken, and restored', async () => {
+  test('a backup and a restore succeed right after a change of the definitions', async () => {
     using folder = temporaryFolder();
     const client = await server.client();
     const plugin = pluginFor(server.controlPlane.kubeconfigFile, client.namespace);

@@ -75,7 +75,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     return { ...object, spec: { ...object.spec, guardrail: { mode: 'Policy', policyRef } } };
   };
 
-  test('applies files, fills in revision and token, shows history and differences, and goes back and forth', async () => {
+  test('the plugin applies files, fills in revision and token, shows history and differences, and rolls back', async () => {
     const first = await apply(policyObject('steps'), withRevision('stepping', 'steps'));
     expect(first).toEqual({
       code: 0,
@@ -114,7 +114,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect((await binding('stepping'))?.spec.guardrail).toEqual(guardedBy(2, 'steps'));
   });
 
-  test('says how everything stands: who acts, what replicas hold, bindings and workloads', async () => {
+  test('status shows the leader, replicas, bindings and workloads', async () => {
     await apply(policyObject('standing'), withRevision('stands', 'standing'));
     const status = await place.json<Record<string, Row & readonly Row[]>>('status');
     expect(status['operator']).toMatchObject({ state: 'leading', holder: 'operator-0', lease: 'portcullis-operator' });
@@ -149,7 +149,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect((await run('status', '-o', 'yaml')).stdout).toMatch(/^namespace: /);
   });
 
-  test('applies again: one, all, and what is of another build; an edit in between is never overwritten', async () => {
+  test('reapply selects one, all or bindings of another build, and never overwrites a concurrent edit', async () => {
     await apply(policyObject('again'), withRevision('first-again', 'again'), withRevision('second-again', 'again'));
     const tokens = async () =>
       (await Promise.all(['first-again', 'second-again'].map(binding))).map((one) => one?.spec.apply);
@@ -191,7 +191,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     const create = (name: string, change: Parameters<typeof bindingObject>[1]) =>
       place.client.create(kinds.modelBinding, bindingObject(name, change));
 
-    test('of what is applied says that it is, and shows the way', async () => {
+    test('why shows every step of an applied binding', async () => {
       await apply(withRevision('well', 'reasons'));
       const found = await why('well');
       expect(found).toMatchObject({
@@ -212,7 +212,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       ]);
     });
 
-    test('of a policy that is not there, and of a revision that is not there', async () => {
+    test('why names a missing policy and a missing revision', async () => {
       await create('orphan', { guardrail: guardedBy(1, 'nowhere') });
       await create('ahead', { guardrail: guardedBy(9, 'reasons') });
       const found = await until('it was looked at', async () => {
@@ -232,7 +232,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       expect(ahead.serves).toBe('nothing: the alias has no route');
     });
 
-    test('of a rule that is too costly names the rule, and what goes on serving', async () => {
+    test('why names a rule that is too costly, and the revision that keeps serving', async () => {
       const regex = { engine: 're2-1.1.20251105', pattern: '(a|b).{0,1000}(c|d)', caseSensitive: true } as const;
       const rule = { id: 'heavy', kind: 'regex', timeoutMs: 100, action: { type: 'deny' }, regex } as const;
       const definition = definitionOf('x');
@@ -249,11 +249,11 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       });
       expect(found).toMatchObject({ serves: 'revision 1 of costly' });
       expect((await run('why', 'burdened')).stdout).toMatch(
-        /^ModelBinding burdened was not applied: Runtime: .+heavy.+\nWhat to do: Write the rule narrower.+\nServed now: revision 1 of costly\.\n\n {2}ok +Operator/,
+        /^ModelBinding burdened was not applied: Runtime: .+heavy.+\nWhat to do: Make the rule more specific.+\nServed now: revision 1 of costly\.\n\n {2}ok +Operator/,
       );
     });
 
-    test('of a replica that waits, and of one that rejects', async () => {
+    test('why names a replica that waits and a replica that rejects', async () => {
       const open = ({ metadata }: Stored<GatewayRoute>) => metadata.name;
       place.setAttitude((route) =>
         open(route) === 'slow' ? 'pend' : open(route) === 'wrong' ? { reject: 'wrong digest' } : 'take',
@@ -277,7 +277,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       await settled('slow', 'applied');
     });
 
-    test('of a gateway without a replica', async () => {
+    test('why reports a gateway without a replica', async () => {
       await create('lonely', { gateway: 'elsewhere', guardrail: guardedBy(1, 'reasons') });
       const found = await until('it waits for a replica', async () => {
         const one = await why('lonely');
@@ -286,7 +286,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       expect(found.summary).toContain('No replica of the gateway elsewhere is ready');
     });
 
-    test('of one whose alias belongs to another', async () => {
+    test('why reports an alias that another binding owns', async () => {
       await apply(withRevision('owner', 'reasons'));
       const model = { alias: 'owner', provider: 'echo', upstreamModel: 'echo', state: 'Enabled' } as const;
       await create('rival', { model, guardrail: guardedBy(1, 'reasons') });
@@ -298,7 +298,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       });
     });
 
-    test('of nobody says that there is none', async () => {
+    test('why of an unknown binding exits with not_found', async () => {
       expect(await run('why', 'nobody')).toMatchObject({
         code: 3,
         stderr: `portcullis: There is no ModelBinding named nobody in the namespace ${place.client.namespace}.\n`,
@@ -306,7 +306,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     });
   });
 
-  test('runs the tests of a policy here, with the providers and limits of the installation', async () => {
+  test('test runs the tests of a policy with the providers and limits of the installation', async () => {
     const check = (name: string, content: string, expected: PolicyTest['expect']): PolicyTest => {
       return { name, stage: 'request', messages: [{ role: 'user', content }], expect: expected };
     };
@@ -341,13 +341,13 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       [['--context', 'nowhere'], 2, /there is no context 'nowhere'/],
       [['--kubeconfig', '/no/such/file'], 2, /\/no\/such\/file cannot be read/],
       [['--request-timeout', '0'], 2, /whole number of seconds from 1 to 9999/],
-    ] as const)('%j is said in a sentence', async (args, code, sentence) => {
+    ] as const)('status %j ends with one sentence', async (args, code, sentence) => {
       const end = await run('status', ...args);
       expect(end.stderr).toMatch(sentence);
       expect({ code: end.code, stdout: end.stdout }).toEqual({ code, stdout: '' });
     });
 
-    test('a person without rights is told which; one who may only read sees what is there to be read', async () => {
+    test('a user without rights is told the missing right; a reader sees the readable part', async () => {
       const { controlPlane } = server;
       const { namespace } = place.client;
       const stranger = pluginFor(controlPlane.kubeconfigFor('stranger'), namespace);
@@ -376,7 +376,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       });
     });
 
-    test('an empty namespace, a server that knows no such resources, and one that does not answer are told apart', async () => {
+    test('an empty namespace, a server without the definitions and an unreachable server have different messages', async () => {
       const empty = await run('status', '--namespace', 'default');
       expect(empty).toMatchObject({ code: 3, stdout: '' });
       expect(empty.stderr).toBe(
@@ -396,7 +396,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     });
   });
 
-  test('is found by kubectl, and completes names', async () => {
+  test('kubectl finds the plugin and completes names', async () => {
     const { kubeconfigFile } = server.controlPlane;
     const inNamespace = ['-n', place.client.namespace];
     const status = await runKubectl(kubeconfigFile, ['portcullis', 'status', ...inNamespace]);
@@ -411,7 +411,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect(await complete('status', '-o', '')).toEqual(['json', 'yaml', 'wide', ':4']);
   });
 
-  test('does what is printed in its page', async () => {
+  test('the commands of docs/kubectl-plugin.md print what the page shows', async () => {
     await using own = await openInstallation(server);
     await own.startOperator();
     await own.startReplica('gateway-1');
@@ -438,7 +438,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     }
   });
 
-  test('where no operator acts, that is the cause of what is open, and of nothing else', async () => {
+  test('a missing leader is the cause of open steps and of nothing else', async () => {
     await place.stopOperator();
     const open = policyObject('reasons');
     await place.client.create<GuardrailPolicy>(kinds.guardrailPolicy, { ...open, metadata: { name: 'unseen' } });

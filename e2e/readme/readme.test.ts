@@ -14,7 +14,7 @@ const text = readFileSync(join(root, 'README.md'), 'utf8');
 const blocks = readBlocks(text);
 const consoles = blocks.filter(({ label }) => label.startsWith('console'));
 
-describe('the commands of README.md do what is printed below them', () => {
+describe('the commands of README.md print what is shown', () => {
   const stack = new AsyncDisposableStack();
   let shell: Shell;
 
@@ -35,12 +35,12 @@ describe('the commands of README.md do what is printed below them', () => {
   afterAll(() => stack.disposeAsync());
 
   const commands = consoles.filter(({ label }) => label === 'console').flatMap(readCommands);
-  test.each(commands)('line $line: $command', async ({ command, output }) => {
+  test.each(commands)('README.md line $line: $command', async ({ command, output }) => {
     const given = await shell.type(command);
     expect(isPrinted(output, given), `printed:\n${output}\ngiven:\n${given}`).toBe(true);
   });
 
-  test('those for Python too', async (context) => {
+  test('the Python commands of README.md print what is shown', async (context) => {
     const python = await preparePython(join(root, 'e2e/scenarios/openai-clients/requirements.txt'));
     if (!python.ok) return context.skip(python.reason);
     await shell.type(`PATH="${dirname(python.path)}:$PATH"`);
@@ -54,20 +54,20 @@ describe('the commands of README.md do what is printed below them', () => {
 });
 
 describe('README.md', () => {
-  test('shows each of the ways in which a policy decides', () => {
+  test('README.md has more than 15 tested commands', () => {
     const commands = consoles.flatMap(readCommands);
     expect(commands.length).toBeGreaterThan(15);
     expect(commands.every(({ command }) => command.trim() !== '')).toBe(true);
   });
 
-  test('links to files that are there', () => {
+  test('README.md links to existing files', () => {
     const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1] ?? '');
     expect(links.length).toBeGreaterThan(5);
     const missing = links.filter((link) => statSync(resolve(root, link), { throwIfNoEntry: false }) === undefined);
     expect(missing).toEqual([]);
   });
 
-  test('an output that differs is told apart from what is printed', () => {
+  test('a different output does not match the printed one', () => {
     expect(isPrinted('a … c', 'a b c')).toBe(true);
     expect(isPrinted('a … c', 'a b d')).toBe(false);
     expect(isPrinted('a', 'a\nb')).toBe(false);
