@@ -368,8 +368,8 @@ describe('delete', () => {
     });
     expect(listed).toMatch(/ Deleting /);
     expect((await run(['status'])).stdout).toMatch(/\nPOLICY +STATE +WHY\nleaving +Deleting +.*binding going/);
-    const back = await run(['rollback', 'going', '--to', '1']);
-    expect(back).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy is being deleted') });
+    const other = await run(['apply-revision', 'guarded-echo', '1', '--policy', 'leaving']);
+    expect(other).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy is being deleted') });
     expect((await run(['delete', 'mb', 'going'])).code).toBe(0);
     await until('both are gone', async () => {
       const codes = [(await run(['get', 'mb', 'going'])).code, (await run(['get', 'gp', 'leaving'])).code];

@@ -39,7 +39,7 @@ async function applyRevision(
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const policy = options.policy ?? policyOf(binding);
   const revision = asked ?? (await newestRevision(client, policy));
-  await checkApplicable(client, { name: policy, revision });
+  await checkApplicable(client, binding, { name: policy, revision });
   const guardrail = { mode: 'Policy', policyRef: { name: policy, revision } } as const;
   await applyToBindings(client, [{ binding, guardrail }], options);
 }

@@ -42,7 +42,7 @@ async function rollback(source: ResourceSource, name: string, options: RollbackO
       ? await appliedBefore(client, binding, wanted)
       : { name: wanted.name, revision: toRevision };
   // A binding whose application fails at once would serve the current one and ask for another.
-  await checkApplicable(client, target);
+  await checkApplicable(client, binding, target);
   const policyRef = { name: target.name, revision: target.revision };
   await applyToBindings(client, [{ binding, guardrail: { mode: 'Policy', policyRef } }], options);
 }

@@ -1,6 +1,8 @@
 import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 import { readRevision } from './read-revisions.ts';
 
@@ -12,14 +14,21 @@ export type RevisionRef = {
 };
 
 /**
- * Checks, before anything is written, that a revision exists and that the operator would apply it.
+ * Checks, before anything is written, that a revision exists and that the operator would apply it. The revision that the
+ * binding serves now can be applied again although its policy is archived.
  * @throws CliError not_found for an unknown policy or revision, refused for a policy that was deleted, is being deleted
  * or is archived
  */
-export async function checkApplicable(client: KubeClient, { name, revision, policyId }: RevisionRef): Promise<void> {
+export async function checkApplicable(
+  client: KubeClient,
+  { status }: Stored<ModelBinding>,
+  { name, revision, policyId }: RevisionRef,
+): Promise<void> {
   const recorded = await readRevision(client, name, revision);
   const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
-  const problem = problemOf(policy, policyId ?? recorded.spec.policyId);
+  const wantedId = policyId ?? recorded.spec.policyId;
+  const isServed = status?.pinned?.policyId === wantedId && status.pinned.policyRevision === String(revision);
+  const problem = policy !== undefined && isServed ? undefined : problemOf(policy, wantedId);
   if (problem === undefined) return;
   throw new CliError('refused', `Revision ${revision} of ${name} cannot be applied: ${problem} Nothing was changed.`);
 }

@@ -45,8 +45,7 @@ const advice: Readonly<Record<string, Advice>> = {
     `Make the rule more specific, or move it to a detector; save the policy ${policy}, then: ${program} apply-revision ${binding}`,
   PolicyTestsFailed: ({ program, binding, policy }) =>
     `Correct the rule or the test ("${program} test ${policy}" runs them on this machine), then: ${program} apply-revision ${binding}`,
-  ReplicaRejected: (names) =>
-    `See the logs of the named replica and of the runtime, then: ${reapply(names)}`,
+  ReplicaRejected: (names) => `See the logs of the named replica and of the runtime, then: ${reapply(names)}`,
   RejectedByReplica: (names) =>
     `See the logs of the named replica and of the runtime; if its bundle is missing: ${reapply(names)}`,
   Superseded: () => 'Nothing: a later application replaced this one.',
@@ -58,8 +57,7 @@ const advice: Readonly<Record<string, Advice>> = {
   StorageFull: () => 'Free space or raise the quota. The operator retries.',
   StorageDenied: () => 'Give the operator write permission there. It retries.',
   JudgeUnavailable: platform,
-  CredentialMissing: () =>
-    'Add the named credential to the secrets of providers. The operator retries.',
+  CredentialMissing: () => 'Add the named credential to the secrets of providers. The operator retries.',
   WorkloadUnavailable: platform,
   ServerUnavailable: platform,
   Refused: platform,
