@@ -1,4 +1,4 @@
-// Compares every generated file with what its generator makes, or writes it (npm run generate).
+// Compares every generated file with the output of its generator, or writes it (npm run generate).
 import { addUp, single, summaryLine } from './check/outcome.ts';
 import { programWords } from './check/read-words.ts';
 import { root } from './check/run-tool.ts';
@@ -19,7 +19,7 @@ for (const { name, files } of await loadGenerators(root)) {
 }
 const total = addUp(outcomes);
 if (total.failed > 0) {
-  console.log("Generated files differ from their sources: run 'npm run generate' and commit what it writes.");
+  console.log("Generated files differ from their sources: run 'npm run generate' and commit the result.");
 }
 console.log(summaryLine(total));
 process.exitCode = total.failed === 0 ? 0 : 1;

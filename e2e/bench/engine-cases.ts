@@ -2,7 +2,7 @@ import { createJudge } from './judge.ts';
 import { benchBundle, denyMark, expressionsOf, maskMark, type Rules, termsOf } from './policies.ts';
 import { proseBody, proseOf, requestBody, type Script } from './texts.ts';
 
-/** Work that is timed; what it returns must hold `expects`, so that nothing else is timed by mistake. */
+/** Work that is timed; its result must contain `expects`, so that no other work is timed by mistake. */
 export type Case = {
   readonly group: string;
   readonly name: string;

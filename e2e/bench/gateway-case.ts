@@ -14,7 +14,7 @@ import { type TimedCall, timeCall } from './timed-call.ts';
 
 export type Moment = 'firstByte' | 'firstText' | 'total';
 
-/** The answers that are timed, and what is looked at; the provider writes streams at once. */
+/** The answers that are timed, and the moments that are measured; the provider writes a stream at once. */
 const answers: readonly { readonly name: string; readonly bytes: number; readonly moments: readonly Moment[] }[] = [
   { name: 'whole answer, 1 KiB', bytes: 1_024, moments: ['total'] },
   { name: 'stream of a word', bytes: 12, moments: ['firstByte', 'total'] },
@@ -46,7 +46,7 @@ const warmUpTurns = 500;
 const cpuBlock = 40;
 const cpuBlocks = 7;
 
-/** Times the same call under each guard, in turns and on one connection, and counts the CPU of who takes part. */
+/** Times the same call under each guard, alternately and on one connection, and counts the CPU of each process. */
 export async function measureGateway(turns: number): Promise<GatewayFigures> {
   await using world = await startGatewayWorld();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

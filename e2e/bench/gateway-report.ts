@@ -51,19 +51,19 @@ export function gatewayLines(measured: GatewayFigures): readonly string[] {
         part('**the whole guard**', ({ figure, moment }) => figure.whole[moment]),
       ],
     ),
-    'The way to a runtime is the largest part: one check before the provider is asked, one for a whole answer, one for each',
-    'window of a stream, each a request and an answer between two processes that sleep until it comes. A profile of the',
-    'gateway under such calls shows half of its CPU in the system call that hands bytes over and wakes who waits for them.',
+    'The way to a runtime is the largest part: one check before the request is forwarded, one for a whole answer, one for',
+    'each window of a stream, each a request and a response between two idle processes. A profile of the gateway under',
+    'such calls shows half of its CPU in the system call that writes to a socket and wakes the receiver.',
     'The runtime takes longer for single calls than under load (above), where one turn of its event loop serves many.',
     `What the gateway does for a whole answer beyond calls (reading request, answer and results) takes ${measured.reading.toFixed(0)} us.`,
     'Microseconds of CPU of one call, the system included:',
     '',
     ...table(
-      ['', ...measured.figures.flatMap(({ name }) => [`${name}: gateway`, 'who judges'])],
+      ['', ...measured.figures.flatMap(({ name }) => [`${name}: gateway`, 'runtime'])],
       (
         [
           ['no guard', 'none'],
-          ['checks that pass unseen', 'idle'],
+          ['checks that pass without a look', 'idle'],
           ['a runtime of one pattern', 'one pattern'],
           ['8 patterns and 1,000 terms', 'usual'],
         ] as const satisfies readonly (readonly [string, Guard])[]

@@ -23,7 +23,7 @@ export type GatewayWorld = AsyncDisposable & {
   readonly url: string;
   readonly key: string;
   readonly gateway: RunningProcess;
-  /** Who answers the checks of a model; undefined where there are none. */
+  /** The server that answers the checks of a model; undefined for an unguarded model. */
   readonly judge: Readonly<Record<Guard, RunningProcess | undefined>>;
 };
 

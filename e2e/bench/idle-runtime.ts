@@ -1,5 +1,5 @@
 // Usage: a server in the place of a runtime that judges nothing: every check passes. It shows what the way to a
-// runtime costs by itself.
+// runtime costs alone.
 import { createServer } from 'node:http';
 import { writeReadyLine } from '#kit/process/ready';
 

@@ -18,7 +18,7 @@ export type Measured = {
   readonly gateway: GatewayFigures;
 };
 
-/** Something that was promised: what was measured, and whether that is enough. */
+/** A target, the measured value, and whether the target is reached. */
 type Verdict = {
   readonly what: string;
   readonly wanted: string;
@@ -80,16 +80,16 @@ function textOf(measured: Measured): readonly string[] {
   return [
     '# Benchmarks',
     '',
-    'Written by `npm run bench -- --write`. Every figure is a ratio to a baseline that ran in turns with it, so that',
-    'another machine should give about the same; times and rates belong to the machine of this run',
+    'Written by `npm run bench -- --write`. Every figure is a ratio to a baseline that ran alternately with it, so that',
+    'other machines should give similar ratios; times and rates are those of the machine of this run',
     `(${cpus().length} cores, ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.versions.node}, server and client on the`,
-    'same cores, other work beside them). The control is a second echo against the first one: as far as it is from 1,',
-    'so far is any ratio of this run uncertain. They promise nothing: no text of this project does.',
+    'same cores, with other work beside them). The control compares a second echo with the first: its distance from 1 is',
+    'the uncertainty of every ratio of this run. The figures are measurements and no guarantee.',
     '',
-    '## What is aimed at',
+    '## Targets',
     '',
     ...table(
-      ['what', 'wanted', 'found', ''],
+      ['figure', 'target', 'measured', ''],
       verdictsOf(measured).map(({ what, wanted, found, reached }) =>
         row(what, wanted, found, reached ? 'reached' : '**not reached**'),
       ),

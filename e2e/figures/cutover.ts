@@ -4,6 +4,7 @@ import type { Figure } from '../support/figure.ts';
 export const figure: Figure = {
   name: 'cutover',
   title: 'applications under a steady load with streams that outlive five of them',
+  coveredBy: 'e2e/scenarios/cutover/cutover.test.ts',
   run: async (size, say) => {
     const report = await runCutover({ applications: size === 'full' ? 50 : 12, gateways: 2, say });
     for (const sentence of [...report.failed, ...report.unguarded, ...report.mixed].slice(0, 20)) say(sentence);

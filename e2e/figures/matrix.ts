@@ -6,6 +6,7 @@ import type { Figure } from '../support/figure.ts';
 export const figure: Figure = {
   name: 'matrix',
   title: 'faults of runtimes and providers, each beside its healthy control: nothing unguarded to either side',
+  coveredBy: 'e2e/scenarios/fail-closed',
   run: async () => {
     const files = listFiles(root, 'e2e/scenarios/fail-closed').filter((path) => path.endsWith('.test.ts'));
     const { passed, failed, skipped } = await runSuite({ root, files, oneByOne: true });

@@ -7,6 +7,7 @@ const file = 'runtime/http/strict-input.test.ts';
 export const figure: Figure = {
   name: 'strict',
   title: 'malformed bodies, headers and HTTP-level faults, each with its exact status and code',
+  coveredBy: 'runtime/http/strict-input.test.ts',
   run: async () => {
     const titles: string[] = [];
     const { passed, failed, skipped } = await runSuite({

@@ -8,12 +8,12 @@ const rows = requirementRows(root);
 const citations = citationsOf(readTree(root)).filter((citation) => !citation.path.startsWith('e2e/requirements/'));
 
 describe('every obligation of a delivered part', () => {
-  test('is cited by a test that proves it', () => {
+  test('every obligation is cited by a test', () => {
     const cited = new Set(citations.map((citation) => citation.id));
     expect(rows.filter((row) => !cited.has(row.id)).map((row) => row.id)).toEqual([]);
   });
 
-  test('exists: no test proves an unknown one', () => {
+  test('every cited obligation exists', () => {
     const known = new Set(rows.map((row) => row.id));
     const unknown = citations.filter((citation) => !known.has(citation.id));
     expect(unknown.map((citation) => `${citation.path}:${citation.line} ${citation.id}`)).toEqual([]);
@@ -23,14 +23,14 @@ describe('every obligation of a delivered part', () => {
 describe('the gate itself', () => {
   const header = 'id\tsection\trule';
 
-  test('reads rows and refuses what is none', () => {
+  test('rows are read, and a malformed or repeated row is refused', () => {
     expect(parseRows(`${header}\na:b:c\t1\tA rule.\n`)).toEqual([{ id: 'a:b:c', section: '1', rule: 'A rule.' }]);
     expect(() => parseRows('id\trule\n')).toThrow('first line');
     expect(() => parseRows(`${header}\na:b:c\t1\n`)).toThrow('three columns');
     expect(() => parseRows(`${header}\na:b:c\t1\tOne.\na:b:c\t1\tTwo.\n`)).toThrow('stands twice');
   });
 
-  test('sees ids in calls and tables of a test, not in comments, sources or files that prove nothing', () => {
+  test('ids are read from the calls and tables of a test, not from comments, sources or other tests', () => {
     const citing = "verifies(['a:b:c', 'a:b-c:d'], 'title', () => {});\n// 'a:b:comment'\n";
     const tree = treeOf({
       'runtime/a.test.ts': citing,

@@ -1,14 +1,14 @@
-/** What a client of the gateway saw of one call. */
+/** The result of one call, as a client of the gateway sees it. */
 export type ChatResult = {
-  /** HTTP status; absent when no answer came. */
+  /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
-  /** Text of the answer as far as it came. */
+  /** Text of the answer, as far as it arrived. */
   readonly text: string;
   /** The error object of the answer, or of the frame that ended the stream. */
   readonly error: { readonly type: string; readonly code: string | null } | undefined;
   /** Whether the answer is whole: a JSON body, or a stream with [DONE]. */
   readonly complete: boolean;
-  /** Everything that came after the headers, as it came. */
+  /** The body as it arrived. */
   readonly raw: string;
   readonly headers: Headers | undefined;
 };
@@ -56,7 +56,7 @@ function readBody(raw: string): Pick<ChatResult, 'text' | 'error' | 'complete'> 
   return { text, error: body.error, complete: body.error === undefined };
 }
 
-/** Reads a body to its end, or as far as it goes before the connection breaks. */
+/** Reads a body to its end, or until the connection breaks. */
 async function readRaw(response: Response): Promise<{ readonly raw: string; readonly broken: boolean }> {
   const decoder = new TextDecoder();
   let raw = '';
@@ -68,7 +68,7 @@ async function readRaw(response: Response): Promise<{ readonly raw: string; read
   }
 }
 
-/** One chat call over a real socket. Never throws: what went wrong is in the result. */
+/** One chat call over a real socket. Never throws: a failure is part of the result. */
 export async function chatCall(call: ChatCall): Promise<ChatResult> {
   const nothing = { status: undefined, text: '', error: undefined, complete: false, raw: '', headers: undefined };
   let response: Response;

@@ -1,22 +1,24 @@
-/** Full is what the published figures are measured with; small is what fits into every run of the checks. */
+/** `full` is the size of the published figures; `small` is the size that `.ci/run` measures. */
 export type FigureSize = 'small' | 'full';
 
 type FigureResult =
   | {
-      /** Whether the figure is what it must be. */
+      /** Whether the figure is within its bounds. */
       readonly holds: boolean;
       /** The figure in one line. */
       readonly line: string;
     }
   | {
-      /** What this machine lacks to measure it; counted, never a figure that holds. */
+      /** The missing requirement of this machine; counted as a skip. */
       readonly skipped: string;
     };
 
 /** A measurement that a file of e2e/figures exports as `figure`. */
 export type Figure = {
   readonly name: string;
-  /** What is measured and what must hold. */
+  /** The measurement and its bound, in one sentence. */
   readonly title: string;
+  /** A test of the full check that runs the same at a small size; `.ci/run` does not repeat it. */
+  readonly coveredBy?: string;
   readonly run: (size: FigureSize, say: (progress: string) => void) => Promise<FigureResult>;
 };

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** What a child says, from its start on. */
+/** The output of a child process since its start. */
 type FollowedChild = {
   /** Everything on stderr so far. */
   readonly log: () => string;

@@ -9,7 +9,7 @@ export async function listenOnLoopback(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Ends a server and every connection that it still holds. */
+/** Closes a server and all of its connections. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();
@@ -17,7 +17,7 @@ export async function closeServer(server: Server): Promise<void> {
   await closed;
 }
 
-/** Holds a port of loopback for as long as the scope lives. */
+/** Listens on a port of loopback until it is disposed. */
 export async function occupyPort(port: number): Promise<AsyncDisposable & { readonly port: number }> {
   const server = createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -30,7 +30,7 @@ export async function occupyPort(port: number): Promise<AsyncDisposable & { read
   };
 }
 
-/** A port of loopback that was free a moment ago, for programs that want a number. */
+/** A free port of loopback, for programs that need a number. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

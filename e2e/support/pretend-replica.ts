@@ -7,9 +7,9 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { apiVersion, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 
-/** A replica that reports as a gateway does and serves nobody. */
+/** A replica that writes a report as a gateway does and serves no requests. */
 type PretendReplica = AsyncDisposable & {
-  /** From now on routes that it has not taken yet are taken or rejected. */
+  /** From now on new routes are accepted or rejected. */
   readonly answer: (verdict: 'take' | 'reject') => void;
 };
 
@@ -34,8 +34,8 @@ function reportOf(bootId: string, through: string, refused: readonly Stored<Gate
 }
 
 /**
- * Joins a platform as one more gateway replica: this process stands for it in the run folder, and its report is kept
- * up to date with every change of the routes.
+ * Joins a platform as one more gateway replica: this process is listed for it in the run folder, and its report follows
+ * every change of the routes.
  */
 export async function joinAsReplica(client: KubeClient, data: string, name: string): Promise<PretendReplica> {
   const bootId = uuid();

@@ -8,7 +8,7 @@ function readEntry(pid: string): ProcessEntry | undefined {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const parent = Number(/^PPid:\t(\d+)$/m.exec(status)?.[1]);
-    // A process that has ended but was not reaped has no command line any more.
+    // A zombie has no command line.
     return command === '' ? undefined : { pid: Number(pid), parent, command };
   } catch {
     return undefined;
@@ -31,7 +31,7 @@ export function childrenOf(pid: number, text: string): readonly number[] {
     .map((entry) => entry.pid);
 }
 
-/** A process and everything that it started, directly or not. */
+/** A process and its descendants. */
 export function familyOf(pid: number): readonly ProcessEntry[] {
   const table = processTable();
   const family = new Set([pid]);
@@ -41,7 +41,7 @@ export function familyOf(pid: number): readonly ProcessEntry[] {
   return table.filter((entry) => family.has(entry.pid));
 }
 
-/** Resident memory of a process in bytes, as its pages are shared: the sum over processes is what they really use. */
+/** Memory of a process in bytes. Proportional memory divides shared pages, so that it can be summed over processes. */
 export function memoryOf(pid: number): { readonly resident: number; readonly proportional: number } {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const kilobytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0);

@@ -7,7 +7,7 @@ import { sha256Hex } from '#contracts/canonical';
 
 const run = promisify(execFile);
 
-/** A Python with packages, or why there is none on this machine. */
+/** A Python with packages, or the reason why this machine has none. */
 type Python = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly reason: string };
 
 async function attempt(file: string, args: readonly string[]): Promise<string | undefined> {
@@ -20,7 +20,7 @@ async function attempt(file: string, args: readonly string[]): Promise<string | 
 }
 
 /**
- * A virtual environment with the packages of a requirements file, kept in the cache folder of the user and made again
+ * A virtual environment with the packages of a requirements file, kept in the cache folder of the user and recreated
  * when the file changes.
  */
 export async function preparePython(requirementsFile: string): Promise<Python> {

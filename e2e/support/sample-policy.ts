@@ -2,7 +2,7 @@ import { type Bundle, bundleSchemaName, defaultBundleLimits } from '#contracts/b
 import type { Definition, Section } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
 
-/** Words that the sample policies deny and mask; long enough to be found nowhere by chance. */
+/** Words that the sample policies deny and mask; no other text contains them. */
 export const denied = 'forbidden-portal';
 export const masked = 'private-harbour';
 export const replacement = '[cleaned]';

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { setTimeout as pause } from 'node:timers/promises';
 import { closeServer, listenOnLoopback } from './loopback.ts';
 
-/** What a provider was asked. */
+/** A request that the provider received. */
 type SeenRequest = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -13,9 +13,9 @@ type SeenRequest = {
 
 /** How a provider behaves for one request. */
 export type UpstreamScript =
-  /** Answers as a model would, whole or in frames of `frameLength` characters, as the request asks. */
+  /** Answers like a model, whole or in frames of `frameLength` characters, as the request asks. */
   | { readonly kind: 'answer'; readonly content: string; readonly frameLength?: number; readonly frameDelayMs?: number }
-  /** Streams pieces of text, one every so often, until it is told to end; then it ends in order. */
+  /** Streams one piece of text every `everyMs` until `ends` returns true; then completes the stream. */
   | {
       readonly kind: 'live';
       readonly piece: (index: number) => string;
@@ -35,7 +35,7 @@ export type ScriptedUpstream = AsyncDisposable & {
   readonly seen: readonly SeenRequest[];
   /** Sets the behaviour from the next request on. */
   readonly play: (script: UpstreamScript | ((request: SeenRequest) => UpstreamScript)) => void;
-  /** Forgets what was seen. */
+  /** Empties `seen`. */
   readonly forget: () => void;
 };
 
@@ -65,7 +65,7 @@ async function writeFrames(response: ServerResponse, frames: readonly string[], 
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const frame of frames) {
     if (response.destroyed) return;
-    // Handed to the system before the next step, so that a break afterwards loses nothing.
+    // Written to the socket before the next step, so that breaking the connection loses no earlier frame.
     await new Promise((resolve) => response.write(frame, resolve));
     if (delayMs > 0) await pause(delayMs);
   }
@@ -121,7 +121,7 @@ async function readRequest(request: IncomingMessage): Promise<SeenRequest> {
   return { path: request.url ?? '', headers: request.headers, text, stream };
 }
 
-/** An OpenAI-compatible provider on loopback that records what it is asked and plays what it is told. */
+/** An OpenAI-compatible provider on loopback that records its requests and follows a script. */
 export async function startScriptedUpstream(first: UpstreamScript): Promise<ScriptedUpstream> {
   const seen: SeenRequest[] = [];
   let choose: (request: SeenRequest) => UpstreamScript = () => first;

@@ -10,7 +10,7 @@ import { root } from '../../hack/check/run-tool.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
 
-/** What `up` says about itself in status.json. */
+/** The content of status.json, which `portcullis up` writes. */
 type PlatformStatus = {
   readonly ready: boolean;
   readonly addresses: {
@@ -41,7 +41,7 @@ export type Platform = AsyncDisposable & {
   readonly logs: () => string;
   /** Process id of a supervised process by its name, such as operator or gateway-1. */
   readonly pidOf: (name: string) => number;
-  /** Sends a signal to `up` and waits for its end; returns the exit code or the signal that ended it. */
+  /** Sends a signal to `portcullis up` and waits until it exits; returns the exit code or the signal. */
   readonly end: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals>;
 };
 
@@ -53,13 +53,13 @@ type PlatformOptions = {
   readonly providers?: ProvidersFile['providers'];
   /** Files of the secrets folder by name. */
   readonly secrets?: Readonly<Record<string, string>>;
-  /** An existing data directory; one of its own that vanishes with the platform when absent. */
+  /** An existing data directory; a temporary one when absent. */
   readonly data?: string;
   readonly deadlineMs?: number;
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-/** Lays out a data directory without the example, so that a scenario begins with nothing. */
+/** Creates a data directory without the example. */
 function emptyDataDirectory(folder: string, { providers, secrets = {} }: PlatformOptions): void {
   for (const name of ['apply', 'secrets']) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
   for (const [name, content] of Object.entries(secrets))
@@ -100,8 +100,8 @@ export function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Waits until the process ended; SIGKILL after the grace. */
-export async function endOf(child: ChildProcess, graceMs = 60_000): Promise<number | NodeJS.Signals> {
+/** Waits until the process exits; sends SIGKILL after `graceMs`. */
+export async function endOf(child: ChildProcess, graceMs = 240_000): Promise<number | NodeJS.Signals> {
   if (!hasEnded(child)) {
     const exited = once(child, 'exit');
     const watchdog = setTimeout(() => child.kill('SIGKILL'), graceMs);
@@ -156,7 +156,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     if (!hasEnded(child)) child.kill('SIGTERM');
     await endOf(child);
   });
-  const status = await waitUntilReady(child, data, output, options.deadlineMs ?? 60_000);
+  const status = await waitUntilReady(child, data, output, options.deadlineMs ?? 300_000);
   const key = readFileSync(status.clientKeyFile, 'utf8').split(/\s/)[0] ?? '';
   const client = stack.use(
     createClient({

@@ -10,7 +10,7 @@ import { DeadlineError, until } from './until.ts';
 const call = { key: 'key', model: 'any', content: 'Hello.' };
 
 describe('a scripted provider', () => {
-  test('answers whole and streamed, and remembers what it was asked', async () => {
+  test('a scripted provider answers whole and streamed, and records its requests', async () => {
     await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'a longer answer', frameLength: 4 });
     for (const stream of [false, true]) {
       const result = await chatCall({ ...call, url: upstream.url, stream });
@@ -20,7 +20,7 @@ describe('a scripted provider', () => {
     expect(upstream.seen[0]?.text).toContain('Hello.');
   });
 
-  test('breaks off when it is told to, and the client says so', async () => {
+  test('a broken connection of a scripted provider is an incomplete answer for the client', async () => {
     await using upstream = await startScriptedUpstream({
       kind: 'frames',
       frames: [contentFrame('half')],
@@ -42,7 +42,7 @@ describe('a chaos proxy', () => {
   const probe = '{"body":{"messages":[]}}';
   const check = '{"body":{"messages":[{"role":"user","content":"x"}]}}';
 
-  test('passes probes, and does to checks what it is told', async () => {
+  test('the fault proxy forwards probes and injects the chosen fault into checks', async () => {
     await using target = await startScriptedUpstream({ kind: 'raw', body: 'unchanged', contentType: 'text/plain' });
     await using proxy = await startChaosProxy(target.url);
     expect(await (await post(proxy.url, check)).text()).toBe('unchanged');
@@ -57,7 +57,7 @@ describe('a chaos proxy', () => {
     expect(proxy.seen.length).toBe(4);
   });
 
-  test('sends a header with another value, and to another target', async () => {
+  test('the fault proxy replaces a header and changes its target', async () => {
     await using one = await startScriptedUpstream({ kind: 'raw', body: 'one', contentType: 'text/plain' });
     await using other = await startScriptedUpstream({ kind: 'raw', body: 'other', contentType: 'text/plain' });
     await using proxy = await startChaosProxy(one.url);
@@ -75,7 +75,7 @@ test('until fails with the condition and the last error after its deadline', asy
   await expect(waiting).rejects.toThrow('the moon: not true within 30 ms; last seen: Error: behind a cloud');
 });
 
-test('a load keeps its bound and gives every result', async () => {
+test('a load stays within its number of workers and returns every result', async () => {
   let current = 0;
   let most = 0;
   const load = startLoad({

@@ -13,7 +13,7 @@ function eachImport(tree: Tree, visit: (source: Source, target: ReturnType<typeo
 
 /** Relative imports carry their extension and lead to a file; aliases carry none and lead to one too. */
 const resolution: Rule = {
-  name: 'every import of ours leads to a file',
+  name: 'every relative or aliased import leads to a file',
   check: (tree) => {
     const known = (path: string): boolean => tree.texts.has(path);
     return eachImport(tree, (source, target, at) => {
@@ -25,7 +25,7 @@ const resolution: Rule = {
   },
 };
 
-/** Libraries know what modules.ts lists; services know libraries; nobody knows a service. */
+/** Libraries import the modules that modules.ts lists, services import libraries, and no module imports a service. */
 const direction: Rule = {
   name: 'a module imports only the modules that it may know',
   check: (tree) =>
@@ -37,7 +37,7 @@ const direction: Rule = {
       if (isInside(target.path, own.folder)) return [];
       if (own.uses.some((folder) => isInside(target.path, folder))) return [];
       if (source.isTest && isInside(target.path, proofFolder)) return [];
-      const allowed = own.uses.length === 0 ? 'nothing of ours' : own.uses.join(', ');
+      const allowed = own.uses.length === 0 ? 'no other module' : own.uses.join(', ');
       return [{ path: source.path, message: `${at} is outside of what ${own.folder} may import (${allowed})` }];
     }),
 };
@@ -63,7 +63,7 @@ const proofs: Rule = {
     }),
 };
 
-/** The judgement of a bundle is a process of its own: imported by nobody, its starter names it by path. */
+/** A bundle is validated in a process of its own: no file imports its entry point. */
 const judgement: Rule = {
   name: 'runtime/judge.ts is a child process only',
   check: (tree) =>

@@ -30,7 +30,7 @@ function isDomain(path: string): boolean {
   return decision.test(path) || makers.test(path);
 }
 
-/** Why a file is not pure, itself or through what it imports at run time; one sentence for each reason. */
+/** Reasons why a file is not pure, directly or through its imports at run time; one sentence each. */
 function impuritiesOf(tree: Tree, path: string, way: readonly string[] = []): readonly string[] {
   const source = tree.sources.get(path);
   if (source === undefined || way.includes(path)) return [];
@@ -74,7 +74,7 @@ const layerOf = (path: string): string | undefined => {
   return undefined;
 };
 
-/** What each layer does not know inside of its own service. */
+/** For each layer, the layers of its own service that it must not import. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   http: ['adapters', 'main'],
   adapters: ['http', 'main'],

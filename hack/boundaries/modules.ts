@@ -16,8 +16,7 @@ const relations = 'libraries/relations';
 const api = 'libraries/api';
 
 /**
- * Every module and what it may know. Libraries are named for one concept; services meet over HTTP only, so no module
- * names a service. `e2e` and `hack` prove and generate, and may import everything.
+ * Every module and the modules that it may import. Services communicate over HTTP only, so no module names a service. `e2e` and `hack` prove and generate, and may import everything.
  */
 export const modules: readonly Module[] = [
   { folder: kit, kind: 'library', uses: [] },

@@ -1,7 +1,7 @@
 import { isInside } from './modules.ts';
 import { type Rule, type Tree, targetOf } from './tree.ts';
 
-/** What an entry point must never reach, however long the way. */
+/** Packages and folders that an entry point must not import, directly or indirectly. */
 type Fence = {
   readonly entries: RegExp;
   readonly reason: string;
@@ -54,7 +54,7 @@ function reachOf(tree: Tree, entry: string): { files: Map<string, string>; packa
 }
 
 const reach: Rule = {
-  name: 'no entry point reaches what it must not contain',
+  name: 'no entry point reaches a forbidden package or folder',
   check: (tree) =>
     fences.flatMap((fence) =>
       [...tree.sources.keys()]

@@ -5,7 +5,7 @@ import type { Finding, Rule, Source, Tree } from './tree.ts';
 const forbiddenNames = new Set(['utils', 'util', 'helpers', 'common', 'core', 'shared', 'misc', 'lib', 'manager']);
 
 const names: Rule = {
-  name: 'folders and files are named for what they hold, in kebab-case',
+  name: 'folders and files are named for their content, in kebab-case',
   check: (tree) =>
     [...tree.sources.keys()].flatMap((path) => {
       const parts = path.split('/');

@@ -57,7 +57,7 @@ const exits = rule(
 
 /** Words of unfinished work, in comments and in code. */
 const unfinished: Rule = {
-  name: 'nothing is left for later',
+  name: 'no file has a mark of unfinished work',
   check: (tree) =>
     [...tree.sources.values()]
       .filter((source) => !inside(source, 'hack/boundaries'))
@@ -124,7 +124,7 @@ const openFolders: readonly string[] = [
 ];
 
 const citations: Rule = {
-  name: 'no text cites what the repository does not hold',
+  name: 'no text cites a text that is not in the repository',
   check: ({ texts, sources }) =>
     [...texts]
       .filter(([path]) => !numbersItself.test(path) && !isInside(path, 'hack/boundaries'))

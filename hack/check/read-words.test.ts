@@ -3,7 +3,7 @@ import { readWords } from './read-words.ts';
 
 const wanted = { usage: 'npm run x -- [NAME...] [--small]', names: ['a', 'b'], switches: ['small'] };
 
-test('names and switches are read in any order; none stands for all', () => {
+test('names and switches are read in any order', () => {
   expect(readWords([], wanted)).toEqual({ kind: 'run', names: [], switches: new Set() });
   expect(readWords(['b', '--small', 'a'], wanted)).toEqual({
     kind: 'run',
@@ -12,12 +12,15 @@ test('names and switches are read in any order; none stands for all', () => {
   });
 });
 
-test('help is said wherever it is asked for', () => {
+test('--help prints the usage, also after a name', () => {
   const text = 'Usage: npm run x -- [NAME...] [--small]\nNames: a, b';
   expect(readWords(['a', '--help'], wanted)).toEqual({ kind: 'say', text, exitCode: 0 });
   expect(readWords(['--help'], { usage: 'npm run y' })).toEqual({ kind: 'say', text: 'Usage: npm run y', exitCode: 0 });
 });
 
-test.each(['c', '--smal', '--no-small', '--small=yes', '-s'])('%s runs nothing', (word) => {
-  expect(readWords(['a', word], wanted)).toMatchObject({ kind: 'say', exitCode: 2 });
-});
+test.each(['c', '--smal', '--no-small', '--small=yes', '-s'])(
+  'the unknown argument %s is refused with exit code 2',
+  (word) => {
+    expect(readWords(['a', word], wanted)).toMatchObject({ kind: 'say', exitCode: 2 });
+  },
+);

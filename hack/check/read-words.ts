@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 type WordsWanted = {
   /** One line that `--help` prints. */
   readonly usage: string;
-  /** Names that may be given; none given stands for all. */
+  /** Names that may be given; all of them when none is given. */
   readonly names?: readonly string[];
   /** Switches, without their dashes. */
   readonly switches?: readonly string[];
@@ -11,10 +11,10 @@ type WordsWanted = {
 
 type Words =
   | { readonly kind: 'run'; readonly names: readonly string[]; readonly switches: ReadonlySet<string> }
-  /** What is to be said instead, and how the program ends. */
+  /** The text to print instead, and the exit code. */
   | { readonly kind: 'say'; readonly text: string; readonly exitCode: 0 | 2 };
 
-/** Reads the words after a command of this checkout; a word that nobody knows runs nothing. */
+/** Reads the arguments of a command of this checkout; an unknown argument is refused. */
 export function readWords(words: readonly string[], { usage, names = [], switches = [] }: WordsWanted): Words {
   const options = Object.fromEntries([...switches, 'help'].map((name) => [name, { type: 'boolean' as const }]));
   const { values, positionals } = parseArgs({ args: [...words], options, strict: false });
@@ -26,14 +26,14 @@ export function readWords(words: readonly string[], { usage, names = [], switche
   if (strange.length > 0) {
     return {
       kind: 'say',
-      text: `This command does not know ${strange.join(', ')}.\n${help(usage, names)}`,
+      text: `Unknown arguments: ${strange.join(', ')}.\n${help(usage, names)}`,
       exitCode: 2,
     };
   }
   return { kind: 'run', names: positionals, switches: new Set(Object.keys(values)) };
 }
 
-/** The same for a program, which ends here where there is nothing to run. */
+/** The same for a program; exits after help or a refused argument. */
 export function programWords(wanted: WordsWanted): Extract<Words, { kind: 'run' }> {
   const words = readWords(process.argv.slice(2), wanted);
   if (words.kind === 'run') return words;

@@ -29,7 +29,7 @@ const samples = {
   `,
 };
 
-test('a run counts passes, failures, files that do not load, hooks that fail, skips with their reason, and what was proved', async () => {
+test('a run counts passes, failures, files that do not load, failed hooks, skips with their reason and proved obligations', async () => {
   for (const [name, text] of Object.entries(samples)) writeFileSync(join(folder, name), text);
   const files = Object.keys(samples).map((name) => relative(root, join(folder, name)));
   const program = `

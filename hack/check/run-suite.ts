@@ -9,7 +9,7 @@ type SuiteOptions = {
   readonly oneByOne?: boolean;
   /** True for files that leave nothing behind: they share a process, in an order that changes from run to run. */
   readonly shared?: boolean;
-  /** Learns of every test with its full title. */
+  /** Called for every test with its full title. */
   readonly onTest?: (title: string) => void;
 };
 
@@ -49,7 +49,7 @@ function collect(modules: readonly TestModule[], unhandled: number): Outcome {
           proved.push(...provedBy(test));
           break;
         case 'skipped':
-          // A hook that failed leaves its tests undone and is itself the failure.
+          // A failed hook leaves its tests without a run and is itself the failure.
           if (broken > 0 && result.note === undefined) break;
           skipped.push({ test: titleOf(test), reason: result.note ?? reasonInTitle(test.fullName) });
           break;
@@ -64,7 +64,7 @@ function collect(modules: readonly TestModule[], unhandled: number): Outcome {
 }
 
 /**
- * Runs test files and counts what happened. A file that does not load and an error outside of every test count as
+ * Runs test files and counts the results. A file that does not load and an error outside of every test count as
  * one failure each.
  */
 export async function runSuite(options: SuiteOptions): Promise<Outcome> {

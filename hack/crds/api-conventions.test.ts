@@ -62,7 +62,7 @@ describe.each(keys)('%s', (key) => {
     });
   });
 
-  test('row 11: what is required is there, and nothing has a default', () => {
+  test('row 11: required members exist, and no member has a default', () => {
     for (const { path, schema } of fields(key)) {
       expect(Object.keys(schema.properties ?? {}), path).toEqual(expect.arrayContaining([...(schema.required ?? [])]));
       expect(schema, path).not.toHaveProperty('default');
@@ -81,7 +81,7 @@ describe.each(keys)('%s', (key) => {
     expect(paths(open)).toEqual([]);
   });
 
-  test('row 13: every list says who may own its parts, and there are no maps', () => {
+  test('row 13: every list has a list type, and there are no maps', () => {
     for (const { path, schema } of fields(key)) {
       if (schema.type === 'array') expect(['atomic', 'map'], path).toContain(schema['x-kubernetes-list-type']);
       if (schema.type === 'object') expect(schema.properties, path).toBeDefined();

@@ -76,7 +76,7 @@ function convertObject(node: JsonSchema, place: string): StructuralSchema {
 }
 
 function convertArray(node: JsonSchema, place: string): StructuralSchema {
-  if (node.items === undefined) throw new TypeError(`${place}: a list says what its items are`);
+  if (node.items === undefined) throw new TypeError(`${place}: a list needs the schema of its items`);
   return {
     type: 'array',
     ...pick(node, 'minItems', 'maxItems'),
@@ -92,7 +92,7 @@ function convertInteger(node: JsonSchema): StructuralSchema {
   return { type: 'integer', format: isSmall ? 'int32' : 'int64', ...pick(node, 'minimum', 'maximum') };
 }
 
-/** The formats uri and uuid are not the API server's; what they demand beyond a pattern is checked by our own code. */
+/** The API server does not check the formats uri and uuid: beyond the pattern, the operator checks them. */
 function convertString(node: JsonSchema): StructuralSchema {
   const values = node.const === undefined ? node.enum : [String(node.const)];
   if (values !== undefined) return { type: 'string', enum: values };

@@ -8,7 +8,7 @@ import { code, page, table } from '../reference/markdown.ts';
 
 type Json = { [member: string]: unknown };
 
-/** Draft 7: every Helm reads it. What a schema of ours says beyond is said in words that it knows. */
+/** Draft 7, which every version of Helm reads; newer keywords of our schemas are translated. */
 function schemaOf(values: readonly ChartValue[]): Json {
   const schema = z.toJSONSchema(valuesSchema, {
     target: 'draft-7',

@@ -41,7 +41,7 @@ export function generate(): ReadonlyMap<string, string> {
       Object.entries(operationFailures).map(([name, meaning]) => [code(name), meaning]),
     ),
     '## Applications of a policy',
-    'Reasons for which an application of a revision to a model ends as failed; the earlier application goes on.',
+    'Reasons for which an application of a revision to a model ends as failed; the previous application keeps serving.',
     table(
       ['Reason', 'Meaning and what to do'],
       failureReasons.map((reason) => [code(reason), failureMeanings[reason]]),

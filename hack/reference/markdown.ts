@@ -8,7 +8,7 @@ function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
-/** A whole reference page; it names its source, so that nobody edits it. */
+/** A whole reference page; it names its source, which is the place to edit. */
 export function page(title: string, introduction: string, parts: readonly string[]): string {
   return `${[`# ${title}`, `${introduction} Written by \`npm run generate\`.`, ...parts].join('\n\n')}\n`;
 }
