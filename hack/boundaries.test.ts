@@ -32,7 +32,7 @@ const mention = (one: string, other: string): string => `export const place = '$
 
 type Case = { readonly rule: string; readonly bad: Record<string, string>; readonly good: Record<string, string> };
 
-/** For each rule a tree that breaks it, and one that is as close to it as a right tree can be. */
+/** For each rule a tree that breaks it, and a similar tree that does not. */
 const cases: readonly Case[] = [
   {
     rule: 'every path in ARCHITECTURE.md exists',
@@ -40,12 +40,12 @@ const cases: readonly Case[] = [
     good: { 'ARCHITECTURE.md': 'see `cli/a.ts`, `operator/` and `rules/x.ts`', 'cli/a.ts': '', 'operator/main.ts': '' },
   },
   {
-    rule: 'every import of ours leads to a file',
+    rule: 'every relative or aliased import leads to a file',
     bad: { 'cli/a.ts': "import { b } from './b';", 'cli/b.ts': 'export const b = 1;' },
     good: { 'cli/a.ts': "import { b } from './b.ts';", 'cli/b.ts': 'export const b = 1;' },
   },
   {
-    rule: 'every import of ours leads to a file',
+    rule: 'every relative or aliased import leads to a file',
     bad: { 'cli/a.ts': "import { b } from '#kit/b.ts';", 'libraries/kit/b.ts': 'export const b = 1;' },
     good: { 'cli/a.ts': "import { b } from '#kit/b';", 'libraries/kit/b.ts': 'export const b = 1;' },
   },
@@ -135,7 +135,7 @@ const cases: readonly Case[] = [
     good: { 'runtime/main.ts': "import { create } from './service.ts';\nimport { run } from '#kit/process/run-main';" },
   },
   {
-    rule: 'no entry point reaches what it must not contain',
+    rule: 'no entry point reaches a forbidden package or folder',
     bad: {
       'runtime/main.ts': "import { a } from '#kit/a';",
       'libraries/kit/a.ts': "export { b } from './b.ts';",
@@ -148,7 +148,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    rule: 'no entry point reaches what it must not contain',
+    rule: 'no entry point reaches a forbidden package or folder',
     bad: {
       'dataplane/gateway/main.ts': "import { connect } from '#kube/client/credentials';",
       'libraries/kube/client/credentials.ts': "const client = await import('@kubernetes/client-node');",
@@ -160,12 +160,12 @@ const cases: readonly Case[] = [
     },
   },
   {
-    rule: 'folders and files are named for what they hold, in kebab-case',
+    rule: 'folders and files are named for their content, in kebab-case',
     bad: { 'runtime/utils/a.ts': '' },
     good: { 'runtime/rules/a.ts': '' },
   },
   {
-    rule: 'folders and files are named for what they hold, in kebab-case',
+    rule: 'folders and files are named for their content, in kebab-case',
     bad: { 'runtime/LoadBundle.ts': '' },
     good: { 'runtime/load-bundle.test.ts': '' },
   },
@@ -210,9 +210,9 @@ const cases: readonly Case[] = [
     good: { 'libraries/kit/process/run-main.ts': 'process.exit(1);', 'runtime/service.ts': 'process.exitCode = 1;' },
   },
   {
-    rule: 'nothing is left for later',
+    rule: 'no file has a mark of unfinished work',
     bad: { 'runtime/a.ts': mention('// TO', 'DO later') },
-    good: { 'runtime/a.ts': '// what is to do is done\n' },
+    good: { 'runtime/a.ts': '// everything is done\n' },
   },
   {
     rule: 'no file names a machine or a registry host',
@@ -249,7 +249,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    rule: 'no text cites what the repository does not hold',
+    rule: 'no text cites a text that is not in the repository',
     bad: {
       'docs/a.md': `See DES${'IGN'}.md`,
       'hack/a.ts': `// as ${'doc'}ument 1 says\n`,
@@ -263,7 +263,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('each rule finds what breaks it, and only that', () => {
+describe('each rule finds the tree that breaks it, and no other', () => {
   test.each(cases)('$rule', ({ rule: name, bad, good }) => {
     const rule = allRules.find((candidate) => candidate.name === name);
     expect(rule?.check(treeOf(bad))).not.toEqual([]);
