@@ -113,8 +113,6 @@ const openFolders: readonly string[] = [
   'cli',
   'dataplane/gateway',
   'docs/reference',
-  'e2e/cost',
-  'e2e/fuzz',
   'e2e/model',
   'e2e/relations',
   'e2e/streaming',
