@@ -23,7 +23,7 @@ describe('the encoding of a user', () => {
     expect(userSubject(user)).toBe(expected);
   });
 
-  test('two users never have one, and it can be read back', () => {
+  test('different users have different subjects, which can be decoded', () => {
     fc.assert(
       fc.property(pair, pair, (one, other) => {
         const same = one.issuer === other.issuer && one.subject === other.subject;
@@ -34,7 +34,7 @@ describe('the encoding of a user', () => {
     );
   });
 
-  test('every user can be given a right and asked for', () => {
+  test('every encoded user is valid in tuples and checks', () => {
     fc.assert(
       fc.property(pair, (user) => {
         const subject = userSubject(user);
@@ -45,14 +45,14 @@ describe('the encoding of a user', () => {
     );
   });
 
-  test('512 characters are taken, 513 are refused', () => {
+  test('a subject of 512 characters is accepted, one of 513 is refused', () => {
     const issuer = 'a'.repeat(255);
     expect(userSubject({ issuer, subject: 'b'.repeat(251) })).toHaveLength(512);
     expect(() => userSubject({ issuer, subject: 'b'.repeat(252) })).toThrow('longer than 512');
   });
 
-  test('half of a pair of surrogates has none', () => {
-    expect(() => userSubject({ issuer: 'a', subject: '\ud800' })).toThrow('no well-formed text');
+  test('a lone surrogate in an issuer or subject is refused', () => {
+    expect(() => userSubject({ issuer: 'a', subject: '\ud800' })).toThrow('not well-formed text');
   });
 
   test.each(['user:a', 'user:a|b|c', 'agent:a|b', 'user:a|%', 'user:a|%61', 'user:a|%7c', 'user:a|b c', ''])(
