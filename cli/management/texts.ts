@@ -39,7 +39,7 @@ export function bindingText(binding: BindingRead): string {
     ['Model:', binding.modelId],
     ['Gateway:', binding.gatewayName],
     ['State:', reason === null ? binding.state : `${binding.state} (${reason})`],
-    ['Desired:', policyOf(binding.binding)],
+    ['Desired:', binding.binding === null ? unguarded : policyOf(binding.binding)],
     ['Serving:', policyOf(serving)],
     ['Confirmed:', `${confirmed} of ${expected} gateway replicas${rejected === 0 ? '' : `, ${rejected} rejected it`}`],
     ['Operation:', binding.operationId ?? '-'],
