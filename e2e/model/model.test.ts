@@ -7,7 +7,7 @@ import type { Sabotage } from './operator-process.ts';
 
 const say = (): void => undefined;
 
-test('whatever people, faults, crashes and changes of leadership do to an installation, it keeps its promises', {
+test('an installation keeps its invariants under random edits, faults, crashes and changes of leadership', {
   timeout: 120_000,
 }, async () => {
   const seed = Date.now() % 2 ** 31;
@@ -16,7 +16,7 @@ test('whatever people, faults, crashes and changes of leadership do to an instal
   expect(totals.requests).toBeGreaterThan(5_000);
 });
 
-/** An operator whose patches test nothing. */
+/** An operator whose patches have no precondition. */
 const hasty: Sabotage = (client) => ({
   ...client,
   patch: (kind, name, operations) =>
@@ -27,7 +27,7 @@ const hasty: Sabotage = (client) => ({
     ),
 });
 
-/** An operator that does not hear which workloads replicas use. */
+/** An operator that ignores which workloads replicas use. */
 const deaf: Sabotage = (client) => ({ ...client, watch: watchWithoutUse(client) });
 
 function watchWithoutUse(client: KubeClient): KubeClient['watch'] {
@@ -42,10 +42,10 @@ function watchWithoutUse(client: KubeClient): KubeClient['watch'] {
   };
 }
 
-describe('a planted defect is found', () => {
+describe('planted defects', () => {
   test.each([
-    ['writes without a precondition', hasty, 'without a precondition'],
-    ['workloads that are taken away below their requests', deaf, 'lost its workload'],
+    ['the model finds a planted defect: writes without a precondition', hasty, 'without a precondition'],
+    ['the model finds a planted defect: workloads that are removed while requests use them', deaf, 'lost its workload'],
   ])('%s', { timeout: 120_000 }, async (_title, sabotage, sentence) => {
     const { counterexample } = await checkModel({ runs: 60, seed: 1, say, sabotage });
     expect(counterexample?.broken.join('\n')).toContain(sentence);

@@ -19,7 +19,7 @@ type Case = {
   readonly rest?: Partial<Settlement>;
 };
 
-/** A binding whose conditions are those of a pass that ended so. */
+/** A binding with the conditions of a pass that ended in this way. */
 function settled({ standing, snapshot = {}, spec = {}, rest = {} }: Case): Stored<ModelBinding> {
   const object = bindingObject('chat', spec);
   const s = snapshotOf({ route: routeOf(), ...snapshot }, { spec: object.spec });
@@ -44,11 +44,11 @@ const rows: readonly (readonly [string, Case, ConditionState])[] = [
   ['starting', { standing: { kind: 'starting', message } }, 'pending'],
   ['waiting for replicas', { standing: { kind: 'confirming', message } }, 'pending'],
   ['waiting for a policy', { standing: { kind: 'unresolved', reason: 'PolicyNotFound', message } }, 'pending'],
-  ['held up by a fault', { standing: { kind: 'blocked', reason: 'StorageFull', message } }, 'pending'],
+  ['blocked by a technical fault', { standing: { kind: 'blocked', reason: 'StorageFull', message } }, 'pending'],
   ['applied, but cannot run again', { standing: { kind: 'applied' }, rest: { degraded: message } }, 'pending'],
-  ['leaving', { standing: { kind: 'leaving', message } }, 'pending'],
+  ['being deleted', { standing: { kind: 'leaving', message } }, 'pending'],
   ['failed', { standing: failed }, 'failed'],
-  ['remembered as failed', { standing: { ...failed, message: undefined } }, 'failed'],
+  ['recorded as failed in an earlier pass', { standing: { ...failed, message: undefined } }, 'failed'],
   ['without its alias', { standing: { kind: 'not_accepted', reason: 'AliasConflict', message } }, 'failed'],
   [
     'rejected by a replica after it was applied',
@@ -57,16 +57,18 @@ const rows: readonly (readonly [string, Case, ConditionState])[] = [
   ],
 ];
 
-describe('the state that conditions tell', () => {
-  test.each(rows)('of a binding that is %s', (_what, one, state) => expect(conditionState(settled(one))).toBe(state));
+describe('the state of a binding, derived from its conditions', () => {
+  test.each(rows)('the state of a binding that is %s', (_what, one, state) =>
+    expect(conditionState(settled(one))).toBe(state),
+  );
 
-  test.each(rows)('of a binding that was %s is pending when it is edited, until that is looked at', (_what, one) => {
+  test.each(rows)('the state of a binding that was %s is pending after an edit, until the next pass', (_what, one) => {
     const binding = settled(one);
     const edited = { ...binding, metadata: { ...binding.metadata, generation: 2 } };
     expect(conditionState(edited)).toBe('pending');
   });
 
-  test('of a model that is switched off is disabled, whatever became of its application', () => {
+  test('the state of a binding with a disabled model is disabled, whatever the outcome of its application', () => {
     for (const [, one] of rows) {
       const binding = settled(one);
       const model = { ...binding.spec.model, state: 'Disabled' as const };
@@ -74,7 +76,7 @@ describe('the state that conditions tell', () => {
     }
   });
 
-  test('of a binding that is being deleted, or was not looked at yet, is pending', () => {
+  test('the state of a binding that is being deleted or was not reconciled yet is pending', () => {
     const binding = settled({ standing: { kind: 'applied' } });
     const { status: _status, ...fresh } = binding;
     expect(conditionState(fresh)).toBe('pending');

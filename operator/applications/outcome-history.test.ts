@@ -10,7 +10,7 @@ function names(history: readonly ApplicationRecord[]): readonly (string | undefi
   return history.map(({ generationId }) => generationId);
 }
 
-test('keeps the newest five, newest first', () => {
+test('the outcome history keeps the newest five outcomes, newest first', () => {
   const history = ['1', '2', '3', '4', '5'].reduce<readonly ApplicationRecord[]>(
     (all, id) => addOutcome(all, record(id), undefined),
     [],
@@ -19,7 +19,7 @@ test('keeps the newest five, newest first', () => {
   expect(names(addOutcome(history, record('6'), undefined))).toEqual(['6', '5', '4', '3', '2']);
 });
 
-test('never loses what says that the pinned generation was applied', () => {
+test('the outcome history keeps the record that the pinned generation was applied', () => {
   let history = addOutcome([], record('pinned', 'Applied'), 'pinned');
   for (let count = 1; count <= 7; count++) history = addOutcome(history, record(String(count)), 'pinned');
   expect(history).toHaveLength(historySize);
@@ -27,13 +27,13 @@ test('never loses what says that the pinned generation was applied', () => {
   expect(isApplied(history, 'pinned')).toBe(true);
 });
 
-test('tells an outcome from an application', () => {
+test('an outcome matches an application by token and content', () => {
   const history = [record('a'), record('b', 'Applied')];
   expect([isApplied(history, 'a'), isApplied(history, 'b'), isApplied(history, 'c')]).toEqual([false, true, false]);
   expect([hasOutcome(history, 'a'), hasOutcome(history, 'c')]).toEqual([true, false]);
 });
 
-test('tells what may still appear from what failed for good', () => {
+test('only a failure because of a missing dependency is retried', () => {
   const { generationId: _none, ...early } = record('');
   const open = failureReasons.filter((reason) => !isFinal({ ...early, reason }));
   expect(open).toEqual(['policy_revision_unknown', 'provider_unknown', 'progress_deadline_exceeded']);

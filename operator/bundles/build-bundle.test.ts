@@ -44,7 +44,7 @@ function built(definition: Definition) {
 }
 
 describe('a bundle', () => {
-  test('holds the revision, the limits and the profile, and its digest is that of its canonical bytes', () => {
+  test('a bundle holds the revision, the limits and the profile, and its digest is that of its canonical bytes', () => {
     const { bundle, bytes, digest } = built(definitionOf('portal'));
     expect(bundle.policies).toMatchObject([{ id: revisionOf(3).policyId, revision: '3' }]);
     expect(bundle).toMatchObject({ limits: defaultBundleLimits, contentProfile: currentProfile, providers: [] });
@@ -53,7 +53,7 @@ describe('a bundle', () => {
     expect(digest).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('of the same content has the same bytes, in whatever order its members come', () => {
+  test('bundles of the same content have the same bytes, whatever the order of members', () => {
     const { request, response, providers } = definitionOf('portal');
     const one = built({ request, response, providers });
     const other = built({ providers, response, request });
@@ -61,7 +61,7 @@ describe('a bundle', () => {
     expect(built(definitionOf('harbour')).digest).not.toBe(one.digest);
   });
 
-  test('copies the providers that the policy lists, by name, with endpoint and credential name', () => {
+  test('a bundle copies the providers that the policy lists, with endpoint and credential name', () => {
     const listed = [ref('spam', 'spam-key'), ref('judge', 'judge-key')];
     const { bundle } = built(withRule(detector('spam'), listed));
     expect(bundle.providers.map(({ name }) => name)).toEqual(['judge', 'spam']);
@@ -82,7 +82,7 @@ describe('a bundle', () => {
     expect(result.kind === 'refused' ? result.message : '').toContain(word);
   });
 
-  test('is refused for a profile that is none, and for a record that is no definition', () => {
+  test('a bundle is refused for an unknown profile and for an invalid definition', () => {
     expect(build(definitionOf('portal'), 'gateway-9')).toMatchObject({ reason: 'profile_unsupported' });
     for (const definition of ['{', '{}', 'null']) {
       const revision = revisionOf(1, { definition });
@@ -91,7 +91,7 @@ describe('a bundle', () => {
     }
   });
 
-  test('may have 716,800 bytes and no more', () => {
+  test('a bundle may have 716,800 bytes and no more', () => {
     const sized = (length: number): Definition => {
       const section = sectionOf('portal');
       const terms = Array.from({ length: Math.ceil(length / 1_024) }, () => 'x'.repeat(1_024));

@@ -34,17 +34,17 @@ function withPattern(pattern: string): Definition {
   return { request, response: { ...response, baseline: [rule] }, providers: [] };
 }
 
-/** A judge of its own behaviour: what it does stands in the file. */
+/** A judge that behaves as the given source text says. */
 async function judgeThat(does: string, timeoutMs = 30_000) {
   const path = join(folder, `${does.length}.ts`);
   await writeFile(path, does);
   return createJudge({ file: path, secretsDirectory: folder, timeoutMs });
 }
 
-describe('the judgement of a bundle', () => {
+describe('bundle validation', () => {
   const judge = createJudge({ file, secretsDirectory: '' });
 
-  test('accepts a sound one and says whether its answers can be judged in windows', async () => {
+  test('validation accepts a valid bundle and says whether its answers can be judged in windows', async () => {
     const sound = await judge.judge(bundleOf(definitionOf('portal')), signal);
     expect(sound).toEqual({ kind: 'accepted', streaming: { allowed: true }, warnings: [] });
     const anchored = await judge.judge(bundleOf(withPattern('^begins')), signal);
@@ -54,13 +54,13 @@ describe('the judgement of a bundle', () => {
   test.each([
     ['bundle_invalid', '(?=a)'],
     ['rule_too_costly', 'a.{0,900}b.{0,900}c.{0,900}d'],
-  ])('refuses one as %s and names the rule', async (reason, pattern) => {
+  ])('validation refuses a bundle as %s and names the rule', async (reason, pattern) => {
     const refused = await judge.judge(bundleOf(withPattern(pattern)), signal);
     expect(refused).toMatchObject({ kind: 'refused', reason });
     expect(refused.kind === 'refused' ? refused.message : '').toContain('response section, rule culprit: ');
   });
 
-  test('runs texts through the local rules', async () => {
+  test('validation runs texts through the local rules', async () => {
     const { bundle } = bundleOf(definitionOf('portal'));
     const policyId = bundle.policies[0]?.id ?? '';
     const check = (name: string, content: string) => ({
@@ -79,7 +79,7 @@ describe('the judgement of a bundle', () => {
     ]);
   });
 
-  test('that does not return is a refusal', async () => {
+  test('a bundle is refused if its validation exceeds the timeout', async () => {
     const endless = await judgeThat('for (;;);', 300);
     expect(await endless.judge(bundleOf(definitionOf('portal')), signal)).toMatchObject({
       kind: 'refused',
@@ -87,7 +87,7 @@ describe('the judgement of a bundle', () => {
     });
   });
 
-  test('that ends without a verdict is a refusal or, where it failed, tried again', async () => {
+  test('a bundle is refused if its validation was killed, and validated again if the process failed', async () => {
     const bundle = bundleOf(definitionOf('portal'));
     const silent = await judgeThat('process.stdin.resume();');
     expect(await silent.judge(bundle, signal)).toMatchObject({ kind: 'refused', reason: 'bundle_invalid' });
@@ -97,7 +97,7 @@ describe('the judgement of a bundle', () => {
     expect(await killed.judge(bundle, signal)).toMatchObject({ kind: 'refused' });
   });
 
-  test('that saw another digest is a refusal', async () => {
+  test('a bundle is refused if its validation read another digest', async () => {
     const verdict = { digest: 'b'.repeat(64), canonical: '{}', problems: [], warnings: [], streaming: [], results: [] };
     const wrong = await judgeThat(
       `process.stdin.resume(); process.stdout.write(${JSON.stringify(JSON.stringify(verdict))});`,
@@ -105,7 +105,7 @@ describe('the judgement of a bundle', () => {
     expect(await wrong.judge(bundleOf(definitionOf('portal')), signal)).toMatchObject({ kind: 'refused' });
   });
 
-  test('of the same bytes is made once', async () => {
+  test('the same bytes are validated once', async () => {
     const counter = join(folder, 'runs');
     const verdict = { problems: [{ code: 'bundle_invalid', message: 'm' }], warnings: [], streaming: [], results: [] };
     const source = `import { appendFileSync } from 'node:fs'; process.stdin.resume(); appendFileSync(${JSON.stringify(counter)}, 'x'); process.stdout.write(${JSON.stringify(JSON.stringify(verdict))});`;
@@ -117,7 +117,7 @@ describe('the judgement of a bundle', () => {
     expect(await readFile(counter, 'utf8')).toBe('x');
   });
 
-  test('is given up with its caller', async () => {
+  test('validation stops when its caller aborts', async () => {
     const stop = new AbortController();
     const endless = await judgeThat('for (;;); // for ever');
     const judging = endless.judge(bundleOf(definitionOf('portal')), stop.signal);

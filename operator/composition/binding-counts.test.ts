@@ -9,7 +9,9 @@ import { createBindingCounts } from './binding-counts.ts';
 
 const gauge = /^portcullis_operator_bindings\{state="(\w+)",service="operator"\} (\d+)$/gm;
 
-test('a scrape says how many bindings stand in which state, and follows them', { timeout: 120_000 }, async () => {
+test('a scrape reports the number of bindings in each state, and follows their changes', {
+  timeout: 120_000,
+}, async () => {
   await using platform = await startTestOperator();
   const counts = async (): Promise<Readonly<Record<string, number>>> => {
     const text = await (await fetch(new URL('/metrics', platform.operator.url))).text();
@@ -31,7 +33,7 @@ test('a scrape says how many bindings stand in which state, and follows them', {
   expect(await counts()).toEqual({ ...none, applied: 1, pending: 1, failed: 1 });
 });
 
-test('a process that does not lead says nothing, so that a sum over processes is true', async () => {
+test('a standby reports no binding counts, so that the sum over replicas is correct', async () => {
   const metrics = createMetrics({ service: 'operator' });
   const counts = createBindingCounts(metrics);
   counts.refresh();

@@ -16,18 +16,30 @@ const conflict = { type: 'Warning', action: 'Accept', reason: 'AliasConflict', n
 
 test.each([
   ['a condition that appears', undefined, [accepted('False', 'AliasConflict')], [conflict]],
-  ['one that comes to it', [accepted('True', 'Accepted')], [accepted('False', 'AliasConflict')], [conflict]],
+  [
+    'a condition that changes to the watched status',
+    [accepted('True', 'Accepted')],
+    [accepted('False', 'AliasConflict')],
+    [conflict],
+  ],
   ['another reason', [accepted('False', 'IdConflict')], [accepted('False', 'AliasConflict')], [conflict]],
-  ['other words alone', [accepted('False', 'AliasConflict', 'old')], [accepted('False', 'AliasConflict')], []],
-  ['the same', [accepted('False', 'AliasConflict')], [accepted('False', 'AliasConflict')], []],
-  ['one that leaves it', [accepted('False', 'AliasConflict')], [accepted('True', 'Accepted')], []],
-  ['one that nobody watches', [], [{ ...accepted('False', 'X'), type: 'Other' }], []],
-  ['a reason that does not count', [], [{ ...ready('True'), reason: 'Y' }], []],
-  ['nothing', undefined, undefined, []],
+  ['another message only', [accepted('False', 'AliasConflict', 'old')], [accepted('False', 'AliasConflict')], []],
+  ['no change', [accepted('False', 'AliasConflict')], [accepted('False', 'AliasConflict')], []],
+  [
+    'a condition that leaves the watched status',
+    [accepted('False', 'AliasConflict')],
+    [accepted('True', 'Accepted')],
+    [],
+  ],
+  ['a condition that is not watched', [], [{ ...accepted('False', 'X'), type: 'Other' }], []],
+  ['a reason that is not watched', [], [{ ...ready('True'), reason: 'Y' }], []],
+  ['no conditions', undefined, undefined, []],
   [
     'several, in the order of the table, with a reason of its own',
     [],
     [ready('True'), accepted('False', 'AliasConflict')],
     [conflict, { type: 'Normal', action: 'Run', reason: 'WorkloadReady', note: 'r' }],
   ],
-])('of %s', (_what, before, after, events) => expect(transitionEvents(before, after, watched)).toEqual(events));
+])('events of condition changes: %s', (_what, before, after, events) =>
+  expect(transitionEvents(before, after, watched)).toEqual(events),
+);

@@ -14,7 +14,9 @@ test.each([
     { kind: 'broken', reason: 'StorageFull', message: 'm' },
     { result: 'error', backoff: true, condition: { reason: 'StorageFull', message: 'm' } },
   ],
-] as const)('%o is followed by %o', (outcome, consequence) => expect(consequenceOf(outcome)).toEqual(consequence));
+] as const)('a pass that ends as %o is followed by %o', (outcome, consequence) =>
+  expect(consequenceOf(outcome)).toEqual(consequence),
+);
 
 const raced = ['conflict', 'precondition_failed', 'already_exists', 'not_found'];
 
@@ -24,7 +26,7 @@ test.each(kubeErrorCodes)('the code %s of the API server is a lost race or a tec
   expect(JSON.stringify(outcome)).not.toContain('secret');
 });
 
-test('faults of files and of adapters keep their reason; what nobody expected says nothing of itself', () => {
+test('faults of files and adapters keep their reason; the text of an unexpected error is not reported', () => {
   expect(outcomeOfError(new FileWriteError('disk_full', '/some/path', undefined))).toMatchObject({
     reason: 'StorageFull',
   });

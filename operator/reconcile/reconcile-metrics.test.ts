@@ -12,7 +12,7 @@ function open() {
   return { metrics, meter, election, lines };
 }
 
-test('names and labels are those of controller-runtime and client-go, so that their dashboards fit', () => {
+test('metric names and labels are those of controller-runtime and client-go, so that their dashboards fit', () => {
   const { metrics } = open();
   const rows = metrics.describeMetrics().map(({ name, labels }) => `${name}{${labels.map((one) => one.name).join()}}`);
   expect(rows.toSorted()).toEqual([
@@ -38,7 +38,7 @@ test('names and labels are those of controller-runtime and client-go, so that th
   ]);
 });
 
-test('every result of every controller is there from the start, as 0', async () => {
+test('every result of every controller is exported from the start, as 0', async () => {
   const { lines } = open();
   const expected = controllerNames.flatMap((controller) =>
     ['success', 'error', 'requeue', 'requeue_after'].map(
@@ -55,7 +55,7 @@ test('every result of every controller is there from the start, as 0', async () 
   ]);
 });
 
-test('passes, requests and leadership are counted', async () => {
+test('passes, API requests and leadership are counted', async () => {
   const { meter, election, lines } = open();
   meter.finished('modelbinding', 'error');
   meter.surprised('modelbinding');

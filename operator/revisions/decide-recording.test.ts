@@ -31,13 +31,13 @@ function head(
 const now = { deleting: false, heldMs: 0 };
 
 describe('recording a generation', () => {
-  test('begins with 1 and goes on after the highest number, in whatever order they come', () => {
+  test('revision numbers start at 1 and continue after the highest number, in whatever order they are listed', () => {
     expect(decideRecording(content(), [], now)).toEqual({ kind: 'create', number: 1 });
     const heads = [head(2), head(3), head(1)];
     expect(decideRecording(content({}, { generation: 4 }), heads, now)).toEqual({ kind: 'create', number: 4 });
   });
 
-  test('of one object: what is recorded stands, and nothing below the highest is recorded any more', () => {
+  test('for one object, a recorded generation is not recorded again, nor one below the highest', () => {
     const heads = [head(1), head(2, {}, { generation: 5 })];
     for (const generation of [1, 3, 5]) {
       expect(decideRecording(content({}, { generation }), heads, now)).toMatchObject({
@@ -48,7 +48,7 @@ describe('recording a generation', () => {
     expect(decideRecording(content({}, { generation: 6 }), heads, now)).toEqual({ kind: 'create', number: 3 });
   });
 
-  test('of another object: the next number, unless the highest revision says the same', () => {
+  test('another object takes the next number, unless the highest revision has the same content', () => {
     const heads = [head(1), head(2, { displayName: 'Other' })];
     const another = { uid: 'two', generation: 1 };
     expect(decideRecording(content({ displayName: 'Other' }, another), heads, now)).toMatchObject({
@@ -78,7 +78,7 @@ describe('recording a generation', () => {
     expect(decideRecording(edited, [head(1)], { ...now, deleting: true })).toEqual({ kind: 'create', number: 2 });
   });
 
-  test('waits for a write of the management API below it, which only management can record', () => {
+  test('recording waits for an earlier write of the management API, which only that API can record', () => {
     const later = content({ token: 'op/2' }, { generation: 3 });
     expect(decideRecording(later, [head(1)], now)).toEqual({ kind: 'hold' });
     expect(decideRecording(later, [head(1)], { ...now, heldMs: holdMs - 1 })).toEqual({ kind: 'hold' });
@@ -88,7 +88,7 @@ describe('recording a generation', () => {
     expect(decideRecording(later, [head(1), head(2, { token: 'x' })], now)).toEqual({ kind: 'hold' });
   });
 
-  test('does not wait for a write that made this very generation, nor for a token that names none', () => {
+  test('recording does not wait for the write of this generation, nor for a token that names no write', () => {
     expect(decideRecording(content({ token: 'op/2' }, { generation: 2 }), [head(1)], now)).toEqual({
       kind: 'create',
       number: 2,

@@ -19,7 +19,7 @@ function open(characters = 2) {
   return { asked, present, time, revisions: createRecentRevisions({ get } as Pick<KubeClient, 'get'>, clock) };
 }
 
-test('a revision is read once in ten seconds, and anew afterwards', async () => {
+test('a revision is read once in ten seconds', async () => {
   const { asked, present, time, revisions } = open();
   present.add('p-1');
   const first = await revisions.read('p-1');
@@ -32,7 +32,7 @@ test('a revision is read once in ten seconds, and anew afterwards', async () => 
   expect(asked).toEqual(['p-1', 'p-1']);
 });
 
-test('a revision that is not there is asked for each time', async () => {
+test('a missing revision is read from the API server each time', async () => {
   const { asked, present, revisions } = open();
   expect(await revisions.read('p-1')).toBeUndefined();
   present.add('p-1');
@@ -43,12 +43,15 @@ test('a revision that is not there is asked for each time', async () => {
 test.each([
   { characters: 2_097_152, again: 0 },
   { characters: 2_097_153, again: 1 },
-])('two of $characters characters are held together or not', async ({ characters, again }) => {
-  const { asked, present, revisions } = open(characters);
-  for (const name of ['p-1', 'p-2']) {
-    present.add(name);
-    await revisions.read(name);
-  }
-  await revisions.read('p-1');
-  expect(asked.filter((name) => name === 'p-1')).toHaveLength(1 + again);
-});
+])(
+  'the cache of revisions is bounded: with two of $characters characters the first is read $again more times',
+  async ({ characters, again }) => {
+    const { asked, present, revisions } = open(characters);
+    for (const name of ['p-1', 'p-2']) {
+      present.add(name);
+      await revisions.read(name);
+    }
+    await revisions.read('p-1');
+    expect(asked.filter((name) => name === 'p-1')).toHaveLength(1 + again);
+  },
+);

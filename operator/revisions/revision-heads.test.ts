@@ -36,6 +36,6 @@ test.each<readonly [string, Parameters<typeof clientOf>[0], string | undefined]>
   expect(await newestIdOfName(clientOf(recorded), revisionOf(1).policy.name)).toBe(id);
 });
 
-test('revisions of another name with the same hash do not count', async () => {
+test('revisions of a policy whose name has the same hash are ignored', async () => {
   expect(await newestIdOfName(clientOf([[older, '2026-01-01T00:00:00Z']]), 'other')).toBeUndefined();
 });

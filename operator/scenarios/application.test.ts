@@ -44,7 +44,7 @@ describe('an application', () => {
   });
   afterAll(() => platform[Symbol.asyncDispose]());
 
-  test('runs the revision in a process of its own and says where it stands', async () => {
+  test('an application runs its revision in a separate process and reports its progress', async () => {
     const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
     expect(binding?.status?.applications).toMatchObject([
       { outcome: 'Applied', generationId: first.spec.generationId, policyRevision: '1', operationId: '' },
@@ -72,7 +72,7 @@ describe('an application', () => {
       expect(after.spec.guardrail).not.toMatchObject({
         addresses: (before.spec.guardrail as { addresses?: string[] }).addresses,
       });
-      // The old process knows the old revision only, and refuses the new one.
+      // The old process knows the old revision only, and rejects the new one.
       expect(await decide(platform, before, 'about the harbour')).toBe('pass');
       const mixed = { ...before.spec.guardrail, policyRevision: '2' } as GatewayRoute['spec']['guardrail'];
       expect(await decide(platform, { ...before, spec: { ...before.spec, guardrail: mixed } }, 'hello')).toBe('failed');
@@ -100,7 +100,7 @@ describe('an application', () => {
     },
   );
 
-  test('takes the replaced workload away when no replica uses it any more', async () => {
+  test('a replaced workload is removed when no replica uses it any more', async () => {
     await until('the first workload is gone', async () => {
       const { items } = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
       return items.every((item) => item.metadata.name !== first.spec.workload);
@@ -159,7 +159,7 @@ verifies(
   },
 );
 
-test('without a ready replica nothing is ever applied, and the first one that takes the route makes it so', async () => {
+test('an application without a ready replica is not applied until the first replica loads its route', async () => {
   await using platform = await startTestOperator();
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));

@@ -36,8 +36,8 @@ const definition: Definition = {
 
 test.each([
   { however: 'however long its processes take to start', progressDeadlineMs: 600_000, until: 'Unknown' },
-  { however: 'also when it was given up meanwhile', progressDeadlineMs: 500, until: 'False' },
-] as const)('the providers of an application are asked once, $however', async (row) => {
+  { however: 'even if the progress deadline passes meanwhile', progressDeadlineMs: 500, until: 'False' },
+] as const)('the providers of an application are called once, $however', async (row) => {
   const { progressDeadlineMs } = row;
   let asked = 0;
   let isOpen = false;

@@ -29,7 +29,7 @@ function isGone(platform: TestOperator, kind: (typeof kinds)[keyof typeof kinds]
   return until(`${kind.kind} ${name} is gone`, async () => (await platform.client.get(kind, name)) === undefined);
 }
 
-test('two bindings of one alias: who holds the route keeps it, the other follows when it is gone', async () => {
+test('of two bindings with one alias the one with the route keeps it; the other takes over when it is deleted', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -53,7 +53,7 @@ test('two bindings of one alias: who holds the route keeps it, the other follows
   for (const type of ['Applied', 'Ready']) await waitForCondition(platform, 'another', type, 'True');
 });
 
-test('an alias that is taken leaves the route of who asked for it where it was', async () => {
+test('a binding that asks for the alias of another binding keeps its own alias', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -70,7 +70,7 @@ test('an alias that is taken leaves the route of who asked for it where it was',
   expect(route.spec.alias).toBe('another');
 });
 
-test('two policies of one id: the owner of the revisions has it, the other is told', async () => {
+test('of two policies with one id the owner of the revisions keeps it; the other reports a conflict', async () => {
   await using platform = await startTestOperator();
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
   const owner = await waitFor<GuardrailPolicy>(
@@ -104,7 +104,7 @@ test('two policies of one id: the owner of the revisions has it, the other is to
   await isGone(platform, kinds.guardrailPolicy, 'a-copy');
 });
 
-test('the deletion of a policy waits for who refers to it; its revisions stay and its name goes on with its numbers', async () => {
+test('a policy is deleted when nothing refers to it; its revisions stay, and a new policy of the name continues the numbers', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -117,7 +117,7 @@ test('the deletion of a policy waits for who refers to it; its revisions stay an
     (policy) => policy.status?.conditions?.some(({ reason }) => reason === 'DeletionHeld') === true,
   );
   expect(held.status?.conditions?.find(({ reason }) => reason === 'DeletionHeld')?.message).toContain('binding chat');
-  // Nothing of it is newly applied meanwhile.
+  // A policy that is being deleted is not newly applied.
   await editBinding(platform, 'chat', { contentProfile: 'gateway-1.4.1-text-webhook-v1', apply: 'late' });
   await waitForCondition(platform, 'chat', 'Applied', 'False', 'PolicyArchived');
   await editBinding(platform, 'chat', { guardrail: { mode: 'None' }, apply: 'open' });
@@ -140,7 +140,7 @@ test('the deletion of a policy waits for who refers to it; its revisions stay an
   expect(items.map(({ spec }) => spec.number).toSorted()).toEqual([1, 2]);
 });
 
-test('a binding is released when no replica uses what its route pinned', async () => {
+test('a deleted binding is released when no replica uses the workload of its route', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const route = await applyFirst(platform, [replica]);
@@ -165,7 +165,7 @@ test('a binding is released when no replica uses what its route pinned', async (
   await isGone(platform, kinds.runtimeWorkload, inUse[0]?.workload ?? '');
 });
 
-test('a binding stays until every replica knows that its route is gone, also one that uses nothing', async () => {
+test('a deleted binding stays until every replica has seen the removal of its route, also an idle one', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -185,7 +185,7 @@ test('a binding stays until every replica knows that its route is gone, also one
   await isGone(platform, kinds.modelBinding, 'chat');
 });
 
-test('a stream holds its workload for as long as a stream may last, not longer', async () => {
+test('a stream keeps its workload for the longest stream duration and no longer', async () => {
   await using platform = await startTestOperator({ config: { maxStreamMs: 1_500 } });
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);
@@ -206,7 +206,7 @@ test('a stream holds its workload for as long as a stream may last, not longer',
   await isGone(platform, kinds.runtimeWorkload, inUse[0]?.workload ?? '');
 });
 
-test('a model that is switched off keeps what it pins, and so does one whose provider is', async () => {
+test('a disabled model or provider keeps the pinned application', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);
@@ -227,14 +227,14 @@ test('a model that is switched off keeps what it pins, and so does one whose pro
     ({ spec }) => spec.upstream.provider === 'off',
   );
   expect(elsewhere.spec.state).toBe('Disabled');
-  // A name that nobody approved changes nothing.
+  // The name of a provider that is not approved changes nothing.
   await editBinding(platform, 'chat', { model: { ...model, provider: 'unheard-of' } });
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'False', 'ProviderUnknown');
   const route = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
   expect(route?.spec.upstream.provider).toBe('off');
 });
 
-test('at rest nothing is written: not by another pass, and after a restart only what has changed', async () => {
+test('an operator without work writes nothing, and after a restart only differences', async () => {
   const calls: string[] = [];
   const wrapClient = (client: KubeClient): KubeClient => countCalls(client, calls);
   await using platform = await startTestOperator({ overrides: { wrapClient } });
@@ -271,7 +271,7 @@ test('at rest nothing is written: not by another pass, and after a restart only 
   expect(kept?.spec).toEqual(route.spec);
 });
 
-/** Notes every call but the watches, with the kind that it is about. */
+/** Records every call except watches, with its kind. */
 function countCalls(client: KubeClient, calls: string[]): KubeClient {
   return new Proxy(client, {
     get(target, member, receiver) {

@@ -9,7 +9,7 @@ import type { Death } from '../testing/mortal-client.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
 import { editBinding, testProviders, waitForCondition } from '../testing/start-test-operator.ts';
 
-/** Edits that take the operator through everything that it writes; each waits until it dies or is through. */
+/** Edits that exercise every write of the operator; each waits until the operator has finished or was killed. */
 const story: readonly ((model: ModelPlatform) => Promise<unknown>)[] = [
   ({ platform }) => platform.client.create(kinds.guardrailPolicy, policyObject('guard')),
   ({ platform }) => platform.client.create(kinds.modelBinding, bindingObject('chat')),
@@ -29,7 +29,7 @@ async function editPolicyNow(platform: ModelPlatform['platform'], term: string):
   ]);
 }
 
-/** Tells the story to an operator that may die in it; a dead one is followed by one that lives. */
+/** Runs the edits against an operator that may be killed; a killed operator is followed by one that is not. */
 async function tell(model: ModelPlatform): Promise<void> {
   for (const edit of story) {
     await edit(model);
@@ -41,7 +41,7 @@ async function tell(model: ModelPlatform): Promise<void> {
 }
 
 describe('an operator that is killed between any two writes', () => {
-  test('is followed by one that ends where it would have ended', async () => {
+  test('an operator that replaces one killed at any write reaches the same end state', async () => {
     await using whole = await startModelPlatform();
     await tell(whole);
     const writes = whole.writes();
@@ -58,7 +58,7 @@ describe('an operator that is killed between any two writes', () => {
     }
   });
 
-  test('also while an application fails for want of a provider, and while it goes on when that is approved', async () => {
+  test('an operator killed while a provider is missing, or when it is approved, is replaced with the same end state', async () => {
     const counts = await failAndGoOn();
     for (const [life, writes] of counts.entries()) {
       expect(writes).toBeGreaterThan(3);
@@ -76,7 +76,7 @@ describe('an operator that is killed between any two writes', () => {
   });
 });
 
-/** What an application fails for want of is approved later; returns the writes of both lives. */
+/** The missing provider is approved later; returns the writes of both operators. */
 async function failAndGoOn(...[first, second]: readonly (Death | undefined)[]): Promise<readonly number[]> {
   const counts: number[] = [];
   await using model = await startModelPlatform(first);
@@ -106,9 +106,9 @@ async function failAndGoOn(...[first, second]: readonly (Death | undefined)[]): 
   return counts;
 }
 
-/** What has failed is settled, too: it takes a moment until it is seen to go on. */
+/** A failed application counts as settled, so the retry is awaited separately. */
 async function untilApplied({ platform, isDead }: ModelPlatform): Promise<void> {
-  await until('it is applied, or nobody acts', async () => {
+  await until('it is applied, or no operator runs', async () => {
     if (isDead()) return true;
     const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
     return binding?.status?.conditions?.some(({ type, status }) => type === 'Applied' && status === 'True');

@@ -67,8 +67,8 @@ async function recordRoutes({ client }: TestOperator) {
 
 test.each([
   ['two bindings', ['chat', 'mail']],
-  ['three bindings in a circle', ['chat', 'mail', 'news']],
-])('%s that exchange their aliases end with them; no alias is ever held twice or unguarded', async (_what, names) => {
+  ['three bindings of an alias cycle', ['chat', 'mail', 'news']],
+])('%s exchange their aliases; no alias is ever held twice or unguarded', async (_what, names) => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyAll(platform, replica, names.slice(1));
@@ -80,7 +80,7 @@ test.each([
   for (const [index, name] of names.entries()) await rename(platform, name, wanted[index] ?? '');
   for (const [index, name] of names.entries()) {
     const route = await waitForRoute(platform, name, 'it has moved', ({ spec }) => spec.alias === wanted[index]);
-    // It is the same application, which nothing was started for again.
+    // The application is the same: no workload was started for it.
     expect(route.spec.generationId).toBe(before[index]?.generationId);
     expect(route.metadata.annotations?.['portcullis.dev/left-alias']).toBeUndefined();
   }
@@ -91,15 +91,15 @@ test.each([
     await waitForCondition(platform, name, 'Ready', 'True');
   }
   expect(seen.broken).toEqual([]);
-  // One of them stood aside in between, the others moved once.
+  // One binding released its alias first and moved twice, the others moved once.
   expect(seen.moves).toHaveLength(names.length + 1);
 });
 
-test('an exchange that one gives up while it goes on leaves nobody without the alias that it had', async () => {
+test('a cancelled exchange of aliases returns every binding to its previous alias', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyAll(platform, replica, ['mail']);
-  // It stands aside, as for another one that asked for its alias and went back to its own.
+  // The route has released its alias, as for a binding that asked for it and then returned to its own.
   const route = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
   await rename(platform, 'chat', 'mail');
   await waitForCondition(platform, 'chat', 'Accepted', 'False', 'AliasConflict');
@@ -113,7 +113,7 @@ test('an exchange that one gives up while it goes on leaves nobody without the a
   await waitForCondition(platform, 'chat', 'Accepted', 'True');
 });
 
-test('an alias that one gives up goes to the one that asks for it, with whoever waits behind it', async () => {
+test('a released alias goes to the binding that asks for it, and the aliases of waiting bindings follow', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyAll(platform, replica, ['mail', 'news']);

@@ -26,7 +26,7 @@ const soon = { progressDeadlineMs: 500 };
 
 const reasons = ({ status }: ModelBinding) => status?.applications?.map(({ reason, outcome }) => reason ?? outcome);
 
-test('an application that was given up because of a technical fault goes on when it is mended', async () => {
+test('an application that failed because of a technical fault is retried when the fault is gone', async () => {
   let isMended = false;
   let tries = 0;
   const judge: Judge = {
@@ -37,7 +37,7 @@ test('an application that was given up because of a technical fault goes on when
       throw new BrokenError('JudgeUnavailable', 'no judgement can be made');
     },
   };
-  /** What WorkloadReady said, write by write. */
+  /** The history of the condition WorkloadReady, one entry for each write. */
   const written: (string | undefined)[] = [];
   const wrapClient = (client: KubeClient): KubeClient => ({
     ...client,
@@ -66,7 +66,7 @@ test('an application that was given up because of a technical fault goes on when
   expect(written.filter((reason) => reason === 'JudgeUnavailable')).toHaveLength(1);
 });
 
-test('a replica that does not read the format of routes is waited for until the deadline, and then again', async () => {
+test('an application waits until the deadline for a replica that cannot read the route format, and is retried afterwards', async () => {
   let looks = 0;
   const judge: Judge = {
     ...acceptingJudge,
@@ -126,7 +126,7 @@ async function workloadsOf({ client }: TestOperator): Promise<readonly string[]>
   return items.map(({ metadata }) => metadata.name);
 }
 
-/** Revision 1 is applied, revision 2 was given up because its processes are not ready. */
+/** Revision 1 is applied; revision 2 failed because its processes are not ready. */
 async function giveUpSecond() {
   const processes = stubborn();
   const platform = await startTestOperator({ overrides: processes.overrides });
@@ -151,7 +151,7 @@ async function giveUpSecond() {
 }
 
 describe('an application whose processes were not ready in time', () => {
-  test('is not written about by an operator that starts, keeps its processes, and goes on when they are ready', async () => {
+  test('an application whose processes were late keeps them across a restart and is applied when they are ready', async () => {
     const { platform, replica, given, workload, expectFirst, isGone } = await giveUpSecond();
     await using _platform = platform;
     const processes = stubborn();
@@ -183,7 +183,7 @@ describe('an application whose processes were not ready in time', () => {
     expect(reasons(applied)).toEqual(['Applied', 'progress_deadline_exceeded', 'Applied']);
   });
 
-  test('lets them go when its binding asks for what is applied', async () => {
+  test('the processes of a failed application are removed when the binding returns to the applied one', async () => {
     const { platform, expectFirst, isGone } = await giveUpSecond();
     await using _platform = platform;
     await editBinding(platform, 'chat', { guardrail: guardedBy(1), apply: bindingObject('chat').spec.apply });
@@ -192,7 +192,7 @@ describe('an application whose processes were not ready in time', () => {
     await expectFirst();
   });
 
-  test('lets them go when its policy is archived, which is how it ends', async () => {
+  test('the processes of a failed application are removed when its policy is archived', async () => {
     const { platform, expectFirst, isGone } = await giveUpSecond();
     await using _platform = platform;
     await editPolicy(platform, 'guard', { lifecycle: 'Archived' });
@@ -202,7 +202,7 @@ describe('an application whose processes were not ready in time', () => {
     await expectFirst();
   });
 
-  test('holds up neither the deletion of its binding nor then that of its policy', async () => {
+  test('a failed application does not block the deletion of its binding and its policy', async () => {
     const { platform, replica } = await giveUpSecond();
     await using _platform = platform;
     const { client } = platform;
@@ -219,7 +219,7 @@ describe('an application whose processes were not ready in time', () => {
     });
   });
 
-  test('ends when what it asks for is too costly by now', async () => {
+  test('a failed application becomes permanent when its policy is found to be too costly', async () => {
     const { platform, expectFirst, isGone } = await giveUpSecond();
     await using _platform = platform;
     const { overrides } = stubborn();

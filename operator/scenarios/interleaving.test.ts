@@ -110,12 +110,12 @@ async function edit<R extends GuardrailPolicy | ModelBinding>(
     .catch(unlessGone);
 }
 
-/** The object went away in between, which is as good as an edit that came too late. */
+/** The object was deleted meanwhile, which counts as an edit that came too late. */
 function unlessGone(error: unknown): void {
   if (!isKubeError(error, 'not_found')) throw error;
 }
 
-test('whatever is done in whatever order, with deaths in between, ends as the last edits ask', async () => {
+test('random edits in random order, with operators killed in between, converge to the state of the last edits', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 3, maxLength: 14 }), async (acts) => {
       await using model = await startModelPlatform();

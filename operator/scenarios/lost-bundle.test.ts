@@ -17,7 +17,7 @@ async function onlyBundle(platform: TestOperator): Promise<{ readonly path: stri
   return { path: join(folder, name), bytes: await readFile(join(folder, name)) };
 }
 
-test('a bundle that somebody removes is built again from its revision, by itself', async () => {
+test('a removed bundle is built again from its revision', async () => {
   await using platform = await startTestOperator({ overrides: { workloads: createInstantWorkloads('test-1') } });
   await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
   const { path, bytes } = await onlyBundle(platform);
@@ -25,7 +25,7 @@ test('a bundle that somebody removes is built again from its revision, by itself
   await until('it is there again', async () => (await readFile(path)).equals(bytes));
 });
 
-test('so it is when it was removed while no operator was there', async () => {
+test('a bundle that was removed while no operator ran is built again', async () => {
   const overrides = () => ({ workloads: createInstantWorkloads('test-1') });
   await using platform = await startTestOperator({ overrides: overrides() });
   await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
@@ -36,7 +36,7 @@ test('so it is when it was removed while no operator was there', async () => {
   await until('it is there again', async () => (await readFile(path)).equals(bytes));
 });
 
-test('one that the environment of now builds otherwise is not, and the workload says what to do', async () => {
+test('a removed bundle that the current settings would build differently is not restored, and the workload says what to do', async () => {
   await using platform = await startTestOperator({ limits: 'maxMessages: 64\n' });
   await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
   const { path } = await onlyBundle(platform);
@@ -52,7 +52,7 @@ test('one that the environment of now builds otherwise is not, and the workload 
   expect(message).toContain('reapply the bindings');
 });
 
-test('one that no workload names goes, also where the first look at it fails', async () => {
+test('a bundle that no workload names is removed, also if the first sweep fails', async () => {
   const overrides = () => ({ workloads: createInstantWorkloads('test-1') });
   await using platform = await startTestOperator({ overrides: overrides() });
   await platform.stop();

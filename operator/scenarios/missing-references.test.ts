@@ -23,13 +23,13 @@ const later = `${testProviders}
   - { name: later, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }
 `;
 
-/** What is missing stands in a condition of the binding, by name. */
+/** A condition of the binding names the missing dependency. */
 async function expectMissing(platform: TestOperator, reason: string, says: string): Promise<void> {
   const { status } = await waitForCondition(platform, 'chat', 'ResolvedRefs', 'False', reason);
   expect(status?.conditions?.find(({ type }) => type === 'ResolvedRefs')?.message).toContain(says);
 }
 
-test('a policy that is missing is named, and its binding is applied when it appears', async () => {
+test('a condition names a missing policy, and the binding is applied when it appears', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
@@ -41,7 +41,7 @@ test('a policy that is missing is named, and its binding is applied when it appe
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
 });
 
-test('a policy that appears after its binding was given up is applied, too', async () => {
+test('a policy that appears after the progress deadline is applied', async () => {
   await using platform = await startTestOperator({ config: { progressDeadlineMs: 1_000 } });
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
   await waitForCondition(platform, 'chat', 'Applied', 'False');
@@ -49,7 +49,7 @@ test('a policy that appears after its binding was given up is applied, too', asy
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
 });
 
-test('a revision that is missing is named, and is applied when it appears', async () => {
+test('a condition names a missing revision, and it is applied when it appears', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -62,7 +62,7 @@ test('a revision that is missing is named, and is applied when it appears', asyn
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
 });
 
-test('a provider of a model that is not approved is named, and is taken when it is', async () => {
+test('a condition names a model provider that is not approved, and it is used when it is approved', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -119,7 +119,7 @@ async function outcomesOf(platform: TestOperator): Promise<readonly (string | un
   return (status?.applications ?? []).map(({ outcome, reason }) => reason ?? outcome);
 }
 
-test('a revision that appears after its application was given up is applied, too', async () => {
+test('a revision that appears after the progress deadline is applied', async () => {
   await using platform = await startTestOperator({ config: { progressDeadlineMs: 1_000 } });
   const replica = await startFakeReplica(platform, 'gateway-1');
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
@@ -133,7 +133,7 @@ test('a revision that appears after its application was given up is applied, too
   expect(await outcomesOf(platform)).toEqual(['Applied', 'policy_revision_unknown']);
 });
 
-test('an application that failed for want of a provider of its model goes on when it is approved', async () => {
+test('an application that failed because of its model provider is retried when the provider is approved', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const model = { alias: 'chat', provider: 'later', upstreamModel: 'echo', state: 'Enabled' } as const;
@@ -149,7 +149,7 @@ test('an application that failed for want of a provider of its model goes on whe
   expect(await outcomesOf(platform)).toEqual(['Applied', 'provider_unknown']);
 });
 
-test('so does one for want of a provider of its policy', async () => {
+test('an application that failed because of a provider of its policy is retried when the provider is approved', async () => {
   const definition = asking('observe');
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
@@ -168,9 +168,9 @@ test('so does one for want of a provider of its policy', async () => {
 
 test.each([
   { when: 'in time', progressDeadlineMs: 600_000 },
-  { when: 'after its application was given up', progressDeadlineMs: 500 },
+  { when: 'after the progress deadline', progressDeadlineMs: 500 },
 ])(
-  'a credential of a provider that is missing is named, and its binding is applied when it appears $when',
+  'a condition names a missing credential, and the binding is applied when it appears $when',
   async ({ progressDeadlineMs }) => {
     await using detector = await startDetector();
     const definition = asking('enforce');
@@ -199,7 +199,7 @@ test.each([
   },
 );
 
-test('what it is found to lack then is what it ends with', async () => {
+test('a retried application that then misses another dependency fails with that reason', async () => {
   await using platform = await startTestOperator();
   const model = { alias: 'chat', provider: 'later', upstreamModel: 'echo', state: 'Enabled' } as const;
   const regex = { engine: regexEngine, pattern: '(unclosed', caseSensitive: true } as const;

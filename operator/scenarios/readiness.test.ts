@@ -3,7 +3,7 @@ import { systemClock } from '#kit/time/clock';
 import { until } from '../../e2e/support/until.ts';
 import { startTestOperator } from '../testing/start-test-operator.ts';
 
-test('an operator whose watches have not heard of their server is not ready, and is again when they have', async () => {
+test('an operator whose watches receive nothing is not ready until they receive events again', async () => {
   let ahead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   await using platform = await startTestOperator({ overrides: { clock } });

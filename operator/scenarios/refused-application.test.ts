@@ -68,7 +68,7 @@ const cases: readonly Case[] = [
     says: ['policy guard: request section, rule culprit: ', ' on 32768 bytes (maxBodyBytes)', ': write it narrower, '],
   },
   {
-    title: 'a policy test that does not come out',
+    title: 'a policy test that fails',
     policy: { definition: definitionOf('portal'), tests: [testOf('Reject', 'a harmless text')] },
     reason: 'PolicyTestsFailed',
     says: ['the test that fails', 'expects Reject', 'got Pass'],
@@ -92,7 +92,7 @@ const cases: readonly Case[] = [
     says: ['away', 'culprit'],
   },
   {
-    title: 'a content profile that nobody knows',
+    title: 'an unknown content profile',
     policy: { definition: definitionOf('bridge') },
     binding: { contentProfile: 'gateway-9' },
     reason: 'ProfileUnsupported',
@@ -112,20 +112,23 @@ describe('an application that fails before its route is written', () => {
   });
   afterAll(() => platform[Symbol.asyncDispose]());
 
-  test.each(cases)('$title leaves the earlier one serving', async ({ policy, binding, reason, says, title }) => {
-    const revision = await editPolicy(platform, 'guard', { tests: [], ...policy });
-    await editBinding(platform, 'chat', { guardrail: guardedBy(revision), apply: title, ...binding });
-    const failed = await waitForCondition(platform, 'chat', 'Applied', 'False', reason);
-    const message = failed.status?.conditions?.find(({ type }) => type === 'Applied')?.message ?? '';
-    for (const word of says) expect(message).toContain(word);
-    expect(message).toContain('The previous application keeps serving.');
-    expect(failed.status?.applications?.[0]).toMatchObject({ operationId: title, outcome: 'Failed' });
-    const route = await waitForRoute(platform, 'chat', 'the route stands', () => true);
-    expect(route.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
-    expect(failed.status?.pinned?.generationId).toBe(first.spec.generationId);
-  });
+  test.each(cases)(
+    'an application that fails because of $title leaves the current one serving',
+    async ({ policy, binding, reason, says, title }) => {
+      const revision = await editPolicy(platform, 'guard', { tests: [], ...policy });
+      await editBinding(platform, 'chat', { guardrail: guardedBy(revision), apply: title, ...binding });
+      const failed = await waitForCondition(platform, 'chat', 'Applied', 'False', reason);
+      const message = failed.status?.conditions?.find(({ type }) => type === 'Applied')?.message ?? '';
+      for (const word of says) expect(message).toContain(word);
+      expect(message).toContain('The previous application keeps serving.');
+      expect(failed.status?.applications?.[0]).toMatchObject({ operationId: title, outcome: 'Failed' });
+      const route = await waitForRoute(platform, 'chat', 'the route stands', () => true);
+      expect(route.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+      expect(failed.status?.pinned?.generationId).toBe(first.spec.generationId);
+    },
+  );
 
-  test('an edit that is no application reaches the pinned route, and the failure is remembered', async () => {
+  test('after a failure, an edit that needs no application is written to the route, and the failure is still reported', async () => {
     const { spec } = await editBinding(platform, 'chat', {});
     await editBinding(platform, 'chat', { model: { ...spec.model, upstreamModel: 'other' } });
     const route = await waitForRoute(
@@ -140,7 +143,7 @@ describe('an application that fails before its route is written', () => {
     expect(failed.status?.applications).toHaveLength(5);
   });
 
-  test('an archived policy is not newly applied, but what is pinned may be applied again', async () => {
+  test('an archived policy is not newly applied, but the pinned application may be applied again', async () => {
     const revision = await editPolicy(platform, 'guard', { lifecycle: 'Archived', definition: definitionOf('tower') });
     const profile = { contentProfile: first.spec.contentProfile };
     await editBinding(platform, 'chat', { guardrail: guardedBy(revision), apply: 'archived', ...profile });
@@ -153,7 +156,7 @@ describe('an application that fails before its route is written', () => {
   });
 });
 
-test('the tests of a policy run once for a workload, however often it is applied', async () => {
+test('the tests of a policy run once for each workload, however often it is applied', async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const logger = createLogger({ service: 'operator', level: 'info', destination });
@@ -172,7 +175,7 @@ test('the tests of a policy run once for a workload, however often it is applied
   expect(lines.filter((line) => line.includes('policy_tests_passed'))).toHaveLength(1);
 });
 
-test('a revision that is not there is waited for, and given up after the progress deadline', async () => {
+test('an application waits for a missing revision and fails at the progress deadline', async () => {
   await using platform = await startTestOperator({ config: { progressDeadlineMs: 8_000 } });
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -182,7 +185,7 @@ test('a revision that is not there is waited for, and given up after the progres
   expect(failed.status?.applications?.[0]).toMatchObject({ operationId: 'nine', reason: 'policy_revision_unknown' });
 });
 
-test('a policy that comes later than its binding is waited for', async () => {
+test('a binding waits for a policy that is created later', async () => {
   await using platform = await startTestOperator();
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'False', 'PolicyNotFound');

@@ -23,7 +23,7 @@ async function applySecond(platform: TestOperator, token = 'second') {
 }
 
 describe('a replica that rejects', () => {
-  test('before Applied puts the previous application back under a new generation, once', async () => {
+  test('a rejection before Applied restores the previous application under a new generation, once', async () => {
     await using platform = await startTestOperator();
     const one = await startFakeReplica(platform, 'gateway-1');
     const two = await startFakeReplica(platform, 'gateway-2');
@@ -45,7 +45,7 @@ describe('a replica that rejects', () => {
     expect(message).toContain('digest_mismatch');
     expect(failed.status?.applications?.[0]).toMatchObject({ operationId: 'second', reason: 'replica_rejected' });
 
-    // It is not tried again, whatever the replicas say and whatever else is edited.
+    // It is not retried, whatever the replicas report and whichever other field is edited.
     await one.report('take');
     await two.report('take');
     const { spec } = await editBinding(platform, 'chat', {});
@@ -61,7 +61,7 @@ describe('a replica that rejects', () => {
     await two.report('take');
     await waitForCondition(platform, 'chat', 'Applied', 'False', 'ReplicaRejected');
 
-    // The next application is tried, and forgets the refused one.
+    // The next application starts and forgets the rejected one.
     await editBinding(platform, 'chat', { apply: 'third' });
     const third = await waitForRoute(platform, 'chat', 'third is pinned', ({ spec: now }) => now.token === 'third');
     expect(third.spec.refused).toBeUndefined();
@@ -70,12 +70,12 @@ describe('a replica that rejects', () => {
     await waitForCondition(platform, 'chat', 'Applied', 'True');
   });
 
-  test('the previous workload stays until the outcome and the refused one goes', async () => {
+  test('after a rejection the previous workload stays and the rejected one is removed', async () => {
     await using platform = await startTestOperator();
     const replica = await startFakeReplica(platform, 'gateway-1');
     const first = await applyFirst(platform, [replica]);
     const second = await applySecond(platform);
-    // The only replica has let go of the first one, and has not confirmed the second.
+    // The only replica no longer uses the first workload and has not confirmed the second.
     await replica.report('pend', { inUse: [] });
     await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
     await replica.report({ reject: 'digest_mismatch' }, { inUse: [] });
@@ -89,7 +89,7 @@ describe('a replica that rejects', () => {
     });
   });
 
-  test('with nothing before, nothing is written back and the condition names the replica', async () => {
+  test('a rejection of the first application changes no route, and the condition names the replica', async () => {
     await using platform = await startTestOperator();
     const replica = await startFakeReplica(platform, 'gateway-1');
     await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
@@ -102,7 +102,7 @@ describe('a replica that rejects', () => {
     expect(kept?.metadata.resourceVersion).toBe(route.metadata.resourceVersion);
   });
 
-  test('after an unguarded application nothing is written back either', async () => {
+  test('a rejection after an unguarded application does not restore it', async () => {
     await using platform = await startTestOperator();
     const replica = await startFakeReplica(platform, 'gateway-1');
     await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
@@ -119,7 +119,7 @@ describe('a replica that rejects', () => {
     expect(kept?.metadata.resourceVersion).toBe(route.metadata.resourceVersion);
   });
 
-  test('after Applied changes no route and is named', async () => {
+  test('a rejection after Applied changes no route, and a condition reports it', async () => {
     await using platform = await startTestOperator();
     const replica = await startFakeReplica(platform, 'gateway-1');
     const route = await applyFirst(platform, [replica]);
@@ -137,7 +137,7 @@ describe('a replica that rejects', () => {
   });
 });
 
-test('a silent replica: nothing is rolled back, the operation fails in time, the binding may still become applied', async () => {
+test('a replica that does not confirm causes no rollback; the application fails at the deadline and may still become applied', async () => {
   // Longer than a runtime takes to start on a busy machine: it is the replica that makes it late.
   await using platform = await startTestOperator({ config: { progressDeadlineMs: 20_000 } });
   const one = await startFakeReplica(platform, 'gateway-1');
@@ -159,7 +159,7 @@ test('a silent replica: nothing is rolled back, the operation fails in time, the
   expect(applied.status?.applications?.map(({ outcome }) => outcome)).toEqual(['Applied', 'Failed', 'Applied']);
 });
 
-test('the report of a process that is gone is deleted, and its silence holds up nobody', async () => {
+test('the report of a replica that has ended is deleted and blocks no application', async () => {
   await using platform = await startTestOperator();
   const one = await startFakeReplica(platform, 'gateway-1');
   const two = await startFakeReplica(platform, 'gateway-2');

@@ -26,7 +26,7 @@ test('a binding that moves to a gateway without a replica is not applied until o
   expect(outcomes(await waitForCondition(platform, 'chat', 'Applied', 'True'))).toEqual(['Applied']);
 });
 
-test('a new replica that is ready and cannot reach the workload opens the application again', async () => {
+test('a new ready replica that cannot reach the workload sets the application back to in progress', async () => {
   await using platform = await start();
   const first = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [first]);

@@ -25,7 +25,7 @@ async function generations(platform: TestOperator): Promise<readonly RuntimeWork
   return (await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items;
 }
 
-test('a restart while replicas are asked: the same application goes on and is confirmed', async () => {
+test('after a restart while replicas confirm, the same application continues and is confirmed', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -41,7 +41,7 @@ test('a restart while replicas are asked: the same application goes on and is co
   await until('only its workload is left', async () => (await generations(platform)).length === 1);
 });
 
-test('a restart while a replica rejects: the previous application comes back all the same', async () => {
+test('after a restart during a rejection the previous application is restored', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);
@@ -55,7 +55,7 @@ test('a restart while a replica rejects: the previous application comes back all
   await waitForCondition(platform, 'chat', 'Applied', 'False', 'ReplicaRejected');
 });
 
-test('another build runs what is pinned again, from the recorded revision and not from what is asked for', async () => {
+test('an operator of another build runs the pinned application again, from its revision and not from the spec', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);
@@ -77,7 +77,7 @@ test('another build runs what is pinned again, from the recorded revision and no
   await until('the old workload is gone', async () => (await generations(platform)).length === 1);
 });
 
-test('a build that cannot run what is pinned says so and sends nobody there', async () => {
+test('a build that cannot run the pinned application reports it and routes no traffic to it', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);
@@ -105,7 +105,7 @@ test('a build that cannot run what is pinned says so and sends nobody there', as
   expect(route?.spec).toEqual(first.spec);
 });
 
-test('a disk without space for a bundle shows in the conditions, and what is applied goes on', async () => {
+test('a full disk is reported in the conditions, and the current application keeps serving', async () => {
   let isFull = false;
   const stored: BundleStore = {
     async put(_digest, _bytes) {
@@ -137,7 +137,7 @@ test('a disk without space for a bundle shows in the conditions, and what is app
   await waitForRoute(platform, 'chat', 'there is space again', ({ spec }) => spec.token === 'second');
 });
 
-test('a jump of the time of day ends no application and orders nothing', async () => {
+test('a jump of the wall clock neither fails an application nor reorders outcomes', async () => {
   const clock = createFakeClock(new Date('2040-01-01T00:00:00Z'));
   let jumpMs = 0;
   const jumping = { now: () => performance.now(), date: () => new Date(clock.date().getTime() + jumpMs) };
@@ -157,7 +157,7 @@ test('a jump of the time of day ends no application and orders nothing', async (
   );
 });
 
-test('bundles that nothing names are swept away', async () => {
+test('bundles that no workload names are removed', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));

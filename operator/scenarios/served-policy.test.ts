@@ -27,7 +27,7 @@ async function workloads({ client }: TestOperator): Promise<readonly string[]> {
   return items.map(({ metadata }) => metadata.name);
 }
 
-test('a policy that is served gets its address when its processes are ready and passed its tests, and moves on', async () => {
+test('a served policy gets its address when its processes are ready and its tests passed, and moves to a new revision', async () => {
   const pins = new Map<string, ServedPin>();
   await using platform = await startTestOperator({ overrides: { served: serveInMemory([entryOf(1)], pins) } });
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { tests: [passes] }));
@@ -47,12 +47,12 @@ test('a policy that is served gets its address when its processes are ready and 
   await until('and goes', async () => !(await workloads(platform)).includes(first.workload));
 
   await platform.restart({}, { served: serveInMemory([], pins) });
-  await until('what is listed no more has no address and no processes', async () => {
+  await until('an entry that was removed has no address and no processes', async () => {
     return pins.size === 0 && (await workloads(platform)).length === 0;
   });
 });
 
-test('one that fails its tests has no address, keeps the one of before, and its processes go', async () => {
+test('a served policy whose new revision fails its tests keeps its previous address, and the new processes are removed', async () => {
   const pins = new Map<string, ServedPin>();
   await using platform = await startTestOperator({ overrides: { served: serveInMemory([entryOf(1)], pins) } });
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));

@@ -17,7 +17,7 @@ import {
 let platform: TestOperator;
 let replica: FakeReplica;
 let number = 0;
-/** Policy and binding of one test. */
+/** The policy and the binding of one test. */
 let name = '';
 
 beforeAll(async () => {
@@ -98,7 +98,7 @@ test.each(
   await waitForCondition(platform, name, 'Applied', 'True');
 });
 
-test('a route of mode None stays while the policy of the binding cannot be applied and was never applied', async () => {
+test('an unguarded route stays while the policy of its binding was never applied', async () => {
   const binding = `${name}-unguarded`;
   await platform.client.create(kinds.modelBinding, bindingObject(binding, { guardrail: { mode: 'None' } }));
   const route = await waitForRoute(platform, binding, 'the route is written', () => true);

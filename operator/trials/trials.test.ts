@@ -27,7 +27,7 @@ function local(decision: Decision): BundleCheckResult {
 }
 
 describe('a policy test', () => {
-  test('of local rules passes when the decision is the expected one, and only then', () => {
+  test('a policy test of local rules passes only with the expected decision', () => {
     for (const expected of ['Pass', 'Reject', 'Mask'] as const) {
       for (const decision of ['Pass', 'Reject', 'Mask', 'Failed'] as const) {
         const verdict = judgeTest(testOf(expected), outcomes[decision], undefined);
@@ -47,7 +47,7 @@ describe('a policy test', () => {
     expect(judgeTest(testOf(expected), outcomes[decision], local(alone)).kind).toBe(kind);
   });
 
-  test('says which one it was and what it got, never a text', () => {
+  test('a failed policy test reports its name and the decision, never a text', () => {
     const verdict = judgeTest(testOf('Reject', 'no bombs'), outcomes.Failed, undefined);
     expect(verdict).toEqual({
       kind: 'failed',
@@ -113,7 +113,7 @@ describe('a run of policy tests', () => {
     return { result, judge, calls: () => calls };
   }
 
-  test('tells every test that fails', async () => {
+  test('a run of policy tests reports every test that fails', async () => {
     const { result } = run([outcomes.Pass], sectionOf('x'), [
       testOf('Reject', 'one'),
       testOf('Pass', 'two'),
@@ -125,14 +125,14 @@ describe('a run of policy tests', () => {
   });
 
   test.each(['network', 'no_address', 'overloaded', 'policy_unavailable', 'timeout'] as const)(
-    'that meets %s says nothing about the policy',
+    'a run of policy tests that meets %s has no result',
     async (code) => {
       const { result } = run([{ kind: 'failed', code, message: 'm' }], sectionOf('x'), [testOf('Pass')]);
       expect(await result).toMatchObject({ kind: 'broken', message: expect.stringContaining(code) });
     },
   );
 
-  test('gives a process that has just started time, three times', async () => {
+  test('a run of policy tests retries three times while a process starts', async () => {
     const slow = outcomes.Failed;
     const late = run([slow, slow, outcomes.Pass], sectionOf('x'), [testOf('Pass')]);
     expect(await late.result).toMatchObject({ kind: 'passed' });
@@ -141,7 +141,7 @@ describe('a run of policy tests', () => {
     expect(always.calls()).toBe(3);
   });
 
-  test('asks the local rules alone where a stage asks providers, and reports what these decide otherwise', async () => {
+  test('policy tests gate on local rules where a stage calls providers, and report deviating verdicts of providers', async () => {
     const request = { ...sectionOf('x'), baseline: [remote] };
     const { result, judge } = run([outcomes.Reject], request, [testOf('Pass')]);
     expect(await result).toMatchObject({ kind: 'passed', differences: [expect.stringContaining('a test')] });
@@ -151,7 +151,7 @@ describe('a run of policy tests', () => {
     expect(await run([unavailable], request, [testOf('Pass')], 'Reject').result).toMatchObject({ kind: 'failed' });
   });
 
-  test('does not ask them where no rule that enforces does', async () => {
+  test('local rules are not run separately where no enforced rule calls a provider', async () => {
     const { judge, result } = run(
       [outcomes.Pass],
       { ...sectionOf('x'), additional: [{ ...remote, mode: 'observe' }] },
@@ -162,8 +162,8 @@ describe('a run of policy tests', () => {
   });
 });
 
-describe('asking providers', () => {
-  test('asks for each enforced rule on its own, with its own timeout, and calls nobody otherwise', async () => {
+describe('calls to providers before an application', () => {
+  test('each enforced rule calls its provider separately, with its own timeout, and no other rule does', async () => {
     const silent = judgeThatSays((names) => names.map((name) => ({ name, decision: 'Pass', code: undefined })));
     expect(await askProviders(silent, bundleOf(sectionOf('x')), signal)).toEqual([]);
     expect(silent.asked).toEqual([]);
@@ -180,7 +180,7 @@ describe('asking providers', () => {
     expect(bundle?.policies).toMatchObject([{ request: { baseline: [remote], additional: [], deadlineMs: 80 } }]);
   });
 
-  test('tells each one that does not answer, whatever the others say', async () => {
+  test('every provider that does not answer is reported, whatever the others answer', async () => {
     const request: Section = { ...sectionOf('x'), baseline: [remote, { ...remote, id: 'asks-too' }] };
     const judge = judgeThatSays((names) => [
       { name: names[0] ?? '', decision: 'Reject', code: undefined },

@@ -11,7 +11,7 @@ import type { CachedPolicy } from '../caches/cached-policy.ts';
 import { aliasKey, type Stores } from '../caches/caches.ts';
 import { createTriggers, type Queues } from './triggers.ts';
 
-/** So many objects take more than one turn of the event loop. */
+/** This many objects take more than one turn of the event loop. */
 const many = 20_000;
 
 function stored<R extends Resource>(object: R, version: string): Stored<R> {
@@ -31,7 +31,7 @@ function report(appliedThrough: string): Stored<GatewayReport> {
   return stored({ ...rest, spec: { ...spec, appliedThrough } }, appliedThrough);
 }
 
-/** Triggers over stores that hold what is put there, and the passes that they ask for. */
+/** Triggers over stores that the test fills, and the passes that they queue. */
 function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
   const stores = {
     policies: createObjectStore<CachedPolicy>({ id: () => [] }),
@@ -71,7 +71,7 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
     waitingFor: () => [],
     served: { entries: [], pins: () => new Map(), waitingFor: () => [] },
   });
-  /** The passes of a queue that are asked for meanwhile. */
+  /** The keys that were queued meanwhile. */
   function askedBy(queue: keyof Queues, act: () => void): readonly (readonly [string, Priority])[] {
     asked.length = 0;
     act();
@@ -80,7 +80,7 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
   return { stores, triggers, asked, askedBy };
 }
 
-test('a route that is written while everything is looked at concerns the report that takes it', async () => {
+test('a route that is written during a resync is queued by the report that confirms it', async () => {
   const { stores, triggers, askedBy } = open();
   stores.reports.set(report('5'));
   for (let at = 0; at < many; at += 1) stores.routes.set(route(`route-${at}`, '5'));
@@ -94,7 +94,7 @@ test('a route that is written while everything is looked at concerns the report 
   expect(askedBy('bindings', () => triggers.reports('gateway-1', report('9'), report('5')))).toEqual([[last, 'high']]);
 });
 
-test('a route that goes while everything is looked at concerns no report', async () => {
+test('a route that is deleted during a resync is queued by no report', async () => {
   const { stores, triggers, askedBy } = open();
   stores.reports.set(report('4'));
   for (let at = 0; at < many; at += 1) stores.routes.set(route(`route-${at}`, '4'));
@@ -108,7 +108,7 @@ test('a route that goes while everything is looked at concerns no report', async
   expect(askedBy('bindings', () => triggers.reports('gateway-1', report('9'), report('4')))).toEqual([]);
 });
 
-test('a look at everything leaves the event loop its turns, and asks for a pass over each object', async () => {
+test('a resync yields to the event loop and queues each object', async () => {
   const { stores, triggers, asked } = open({
     onAdd() {
       const since = performance.now();
@@ -127,7 +127,7 @@ test('a look at everything leaves the event loop its turns, and asks for a pass 
   expect(asked.filter(({ queue }) => queue === 'bindings')).toHaveLength(40);
 });
 
-test('a policy that somebody makes does not wait for what nobody waits for', () => {
+test('a policy created by a user is queued before objects of a resync', () => {
   const { stores, triggers, askedBy } = open();
   const made = stored(samplePolicy('made'), '7') as unknown as Stored<CachedPolicy>;
   stores.policies.set(made);

@@ -24,7 +24,7 @@ function open() {
   const reports = createObjectStore<GatewayReport>({ gateway: ({ spec }) => [spec.gateway] });
   const stored = createObjectStore<GatewayRoute>({});
   const routes = createUnconfirmedRoutes({ reports, routes: stored });
-  /** What a report says anew, when the store holds it already. */
+  /** Routes that a changed report concerns, once the store holds the report. */
   function concernedBy(current: Report, previous: Report): readonly string[] | 'all' {
     reports.set(current);
     const found = routes.concernedBy(current, previous);
@@ -33,14 +33,14 @@ function open() {
   return { reports, stored, routes, concernedBy };
 }
 
-test('a report concerns the routes of its gateway that it came to be past', () => {
+test('a report concerns the routes of its gateway that it has newly reached', () => {
   const { routes, concernedBy } = open();
   for (const version of ['5', '9', '10', '11']) routes.changed(`route-${version}`, route(version));
   routes.changed('elsewhere', route('10', 'other'));
   expect(concernedBy(report('10'), report('5'))).toEqual(['route-10', 'route-9']);
 });
 
-test('a route that only one replica is past concerns the report of the other one later', () => {
+test('a route that one replica has reached is concerned by the later report of the other replica', () => {
   const { reports, routes, concernedBy } = open();
   reports.set(report('0', {}, 'gateway-2'));
   routes.changed('route', route('7'));
@@ -50,9 +50,9 @@ test('a route that only one replica is past concerns the report of the other one
 });
 
 test.each([
-  ['comes later', undefined],
-  ['begins anew', report('9', { bootId: '01900000-0000-7000-8000-000000000001' }, 'gateway-2')],
-])('a route that every replica is past concerns one that %s and is behind', (_what, before) => {
+  ['starts later', undefined],
+  ['restarts', report('9', { bootId: '01900000-0000-7000-8000-000000000001' }, 'gateway-2')],
+])('a route that every replica has confirmed is concerned by a replica that %s and is behind', (_what, before) => {
   const { reports, stored, routes, concernedBy } = open();
   const [one, elsewhere] = [route('7'), route('7', 'other', 'elsewhere')];
   reports.set(report('6'));
@@ -69,7 +69,7 @@ test.each([
   expect(concernedBy(report('9', {}, 'gateway-2'), report('8', {}, 'gateway-2'))).toEqual([]);
 });
 
-test('what a report lists, lists no more or lists for another reason concerns it', () => {
+test('a report concerns a route that it lists, no longer lists or lists for another reason', () => {
   const { concernedBy } = open();
   const entry = (name: string) => ({ route: name, uid: 'u', version: '3' });
   const pending = [entry('a'), entry('b')];
@@ -85,11 +85,11 @@ test.each([
   ['that was not ready', report('3', { ready: false })],
   ['of another gateway before', report('3', { gateway: 'other' })],
   ['that reads other formats', report('3', { formats: [1, 2] })],
-  ['that was further before', report('4')],
+  ['that was at a later version before', report('4')],
 ])('a report %s may concern every route', (_what, previous) => {
   expect(open().routes.concernedBy(report('3'), previous)).toBe('all');
 });
 
-test('a report that goes may concern every route', () => {
+test('a deleted report may concern every route', () => {
   expect(open().routes.concernedBy(undefined, report('3'))).toBe('all');
 });

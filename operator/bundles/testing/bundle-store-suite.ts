@@ -3,7 +3,7 @@ import { sha256Hex } from '#contracts/canonical';
 import { until } from '../../../e2e/support/until.ts';
 import type { BundleStore } from '../ports.ts';
 
-/** A store, with what a test needs to look behind it. */
+/** A store, and access to the stored objects for tests. */
 export type BundlePlace = AsyncDisposable & {
   readonly store: BundleStore;
   /** What processes read; undefined where there is nothing. */
@@ -34,7 +34,7 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
     until('the store knows it', async () => (await store.has(digest)) || undefined);
 
   describe(`${title}: a bundle`, () => {
-    test('is stored whole, and once', async () => {
+    test('a bundle is stored whole, and once', async () => {
       const { store, read } = await open();
       const digest = sha256Hex(bytes('one'));
       expect(await store.has(digest)).toBe(false);
@@ -44,7 +44,7 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       expect(await read(digest)).toBe(bytes('one').toString());
     });
 
-    test('of 716,800 bytes is stored as one of two', async () => {
+    test('a bundle of 716,800 bytes is stored like a small one', async () => {
       const { store, read } = await open();
       const large = Buffer.alloc(716_800, 'я');
       const digest = sha256Hex(large);
@@ -52,7 +52,7 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       expect(sha256Hex(Buffer.from((await read(digest)) ?? ''))).toBe(digest);
     });
 
-    test('is known to the next operator', async () => {
+    test('a stored bundle is known to the next operator', async () => {
       const { store, succeed } = await open();
       const digest = await put(store, 'one');
       const next = await succeed();
@@ -60,7 +60,7 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       expect(await next.has(sha256Hex(bytes('two')))).toBe(false);
     });
 
-    test('is swept away when nothing needs it, and another one stays', async () => {
+    test('a bundle that is not needed is removed, and a needed one stays', async () => {
       const { store, read } = await open();
       const needed = await put(store, 'needed');
       const other = await put(store, 'other');
@@ -70,14 +70,14 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       expect(await read(other)).toBeUndefined();
     });
 
-    test('is swept away however new it is: nobody looks again', async () => {
+    test('a bundle that is not needed is removed whatever its age, because there is no later sweep', async () => {
       const { store, read } = await open();
       const digest = await put(store, 'new');
       await store.sweep(async () => new Set());
       expect(await read(digest)).toBeUndefined();
     });
 
-    test('is not swept away while it is held, nor where it was held while the sweep looked', async () => {
+    test('a bundle is not removed while it is held, nor if it was held during the sweep', async () => {
       const { store, read } = await open();
       const held = sha256Hex(bytes('held'));
       const passing = sha256Hex(bytes('passing'));
@@ -92,7 +92,7 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       expect(await read(passing)).toBeDefined();
     });
 
-    test('that somebody removes is told, is not there, and may be stored again', async () => {
+    test('the removal of a bundle is reported, and it can be stored again', async () => {
       const { store, read, remove } = await open();
       const digest = await put(store, 'one');
       await known(store, digest);

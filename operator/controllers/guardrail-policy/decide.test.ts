@@ -27,7 +27,7 @@ const copy = { name: 'a-copy', uid: 'two' };
 const by = (uid: string, name = 'x') => ({ policy: { uid, name, generation: 1 } });
 const leaving = { deleting: true, recorded };
 
-describe('a policy', () => {
+describe('the next step of a policy', () => {
   test.each<readonly [string, Partial<PolicySnapshot>, object]>([
     ['gets an id', { id: undefined }, { kind: 'adopt' }],
     ['gets a finalizer', { hasFinalizer: false }, { kind: 'adopt' }],
@@ -40,54 +40,62 @@ describe('a policy', () => {
       { standing: { kind: 'invalid', message: 'a; b' } },
     ],
     [
-      'with many faults is told of ten',
+      'with many faults reports ten of them',
       { problems: Array.from({ length: 12 }, (_, index) => `p${index}`) },
       { standing: { message: 'p0; p1; p2; p3; p4; p5; p6; p7; p8; p9; and 2 more' } },
     ],
-    ['with an id that is none is not recorded', { id: 'x' }, { standing: { kind: 'invalid', reason: 'InvalidId' } }],
+    ['with an invalid id is not recorded', { id: 'x' }, { standing: { kind: 'invalid', reason: 'InvalidId' } }],
     [
       'with an id in upper case is not recorded',
       { id: id.toUpperCase().replace('01990000', '0199000A') },
       { standing: { reason: 'InvalidId' } },
     ],
-    ['of the first name has the id', { namesakes: [{ ...copy, name: 'z' }] }, { kind: 'record' }],
-    ['of a later name does not', { namesakes: [copy] }, { standing: { kind: 'id_conflict', owner: 'a-copy' } }],
-    ['that owns the revisions has the id', { namesakes: [copy], newest: by('one') }, { kind: 'record' }],
+    ['whose name sorts first owns a shared id', { namesakes: [{ ...copy, name: 'z' }] }, { kind: 'record' }],
     [
-      'owns them by its name when it was made anew',
+      'whose name sorts later does not own a shared id',
+      { namesakes: [copy] },
+      { standing: { kind: 'id_conflict', owner: 'a-copy' } },
+    ],
+    ['that owns the revisions owns a shared id', { namesakes: [copy], newest: by('one') }, { kind: 'record' }],
+    [
+      'that was created again owns the revisions of its name',
       { namesakes: [copy], newest: by('gone', 'guard') },
       { kind: 'record' },
     ],
     [
-      'is told when another one owns them',
+      'reports a conflict when another policy owns the revisions',
       { namesakes: [{ name: 'z', uid: 'two' }], newest: by('two') },
       { standing: { owner: 'z' } },
     ],
-    ['is recorded before it goes', { deleting: true }, { kind: 'record' }],
+    ['is recorded before it is released', { deleting: true }, { kind: 'record' }],
     [
-      'waits for the record of an earlier write before it goes',
+      'waits for the record of an earlier write before it is released',
       { deleting: true, recorded: 'held' },
       { standing: { kind: 'held' } },
     ],
-    ['is asked for who refers to it', leaving, { kind: 'find_references' }],
-    ['stays while somebody does', { ...leaving, references: ['binding chat'] }, { standing: { kind: 'leaving' } }],
-    ['goes when nobody does', { ...leaving, references: [] }, { kind: 'release' }],
+    ['that is being deleted is searched for references', leaving, { kind: 'find_references' }],
     [
-      'that was never accepted goes when nobody refers to it',
+      'that is being deleted stays while a reference exists',
+      { ...leaving, references: ['binding chat'] },
+      { standing: { kind: 'leaving' } },
+    ],
+    ['that is being deleted is released without a reference', { ...leaving, references: [] }, { kind: 'release' }],
+    [
+      'that was never accepted is released without a reference',
       { deleting: true, problems: ['a'], references: [] },
       { kind: 'release' },
     ],
     [
-      'with somebody else’s id just goes',
+      'whose id belongs to another policy is released at once',
       { deleting: true, namesakes: [copy], newest: by('two') },
       { kind: 'release' },
     ],
-    ['that was never adopted just goes', { deleting: true, id: undefined }, { kind: 'release' }],
-    ['that was released is left alone', { deleting: true, hasFinalizer: false }, { kind: 'nothing' }],
-  ])('%s', (_name, change, step) => expect(decidePolicy(snapshot(change))).toMatchObject(step));
+    ['that was never adopted is released at once', { deleting: true, id: undefined }, { kind: 'release' }],
+    ['that was released is not changed', { deleting: true, hasFinalizer: false }, { kind: 'nothing' }],
+  ])('a policy %s', (_name, change, step) => expect(decidePolicy(snapshot(change))).toMatchObject(step));
 });
 
-test('its conditions say so', () => {
+test('the conditions of a policy report an invalid spec and an id conflict', () => {
   const say = (standing: Parameters<typeof policyConditions>[0]) =>
     policyConditions(standing, 7).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
   const fine = ['Accepted True Accepted', 'IdConflict False NoConflict'];

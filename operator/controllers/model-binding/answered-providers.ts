@@ -1,6 +1,6 @@
 /**
- * Applications whose providers have all answered. They are asked once: an application that waits for its processes is
- * looked at many times, and what its providers said does not change what it waits for.
+ * Applications whose providers have all answered. Each provider is called once: an application that waits for its
+ * processes is reconciled many times, and the answers do not change what it waits for.
  */
 export type AnsweredProviders = {
   note(binding: string, application: string): void;

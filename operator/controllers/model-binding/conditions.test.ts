@@ -134,9 +134,11 @@ describe('conditions of a binding', () => {
         Applied: 'Unknown Pending',
       },
     ],
-  ])('say what is %s', (_name, standing, expected) => expect(said(standing)).toEqual({ ...expected, ...quiet }));
+  ])('the conditions of a binding that is %s', (_name, standing, expected) =>
+    expect(said(standing)).toEqual({ ...expected, ...quiet }),
+  );
 
-  test('do not repeat what an application failed for want of when something else is in its way', () => {
+  test('a dependency that was missing is no longer reported when another one is missing', () => {
     const before = { type: 'Applied', status: 'False', reason: 'ProviderUnknown', message } as const;
     const conditions = [{ ...before, observedGeneration: 1, lastTransitionTime: '' }];
     const record = { operationId: '', contentProfile: '', outcome: 'Failed', time: '' } as const;
@@ -149,7 +151,7 @@ describe('conditions of a binding', () => {
     expect(saidOf({ ...failed('provider_unknown'), ...lost })).toBe('False ProviderUnknown');
   });
 
-  test('name a replica that rejects after the application and leave Applied', () => {
+  test('a rejection after the application sets RouteRejected and leaves Applied unchanged', () => {
     const rejecting = { replicas: [replicaOf('b', { rejected: 'x' })] };
     expect(said({ kind: 'applied' }, rejecting)).toMatchObject({
       Ready: 'False RejectedByReplica',
@@ -158,7 +160,7 @@ describe('conditions of a binding', () => {
     });
   });
 
-  test('tell an unknown provider, a lost policy and a workload that does not run again while it is applied', () => {
+  test('an applied binding with an unknown provider, a missing policy or a workload that cannot restart is not Ready', () => {
     const applied: Standing = { kind: 'applied' };
     expect(said(applied, { upstream: { kind: 'unknown', provider: 'x' } }).Ready).toBe('False ProviderUnknown');
     expect(said(applied, { policy: { kind: 'absent', name: 'guard' } }).Ready).toBe('False PolicyNotFound');
@@ -168,7 +170,7 @@ describe('conditions of a binding', () => {
     });
   });
 
-  test('keep what they said of a failure that is only remembered', () => {
+  test('the message of a recorded failure is kept in later passes', () => {
     const failure: Standing = { kind: 'failed', phase: 'generation', reason: 'bundle_invalid', message };
     const first = snapshotOf({ route: routeOf() });
     const told = makeStatus(first, { standing: failure }, aspectsOf(first, { standing: failure }), new Date(0));
@@ -185,7 +187,7 @@ describe('conditions of a binding', () => {
     expect(lost.Applied).toMatchObject({ status: 'False', reason: 'BundleInvalid' });
   });
 
-  test('move their time only with their status, and say nothing new of nothing new', () => {
+  test('a condition changes its transition time only with its status, and an unchanged state writes nothing', () => {
     const s = snapshotOf({ route: routeOf() });
     const settlement: Settlement = { standing: { kind: 'confirming', message } };
     const first = makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0));
@@ -207,7 +209,7 @@ describe('conditions of a binding', () => {
     };
     const elsewhere = { spec: specOf({ apply: 'second' }) };
 
-    test('say that nothing is in progress, whose the alias is and what is served', () => {
+    test('an alias conflict reports the owner of the alias and the alias that is served', () => {
       const told = (change: Partial<Snapshot>) => aspectsOf(snapshotOf(change), { standing: conflict }).Applied;
       const first = 'the alias taken of gateway default belongs to the binding first.';
       expect(told({ route: routeOf() })).toEqual({
@@ -221,12 +223,12 @@ describe('conditions of a binding', () => {
       );
     });
 
-    test('say of a workload that is not the one asked for that nothing is started', () => {
+    test('WorkloadReady is Unknown for a binding in conflict whose desired workload is not running', () => {
       const s = snapshotOf({ route: routeOf() }, elsewhere);
       expect(aspectsOf(s, { standing: conflict }).WorkloadReady).toMatchObject({ status: 'Unknown' });
     });
 
-    test('do not go on calling applied what was, and call it so again when the alias is its own', () => {
+    test('Applied is False during an alias conflict and True again when the conflict is resolved', () => {
       const applied: Standing = { kind: 'applied' };
       const was = statusAt(snapshotOf({ route: routeOf() }), applied);
       const inConflict = statusAt(snapshotOf({ route: routeOf(), conditions: was }), conflict);
@@ -245,14 +247,14 @@ describe('conditions of a binding', () => {
         { kind: 'failed', phase: 'generation', reason: 'bundle_invalid', message: undefined },
         'False BundleInvalid',
       ],
-    ])('are not what follows the conflict goes on saying: %s', (_what, next, expected) => {
+    ])('after a conflict the conditions do not repeat its reasons: %s', (_what, next, expected) => {
       const inConflict = statusAt(snapshotOf({}, elsewhere), conflict);
       const after = said(next, { conditions: inConflict, route: undefined });
       expect(after.Applied).toBe(expected);
       expect(Object.values(after).join()).not.toMatch(/AliasConflict|NotAccepted/);
     });
 
-    test('a label alone takes nothing away from what is in force', () => {
+    test('an invalid id label does not change Applied while the route exists', () => {
       const was = statusAt(snapshotOf({ route: routeOf() }), { kind: 'applied' });
       const label: Standing = { kind: 'not_accepted', reason: 'InvalidId', message };
       expect(said(label, { conditions: was })).toMatchObject({ Accepted: 'False InvalidId', Applied: 'True Applied' });
@@ -261,18 +263,18 @@ describe('conditions of a binding', () => {
     });
   });
 
-  test('cut a message that is longer than a condition may be', () => {
+  test('a message is truncated to the longest that a condition may have', () => {
     const long = aspectsOf(snapshotOf(), { standing: { kind: 'starting', message: 'x'.repeat(40_000) } });
     expect(long.WorkloadReady.message).toHaveLength(32_768);
   });
 });
 
-test('reasons are written as conditions write them', () => {
+test('failure reasons are written in CamelCase', () => {
   expect(camel('policy_tests_failed')).toBe('PolicyTestsFailed');
   expect(camel('superseded')).toBe('Superseded');
 });
 
-test('a binding without a guardrail reads UNGUARDED, and one whose policy is being deleted names the way out', () => {
+test('an unguarded binding reads UNGUARDED, and one whose policy is being deleted says what to do', () => {
   const open = { ...routeOf({ workload: undefined }, { guardrail: { mode: 'None' } }) };
   const spec = specOf({ guardrail: { mode: 'None' } });
   const unguarded = aspectsOf(snapshotOf({ route: open }, { spec }), { standing: { kind: 'applied' } });

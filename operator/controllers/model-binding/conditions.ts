@@ -205,7 +205,7 @@ function ready(s: Snapshot, standing: Standing, aspects: Omit<Aspects, 'Ready'>)
 }
 
 type Stages = readonly Exclude<BindingCondition, 'Ready' | 'RouteRejected'>[];
-/** Of failures, the application's message says what serves; of open stages, the earliest says what is awaited. */
+/** After a failure, the message of Applied; otherwise the message of the earliest stage that is in progress. */
 const failures: Stages = ['Accepted', 'ResolvedRefs', 'Applied', 'WorkloadReady'];
 const stages: Stages = ['Accepted', 'ResolvedRefs', 'WorkloadReady', 'Applied'];
 
@@ -229,7 +229,7 @@ function rememberedAspects(s: Snapshot, settlement: Settlement): Aspects {
   };
   const said = (type: BindingCondition, fallback: Aspect): Aspect => {
     const held = s.conditions.find((condition) => condition.type === type);
-    // While it was not accepted nothing was looked at: that says nothing of the application.
+    // A binding that is not accepted is not evaluated, so its message says nothing about the application.
     const isOfObjection = held?.reason === 'NotAccepted' || held?.message === nothingStarted;
     return held === undefined || isOfObjection ? fallback : aspectOf(held);
   };

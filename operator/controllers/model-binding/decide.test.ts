@@ -86,29 +86,37 @@ function writeOf(s: Snapshot): RouteWrite {
 
 type Row = { readonly when: string; readonly s: Snapshot; readonly does: string };
 
-describe('what comes first', () => {
+describe('states that are handled before an application', () => {
   const leaving = { deleting: true };
   const rows: readonly Row[] = [
     {
-      when: 'it is being deleted and released',
+      when: 'it is being deleted and was released',
       s: snapshotOf({}, { ...leaving, hasFinalizer: false }),
       does: 'nothing',
     },
     { when: 'it is being deleted and has a route', s: snapshotOf({ route: routeOf() }, leaving), does: 'delete_route' },
-    { when: 'its route is gone and a replica uses it', s: snapshotOf({ leftBehind: ['a'] }, leaving), does: 'leaving' },
     {
-      when: 'a replica uses it for longer than a stream may last',
+      when: 'it is being deleted, its route is gone and a replica uses it',
+      s: snapshotOf({ leftBehind: ['a'] }, leaving),
+      does: 'leaving',
+    },
+    {
+      when: 'it is being deleted and a replica uses it for longer than a stream may last',
       s: snapshotOf({ leftBehind: ['a'], departureOverdue: true }, leaving),
       does: 'release',
     },
-    { when: 'nobody uses it', s: snapshotOf({}, leaving), does: 'release' },
-    { when: 'its id is none', s: snapshotOf({}, { id: 'mine' }), does: 'not_accepted' },
+    { when: 'it is being deleted and no replica uses it', s: snapshotOf({}, leaving), does: 'release' },
+    { when: 'its id is invalid', s: snapshotOf({}, { id: 'mine' }), does: 'not_accepted' },
     {
-      when: 'its id is none and it has a route',
+      when: 'its id is invalid and it has a route',
       s: snapshotOf({ route: routeOf() }, { id: bindingId.toUpperCase().replace('01990000', '0199000A') }),
       does: 'not_accepted',
     },
-    { when: 'its id is none and it leaves', s: snapshotOf({}, { id: 'mine', deleting: true }), does: 'release' },
+    {
+      when: 'its id is invalid and it is being deleted',
+      s: snapshotOf({}, { id: 'mine', deleting: true }),
+      does: 'release',
+    },
     { when: 'it has no id', s: snapshotOf({}, { id: undefined }), does: 'adopt' },
     { when: 'it has no finalizer', s: snapshotOf({}, { hasFinalizer: false }), does: 'adopt' },
     {
@@ -127,10 +135,12 @@ describe('what comes first', () => {
       does: 'not_accepted',
     },
   ];
-  test.each(rows)('when $when: $does', ({ s, does }) => expect(kindOf(decide(s))).toBe(does));
+  test.each(rows)('when $when, the next step of a binding is $does', ({ s, does }) =>
+    expect(kindOf(decide(s))).toBe(does),
+  );
 });
 
-describe('a new application goes step by step', () => {
+describe('the steps of a new application', () => {
   const full = factsOf(1);
   const withTests = {
     ...full,
@@ -142,11 +152,11 @@ describe('a new application goes step by step', () => {
     snapshotOf({ facts: { desired, pinned: {} }, ...change });
   const { revision, bundle, judgement } = full;
   const rows: readonly Row[] = [
-    { when: 'nothing is known', s: at({}), does: 'read_revision' },
+    { when: 'the revision was not read yet', s: at({}), does: 'read_revision' },
     { when: 'the revision is read', s: at({ revision: revisionOf(1) }), does: 'build_bundle' },
     { when: 'the bundle is built', s: at({ revision: revisionOf(1), bundle: full.bundle! }), does: 'judge' },
     {
-      when: 'it is admitted',
+      when: 'the bundle is admitted',
       s: at({ revision: revision!, bundle: bundle!, judgement: judgement! }),
       does: 'ensure_workload',
     },
@@ -160,28 +170,30 @@ describe('a new application goes step by step', () => {
       s: at({ ...full, workload: workloadOf('g-1', { addresses: [] }) }),
       does: 'starting',
     },
-    { when: 'it is ready and there are tests', s: at(withTests), does: 'run_tests' },
+    { when: 'the workload is ready and the policy has tests', s: at(withTests), does: 'run_tests' },
     { when: 'the tests fail', s: at({ ...withTests, tests: { kind: 'failed', message: 'm' } }), does: 'failed' },
     { when: 'the tests pass', s: at({ ...withTests, tests: { kind: 'passed' } }), does: 'write_route' },
-    { when: 'it is ready', s: at(full), does: 'write_route' },
+    { when: 'the workload is ready', s: at(full), does: 'write_route' },
     {
       when: 'a replica does not read the format',
       s: at(full, { replicas: [replicaOf('old', { readsFormat: false })] }),
       does: 'starting',
     },
-    { when: 'the revision is not there', s: at({ revision: 'absent' }), does: 'unresolved' },
-    { when: 'there is no policy', s: at({}, { policy: { kind: 'absent', name: 'guard' } }), does: 'unresolved' },
+    { when: 'the revision does not exist', s: at({ revision: 'absent' }), does: 'unresolved' },
+    { when: 'the policy does not exist', s: at({}, { policy: { kind: 'absent', name: 'guard' } }), does: 'unresolved' },
     {
       when: 'the bundle is refused',
       s: at({ revision: revisionOf(1), bundle: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } }),
       does: 'failed',
     },
     { when: 'the upstream is unknown', s: at({}, { upstream: { kind: 'unknown', provider: 'x' } }), does: 'failed' },
-    { when: 'there is no guardrail to wait for', s: snapshotOf({}, asksForNone), does: 'write_route' },
+    { when: 'the model is declared unguarded', s: snapshotOf({}, asksForNone), does: 'write_route' },
   ];
-  test.each(rows)('when $when: $does', ({ s, does }) => expect(kindOf(decide(s))).toBe(does));
+  test.each(rows)('when $when, the next step of a binding is $does', ({ s, does }) =>
+    expect(kindOf(decide(s))).toBe(does),
+  );
 
-  test('what can never be comes before what may still come', () => {
+  test('a permanent failure is reported before a missing dependency', () => {
     const archived = { kind: 'found', id: policyId, archived: true, deleting: false, idConflict: false } as const;
     expect(settlementOf(at({ revision: 'absent' }, { policy: archived })).standing).toMatchObject({
       reason: 'policy_archived',
@@ -190,7 +202,7 @@ describe('a new application goes step by step', () => {
     expect(settlementOf(both).standing).toMatchObject({ reason: 'profile_unsupported' });
   });
 
-  test('nothing fails for good before the policy was looked at: it may be what is pinned', () => {
+  test('no application fails permanently before its policy was read, because it may equal the pinned one', () => {
     const unseen = { kind: 'found', id: undefined, archived: true, deleting: true, idConflict: false } as const;
     const spec = specOf({ contentProfile: 'x' });
     const settlement = settlementOf(
@@ -200,7 +212,7 @@ describe('a new application goes step by step', () => {
     expect(settlement.outcome).toBeUndefined();
   });
 
-  test('waits until the progress deadline and then gives up', () => {
+  test('an application in progress fails at the progress deadline', () => {
     const missing = at({ revision: 'absent' });
     expect(settlementOf(missing)).toMatchObject({ deadline: true });
     expect(settlementOf(missing).outcome).toBeUndefined();
@@ -223,10 +235,10 @@ describe('a new application goes step by step', () => {
   });
 });
 
-describe('the route that pins what is asked for', () => {
+describe('a route that pins the desired application', () => {
   const fresh = (change: Partial<Snapshot>): Snapshot => snapshotOf({ route: routeOf(), ...change });
 
-  test('is applied when every ready replica has reached it and holds nothing against it', () => {
+  test('an application is applied when every ready replica has loaded its route without a rejection', () => {
     const late = replicaOf('b', { reached: false });
     const rows: readonly (readonly [string, Snapshot['replicas'], string])[] = [
       ['no replica', [], 'confirming'],
@@ -245,7 +257,7 @@ describe('the route that pins what is asked for', () => {
     for (const [who, replicas, does] of rows) expect([who, kindOf(decide(fresh({ replicas })))]).toEqual([who, does]);
   });
 
-  test('has its outcome recorded once', () => {
+  test('the outcome of an application is recorded once', () => {
     const confirmed = fresh({ replicas: [replicaOf('a')] });
     expect(settlementOf(confirmed).outcome).toMatchObject({ outcome: 'Applied', generationId });
     expect(settlementOf({ ...confirmed, history: applied }).outcome).toBeUndefined();
@@ -268,8 +280,8 @@ describe('the route that pins what is asked for', () => {
     ['one that is behind', [replicaOf('a', { reached: false })], 'applied'],
     ['one that is starting', [replicaOf('a', { ready: false, pending: true })], 'applied'],
     ['one that is ready and cannot reach it', [replicaOf('a'), replicaOf('b', { pending: true })], 'confirming'],
-    ['nobody who serves it', [], 'confirming'],
-  ])('once applied is, with %s, %s', (_who, replicas, kind) => {
+    ['no replica', [], 'confirming'],
+  ])('an applied application with %s is %s', (_who, replicas, kind) => {
     const later = fresh({ ...saidAt(1), replicas });
     expect(settlementOf(later)).toMatchObject({ standing: { kind } });
     expect(settlementOf(later).outcome).toBeUndefined();
@@ -281,14 +293,14 @@ describe('the route that pins what is asked for', () => {
     ['a replica of which is behind', [replicaOf('a'), replicaOf('b', { reached: false })], 'confirming'],
     ['of which none is ready', [replicaOf('a', { ready: false })], 'confirming'],
     ['without a replica', [], 'confirming'],
-  ])('moved to a gateway %3$s is %s', (_where, replicas, kind) => {
+  ])('an applied application that moves to a gateway %3$s is %s', (_where, replicas, kind) => {
     const spec = specOf({ gateway: 'other' });
     const route = routeOf({}, { gateway: 'other' });
     const moved = snapshotOf({ ...saidAt(1), route, replicas }, { spec, generation: 2 });
     expect(settlementOf(moved).standing.kind).toBe(kind);
   });
 
-  test('names who is waited for once more', () => {
+  test('the message lists the replicas that have not confirmed', () => {
     const pending = fresh({ ...saidAt(1), replicas: [replicaOf('a'), replicaOf('b', { pending: true })] });
     expect(settlementOf(pending).standing).toMatchObject({
       message: 'waiting for these gateway replicas to confirm the route: b',
@@ -298,13 +310,13 @@ describe('the route that pins what is asked for', () => {
     });
   });
 
-  test('records that somebody came back to it', () => {
+  test('a return to the pinned application is recorded', () => {
     const back = fresh({ history: [failedSecond, ...applied] });
     expect(settlementOf(back).outcome).toMatchObject({ outcome: 'Applied', generationId, operationId: '' });
     expect(settlementOf(fresh({ history: [recordOf(), failedSecond] })).outcome).toBeUndefined();
   });
 
-  test('is not said to be what is asked for while the policy cannot be found, and is not replaced', () => {
+  test('while the policy cannot be found, the pinned application is neither reported as desired nor replaced', () => {
     expect(kindOf(decide(fresh({ history: applied, policy: { kind: 'absent', name: 'guard' } })))).toBe('unresolved');
   });
 });
@@ -316,7 +328,7 @@ describe('a rejection before Applied', () => {
       asksForTwo,
     );
 
-  test('puts the previous guarded application back and remembers the refused one, in one write', () => {
+  test('a rejection before Applied restores the previous guarded application and records the rejected one, in one write', () => {
     const write = writeOf(rejecting());
     expect(write).toMatchObject({ why: 'roll_back', generation: 'new', previous });
     expect(write.draft).toMatchObject({
@@ -333,16 +345,16 @@ describe('a rejection before Applied', () => {
     expect(write.draft.refused?.message).toBe('the gateway replica b rejects the route: x');
   });
 
-  test('goes to where the previous workload answers now', () => {
+  test('an automatic rollback uses the current address of the previous workload', () => {
     const route = { ...onTrial, previousWorkload: workloadOf('g-1', { addresses: ['http://127.0.0.1:9999'] }) };
     expect(writeOf(rejecting({ route })).draft.guardrail).toMatchObject({ addresses: ['http://127.0.0.1:9999'] });
   });
 
   test.each<readonly [string, Partial<typeof onTrial>]>([
-    ['there is none', { previous: undefined }],
+    ['it does not exist', { previous: undefined }],
     ['it did not guard', { previous: { mode: 'None' } }],
     ['its workload cannot be run any more', { previousWorkload: workloadOf('g-1', { runnable: false }) }],
-  ])('writes nothing back when %s', (_why, change) => {
+  ])('a rejection does not restore the previous application when %s', (_why, change) => {
     const s = rejecting({ route: { ...onTrial, ...change } });
     expect(settlementOf(s)).toMatchObject({
       standing: { kind: 'failed', reason: 'replica_rejected', message: 'the gateway replica b rejects the route: x' },
@@ -355,7 +367,7 @@ describe('a rejection before Applied', () => {
     expect(settlementOf(told).outcome).toBeUndefined();
   });
 
-  test('of what was put back already ends there, also when somebody asks for it', () => {
+  test('a rejection of a restored application is not followed by another rollback, also when the application is desired', () => {
     const route = routeOf({ previous, previousWorkload: workloadOf('g-1') }, { refused });
     const again = snapshotOf({ route, replicas: [replicaOf('b', { rejected: 'x' })] });
     expect(settlementOf(again).standing).toMatchObject({ kind: 'failed', reason: 'replica_rejected' });
@@ -366,7 +378,7 @@ describe('a failure', () => {
   const backId = '01990000-0000-7000-8000-00000000000c';
   const rolledBack = routeOf({ previous }, { refused, generationId: backId });
 
-  test('that the route remembers is not tried again', () => {
+  test('a failure that the route records is not retried', () => {
     const s = snapshotOf({ route: rolledBack, history: applied, replicas: [replicaOf('a')] }, asksForTwo);
     expect(settlementOf(s)).toMatchObject({
       standing: { kind: 'failed', reason: 'replica_rejected', message: refused.message },
@@ -387,12 +399,12 @@ describe('a failure', () => {
     expect(settlementOf(told).outcome).toBeUndefined();
   });
 
-  test('that the newest outcome remembers is not tried again', () => {
+  test('a failure that the newest outcome records is not retried', () => {
     const s = snapshotOf({ route: routeOf(), history: [failedSecond, ...applied] }, asksForTwo);
     expect(settlementOf(s).standing).toMatchObject({ kind: 'failed', reason: 'bundle_invalid', message: undefined });
   });
 
-  test('for want of something is looked into again, and goes on when it is there', () => {
+  test('a failure because of a missing dependency is evaluated again and retried when the dependency exists', () => {
     const model = { ...specOf().model, provider: 'later' };
     const waits = (reason: FailureReason, change: Partial<Snapshot>) =>
       snapshotOf({ history: [{ ...failedSecond, reason }], ...change }, { spec: specOf({ ...refToTwo, model }) });
@@ -425,7 +437,7 @@ describe('a failure', () => {
     }
   });
 
-  test('after a refusal that was told, and something else that was applied, is the last word', () => {
+  test('a failure after a recorded rejection and another applied application is the current outcome', () => {
     const told = recordOf({ ...failedSecond, generationId: refused.generationId, reason: 'replica_rejected' });
     const back = recordOf({ generationId: backId });
     const upstream = { kind: 'unknown', provider: 'later' } as const;
@@ -439,7 +451,7 @@ describe('a failure', () => {
     expect([final.standing, final.outcome]).toMatchObject([{ reason: failedSecond.reason }, undefined]);
   });
 
-  test('for want of something else is another outcome', () => {
+  test('a failure because of another missing dependency is another outcome', () => {
     const s = snapshotOf(
       {
         history: [{ ...failedSecond, reason: 'provider_unknown' }],
@@ -453,7 +465,7 @@ describe('a failure', () => {
     expect(settlementOf(s).outcome).toMatchObject({ operationId: 'second', reason: 'bundle_invalid' });
   });
 
-  test('that a replica decided after one for want of something is recorded', () => {
+  test('a rejection by a replica after a failure because of a missing dependency is recorded', () => {
     const s = snapshotOf(
       { route: rolledBack, history: [{ ...failedSecond, reason: 'provider_unknown' }], replicas: [replicaOf('a')] },
       asksForTwo,
@@ -461,7 +473,7 @@ describe('a failure', () => {
     expect(settlementOf(s).outcome).toMatchObject({ operationId: 'second', reason: 'replica_rejected' });
   });
 
-  test('is tried again with another token, another content, or after something else was applied', () => {
+  test('a failed application is retried with another token, another content, or after another one was applied', () => {
     const fresh = (spec: ModelBindingSpec, history: Snapshot['history']) =>
       kindOf(decide(snapshotOf({ route: rolledBack, history }, { spec })));
     const history = [failedSecond, ...applied];
@@ -473,23 +485,23 @@ describe('a failure', () => {
   });
 });
 
-describe('what a new application keeps to go back to', () => {
+describe('the previous application of a new one', () => {
   const ready = { facts: { desired: factsOf(2), pinned: {} } };
   const write = (change: Partial<Snapshot>): RouteWrite => writeOf(snapshotOf({ ...ready, ...change }, asksForTwo));
 
-  test('is the pinned one when it was applied', () => {
+  test('the previous application is the pinned one if that was applied', () => {
     expect(write({ route: routeOf(), history: applied }).previous).toEqual(previous);
     expect(write({ route: routeOf(), replicas: [replicaOf('a')] }).previous).toEqual(previous);
   });
 
-  test('is what stood behind the pinned one when that was on trial itself', () => {
+  test('the previous application is kept if the pinned one was not confirmed', () => {
     const trial = routeOf({ previous }, { token: 'other', guardrail: guardOf(3), workload: 'g-3' });
     expect(write({ route: trial, history: applied.map((one) => ({ ...one, generationId: 'x' })) }).previous).toEqual(
       previous,
     );
   });
 
-  test('is nothing guarded when the pinned one was not, and nothing at all before the first', () => {
+  test('the previous application is unguarded if the pinned one was, and absent before the first one', () => {
     const { workload: _none, ...open } = routeOf({ workload: undefined }).spec;
     const route = { ...routeOf({ workload: undefined }), spec: { ...open, guardrail: { mode: 'None' as const } } };
     const pinned = { record: { generationId: open.generationId }, workload: undefined };
@@ -497,30 +509,30 @@ describe('what a new application keeps to go back to', () => {
     expect(write({}).previous).toBeUndefined();
   });
 
-  test('and what was refused before is forgotten', () => {
+  test('a new application forgets the rejected one', () => {
     const route = routeOf({}, { refused });
     const spec = specOf({ ...refToTwo, apply: 'third' });
     expect(writeOf(snapshotOf({ ...ready, route, history: applied }, { spec })).draft.refused).toBeUndefined();
   });
 });
 
-describe('an edit that is no application', () => {
+describe('an edit that needs no application', () => {
   const kept = (change: Partial<Snapshot>, spec: Partial<ModelBindingSpec>): RouteWrite =>
     writeOf(snapshotOf({ route: routeOf(), history: applied, ...change }, { spec: specOf(spec) }));
   const model = specOf().model;
 
-  test('keeps the generation and the workload', () => {
+  test('an edit that needs no application keeps the generation and the workload', () => {
     const write = kept({}, { model: { ...model, upstreamModel: 'other' }, extraRequestKeys: ['seed'] });
     expect(write).toMatchObject({ why: 'keep', generation: 'kept' });
     expect(write.draft).toMatchObject({ workload: 'g-1', upstream: { model: 'other' }, extraRequestKeys: ['seed'] });
   });
 
-  test('comes with an application that fails, too', () => {
+  test('an edit that needs no application is written although the application fails', () => {
     const spec = { ...refToTwo, contentProfile: 'unheard-of', model: { ...model, state: 'Disabled' as const } };
     expect(kept({}, spec).draft).toMatchObject({ state: 'Disabled', contentProfile: currentProfile });
   });
 
-  test('of processes that moved is written', () => {
+  test('new addresses of the workload are written to the route', () => {
     const route = routeOf({ workload: workloadOf('g-1', { addresses: ['http://127.0.0.1:9002'] }) });
     expect(kept({ route }, {}).draft.guardrail).toMatchObject({ addresses: ['http://127.0.0.1:9002'] });
     const unknown = routeOf({ workload: workloadOf('g-1', { addresses: [] }) });
@@ -528,13 +540,13 @@ describe('an edit that is no application', () => {
     expect(kindOf(decide(snapshotOf({ route: unknown, history: applied, replicas })))).toBe('applied');
   });
 
-  test('to an alias that is taken leaves the alias and writes the rest', () => {
+  test('an edit to an alias of another binding keeps the alias and writes the other fields', () => {
     const owner = { kind: 'alias_conflict', owner: 'first' } as const;
     const write = kept({ owner }, { model: { ...model, alias: 'taken', upstreamModel: 'other' } });
     expect(write.draft).toMatchObject({ alias: 'chat', upstream: { model: 'other' } });
   });
 
-  test('to an alias of a binding that waits for its own leaves the alias for one that nobody can ask for', () => {
+  test('an edit that exchanges aliases moves the route to a reserved alias first', () => {
     const owner = { kind: 'alias_conflict', owner: 'first' } as const;
     const aside = kept({ owner, move: { kind: 'step_aside', circle: [] } }, { model: { ...model, alias: 'taken' } });
     expect(aside.draft).toMatchObject({ alias: `~${bindingId}`, gateway: 'default' });
@@ -547,7 +559,7 @@ describe('an edit that is no application', () => {
     expect(kept({ route }, asked).draft.alias).toBe('taken');
   });
 
-  test('to an alias that is taken does not keep the pinned application from running again', () => {
+  test('an edit to an alias of another binding does not prevent a restart of the pinned application', () => {
     const gone = { workload: workloadOf('g-0', { runnable: false }) };
     const s = snapshotOf(
       {
@@ -561,12 +573,12 @@ describe('an edit that is no application', () => {
     expect(writeOf(s)).toMatchObject({ why: 'run_again', draft: { alias: 'chat' } });
   });
 
-  test('to a provider that is switched off switches the route off', () => {
+  test('an edit to a disabled provider disables the route', () => {
     const off = { ...snapshotOf().upstream, enabled: false } as Snapshot['upstream'];
     expect(kept({ upstream: off }, {}).draft.state).toBe('Disabled');
   });
 
-  test('to a provider that nobody approved changes nothing while the one in use is approved', () => {
+  test('an edit to a provider that is not approved changes nothing while the current one is approved', () => {
     const upstream = { kind: 'unknown', provider: 'x' } as const;
     const replicas = [replicaOf('a')];
     expect(kindOf(decide(snapshotOf({ route: routeOf(), history: applied, upstream, replicas })))).toBe('applied');
@@ -575,12 +587,12 @@ describe('an edit that is no application', () => {
   });
 });
 
-describe('a pinned workload that cannot be run any more', () => {
+describe('a pinned workload that does not run any more', () => {
   const lost = routeOf({ workload: workloadOf('g-1', { runnable: false }) });
   const at = (pinned: Snapshot['facts']['pinned'], change: Partial<Snapshot> = {}): Snapshot =>
     snapshotOf({ route: lost, history: applied, facts: { desired: {}, pinned }, ...change });
 
-  test('is run again from its revision, whatever is asked for', () => {
+  test('a pinned workload is started again from its revision, whatever application is desired', () => {
     expect(decide(at({}))).toMatchObject({ kind: 'read_revision', target: 'pinned', name: `${policyId}-1` });
     const write = writeOf({
       ...at(factsOf(1, { workload: workloadOf('g-9') })),
@@ -590,12 +602,12 @@ describe('a pinned workload that cannot be run any more', () => {
     expect(write.draft).toMatchObject({ token: '', workload: 'g-9' });
   });
 
-  test('is run again although its policy is archived', () => {
+  test('a pinned workload is started again although its policy is archived', () => {
     const policy = { kind: 'found', id: policyId, archived: true, deleting: false, idConflict: false } as const;
     expect(kindOf(decide(at(factsOf(1), { policy })))).toBe('write_route');
   });
 
-  test('says what keeps it from running, and does not keep a new application from being tried', () => {
+  test('a pinned workload that cannot start reports why and does not block a new application', () => {
     const refusal = { judgement: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } } as const;
     expect(settlementOf(at(factsOf(1, refusal), { replicas: [replicaOf('a')] }))).toMatchObject({
       standing: { kind: 'applied' },

@@ -29,17 +29,17 @@ function snapshot(change: Partial<GenerationSnapshot> = {}): GenerationSnapshot 
 
 const draining = { ...spec, state: 'Draining' } as const;
 
-describe('a workload', () => {
+describe('the next step of a workload', () => {
   test.each<readonly [string, Partial<GenerationSnapshot>, object]>([
     ['is run when it is needed', { observed: undefined }, { kind: 'run' }],
-    ['is ready when all its processes are', {}, { kind: 'settle', standing: { kind: 'ready' } }],
+    ['is ready when all its processes are ready', {}, { kind: 'settle', standing: { kind: 'ready' } }],
     [
-      'starts while they are not',
+      'is starting while a process is not ready',
       { observed: { ...running, ready: 0 } },
       { standing: { kind: 'starting', problem: undefined } },
     ],
     [
-      'says why one is not',
+      'reports why a process is not ready',
       { observed: { ...running, ready: 0, problem: { reason: 'ProcessEnded', message: 'it died' } } },
       { standing: { kind: 'starting', problem: 'ProcessEnded', message: '0 of 1 processes are ready: it died' } },
     ],
@@ -48,51 +48,59 @@ describe('a workload', () => {
       { need: { askers: ['a'], replicas: 3 } },
       { kind: 'keep', replicas: 3 },
     ],
-    ['gets fewer when fewer are asked for', { spec: { ...spec, replicas: 3 } }, { kind: 'keep', replicas: 1 }],
-    ['loses its mark when somebody needs it again', { spec: draining }, { kind: 'keep' }],
     [
-      'of a build that is gone is not run',
+      'is scaled down when fewer processes are asked for',
+      { spec: { ...spec, replicas: 3 } },
+      { kind: 'keep', replicas: 1 },
+    ],
+    ['loses its mark when it is needed again', { spec: draining }, { kind: 'keep' }],
+    [
+      'of a build that is not available is not run',
       { runnable: false, observed: undefined },
       { standing: { kind: 'build_missing' } },
     ],
     [
-      'whose bundle is lost gets it again before anything runs',
+      'whose bundle is lost has it restored before a process starts',
       { bundle: 'lost', observed: undefined },
       { kind: 'restore_bundle' },
     ],
-    ['that drains gets its bundle, too', { bundle: 'lost', need: nobody, users: ['a'] }, { kind: 'restore_bundle' }],
+    ['that drains has its bundle restored', { bundle: 'lost', need: nobody, users: ['a'] }, { kind: 'restore_bundle' }],
     [
-      'of a build that is gone needs none',
+      'of a build that is not available needs no bundle',
       { bundle: 'lost', runnable: false },
       { standing: { kind: 'build_missing' } },
     ],
     ['that runs does not need its bundle', { bundle: 'unrecoverable' }, { standing: { kind: 'ready' } }],
     [
-      'that does not run says that its bundle cannot be built again',
+      'that does not run reports a bundle that cannot be rebuilt',
       { bundle: 'unrecoverable', observed: { ...running, ready: 0 } },
       { standing: { kind: 'bundle_missing' } },
     ],
-    ['that nobody needs is marked', { need: nobody }, { kind: 'mark' }],
+    ['that is not needed is marked', { need: nobody }, { kind: 'mark' }],
     [
-      'that nobody needs and somebody uses waits',
+      'that is not needed but still used waits',
       { need: nobody, users: ['a'] },
       { standing: { kind: 'in_use', by: ['a'] } },
     ],
     [
-      'waits for a replica that is behind',
+      'waits for a replica whose report is behind',
       { need: nobody, behind: ['b'], users: ['b'] },
       { standing: { kind: 'in_use', by: ['b'] } },
     ],
-    ['goes on running while it is used', { need: nobody, users: ['a'], observed: undefined }, { kind: 'run' }],
-    ['does not wait longer than a stream may last', { need: nobody, users: ['a'], drained: true }, { kind: 'mark' }],
-    ['that is marked and not needed goes', { need: nobody, spec: draining, users: ['a'] }, { kind: 'remove' }],
-    ['that is being deleted is left alone', { deleting: true, need: nobody, spec: draining }, { kind: 'settle' }],
-  ])('%s', (_name, change, step) => expect(decideGeneration(snapshot(change))).toMatchObject(step));
+    ['keeps running while it is used', { need: nobody, users: ['a'], observed: undefined }, { kind: 'run' }],
+    [
+      'is marked after the longest stream, even if it is still used',
+      { need: nobody, users: ['a'], drained: true },
+      { kind: 'mark' },
+    ],
+    ['that is marked and not needed is removed', { need: nobody, spec: draining, users: ['a'] }, { kind: 'remove' }],
+    ['that is being deleted is not changed', { deleting: true, need: nobody, spec: draining }, { kind: 'settle' }],
+  ])('a workload %s', (_name, change, step) => expect(decideGeneration(snapshot(change))).toMatchObject(step));
 });
 
-describe('its status', () => {
+describe('the status of a workload', () => {
   const at = new Date(0);
-  test('keeps known addresses until others are observed', () => {
+  test('the status of a workload keeps known addresses until others are observed', () => {
     const known = snapshot({
       knownAddresses: ['http://127.0.0.1:7'],
       observed: { addresses: [], ready: 0, problem: undefined },
@@ -106,7 +114,7 @@ describe('its status', () => {
     ).not.toHaveProperty('addresses');
   });
 
-  test('leaves the passed tests to who writes them', () => {
+  test('the status of a workload keeps the passed tests, which have another writer', () => {
     expect(makeGenerationStatus(snapshot(), { kind: 'ready' }, ['t'], at).testsPassed).toEqual(['t']);
     expect(makeGenerationStatus(snapshot(), { kind: 'ready' }, undefined, at)).not.toHaveProperty('testsPassed');
   });
@@ -118,7 +126,7 @@ describe('its status', () => {
     [{ kind: 'build_missing' }, 'Starting', 'False'],
     [{ kind: 'bundle_missing' }, 'Starting', 'False'],
     [{ kind: 'in_use', by: ['a'] }, 'Draining', 'True'],
-  ] as const)('of %o is %s and %s', (standing, state, status) => {
+  ] as const)('the status of a workload with %o is %s and its condition %s', (standing, state, status) => {
     const made = makeGenerationStatus(snapshot(), standing, undefined, at);
     expect(made.state).toBe(state);
     expect(made.conditions?.[0]?.status).toBe(status);

@@ -61,7 +61,7 @@ test('a workload is needed by its routes and by bindings whose status names it, 
   expect(needs.of('g-1')).toEqual({ askers: ['three', 'one', 'two'], replicas: 5 });
 });
 
-test('a binding that is being deleted needs only what its route names', () => {
+test('a binding that is being deleted needs only the workloads that its route names', () => {
   const { needs, bind, route } = open();
   bind('one', { pinned: { generationId: 'x', workload: 'g-1' } }, 1, true);
   expect(needs.isNeeded('g-1')).toBe(false);
@@ -91,7 +91,7 @@ test('a workload is needed by passes that have asked for it and by served polici
   for (const workload of ['g-3', 'g-2']) expect(needs.of(workload).askers).toEqual(['served policy direct']);
 });
 
-test('the same holds for objects that were read live', () => {
+test('a workload is needed in the same way by objects that were read live', () => {
   const { needs } = open();
   const binding = { ...bindingObject('one'), status: { workload: { name: 'g-1', phase: 'Ready' } } };
   const objects = { routes: [], bindings: [binding as unknown as Stored<ModelBinding>], pins: new Map() };

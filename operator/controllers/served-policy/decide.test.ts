@@ -38,16 +38,16 @@ const known = { desired: factsOf(2), pinned: {} };
 const waiting = { desired: factsOf(2, { workload: workloadOf('g-2', { ready: false }) }), pinned: {} };
 const served = { kind: 'settle', standing: { kind: 'served' } };
 
-describe('a policy that is served directly', () => {
+describe('the next step of a policy that is served directly', () => {
   test.each<readonly [string, Partial<ServedSnapshot>, object]>([
-    ['is looked into first', {}, { kind: 'try', step: { kind: 'read_revision', target: 'desired' } }],
+    ['has its revision read first', {}, { kind: 'try', step: { kind: 'read_revision', target: 'desired' } }],
     [
       'gets its address when its processes are ready',
       { facts: known },
       { kind: 'move', pin: { workload: 'g-2', previous: [] } },
     ],
     [
-      'has none before',
+      'has no address before its processes are ready',
       { facts: waiting },
       {
         kind: 'settle',
@@ -56,65 +56,65 @@ describe('a policy that is served directly', () => {
       },
     ],
     [
-      'keeps the address of before meanwhile',
+      'keeps its previous address while a new workload starts',
       { pin: old, facts: waiting },
       { kind: 'settle', pin: old, standing: { kind: 'waiting' } },
     ],
     [
-      'moves, and remembers where it led',
+      'moves its address and remembers the previous workload',
       { pin: old, facts: known },
       { kind: 'move', pin: { workload: 'g-2', previous: ['g-1'] } },
     ],
     [
-      'remembers all that have not drained',
+      'remembers every previous workload that has not drained',
       { pin: { ...old, previous: ['g-0', 'g-x'] }, drained: ['g-x'], facts: known },
       { kind: 'move', pin: { previous: ['g-1', 'g-0'] } },
     ],
     ['is served', { pin, pinned: workloadOf('g-2') }, { ...served, pin }],
     [
-      'is served while its policy cannot be found',
+      'stays served while its policy cannot be found',
       { pin, pinned: workloadOf('g-2'), policy: { kind: 'absent', name: 'guard' } },
       served,
     ],
     [
-      'lets go of what drained',
+      'forgets a workload that has drained',
       { pin: { ...pin, previous: ['g-1', 'g-0'] }, pinned: workloadOf('g-2'), drained: ['g-0'] },
       { ...served, pin: { previous: ['g-1'] } },
     ],
     [
-      'is run again when its workload is gone',
+      'is started again when its workload is gone',
       { pin, pinned: workloadOf('g-2', { runnable: false }) },
       { kind: 'try', step: { kind: 'read_revision', target: 'pinned' } },
     ],
     [
-      'is run anew for a new token',
+      'is applied again for a new token',
       { entry: { ...entry, apply: 'x' }, pin, facts: known },
       { kind: 'move', pin: { token: 'x' } },
     ],
     [
-      'of another policy of the name is another one',
+      'is applied again when another policy has taken its name',
       { pin: { ...pin, policyId: 'other' }, facts: known },
       { kind: 'move' },
     ],
-    ['that is listed no more loses its address', { entry: undefined, pin }, { kind: 'withdraw' }],
+    ['that is no longer listed loses its address', { entry: undefined, pin }, { kind: 'withdraw' }],
     [
       'whose policy is archived is not applied',
       { policy: { ...policy, archived: true } },
       { standing: { kind: 'failed' } },
     ],
     [
-      'that is served stays so when its policy is archived',
+      'stays served when its policy is archived',
       { pin, pinned: workloadOf('g-2'), policy: { ...policy, archived: true } },
       served,
     ],
     [
-      'that failed is not tried again',
+      'that failed is not retried',
       { failure: 'the test failed', pin: old },
       { kind: 'settle', pin: old, standing: { kind: 'failed', message: 'the test failed' } },
     ],
-  ])('%s', (_what, change, step) => expect(decideServed(snapshot(change))).toMatchObject(step));
+  ])('a served policy %s', (_what, change, step) => expect(decideServed(snapshot(change))).toMatchObject(step));
 
-  test('does not lead to what failed its tests', () => {
+  test('the address of a served policy does not lead to a workload that failed its tests', () => {
     const tests = { kind: 'failed', message: 'the test greets failed' } as const;
     const failing = { name: 'greets', stage: 'request' as const, messages: [], expect: 'Pass' as const };
     const revision = revisionOf(2, { tests: [failing] });
@@ -126,7 +126,7 @@ describe('a policy that is served directly', () => {
     });
   });
 
-  test('remembers at most eight workloads of before', () => {
+  test('a served policy remembers at most eight previous workloads', () => {
     const previous = Array.from({ length: 8 }, (_one, index) => `g-p${index}`);
     const step = decideServed(snapshot({ pin: { ...old, previous }, facts: known }));
     expect(step.kind === 'move' ? step.pin.previous : []).toEqual(['g-1', ...previous.slice(0, 7)]);

@@ -18,7 +18,7 @@ test('a revision holds the policy as it stood', () => {
   return expect(stringify(object)).toMatchFileSnapshot('../testdata/revision.yaml');
 });
 
-test('the definition is canonical: the order of its members does not count', () => {
+test('the definition of a revision is canonical: the order of its members does not matter', () => {
   const { spec } = policyObject('guard');
   const { request, response, providers } = spec.definition;
   const one = makeRevisionContent(policy, spec);
@@ -27,7 +27,7 @@ test('the definition is canonical: the order of its members does not count', () 
   expect(other.definition).toBe(one.definition);
 });
 
-test('rules of both sections are counted, kinds once and in order', () => {
+test('a revision counts the rules of both sections and lists each kind once, in order', () => {
   const regex = {
     id: 'r',
     kind: 'regex',
@@ -40,6 +40,6 @@ test('rules of both sections are counted, kinds once and in order', () => {
   expect(makeRevisionContent(policy, spec)).toMatchObject({ ruleCount: 3, ruleKinds: ['regex', 'stop_list'] });
 });
 
-test('the hash of the longest name fits into a label', () => {
+test('the hash of the longest policy name fits into a label', () => {
   expect(policyNameHash('a'.repeat(253))).toMatch(/^[0-9a-f]{40}$/);
 });

@@ -65,7 +65,7 @@ test('a bundle is an immutable ConfigMap that carries its whole digest', async (
   await expect(stringify(makeBundleMap(digest, bytes))).toMatchFileSnapshot('../../testdata/bundle-config-map.yaml');
 });
 
-test('of another digest under the name nothing is overwritten', async () => {
+test('a ConfigMap of the same name with another digest is not overwritten', async () => {
   const place = await open();
   const other = { ...makeBundleMap(digest, Buffer.from('{}')) };
   const client = createClient({ url: place.server.url, tokenFile: { first: () => 't' }, namespace: 'team' });
@@ -86,7 +86,7 @@ test('of another digest under the name nothing is overwritten', async () => {
   expect(await place.store.has(digest)).toBe(false);
 });
 
-test('what is stored is not written again, also by the next operator', async () => {
+test('a stored bundle is not written again, also not by the next operator', async () => {
   const place = await open();
   (await place.store.put(digest, bytes))[Symbol.dispose]();
   const before = place.writes();
@@ -96,7 +96,7 @@ test('what is stored is not written again, also by the next operator', async () 
   expect(place.writes()).toBe(before);
 });
 
-test.each(['cut', 'unanswered'] as const)('a write that is %s is followed by the whole bundle', async (fate) => {
+test.each(['cut', 'unanswered'] as const)('after a write that was %s the whole bundle is stored', async (fate) => {
   const place = await open();
   const fates = [fate];
   place.server.fate = ({ method }) => (method === 'POST' ? fates.pop() : undefined) ?? 'served';

@@ -34,7 +34,7 @@ async function openFolder(): Promise<BundlePlace & { readonly folder: string }> 
 
 describeBundleStore('files', openFolder);
 
-test('a file that was damaged is written anew', async () => {
+test('a damaged bundle file is written again', async () => {
   await using place = await openFolder();
   const bytes = Buffer.from('{"text":"one"}');
   const digest = sha256Hex(bytes);
@@ -43,7 +43,7 @@ test('a file that was damaged is written anew', async () => {
   expect(await place.read(digest)).toBe(bytes.toString());
 });
 
-test('other files of the folder are left alone', async () => {
+test('other files in the folder of bundles are not removed', async () => {
   await using place = await openFolder();
   await writeFile(join(place.folder, 'notes.json'), '{}');
   await place.store.sweep(async () => new Set());

@@ -21,43 +21,43 @@ function worldOf(...lines: readonly string[]): AliasWorld {
 const names = (name: string, ...lines: readonly string[]) =>
   circleToBreak(name, worldOf(...lines)).map((one) => one.name);
 
-test('of two that ask for each other’s alias the smaller id stands aside, and only that one', () => {
+test('of two bindings that ask for each other’s alias, only the one with the smaller id releases its alias', () => {
   expect(names('a', 'a: x>y', 'b: y>x')).toEqual(['a', 'b']);
   expect(names('b', 'a: x>y', 'b: y>x')).toEqual([]);
 });
 
-test('of three in a circle one stands aside', () => {
+test('one of three bindings in an alias cycle releases its alias', () => {
   const three = ['b: x>y', 'a: y>z', 'c: z>x'];
   expect(names('a', ...three)).toEqual(['a', 'c', 'b']);
   expect(names('b', ...three)).toEqual([]);
   expect(names('c', ...three)).toEqual([]);
 });
 
-test('nobody stands aside where the last of the row can move', () => {
+test('no alias is released where the last binding of a chain can move', () => {
   expect(names('a', 'a: x>y', 'b: y>z')).toEqual([]);
   expect(names('b', 'a: x>y', 'b: y>z')).toEqual([]);
 });
 
-test('nobody stands aside for one that stays', () => {
+test('no alias is released for a binding that keeps its own', () => {
   expect(names('a', 'a: x>y', 'b: y>y')).toEqual([]);
 });
 
-test('one that waits for a circle is no part of it', () => {
+test('a binding that waits for a member of a cycle is not part of the cycle', () => {
   const world = ['a: w>y', 'b: x>y', 'c: y>x'];
   expect(names('a', ...world)).toEqual([]);
 });
 
-test('nobody stands aside where another one would get what the circle gives up', () => {
+test('no alias is released where a binding outside of the cycle would become its owner', () => {
   const circle = ['b: x>y', 'd: y>x'];
   expect(names('b', ...circle)).toEqual(['b', 'd']);
   // It holds nothing and asks for x with a smaller id than d.
   expect(names('b', ...circle, 'c: >x')).toEqual([]);
   expect(names('b', ...circle, 'e: >x')).toEqual(['b', 'd']);
-  // For what the one aside asks itself it comes before those without an alias.
+  // A binding that released its alias comes before bindings without an alias.
   expect(names('b', ...circle, 'a: >y')).toEqual(['b', 'd']);
 });
 
-test('in every permutation of aliases exactly one of each circle stands aside', () => {
+test('in every permutation of aliases exactly one binding of each cycle releases its alias', () => {
   const aliases = ['p', 'q', 'r', 's', 't'];
   fc.assert(
     fc.property(fc.shuffledSubarray(aliases, { minLength: 5 }), (wanted) => {

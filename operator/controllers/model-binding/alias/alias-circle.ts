@@ -4,7 +4,7 @@ export type Mover = { readonly name: string; readonly id: string; readonly wants
 export type AliasWorld = {
   /** The binding whose route holds the alias. */
   holderOf(alias: string): string | undefined;
-  /** Absent where the binding is not accepted, leaves, has no route or has what it asks for. */
+  /** Absent where the binding is not accepted, is being deleted, has no route or holds the alias that it asks for. */
   moverOf(name: string): Mover | undefined;
   /** The owner of the alias after its holder left it and the binding of the second name released its own. */
   heirOf(alias: string, aside: string): string | undefined;

@@ -12,27 +12,27 @@ function hold(bindingName: string, change: Partial<AliasHolder> = {}): AliasHold
 const conflict = (owner: string) => ({ kind: 'alias_conflict', owner });
 const owner = { kind: 'owner' };
 
-test('alone it owns its alias', () => {
+test('a binding without a competitor owns its alias', () => {
   expect(decideOwner(claim('b'), [], [])).toEqual(owner);
   expect(decideOwner(claim('b'), [claim('a', { alias: 'other' }), claim('c', { gateway: 'other' })], [])).toEqual(
     owner,
   );
 });
 
-test('who holds the route owns the alias, also when it asks for another one by now', () => {
+test('the binding whose route holds the alias owns it, even if its spec now names another alias', () => {
   expect(decideOwner(claim('a'), [claim('b')], [hold('b')])).toEqual(conflict('b'));
   expect(decideOwner(claim('b'), [claim('a')], [hold('b')])).toEqual(owner);
   expect(decideOwner(claim('a'), [], [hold('b')])).toEqual(conflict('b'));
 });
 
-test('without a route the smallest id owns it, and one without an id comes last', () => {
+test('without a route the smallest id owns the alias, and a binding without an id comes last', () => {
   expect(decideOwner(claim('a', { id: '2' }), [claim('b', { id: '1' })], [])).toEqual(conflict('b'));
   expect(decideOwner(claim('b', { id: '1' }), [claim('a', { id: '2' })], [])).toEqual(owner);
   expect(decideOwner(claim('a', { id: undefined }), [claim('b')], [])).toEqual(conflict('b'));
   expect(decideOwner(claim('a', { id: undefined }), [claim('b', { id: undefined })], [])).toEqual(owner);
 });
 
-test('without a route one that stands aside for others comes first', () => {
+test('without a route a binding that released its alias comes first', () => {
   const aside = claim('b', { id: '2', aside: true });
   expect(decideOwner(claim('a', { id: '1' }), [aside], [])).toEqual(conflict('b'));
   expect(decideOwner(aside, [claim('a', { id: '1' })], [])).toEqual(owner);
@@ -40,18 +40,18 @@ test('without a route one that stands aside for others comes first', () => {
   expect(decideOwner(aside, [claim('a')], [hold('a')])).toEqual(conflict('a'));
 });
 
-test('one that is being deleted does not stand in the way, unless it holds the route', () => {
+test('a binding that is being deleted owns an alias only while its route holds it', () => {
   expect(decideOwner(claim('b', { id: '2' }), [claim('a', { id: '1', deleting: true })], [])).toEqual(owner);
   expect(decideOwner(claim('b'), [claim('a', { deleting: true })], [hold('a')])).toEqual(conflict('a'));
 });
 
-test('of two routes of one alias the one with the smaller id counts', () => {
+test('of two routes with one alias the smaller id decides the owner', () => {
   const routes = [hold('b'), hold('a')];
   expect(decideOwner(claim('b'), [claim('a')], routes)).toEqual(conflict('a'));
   expect(decideOwner(claim('a'), [claim('b')], routes)).toEqual(owner);
 });
 
-test('one id belongs to who holds its route, else to the first name', () => {
+test('an id belongs to the binding whose route carries it, else to the first name', () => {
   const same = { id: 'one' };
   const other = claim('b', { ...same, alias: 'else' });
   expect(decideOwner(other, [claim('a', same)], [])).toEqual({ kind: 'id_conflict', owner: 'a' });

@@ -59,7 +59,7 @@ export function moveOf(
   return circle.length === 0 ? undefined : { kind: 'step_aside', circle };
 }
 
-/** Nobody else holds the alias or asks for it. */
+/** No other binding holds the alias or asks for it. */
 function isFree(stores: OwnershipStores, name: string, alias: string): boolean {
   const holders = stores.routes.by('alias', alias).filter(({ metadata }) => metadata.name !== name);
   const claimants = stores.bindings
@@ -70,7 +70,7 @@ function isFree(stores: OwnershipStores, name: string, alias: string): boolean {
 
 const leftAliasSchema = z.tuple([z.string().min(1).max(63), z.string().min(1).max(128)]);
 
-/** Gateway and alias; what cannot be read is nothing to go back to. */
+/** Gateway and alias; undefined if the annotation cannot be read. */
 function readLeftAlias({ metadata }: Stored<GatewayRoute>): readonly [string, string] | undefined {
   try {
     return leftAliasSchema.safeParse(JSON.parse(metadata.annotations?.[leftAliasAnnotation] ?? '')).data;
