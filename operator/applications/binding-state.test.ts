@@ -37,7 +37,7 @@ const rows: readonly (readonly [string, Case, ConditionState])[] = [
   ['applied', { standing: { kind: 'applied' } }, 'applied'],
   ['applied without a guardrail', { standing: { kind: 'applied' }, spec: unguarded }, 'unbound'],
   [
-    'applied, its provider switched off',
+    'applied, with a disabled provider',
     { standing: { kind: 'applied' }, snapshot: { route: routeOf({}, { state: 'Disabled' }) } },
     'disabled',
   ],

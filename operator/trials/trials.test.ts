@@ -132,7 +132,7 @@ describe('a run of policy tests', () => {
     },
   );
 
-  test('a run of policy tests retries three times while a process starts', async () => {
+  test('a policy test runs up to three times while a process starts', async () => {
     const slow = outcomes.Failed;
     const late = run([slow, slow, outcomes.Pass], sectionOf('x'), [testOf('Pass')]);
     expect(await late.result).toMatchObject({ kind: 'passed' });

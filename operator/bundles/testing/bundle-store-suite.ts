@@ -44,7 +44,7 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       expect(await read(digest)).toBe(bytes('one').toString());
     });
 
-    test('a bundle of 716,800 bytes is stored like a small one', async () => {
+    test('a bundle of 716,800 bytes is stored whole', async () => {
       const { store, read } = await open();
       const large = Buffer.alloc(716_800, 'я');
       const digest = sha256Hex(large);
