@@ -92,8 +92,8 @@ describe('people who use kubectl', () => {
   test.each([
     ['guardrailpolicy', 'GuardrailPolicy is a named set of rules'],
     ['guardrailpolicy.spec.definition.request.baseline.stopList.match', 'match says whether a term may be a part'],
-    ['gp.spec.tests.expect', 'expect is the decision that the test wants.'],
-    ['modelbinding.spec.guardrail', 'guardrail says which policy revision guards the model'],
+    ['gp.spec.tests.expect', 'expect is the expected decision.'],
+    ['modelbinding.spec.guardrail', 'guardrail names the policy revision that guards the model'],
     ['mb.status.applications.outcome', 'outcome is Applied or Failed; what was missing may still appear'],
     ['gatewayreport.spec.appliedThrough', 'appliedThrough is the resource version'],
   ])('read kubectl explain %s', async (path, text) => {
