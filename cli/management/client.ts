@@ -16,7 +16,7 @@ import {
   revisionListSchema,
 } from '#contracts/management';
 import { ManagementAnswerError } from './management-error.ts';
-import { type ManagementResponse, type ManagementConnection, sendRequest } from './send-request.ts';
+import { type ManagementConnection, type ManagementResponse, sendRequest } from './send-request.ts';
 
 export type PolicyList = z.output<typeof policyListSchema>;
 export type RevisionList = z.output<typeof revisionListSchema>;
