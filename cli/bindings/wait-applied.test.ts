@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { applicationOutcome } from '#resources/binding-state';
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { outcomeOf } from './wait-applied.ts';
 
 type Said = readonly [status: Condition['status'], reason: string, observedGeneration?: number];
 type Records = NonNullable<NonNullable<ModelBinding['status']>['applications']>;
@@ -53,7 +53,7 @@ test.each(rows)(
   'the outcome of an application that is %s, with and without a token',
   (_what, said, record, expected) => {
     for (const apply of [undefined, 'token']) {
-      const outcome = outcomeOf(bindingOf(said, record, apply));
+      const outcome = applicationOutcome(bindingOf(said, record, apply));
       expect([outcome.kind, ...(outcome.kind === 'failed' ? [outcome.reason] : [])].join(' ')).toBe(expected);
     }
   },

@@ -1,10 +1,10 @@
+import { applicationOutcome, type ConditionState, conditionState } from '#resources/binding-state';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { outcomeOf } from '../bindings/wait-applied.ts';
 import { deletionOf } from '../resources/policy-references.ts';
 import type { OperatorView, ProcessView } from '../resources/resource-source.ts';
 import type { InstallationStatus } from './read-status.ts';
@@ -24,7 +24,8 @@ export type ReplicaRow = {
   readonly problem?: string;
 };
 
-export type BindingState = 'applied' | 'unguarded' | 'disabled' | 'pending' | 'failed' | 'deleting';
+/** The states of the management API; `unguarded` is its `unbound`, and `deleting` is pending there. */
+export type BindingState = Exclude<ConditionState, 'unbound'> | 'unguarded' | 'deleting';
 
 export type BindingRow = {
   readonly name: string;
@@ -158,7 +159,7 @@ function bindingRow(
     gateway: spec.gateway,
     ...wanted,
     ...(route === undefined ? {} : servedBy(route, builds)),
-    ...stateOf(binding, route),
+    ...stateOf(binding),
   };
 }
 
@@ -175,18 +176,16 @@ function servedBy({ spec }: Stored<GatewayRoute>, builds: ReadonlyMap<string, st
 }
 
 /** The state of a binding, and why it is not the desired one. */
-export function stateOf(
-  binding: Stored<ModelBinding>,
-  route: Stored<GatewayRoute> | undefined,
-): { readonly state: BindingState; readonly why?: string } {
-  const { metadata, spec, status } = binding;
-  const outcome = outcomeOf(binding);
-  const rejected = status?.conditions?.find(({ type, status: value }) => type === 'RouteRejected' && value === 'True');
+export function stateOf(binding: Stored<ModelBinding>): { readonly state: BindingState; readonly why?: string } {
+  const { metadata, status } = binding;
   if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', why: readyMessage(binding) };
-  if (outcome.kind !== 'applied') return { state: outcome.kind, why: outcome.message };
-  const why = rejected === undefined ? {} : { why: rejected.message };
-  if (route?.spec.state === 'Disabled') return { state: 'disabled', ...why };
-  return { state: spec.guardrail.mode === 'None' ? 'unguarded' : 'applied', ...why };
+  const state = conditionState(binding);
+  const shown = state === 'unbound' ? 'unguarded' : state;
+  const outcome = applicationOutcome(binding);
+  if (outcome.kind !== 'applied') return { state: shown, why: outcome.message };
+  const rejected = status?.conditions?.find(({ type, status: value }) => type === 'RouteRejected' && value === 'True');
+  if (rejected !== undefined) return { state: shown, why: rejected.message };
+  return { state: shown, ...(state === 'pending' ? { why: readyMessage(binding) } : {}) };
 }
 
 function readyMessage({ status }: Stored<ModelBinding>): string {

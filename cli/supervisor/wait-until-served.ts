@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { openTokenFile } from '#kit/http/token-file';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
+import { applicationOutcome } from '#resources/binding-state';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import { outcomeOf } from '../bindings/wait-applied.ts';
 import type { DataDirectory } from '../platform/data-directory.ts';
 
 /** The binding of examples/guarded-chat. */
@@ -71,7 +71,7 @@ async function look(client: KubeClient): Promise<string> {
   try {
     const binding = await client.get<ModelBinding>(kinds.modelBinding, exampleBinding);
     if (binding === undefined) return 'absent';
-    const outcome = outcomeOf(binding);
+    const outcome = applicationOutcome(binding);
     return outcome.kind === 'applied' ? 'applied' : outcome.message;
   } catch (error) {
     if (isKubeError(error)) return `the operator does not answer (${error.code})`;

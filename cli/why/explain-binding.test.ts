@@ -16,7 +16,9 @@ const condition = (type: string, status: Condition['status'], reason = 'R', mess
   message,
   observedGeneration: 2,
 });
-const allWell = ['Accepted', 'ResolvedRefs', 'WorkloadReady', 'Applied'].map((type) => condition(type, 'True'));
+const allWell = ['Ready', 'Accepted', 'ResolvedRefs', 'WorkloadReady', 'Applied'].map((type) =>
+  condition(type, 'True'),
+);
 const guardrail = { mode: 'Policy', policyId: 'id-of-guard', policyRevision: '1' };
 const report = (name: string, spec: Loose = {}): Loose => ({
   metadata: { name },
@@ -74,7 +76,10 @@ function factsOf(change: {
 }
 const explain = (change: Parameters<typeof factsOf>[0]) => explainBinding(factsOf(change), 'portcullis');
 const instead = (...changed: readonly Loose[]) =>
-  allWell.map((one) => changed.find(({ type }) => type === one['type']) ?? one);
+  [condition('Ready', 'False'), ...changed].reduce<readonly Loose[]>(
+    (all, one) => [...all.filter(({ type }) => type !== one['type']), one],
+    allWell,
+  );
 
 describe('why', () => {
   test('an applied binding has no cause, with and without a leader', () => {

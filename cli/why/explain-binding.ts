@@ -31,9 +31,9 @@ export type Explanation = {
 
 /** Explains whether a binding is applied and, if not, why. Pure. */
 export function explainBinding(facts: BindingFacts, program: string): Explanation {
-  const { binding, route } = facts;
+  const { binding } = facts;
   const { name } = binding.metadata;
-  const { state } = stateOf(binding, route);
+  const { state } = stateOf(binding);
   const chain = chainOf(facts);
   const cause = causeOf(facts, chain);
   const { guardrail } = binding.spec;

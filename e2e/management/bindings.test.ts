@@ -57,6 +57,9 @@ onResourceServers('the binding of a model', (openWorld) => {
       const modelId = await world.createModel('sequence');
       const before = await state(modelId, 'unbound');
       bindingReadSchema.strict().parse(before);
+      const states = ['pending', 'applied', 'failed', 'disabled', 'unbound'];
+      expect(bindingReadSchema.shape.state.options.toSorted()).toEqual(states.toSorted());
+      for (const state of states) expect(bindingReadSchema.safeParse({ ...before, state }).success).toBe(true);
       const { headers } = await world.readBinding(modelId);
       const body = { policyId, policyRevision: 1, contentProfile: currentProfile };
       const answer = await world.api.command('PUT', path(modelId), body, { etag: String(headers['etag']) });

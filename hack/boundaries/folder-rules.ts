@@ -6,7 +6,6 @@ import { type Finding, type Rule, type Tree, targetOf } from './tree.ts';
 const knownPairs = new Set<string>([
   'dataplane/gateway <-> dataplane/gateway/http',
   'operator/folder-api <-> operator/folder-api/http',
-  'operator/revisions <-> operator/revisions/resources',
   'operator/workloads/adapters/deployments <-> operator/workloads/adapters/deployments/resources',
 ]);
 

@@ -15,24 +15,70 @@ export type BindingCondition = (typeof bindingConditions)[number];
 export const conditionStates = ['applied', 'unbound', 'disabled', 'pending', 'failed'] as const;
 export type ConditionState = (typeof conditionStates)[number];
 
-/**
- * How a binding stands as its conditions tell: the state of the management API (docs/design/applications-and-routes.md) as of the last status
- * write. Total: what is not told of the present generation is pending, and applied is only what is Ready.
- */
-export function conditionState({ metadata, spec, status }: Stored<ModelBinding>): ConditionState {
-  const says = (type: BindingCondition) => saidOf({ metadata, status }, type);
-  if (metadata.deletionTimestamp !== undefined) return 'pending';
-  if (spec.model.state === 'Disabled') return 'disabled';
-  const ready = says('Ready');
-  if (ready?.status === 'True') {
-    if (ready.reason === 'Disabled') return 'disabled';
-    return spec.guardrail.mode === 'None' ? 'unbound' : 'applied';
-  }
-  const isFailed =
-    says('Accepted')?.status === 'False' ||
-    says('Applied')?.status === 'False' ||
-    says('RouteRejected')?.status === 'True';
+/** The facts that decide the state of a binding, whether read from its status or observed live. */
+export type BindingFlags = {
+  /** The model or its provider is disabled. */
+  readonly isDisabled: boolean;
+  /** The desired application is in force on every ready replica. */
+  readonly isConfirmed: boolean;
+  /** The desired application has no guardrail. */
+  readonly isUnguarded: boolean;
+  /** The desired application failed and is not being retried. */
+  readonly isFailed: boolean;
+};
+
+/** The precedence of the states of a binding (management:binding:state-values): the only place that decides it. */
+export function stateOfFlags({ isDisabled, isConfirmed, isUnguarded, isFailed }: BindingFlags): ConditionState {
+  if (isDisabled) return 'disabled';
+  if (isConfirmed) return isUnguarded ? 'unbound' : 'applied';
   return isFailed ? 'failed' : 'pending';
+}
+
+/**
+ * The state of a binding as of the last status write: the state of the management API
+ * (docs/design/applications-and-routes.md), with conditions in place of live observations. Conditions of an earlier
+ * generation count as missing, and only a binding that is Ready is applied.
+ */
+export function conditionState(binding: Stored<ModelBinding>): ConditionState {
+  const { metadata, spec } = binding;
+  if (metadata.deletionTimestamp !== undefined) return 'pending';
+  const ready = saidOf(binding, 'Ready');
+  const isReady = ready?.status === 'True';
+  return stateOfFlags({
+    isDisabled: spec.model.state === 'Disabled' || (isReady && ready.reason === 'Disabled'),
+    isConfirmed: isReady,
+    isUnguarded: spec.guardrail.mode === 'None',
+    isFailed: applicationOutcome(binding).kind === 'failed' || saidOf(binding, 'RouteRejected')?.status === 'True',
+  });
+}
+
+export type ApplicationOutcome =
+  | { readonly kind: 'applied' }
+  | { readonly kind: 'failed'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'pending'; readonly message: string };
+
+/**
+ * The outcome of the application that the spec asks for, as of the last status write. Unlike the state it does not
+ * change back when a replica rejects the route after the application was confirmed.
+ */
+export function applicationOutcome(binding: Stored<ModelBinding>): ApplicationOutcome {
+  const { spec, status } = binding;
+  const applied = saidOf(binding, 'Applied');
+  if (applied?.status === 'True') return { kind: 'applied' };
+  const accepted = saidOf(binding, 'Accepted');
+  if (accepted?.status === 'False') return { kind: 'failed', reason: accepted.reason, message: accepted.message };
+  // Also of an earlier generation: while the current one is pending, this is the latest message.
+  const latest = (type: BindingCondition) => status?.conditions?.find((condition) => condition.type === type);
+  const said = latest('Applied');
+  const message = (said?.status === 'Unknown' ? latest('Ready') : said)?.message;
+  const last = status?.applications?.find(({ operationId }) => operationId === (spec.apply ?? ''));
+  // A failure before the route was written may be a missing dependency; it is retried when the dependency appears.
+  const isLate = last?.outcome === 'Failed' && last.generationId !== undefined;
+  if (applied !== undefined && (applied.status === 'False' || isLate)) {
+    const { reason = applied.reason } = last?.outcome === 'Failed' ? last : {};
+    return { kind: 'failed', reason, message: message ?? '' };
+  }
+  return { kind: 'pending', message: message ?? 'the operator has not processed it yet' };
 }
 
 /** Whether the conditions say that the application of the present generation is neither in force nor failed. */

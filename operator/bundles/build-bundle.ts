@@ -1,11 +1,13 @@
 import { type AssembledBundle, assembleBundle } from '#contracts/assemble-bundle';
 import type { Bundle, BundleLimits } from '#contracts/bundle';
-import { definitionSchema } from '#contracts/policy';
+import { type Definition, definitionSchema } from '#contracts/policy';
 import type { ApprovedProvider } from '#contracts/providers';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
 
 export type BuiltBundle = {
   readonly kind: 'built';
+  /** As recorded in the revision; parsed here once for all steps of a pass. */
+  readonly definition: Definition;
   readonly bundle: Bundle;
   /** Canonical JSON (RFC 8785). */
   readonly bytes: Buffer;
@@ -39,7 +41,7 @@ export function buildBundle(input: BundleInput): BuiltBundle | RefusedBundle {
   });
   if (assembled.kind === 'refused') return assembled;
   const { bundle, bytes, digest } = assembled;
-  return { kind: 'built', bundle, bytes, digest };
+  return { kind: 'built', definition: definition.data, bundle, bytes, digest };
 }
 
 function parseJson(text: string): unknown {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decideRecording, holdMs, type RevisionContent, type RevisionHead } from './decide-recording.ts';
+import { decideRecording, holdMs, type RevisionHead } from './decide-recording.ts';
+import type { RevisionContent } from './resources/revision.ts';
 
 function content(
   change: Partial<RevisionContent> = {},

@@ -1,11 +1,9 @@
 import { digestOf } from '#contracts/canonical';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
+import type { RevisionContent } from './resources/revision.ts';
 
 /** A recorded revision without its definition, which may be large. */
 export type RevisionHead = Omit<PolicyRevisionSpec, 'definition'> & { readonly objectName: string };
-
-/** What a policy says at one generation, in the terms of a revision. */
-export type RevisionContent = Omit<PolicyRevisionSpec, 'policyId' | 'number' | 'definition'>;
 
 export type Recording =
   /** This revision stands for the generation. */

@@ -4,8 +4,8 @@ import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
-import { decideNextNumber, decideRecording, type RevisionContent, type RevisionHead } from './decide-recording.ts';
-import { makeRevision, makeRevisionContent, revisionName } from './resources/revision.ts';
+import { decideNextNumber, decideRecording, type RevisionHead } from './decide-recording.ts';
+import { makeRevision, makeRevisionContent, type RevisionContent, revisionName } from './resources/revision.ts';
 import { listRevisionHeads } from './revision-heads.ts';
 
 /** A generation that is recorded: its metadata and its accepted spec. */

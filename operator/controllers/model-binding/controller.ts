@@ -67,12 +67,10 @@ export function createBindingController(options: BindingControllerOptions) {
       route: world.stores.routes.get(name),
       facts: { desired: {}, pinned: {} },
       generations: {},
-      overdue: false,
-      departureOverdue: false,
     };
     for (let step = 0; step < maxSteps; step++) {
-      pass = { ...pass, ...timesOf(pass) };
-      const s = gather(world, pass);
+      const gathered = gather(world, pass);
+      const s = { ...gathered, ...timesOf(pass, gathered) };
       const todo = decide(s);
       const next = await advance(pass, s, todo, signal).catch((error: unknown) => report(pass, s, todo, error));
       if (next.kind === 'end') {
@@ -84,13 +82,13 @@ export function createBindingController(options: BindingControllerOptions) {
     throw new TypeError('a binding settles in a few steps');
   }
 
-  function timesOf(pass: Pass): Pick<Pass, 'overdue' | 'departureOverdue'> {
+  function timesOf(pass: Pass, s: ReturnType<typeof gather>): Pick<Snapshot, 'overdue' | 'departureOverdue'> {
     const { uid, deletionTimestamp } = pass.binding.metadata;
     if (deletionTimestamp !== undefined) {
       const since = pass.route === undefined ? watches.elapsed(uid, 'leaving') : 0;
       return { overdue: false, departureOverdue: since >= options.maxStreamMs };
     }
-    const application = desiredOf(gather(world, pass));
+    const application = desiredOf(s);
     const key = `${application.token} ${contentDigest(application.content)}`;
     return { overdue: watches.elapsed(uid, key) >= options.progressDeadlineMs, departureOverdue: false };
   }

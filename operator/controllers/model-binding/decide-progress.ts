@@ -1,4 +1,4 @@
-import { isEnforced, providerOf, rulesInOrder, sectionSchema } from '#contracts/policy';
+import { type Definition, isEnforced, providerOf, rulesInOrder } from '#contracts/policy';
 import { isContentProfile } from '#contracts/profiles';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { FailureReason } from '#resources/model-binding';
@@ -152,17 +152,14 @@ function testsPass(s: ProgressSnapshot, target: Target, content: PolicyContent):
 }
 
 function providersAnswer(s: ProgressSnapshot, target: Target): Progress | undefined {
-  const { revision, providers } = s.facts[target];
-  if (target === 'pinned' || !isFound(revision) || !callsProviders(revision)) return undefined;
+  const { bundle, providers } = s.facts[target];
+  if (target === 'pinned' || bundle?.kind !== 'built' || !callsProviders(bundle.definition)) return undefined;
   if (providers === undefined) return { kind: 'step', step: { kind: 'ask_providers', target } };
   return providers.kind === 'passed' ? undefined : failed('generation', 'provider_unavailable', providers.message);
 }
 
-function callsProviders(revision: PolicyRevisionSpec): boolean {
-  const definition = JSON.parse(revision.definition) as Record<'request' | 'response', unknown>;
-  return [definition.request, definition.response]
-    .flatMap((section) => rulesInOrder(sectionSchema.parse(section)))
-    .some((rule) => isEnforced(rule) && providerOf(rule) !== undefined);
+function callsProviders({ request, response }: Definition): boolean {
+  return [request, response].flatMap(rulesInOrder).some((rule) => isEnforced(rule) && providerOf(rule) !== undefined);
 }
 
 function guarded(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress {
@@ -172,6 +169,7 @@ function guarded(s: ProgressSnapshot, target: Target, content: PolicyContent): P
   }
   const guardrail = makeGuard({
     revision,
+    definition: bundle.definition,
     contentProfile: content.contentProfile,
     digest: bundle.digest,
     addresses: workload.addresses,

@@ -45,12 +45,10 @@ export type Pass = {
   readonly facts: Readonly<Record<Target, TargetFacts>>;
   /** The workload objects of this pass, as they were read live. */
   readonly generations: Readonly<Partial<Record<Target, Stored<RuntimeWorkload>>>>;
-  readonly overdue: boolean;
-  readonly departureOverdue: boolean;
 };
 
 /** Reads everything that decides; decides nothing. */
-export function gather(world: BindingWorld, pass: Pass): Snapshot {
+export function gather(world: BindingWorld, pass: Pass): Omit<Snapshot, 'overdue' | 'departureOverdue'> {
   const { stores } = world;
   const { binding, route } = pass;
   const { metadata, spec, status } = binding;
@@ -79,8 +77,6 @@ export function gather(world: BindingWorld, pass: Pass): Snapshot {
     route: route === undefined ? undefined : routeView(world, route),
     replicas: route === undefined ? waitingReplicas(stores, spec.gateway) : replicasOf(stores, route),
     leftBehind: metadata.deletionTimestamp === undefined ? [] : leftBehind(world, binding),
-    overdue: pass.overdue,
-    departureOverdue: pass.departureOverdue,
     facts: pass.facts,
   };
 }

@@ -138,8 +138,8 @@ async function runTests(
   const generation = generationOf(trial, target);
   const digest = testsDigest(revision.tests);
   if (generation.status?.testsPassed?.includes(digest)) return learn(trial, target, { tests: { kind: 'passed' } });
-  const deadlines = deadlinesOf(revision.definition);
   const built = builtOf(trial, target);
+  const deadlines = deadlinesOf(built.definition);
   const run = await runPolicyTests(ports, {
     tests: revision.tests,
     bundle: built.bundle,

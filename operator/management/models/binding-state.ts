@@ -1,4 +1,5 @@
 import type { BindingRead, BindingState } from '#contracts/management';
+import { stateOfFlags } from '#resources/binding-state';
 import { type Application, answers, contentDigest, mayBeSame, sameContent } from '../../applications/application.ts';
 import { isFinal } from '../../applications/outcome-history.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
@@ -10,15 +11,34 @@ export type StateAndReason = { readonly state: BindingState; readonly reason: st
  * confirmed exactly the desired application (management:binding-state:to-applied).
  */
 export function bindingState(m: ModelSnapshot): StateAndReason {
-  if (m.isModelOff) return { state: 'disabled', reason: 'model_disabled' };
-  if (m.isProviderOff) return { state: 'disabled', reason: 'provider_disabled' };
   const isPinned = pins(m.route, m.desired);
-  if (isPinned && isConfirmed(m)) {
-    return { state: m.desired.content.mode === 'None' ? 'unbound' : 'applied', reason: null };
-  }
   const failure = failureOf(m, isPinned);
-  if (failure !== undefined) return { state: 'failed', reason: failure };
-  return { state: 'pending', reason: isPinned ? waitingReason(m) : 'in_progress' };
+  const state = stateOfFlags({
+    isDisabled: m.isModelOff || m.isProviderOff,
+    isConfirmed: isPinned && isConfirmed(m),
+    isUnguarded: m.desired.content.mode === 'None',
+    isFailed: failure !== undefined,
+  });
+  return { state, reason: reasonOf(m, state, isPinned, failure) };
+}
+
+function reasonOf(
+  m: ModelSnapshot,
+  state: BindingState,
+  isPinned: boolean,
+  failure: string | undefined,
+): string | null {
+  switch (state) {
+    case 'disabled':
+      return m.isModelOff ? 'model_disabled' : 'provider_disabled';
+    case 'applied':
+    case 'unbound':
+      return null;
+    case 'failed':
+      return failure ?? null;
+    case 'pending':
+      return isPinned ? waitingReason(m) : 'in_progress';
+  }
 }
 
 /** The representation of the binding of a model (management:binding-get:selected-policy). */

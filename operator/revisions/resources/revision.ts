@@ -2,13 +2,15 @@ import { canonicalBytes, sha256Hex } from '#contracts/canonical';
 import { type Definition, rulesInOrder } from '#contracts/policy';
 import type { GuardrailPolicySpec } from '#resources/guardrail-policy';
 import { apiVersion, kinds } from '#resources/kinds';
-import type { PolicyRevision } from '#resources/policy-revision';
+import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
 import { policyIdLabel, policyNameHash, policyNameLabel } from '#resources/revision-labels';
-import type { RevisionContent } from '../decide-recording.ts';
 
 export function revisionName(policyId: string, revision: number | string): string {
   return `${policyId}-${revision}`;
 }
+
+/** What a policy says at one generation, in the terms of a revision. */
+export type RevisionContent = Omit<PolicyRevisionSpec, 'policyId' | 'number' | 'definition'>;
 
 /** What a revision of this generation of a policy says. */
 export function makeRevisionContent(

@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import { defaultBundleLimits } from '#contracts/bundle';
 import { gatewayRouteSchema } from '#resources/gateway-route';
 import { writePrevious } from '../../../applications/previous-application.ts';
+import { definitionOf } from '../../../testing/objects.ts';
 import { bindingId, generationId, guardOf, revisionOf, specOf } from '../testing/snapshots.ts';
 import { makeGuard, makeRoute, makeRouteFrame, minStreamingBodyBytes } from './route.ts';
 
@@ -57,6 +58,7 @@ test('streaming needs bodies of 8,192 bytes and a policy that can be judged in w
   const guard = (maxBodyBytes: number, streaming: Parameters<typeof makeGuard>[0]['streaming']) =>
     makeGuard({
       revision: revisionOf(1),
+      definition: definitionOf('portal-1'),
       contentProfile,
       digest: 'a'.repeat(64),
       addresses: ['http://127.0.0.1:1'],

@@ -1,5 +1,5 @@
 import type { BundleLimits } from '#contracts/bundle';
-import { sectionSchema } from '#contracts/policy';
+import type { Definition } from '#contracts/policy';
 import { contextHeaders } from '#contracts/profiles';
 import {
   type GatewayRoute,
@@ -52,6 +52,7 @@ export function makeGuard(input: {
   readonly contentProfile: string;
   readonly digest: string;
   readonly addresses: readonly string[];
+  readonly definition: Definition;
   readonly limits: BundleLimits;
   readonly streaming: { readonly allowed: true } | { readonly allowed: false; readonly rule: string };
 }): GuardedRoute {
@@ -71,7 +72,7 @@ export function makeGuard(input: {
     },
     maxBodyBytes: limits.maxBodyBytes,
     maxMessages: limits.maxMessages,
-    deadlineMs: deadlinesOf(revision.definition),
+    deadlineMs: deadlinesOf(input.definition),
     streaming: streamingOf(input.streaming, limits.maxBodyBytes),
   };
 }
@@ -85,13 +86,9 @@ function streamingOf(
   return { allowed: false, rule: `the limit maxBodyBytes (${maxBodyBytes}, below ${minStreamingBodyBytes})` };
 }
 
-/** The stage budgets of a recorded definition, milliseconds. */
-export function deadlinesOf(definition: string): GuardedRoute['deadlineMs'] {
-  const { request, response } = JSON.parse(definition) as Record<'request' | 'response', unknown>;
-  return {
-    request: sectionSchema.parse(request).deadlineMs,
-    response: sectionSchema.parse(response).deadlineMs,
-  };
+/** The stage budgets of a definition, milliseconds. */
+export function deadlinesOf({ request, response }: Definition): GuardedRoute['deadlineMs'] {
+  return { request: request.deadlineMs, response: response.deadlineMs };
 }
 
 /** A new route of a binding; its name is the binding's, and deleting the binding takes it along as a second net. */

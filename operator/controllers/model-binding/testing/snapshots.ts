@@ -44,6 +44,7 @@ export function workloadOf(name: string, change: Partial<WorkloadView> = {}): Wo
 export function guardOf(number: number): GuardedRoute {
   return makeGuard({
     revision: revisionOf(number),
+    definition: definitionOf(`portal-${number}`),
     contentProfile: currentProfile,
     digest: 'a'.repeat(64),
     addresses: ['http://127.0.0.1:9001'],
