@@ -3,7 +3,7 @@ import { sameJson } from '#kube/apply/same-json';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { ApplicationRecord, FailureReason, ModelBindingSpec } from '#resources/model-binding';
 
-/** What an application puts in force; the policy id is unknown while the policy cannot be found. */
+/** The content of an application; the policy id is unknown while the policy cannot be found. */
 export type Content =
   | { readonly mode: 'None'; readonly contentProfile: string }
   | {
@@ -16,7 +16,7 @@ export type Content =
 /** One act of applying: the same content under another token is another application (docs/design/applications-and-routes.md). */
 export type Application = { readonly token: string; readonly content: Content };
 
-/** What the binding asks for. */
+/** The desired application. */
 export function desiredApplication(spec: ModelBindingSpec, policyId: string | undefined): Application {
   const { contentProfile, guardrail } = spec;
   const token = spec.apply ?? '';
@@ -27,7 +27,7 @@ export function desiredApplication(spec: ModelBindingSpec, policyId: string | un
   };
 }
 
-/** What the route pins. */
+/** The pinned application. */
 export function pinnedApplication(route: GatewayRouteSpec): Application {
   const { token, contentProfile, guardrail } = route;
   if (guardrail.mode === 'None') return { token, content: { mode: 'None', contentProfile } };
@@ -48,7 +48,7 @@ export function sameApplication(a: Application, b: Application): boolean {
 }
 
 /**
- * Whether two applications are one as far as can be told: an unknown policy id equals every id, so that a pinned
+ * Whether two applications may be the same: an unknown policy id equals every id, so that a pinned
  * application is not taken for a new one while its policy cannot be found.
  */
 export function mayBeSame(desired: Application, pinned: Application): boolean {
@@ -76,7 +76,7 @@ export function outcomeOf(
   };
 }
 
-/** Whether a record answers this application: by its token and its content. */
+/** Whether a record is an outcome of this application: same token and content. */
 export function answers(record: ApplicationRecord, application: Application): boolean {
   const { token, content } = application;
   if (record.operationId !== token || record.contentProfile !== content.contentProfile) return false;

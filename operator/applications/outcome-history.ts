@@ -7,8 +7,8 @@ export type OutcomeHistory = readonly ApplicationRecord[];
 export const historySize = 5;
 
 /**
- * Whether the application of this generation was confirmed by every ready replica. It latches: what a replica says
- * afterwards does not reopen it.
+ * Whether the application of this generation was confirmed by every ready replica. It latches: a later report of a replica
+ * does not reopen it.
  */
 export function isApplied(history: OutcomeHistory, generationId: string): boolean {
   return history.some((record) => record.generationId === generationId && record.outcome === 'Applied');
@@ -20,8 +20,8 @@ export function hasOutcome(history: OutcomeHistory, generationId: string): boole
 }
 
 /**
- * Whether the application of a failed record is not tried again, but by another token or content. What it waited for in
- * vain before a route was written may still appear: it goes on then (decision 0014).
+ * Whether the application of a failed record is retried only with another token or content. An application that failed
+ * before its route was written because a dependency is missing is retried when that appears (decision 0014).
  */
 export function isFinal({ reason, generationId }: Pick<ApplicationRecord, 'reason' | 'generationId'>): boolean {
   switch (reason) {
@@ -36,8 +36,8 @@ export function isFinal({ reason, generationId }: Pick<ApplicationRecord, 'reaso
 }
 
 /**
- * Adds an outcome. The oldest leaves, but for the one that says that the pinned generation was applied: without it
- * an application of long ago would seem to be on trial again.
+ * Adds an outcome. The oldest is dropped, except the one that says that the pinned generation was applied: without it
+ * an old application would count as unconfirmed again.
  */
 export function addOutcome(
   history: OutcomeHistory,

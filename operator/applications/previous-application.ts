@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { type GuardedRoute, gatewayRouteSpecSchema } from '#resources/gateway-route';
 import type { Resource } from '#resources/metadata';
 
-/** Annotation of a route that holds the application to go back to, as JSON. */
+/** Annotation of a route that holds the previous application, as JSON. */
 export const previousAnnotation = 'portcullis.dev/previous-application';
 
-/** The application to go back to while the pinned one is not confirmed yet. It travels with the route, in one write. */
+/** The previous application while the pinned one is not confirmed. It is written together with the route. */
 export type PreviousApplication =
   | { readonly mode: 'None' }
   | {
@@ -29,7 +29,7 @@ const previousSchema = z.discriminatedUnion('mode', [
   }),
 ]);
 
-/** The application to go back to, as the route carries it; what cannot be read is nothing to go back to. */
+/** The previous application of a route; undefined if the annotation cannot be read. */
 export function readPrevious(route: Pick<Resource, 'metadata'>): PreviousApplication | undefined {
   const text = route.metadata.annotations?.[previousAnnotation];
   if (text === undefined) return undefined;

@@ -6,7 +6,7 @@ import type { Stored } from '#resources/metadata';
 
 type ReportStores = { readonly reports: StoreView<GatewayReport> };
 
-/** One replica of the route's gateway, as its report stands to the route. */
+/** One replica of the route's gateway, and its report about the route. */
 export type ReplicaView = {
   readonly name: string;
   readonly ready: boolean;
@@ -17,7 +17,7 @@ export type ReplicaView = {
   readonly rejected: string | undefined;
 };
 
-/** The replicas of the route's gateway, as their reports stand to this version of the route. */
+/** The replicas of the route's gateway, and their reports about this version of the route. */
 export function replicasOf(stores: ReportStores, route: Stored<GatewayRoute>): readonly ReplicaView[] {
   const { name, uid, resourceVersion } = route.metadata;
   return sortedReports(stores.reports.by('gateway', route.spec.gateway)).map(({ metadata, spec }) => {
@@ -29,7 +29,7 @@ export function replicasOf(stores: ReportStores, route: Stored<GatewayRoute>): r
       ready: spec.ready,
       readsFormat: spec.formats.includes(routeFormatVersion),
       reached: isVersion(spec.appliedThrough) && compareVersions(spec.appliedThrough, resourceVersion) >= 0,
-      // What is said of an earlier version is open for this one.
+      // A report about an earlier version says nothing about this one.
       pending: spec.pending.some(about) || rejected.some((entry) => entry.version !== resourceVersion),
       rejected: rejected.find((entry) => entry.version === resourceVersion)?.reason,
     };

@@ -5,7 +5,7 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { BundleStore } from '../../bundles/ports.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 
-/** The one key of this controller: all bundles are looked at together. */
+/** The only key of this controller: all bundles are swept together. */
 export const allBundles = 'bundles';
 
 export type BundleSweepOptions = {
@@ -13,7 +13,7 @@ export type BundleSweepOptions = {
   readonly bundles: Pick<BundleStore, 'sweep'>;
 };
 
-/** Removes the bundles that no workload names any more, from live reads; a pass that fails is made again. */
+/** Removes the bundles that no workload names any more, from live reads; a failed pass is retried. */
 export function createBundleSweep({ client, bundles }: BundleSweepOptions) {
   async function neededDigests(): Promise<ReadonlySet<string>> {
     const { items } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);

@@ -7,7 +7,7 @@ import type { GatewayReplicas } from '../../gateways/ports.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
 
-/** A process must be gone for this long: one that restarts is not there for a moment. */
+/** Grace period after a replica ended, because a restarting one is absent for a moment. */
 const goneMs = 2_000;
 
 export type ReportControllerOptions = {
@@ -19,7 +19,7 @@ export type ReportControllerOptions = {
   readonly goneMs?: number;
 };
 
-/** Deletes the reports of replicas that have ended: they never confirm a route. */
+/** Deletes the reports of replicas that have ended: they can never confirm a route. */
 export function createReportController(options: ReportControllerOptions) {
   const { client, stores, gateways, clock, logger } = options;
   const patience = options.goneMs ?? goneMs;
@@ -34,7 +34,7 @@ export function createReportController(options: ReportControllerOptions) {
     const gone = watches.elapsed(name, report.spec.bootId);
     if (gone < patience) return { kind: 'waiting', afterMs: patience - gone };
     const { uid, resourceVersion } = report.metadata;
-    // A replica of this name that has started meanwhile has written its report anew, which makes this fail.
+    // A replica of this name that started meanwhile has rewritten its report, so the precondition fails.
     await client.delete(kinds.gatewayReport, name, { uid, resourceVersion });
     logger.info('report_deleted', { replica: name, gateway: report.spec.gateway });
     watches.forget(name);

@@ -3,10 +3,10 @@ import type { PolicyStanding } from './decide.ts';
 
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
 
-/** How many names a message lists. */
+/** Limit of names in one message. */
 const maxNames = 10;
 
-/** What the conditions of a policy say at the end of a pass, in the order in which a person reads them. */
+/** The conditions of a policy at the end of a pass, summary first. */
 export function policyConditions(standing: PolicyStanding, observedGeneration: number): readonly ConditionChange[] {
   const accepted = acceptedOf(standing);
   const conflict = conflictOf(standing);

@@ -26,10 +26,10 @@ import { policyConditions } from './conditions.ts';
 import { decidePolicy, type PolicyStanding } from './decide.ts';
 import type { PolicySnapshot, RecordedView } from './snapshot.ts';
 
-/** While an earlier write of the management API is to be recorded by others. */
+/** Interval of passes while the management API has not recorded an earlier write of its own. */
 const heldLookMs = 5_000;
 const maxSteps = 8;
-/** Conditions whose change makes an event. */
+/** Conditions whose changes emit an event. */
 const watched: readonly Watched[] = [
   { type: 'Accepted', status: 'False', as: { type: 'Warning', action: 'Accept' } },
   { type: 'IdConflict', status: 'True', as: { type: 'Warning', action: 'Accept' } },
@@ -48,9 +48,9 @@ export type PolicyControllerOptions = {
 /** Gives policies their id and finalizer, records their revisions and holds their deletion. */
 export function createPolicyController(options: PolicyControllerOptions) {
   const { client, stores, clock, logger, events } = options;
-  /** By UID: the generation that is known to be recorded, so that it is not looked for again. */
+  /** By UID: the generation that is known to be recorded, so that it is not searched again. */
   const recorded = new Map<string, { readonly generation: number; readonly view: RecordedView }>();
-  /** By UID: the generation whose record is held, and since when. */
+  /** By UID: the generation whose recording is delayed, and since when. */
   const held = new Map<string, { readonly generation: number; readonly since: number }>();
 
   async function reconcile(name: string): Promise<PassOutcome> {
@@ -84,7 +84,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
     throw new TypeError('a policy settles in a few steps');
   }
 
-  /** From the cache where the definition is known to be recorded, and else the whole of it. */
+  /** From the cache if the definition is known to be recorded, otherwise a live read of the whole object. */
   async function lookUp(name: string): Promise<Stored<CachedPolicy> | undefined> {
     const cached = stores.policies.get(name);
     if (cached === undefined || knownRecord(cached) !== undefined) return cached;
@@ -115,7 +115,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
       id,
       hasFinalizer: metadata.finalizers?.includes(operatorFinalizer) ?? false,
       deleting: metadata.deletionTimestamp !== undefined,
-      // What is recorded was accepted.
+      // A recorded generation was accepted before.
       problems: knownRecord(policy) === undefined ? acceptanceProblems(policy.spec) : [],
       namesakes: (id === undefined ? [] : stores.policies.by('id', id))
         .filter((other) => other.metadata.uid !== metadata.uid)
@@ -162,7 +162,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
     return view;
   }
 
-  /** From live reads: what refers to the policy by name, and what still serves one of its revisions. */
+  /** From live reads: objects that refer to the policy by name or still serve one of its revisions. */
   async function findReferences(policy: Stored<CachedPolicy>): Promise<readonly string[]> {
     const { name, labels } = policy.metadata;
     const id = labels?.[idLabel];
@@ -214,7 +214,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
   return { reconcile };
 }
 
-/** The policies that a route serves, or serves again if the application that is on trial is refused. */
+/** The policies that a route serves, or serves again after an automatic rollback. */
 function servedPolicies(route: Stored<GatewayRoute>, binding: ModelBinding | undefined): readonly string[] {
   const { guardrail, generationId } = route.spec;
   const isOnTrial = !isApplied(binding?.status?.applications ?? [], generationId);

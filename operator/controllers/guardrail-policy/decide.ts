@@ -16,12 +16,12 @@ export type PolicyStep =
   | { readonly kind: 'settle'; readonly standing: PolicyStanding }
   | { readonly kind: 'nothing' };
 
-/** Most problems that one message lists. */
+/** Limit of problems in one message. */
 const maxProblems = 10;
 
 type Phase = (s: PolicySnapshot) => PolicyStep | undefined;
 
-/** In this order; the first that has something to do decides. */
+/** In this order; the first that returns a step decides. */
 const phases: readonly Phase[] = [ignoreReleased, adopt, refuseId, refuseNamesake, leaveUnrecorded, record, leave];
 
 /** The next step of a policy (docs/design/revisions.md). */
@@ -64,7 +64,7 @@ function ownerOf(claimants: readonly IdClaimant[], newest: PolicySnapshot['newes
   return (byUid ?? byName)?.name ?? first;
 }
 
-/** What was never accepted has nothing to record when it goes. */
+/** A policy that was never accepted has nothing to record before its deletion. */
 function leaveUnrecorded(s: PolicySnapshot): PolicyStep | undefined {
   const isSomebodyElses = s.namesakes.length > 0 && ownerOf([s, ...s.namesakes], s.newest) !== s.name;
   const hasNoId = s.id === undefined || !idPattern.test(s.id);

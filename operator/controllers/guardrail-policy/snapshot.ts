@@ -10,14 +10,14 @@ export type PolicySnapshot = {
   readonly id: string | undefined;
   readonly hasFinalizer: boolean;
   readonly deleting: boolean;
-  /** What is wrong with the structure of the spec; empty for an accepted one. */
+  /** Structural problems of the spec; empty for an accepted one. */
   readonly problems: readonly string[];
   readonly namesakes: readonly IdClaimant[];
-  /** The newest revision of the id; looked at only where there are namesakes. */
+  /** The newest revision of the id; read only if there are namesakes. */
   readonly newest: Pick<RevisionHead, 'policy'> | undefined;
   /** The revision that stands for this generation; absent until it was recorded in this pass. */
   readonly recorded: RecordedView | 'held' | undefined;
-  /** Bindings and routes that refer to the policy; looked at only while it is being deleted. */
+  /** Bindings and routes that refer to the policy; read only while it is being deleted. */
   readonly references: readonly string[] | undefined;
 };
 

@@ -5,7 +5,7 @@
 export type AnsweredProviders = {
   note(binding: string, application: string): void;
   has(binding: string, application: string): boolean;
-  /** The application of the binding is over. */
+  /** The application of the binding has ended. */
   forget(binding: string): void;
 };
 

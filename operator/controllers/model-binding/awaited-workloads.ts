@@ -4,7 +4,7 @@
  */
 export type AwaitedWorkloads = {
   expect(binding: string, workload: string): void;
-  /** The binding waits for nothing any more. */
+  /** The binding no longer waits for a workload. */
   forget(binding: string): void;
   bindingsOf(workload: string): readonly string[];
 };

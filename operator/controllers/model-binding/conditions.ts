@@ -11,7 +11,7 @@ import type { Settlement, Standing } from './steps.ts';
 export type Aspect = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
 export type Aspects = Readonly<Record<BindingCondition, Aspect>>;
 
-/** What the conditions of a binding say at the end of a pass. */
+/** The conditions of a binding at the end of a pass. */
 export function aspectsOf(s: Snapshot, settlement: Settlement): Aspects {
   if (isRemembered(settlement.standing)) return rememberedAspects(s, settlement);
   const aspects = {
@@ -30,7 +30,7 @@ type NotAccepted = Extract<Standing, { kind: 'not_accepted' }>;
 const unguardedMessage = 'UNGUARDED: no guardrail checks the requests and answers of this model.';
 const nothingStarted = 'No workload has been started yet.';
 
-/** A condition must be at most this long. */
+/** Longest message that the API server accepts in a condition. */
 const maxMessage = 32_768;
 
 function aspect(status: Condition['status'], reason: string, message: string): Aspect {
@@ -217,7 +217,7 @@ function isRemembered(standing: Standing): boolean {
   return standing.kind === 'failed' && standing.message === undefined;
 }
 
-/** Only the outcome of the application is known: what the conditions said about it stays. */
+/** Only the outcome of the application is known: the conditions keep their messages about it. */
 function rememberedAspects(s: Snapshot, settlement: Settlement): Aspects {
   const { standing } = settlement;
   const reason = standing.kind === 'failed' ? standing.reason : 'superseded';

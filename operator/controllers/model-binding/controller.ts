@@ -44,13 +44,13 @@ type Progress =
   | { readonly kind: 'pass'; readonly pass: Pass }
   | { readonly kind: 'end'; readonly outcome: PassOutcome };
 
-/** Takes a binding from what it asks for to a route that every ready replica confirmed (docs/design/applications-and-routes.md). */
+/** Reconciles a binding until every ready replica confirmed its route (docs/design/applications-and-routes.md). */
 export function createBindingController(options: BindingControllerOptions) {
   const { ports, world, clock } = options;
   const { client, logger } = ports;
   const aliases = createAliasTurns();
   const watches = createStopwatches(clock);
-  /** Since when which generation is with the replicas. */
+  /** How long each generation has waited for confirmation by the replicas. */
   const trials = createStopwatches(clock);
   const awaited = createAwaitedWorkloads(options.onReleased);
   const answered = createAnsweredProviders();
@@ -150,7 +150,7 @@ export function createBindingController(options: BindingControllerOptions) {
     });
   }
 
-  /** What the route pinned is noted before it goes, for who still uses it is waited for. */
+  /** Records the pinned application before the route is deleted, because replicas that still use it are awaited. */
   async function deleteRoute(pass: Pass, s: Snapshot, why: 'leaving' | 'foreign' | 'tampered'): Promise<Pass> {
     const { route } = pass;
     if (route === undefined) return pass;
@@ -207,7 +207,7 @@ export function createBindingController(options: BindingControllerOptions) {
     return { kind: 'waiting', afterMs: Math.max(1, limit - watches.current(uid)) };
   }
 
-  /** Milliseconds; 0 where something is to be said now. */
+  /** Milliseconds; 0 if the status is due now. */
   function restOfGracePeriod(s: Snapshot, { standing, outcome }: Settlement): number {
     if (standing.kind !== 'confirming' || outcome !== undefined || s.route === undefined || s.overdue) return 0;
     const said = s.conditions.find((condition) => condition.type === 'Applied');
@@ -216,7 +216,7 @@ export function createBindingController(options: BindingControllerOptions) {
     return Math.max(0, Math.min(rest, options.progressDeadlineMs - watches.current(s.binding.uid)));
   }
 
-  /** A technical fault shows in the conditions, where they can be written; the queue tries again. */
+  /** A technical fault is reported in the conditions if they can be written; the queue retries. */
   async function report(pass: Pass, s: Snapshot, step: Step, error: unknown): Promise<never> {
     const outcome = outcomeOfError(error);
     if (outcome.kind === 'raced' || outcome.reason === 'ServerUnavailable' || s.binding.deleting) throw error;
@@ -260,7 +260,7 @@ function isOver(standing: Standing): boolean {
   }
 }
 
-/** It failed because a dependency is missing; retried when it appears. */
+/** The application failed because a dependency is missing; it is retried when that appears. */
 function mayGoOn(standing: Standing): boolean {
   return standing.kind === 'failed' && !isFinal(standing);
 }

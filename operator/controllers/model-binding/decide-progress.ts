@@ -8,7 +8,7 @@ import { makeGuard } from './resources/route.ts';
 import type { Snapshot, Target } from './snapshot.ts';
 import type { Step } from './steps.ts';
 
-/** How far one application got before its route is written (docs/design/applications-and-routes.md). */
+/** Progress of one application before its route is written (docs/design/applications-and-routes.md). */
 export type Progress =
   | { readonly kind: 'step'; readonly step: Step }
   | { readonly kind: 'waiting'; readonly phase: 'references'; readonly reason: string; readonly message: string }
@@ -25,7 +25,7 @@ export type Progress =
       readonly workload: string | undefined;
     };
 
-/** What tells how far an application got. */
+/** The facts from which the progress of an application is derived. */
 export type ProgressSnapshot = Pick<Snapshot, 'policy' | 'upstream' | 'route' | 'facts' | 'limits'>;
 
 type PolicyContent = Extract<Application['content'], { mode: 'Policy' }>;

@@ -8,7 +8,7 @@ import { pinnedGuard } from './pinned-route.ts';
 import { makeRouteFrame, type RouteDraft, type Upstream } from './resources/route.ts';
 import type { RouteView, Snapshot } from './snapshot.ts';
 
-/** Every ready replica is at or past the route and holds nothing against it; zero replicas never confirm. */
+/** Every ready replica has reached the route without rejecting it; zero replicas never confirm. */
 export function isConfirmed(s: Snapshot): boolean {
   if (s.replicas.some((replica) => replica.rejected !== undefined)) return false;
   const ready = s.replicas.filter((replica) => replica.ready);
@@ -30,21 +30,21 @@ export function newDraft(
   };
 }
 
-/** The standing route with what may change without an application. */
+/** The current route with the fields that may change without an application. */
 export function keptDraft(s: Snapshot, route: RouteView): RouteDraft {
   const { generationId, ...current } = route.spec;
   return { ...current, ...frameOf(s), guardrail: withAddresses(current.guardrail, route.workload) };
 }
 
 /**
- * The route that puts the previous application back and remembers the refused one; undefined where there is none to go
- * back to, or none that guarded (docs/design/applications-and-routes.md).
+ * The route that restores the previous application and records the rejected one; undefined if there is no previous
+ * application, or an unguarded one (docs/design/applications-and-routes.md).
  */
 export function rolledBackDraft(s: Snapshot, route: RouteView, message: string): RouteDraft | undefined {
   const { previous, previousWorkload } = route;
   if (previous?.mode !== 'Policy' || previousWorkload?.runnable !== true) return undefined;
   const refused = pinnedApplication(route.spec);
-  // Somebody asked for what was put back already: there is nothing behind it to go back to.
+  // The restored application is desired now: there is no earlier one to restore.
   if (isPinned(previous, refused)) return undefined;
   return {
     ...frameOf(s),
@@ -62,12 +62,12 @@ export function rolledBackDraft(s: Snapshot, route: RouteView, message: string):
   };
 }
 
-/** A missing route is restored only by the owner of the alias, with a provider that is approved. */
+/** A missing route is restored only by the owner of the alias, with an approved provider. */
 export function canRestore(s: Snapshot): boolean {
   return s.route !== undefined || (s.owner.kind === 'owner' && s.upstream.kind === 'approved');
 }
 
-/** The route as the status records it; undefined where the record is not whole or its workload has no address now. */
+/** The route as the status records it; undefined if the record is incomplete or its workload has no address now. */
 export function restorableDraft(s: Snapshot): RouteDraft | undefined {
   const { pinned } = s;
   if (pinned?.workload?.runnable !== true || !canRestore(s)) return undefined;
@@ -77,7 +77,7 @@ export function restorableDraft(s: Snapshot): RouteDraft | undefined {
   return { ...frameOf(s), token, contentProfile, guardrail, workload: pinned.workload.name };
 }
 
-/** What a new application goes back to: the last one that every replica confirmed, not one that is itself on trial. */
+/** The previous application of a new one: the last one that every replica confirmed, not one in progress. */
 export function previousOf(s: Snapshot): PreviousApplication | undefined {
   const { route } = s;
   if (route === undefined) return undefined;
@@ -105,7 +105,7 @@ function frameOf(s: Snapshot) {
   return { ...makeRouteFrame({ name, uid, id }, spec, upstreamOf(s)), ...placeOf(s, id) };
 }
 
-/** Who does not own the alias that it asks for keeps the one of its route, unless others wait for that one. */
+/** A binding that does not own its desired alias keeps the one of its route, unless other bindings wait for that one. */
 function placeOf({ binding: { spec }, owner, move, route }: Snapshot, id: string): { gateway: string; alias: string } {
   if (owner.kind === 'owner' || route === undefined) return { gateway: spec.gateway, alias: spec.model.alias };
   const { gateway, alias } = route.spec;
@@ -121,7 +121,7 @@ function placeOf({ binding: { spec }, owner, move, route }: Snapshot, id: string
 
 /**
  * The upstream to write. A name that is not approved changes nothing while the one in use is approved; when that one
- * is not approved any more, the route is switched off.
+ * is not approved any more, the route is disabled.
  */
 function upstreamOf(s: Snapshot): Upstream {
   if (s.upstream.kind === 'approved') return s.upstream;

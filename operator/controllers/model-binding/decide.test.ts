@@ -55,7 +55,7 @@ const previous: PreviousApplication = {
   workload: 'g-1',
   guardrail: guardOf(1),
 };
-/** Revision 2 is pinned and on trial, revision 1 stands behind it. */
+/** Revision 2 is pinned and not confirmed yet; revision 1 is the previous application. */
 const onTrial = routeOf(
   { previous, previousWorkload: workloadOf('g-1'), workload: workloadOf('g-2') },
   { token: 'second', guardrail: guardOf(2), workload: 'g-2', generationId: trialId },

@@ -29,7 +29,7 @@ import type { Settlement, Standing, Step } from './steps.ts';
 type Phase = (s: Snapshot) => Step | undefined;
 type Failure = Extract<Standing, { readonly kind: 'failed' }>;
 
-/** In this order; the first that has something to do decides. */
+/** In this order; the first that returns a step decides. */
 const phases: readonly Phase[] = [
   leave,
   refuseId,
@@ -74,14 +74,14 @@ function adopt(s: Snapshot): Step | undefined {
   return s.binding.id === undefined || !s.binding.hasFinalizer ? { kind: 'adopt' } : undefined;
 }
 
-/** A route of this name that belongs to another binding: one that is gone, for a name has one object. */
+/** A route of this name that belongs to another binding, which was deleted, because a name has one object. */
 function dropForeignRoute(s: Snapshot): Step | undefined {
   if (s.route === undefined || s.route.spec.binding.id === s.binding.id) return undefined;
   return { kind: 'delete_route', why: 'foreign' };
 }
 
 /**
- * A route that the binding does not account for, or that is missing, is restored from the status, under the same
+ * A route that does not match the records of the binding, or is missing, is restored from the status, under the same
  * generation and whatever the state of the policy. Where the workload cannot serve yet, a changed route is deleted
  * first: its alias answers 404 until the pinned application runs again.
  */
@@ -98,7 +98,7 @@ function restoreRoute(s: Snapshot): Step | undefined {
   return undefined;
 }
 
-/** The pinned workload is gone or of another build: its application is run again. */
+/** The pinned workload is gone or of another build: its application is started again. */
 function runPinnedAgain(s: Snapshot): Step | undefined {
   const pinned = applicationToRerun(s);
   if (pinned === undefined) return undefined;
@@ -125,7 +125,7 @@ function refusalOf(route: RouteView) {
   return route.spec.refused === undefined ? {} : { refused: route.spec.refused };
 }
 
-/** Edits that are no application, moved processes and providers that were switched off. */
+/** Edits that need no application, changed addresses and disabled providers. */
 function keepRoute(s: Snapshot): Step | undefined {
   if (s.route === undefined) return undefined;
   const draft = keptDraft(s, s.route);
@@ -182,9 +182,9 @@ function followPinned(s: Snapshot): Step | undefined {
 }
 
 /**
- * Why an application that was confirmed once is not in force everywhere now: nobody serves it, or a ready replica
- * cannot reach its workload (docs/design/applications-and-routes.md). Who rejects it answers 503 and has a condition of its own; who is
- * only behind is waited for after an edit, when it may have to do with another gateway.
+ * Why an application that was confirmed once is not in force everywhere now: no replica serves it, or a ready replica
+ * cannot reach its workload (docs/design/applications-and-routes.md). A replica that rejects it answers 503 and is reported by a separate
+ * condition; a replica that is only behind is awaited after an edit, because the edit may have changed the gateway.
  */
 function doubtOf(s: Snapshot): string | undefined {
   const said = s.conditions.find((condition) => condition.type === 'Applied');
@@ -228,7 +228,7 @@ function rememberFailure(s: Snapshot): Step | undefined {
   return settle({ kind: 'failed', phase: 'generation', reason, message: undefined }, { degraded });
 }
 
-/** That a replica refused what is asked for; not where something was decided since, which then is the last word. */
+/** The recorded rejection of the desired application, unless a later outcome was recorded. */
 function refusalOfDesired(s: Snapshot, desired: Application): GatewayRouteSpec['refused'] {
   const refused = s.route?.spec.refused;
   if (refused?.token !== desired.token || refused.contentDigest !== contentDigest(desired.content)) return undefined;
@@ -257,7 +257,7 @@ function wantOf(progress: Progress): Failure | undefined {
   }
 }
 
-/** A new application; whatever fails before its route is written leaves the pinned one serving. */
+/** A new application; a failure before its route is written leaves the pinned one serving. */
 function apply(s: Snapshot): Step {
   const desired = desiredOf(s);
   const progress = progressOfDesired(s, desired);
@@ -284,7 +284,7 @@ function apply(s: Snapshot): Step {
 
 type Waiting = Extract<Progress, { kind: 'waiting' }>;
 
-/** A route is written in a format only when every replica that reports reads it (docs/design/applications-and-routes.md). */
+/** A route is written in a format only if every reporting replica supports it (docs/design/applications-and-routes.md). */
 function progressOfDesired(s: Snapshot, desired: Application): Progress {
   const progress = progressOf(s, 'desired', desired);
   const unread = s.replicas.filter((replica) => !replica.readsFormat).map((replica) => replica.name);
@@ -307,7 +307,7 @@ function giveUp(s: Snapshot, desired: Application, progress: Waiting): Step {
   return settle(standing, { outcome: failedOutcome(desired, undefined, standing.reason), degraded: degradedBy(s) });
 }
 
-/** The end of an application that did not get to its route in time; it is said once. */
+/** The outcome of an application whose route was not written before the deadline; recorded once. */
 export function gaveUp(s: Snapshot, message: string): Settlement {
   const standing = gaveUpOn({ kind: 'waiting', phase: 'generation', message });
   const outcome = wasGivenUp(s) ? {} : { outcome: failedOutcome(desiredOf(s), undefined, standing.reason) };
@@ -329,7 +329,7 @@ function gaveUpMessage(message: string): string {
   return `timed out: ${message}`;
 }
 
-/** What keeps the pinned application from running again; absent where nothing does. */
+/** Why the pinned application cannot be started again; absent if it can. */
 function degradedBy(s: Snapshot): string | undefined {
   const progress = rerunOf(s);
   switch (progress?.kind) {

@@ -25,16 +25,16 @@ import type {
   WorkloadView,
 } from './snapshot.ts';
 
-/** What decides besides the objects; fixed for the life of the process. */
+/** Inputs of decisions besides the objects; fixed for the life of the process. */
 export type BindingWorld = {
   readonly stores: Stores;
   readonly approved: readonly ApprovedProvider[];
   readonly limits: BundleLimits;
   readonly build: string;
-  /** Digest of what pods are made of, where there are pods. */
+  /** Digest of the pod template; absent without pods. */
   readonly template: string | undefined;
   readonly canRun: Workloads['canRun'];
-  /** When routes changed and went, as versions. */
+  /** Resource versions at which routes changed and were deleted. */
   readonly history: Pick<Caches, 'routesChangedAt' | 'removalOf'>;
 };
 
@@ -47,7 +47,7 @@ export type Pass = {
   readonly generations: Readonly<Partial<Record<Target, Stored<RuntimeWorkload>>>>;
 };
 
-/** Reads everything that decides; decides nothing. */
+/** Reads all inputs of the decision and decides nothing. */
 export function gather(world: BindingWorld, pass: Pass): Omit<Snapshot, 'overdue' | 'departureOverdue'> {
   const { stores } = world;
   const { binding, route } = pass;
@@ -123,7 +123,7 @@ function pinnedView(world: BindingWorld, record: ModelBindingStatus['pinned']): 
   return { record, workload: workloadView(world.canRun, name, world.stores.generations.get(name)) };
 }
 
-/** A workload as it is needed by an application: ready when as many processes are as were asked for. */
+/** A workload as an application needs it: ready when the desired number of processes is ready. */
 export function workloadView(
   canRun: Workloads['canRun'],
   name: string,
@@ -149,7 +149,7 @@ function problemOf({ metadata, status }: Stored<RuntimeWorkload>): string | unde
 }
 
 /**
- * Replicas, ready or not, that use what the deleted route pinned, or that may not know yet that it is gone: a request
+ * Replicas, ready or not, that use the workload of the deleted route, or that may not have seen its removal: a request
  * may begin there as long as they do not (docs/design/applications-and-routes.md).
  */
 function leftBehind({ stores, history }: BindingWorld, { metadata, spec, status }: Stored<ModelBinding>) {

@@ -5,7 +5,7 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 
-/** How many passed lists a workload remembers. */
+/** Limit of passed lists that a workload records. */
 const remembered = 64;
 
 export function testsDigest(tests: readonly PolicyTest[]): string {
@@ -13,8 +13,8 @@ export function testsDigest(tests: readonly PolicyTest[]): string {
 }
 
 /**
- * Remembers at the workload that it passed a list of tests. The rest of the status has another writer and is left
- * alone; of two recorders at once one is refused and looks again.
+ * Records in the status of the workload that it passed a list of tests. The other fields have another writer and are
+ * not changed; of two concurrent recorders one gets a conflict and reads again.
  */
 export async function recordPassedTests(
   client: Pick<KubeClient, 'patchStatus'>,

@@ -13,7 +13,7 @@ import { desiredOf, type RouteView, type Snapshot } from './snapshot.ts';
 
 type PinnedRecord = NonNullable<ModelBindingStatus['pinned']>;
 
-/** What the status keeps of a route, so that a route that somebody changed or deleted can be restored. */
+/** The part of a route that the status records, so that a changed or deleted route can be restored. */
 export function pinnedRecord({
   generationId,
   token,
@@ -40,14 +40,14 @@ export function pinnedRecord({
   };
 }
 
-/** The application that the status says is pinned; undefined where it was unguarded or is not recorded whole. */
+/** The application that the status says is pinned; undefined if it was unguarded or the record is incomplete. */
 export function guardedPin(record: PinnedRecord | undefined): Application | undefined {
   const { policyId, policyRevision, contentProfile, token } = record ?? {};
   if (policyId === undefined || policyRevision === undefined || contentProfile === undefined) return undefined;
   return { token: token ?? '', content: { mode: 'Policy', policyId, policyRevision, contentProfile } };
 }
 
-/** The guard that the status says is pinned; undefined where the record does not hold all of it. */
+/** The guard that the status says is pinned; undefined if the record is incomplete. */
 export function pinnedGuard(record: PinnedRecord, addresses: readonly string[]): GuardedRoute | undefined {
   const { policyId, policyRevision, contentProfile, digest, checks } = record;
   if (policyId === undefined || policyRevision === undefined || contentProfile === undefined) return undefined;
@@ -73,8 +73,8 @@ export function pinnedGuard(record: PinnedRecord, addresses: readonly string[]):
 }
 
 /**
- * Whether the binding accounts for what its route pins. A route of the recorded generation must equal the record. A
- * route of another generation was written by the operator just before it stopped, or by somebody else: it must pin what
+ * Whether the route matches the records of the binding. A route of the recorded generation must equal the record. A
+ * route of another generation was written by the operator just before it stopped, or by another writer: it must pin what
  * the binding asks for or was confirmed before, and an unguarded one only what the binding asks for now.
  */
 export function isAccountedFor(s: Snapshot, route: RouteView): boolean {

@@ -34,9 +34,9 @@ export type TrialPorts = {
 
 export type TrialStep = Extract<Step, { readonly target: Target }>;
 
-/** An application that is looked into. */
+/** An application that is being evaluated. */
 export type Trial = {
-  /** Who asks for it. */
+  /** The binding or served policy that asks for it. */
   readonly subject: {
     readonly name: string;
     readonly uid: string;
@@ -48,7 +48,7 @@ export type Trial = {
   readonly generations: Readonly<Partial<Record<Target, Stored<RuntimeWorkload>>>>;
 };
 
-/** Finds out one fact about an application, or has its workload run; returns the trial that knows it. */
+/** Determines one fact about an application, or starts its workload; returns the application with that fact. */
 export async function runStep(
   ports: TrialPorts,
   world: BindingWorld,
@@ -95,8 +95,8 @@ export async function runStep(
 }
 
 /**
- * What was found of a bundle before a route pinned it on this very build: an operator that begins starts no process for
- * each bundle that serves already.
+ * The validation result of a bundle that a route pins on this build: a starting operator validates no bundle again that
+ * already serves.
  */
 function judgedBefore({ stores, build, template }: BindingWorld, built: BuiltBundle): Judgement | undefined {
   const { bundle, digest } = built;

@@ -14,7 +14,7 @@ import type { Ownership } from './alias/decide-owner.ts';
 
 /** The policy that the binding names. */
 export type PolicyView =
-  /** Its name is empty where none is named. */
+  /** The name is empty if the binding names none. */
   | { readonly kind: 'absent'; readonly name: string }
   | {
       readonly kind: 'found';
@@ -54,15 +54,15 @@ export type PinnedView = {
 
 export type WorkloadView = {
   readonly name: string;
-  /** False where the object is gone or its build cannot be run here. */
+  /** False if the object is gone or its build cannot be run here. */
   readonly runnable: boolean;
   readonly ready: boolean;
   readonly addresses: readonly string[];
-  /** Why it is not ready, where that is known. */
+  /** Why it is not ready, if known. */
   readonly problem: string | undefined;
 };
 
-/** What was found out about one application in this pass; absent means not looked at. */
+/** The facts about one application in this pass; absent means not evaluated. */
 export type TargetFacts = {
   readonly revision?: PolicyRevisionSpec | 'absent';
   readonly bundle?: BuiltBundle | RefusedBundle;
@@ -89,12 +89,12 @@ export type Snapshot = {
   };
   readonly conditions: readonly Condition[];
   readonly history: OutcomeHistory;
-  /** What the status says the route pins; absent before the first application. */
+  /** The pinned application of the status; absent before the first one. */
   readonly pinned: PinnedView | undefined;
-  /** What the status says is being started. */
+  /** The starting workload of the status. */
   readonly starting: ModelBindingStatus['workload'];
   readonly owner: Ownership;
-  /** Absent where the route stays where it is, or goes to the alias that the binding asks for. */
+  /** Absent if the route keeps its alias, or moves to the desired one. */
   readonly move: AliasMove | undefined;
   readonly policy: PolicyView;
   readonly upstream: UpstreamView;
@@ -104,7 +104,7 @@ export type Snapshot = {
   readonly build: string;
   readonly route: RouteView | undefined;
   readonly replicas: readonly ReplicaView[];
-  /** Replicas that still use what the deleted route pinned; looked at while the binding is being deleted. */
+  /** Replicas that still use the workload of the deleted route; determined while the binding is being deleted. */
   readonly leftBehind: readonly string[];
   /** The application is in progress for longer than the progress deadline. */
   readonly overdue: boolean;

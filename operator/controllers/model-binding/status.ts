@@ -8,7 +8,7 @@ import { pinnedRecord } from './pinned-route.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Settlement, Standing } from './steps.ts';
 
-/** The whole status at the end of a pass; equal to the present one where nothing happened. */
+/** The whole status at the end of a pass; equal to the current one if nothing changed. */
 export function makeStatus(s: Snapshot, settlement: Settlement, aspects: Aspects, now: Date): ModelBindingStatus {
   const generationId = s.route?.spec.generationId;
   const record: ApplicationRecord | undefined =
@@ -42,7 +42,7 @@ function pinnedOf({ route, pinned }: Snapshot): Pick<ModelBindingStatus, 'pinned
   return { pinned: pinnedRecord(route.spec) };
 }
 
-/** The workload of an application that may still be applied, so that it is kept and people can look at it. */
+/** The workload of an application that may still be applied, so that it is kept and users can inspect it. */
 function startingOf(s: Snapshot, standing: Standing): Pick<ModelBindingStatus, 'workload'> {
   if (standing.kind === 'blocked') return s.starting === undefined ? {} : { workload: s.starting };
   const workload = s.facts.desired.workload ?? s.facts.pinned.workload;

@@ -4,7 +4,7 @@ import type { PreviousApplication } from '../../applications/previous-applicatio
 import type { RouteDraft } from './resources/route.ts';
 import type { Target } from './snapshot.ts';
 
-/** Where an application stands at the end of a pass; conditions are made from it. */
+/** The state of an application at the end of a pass; conditions are derived from it. */
 export type Standing =
   | {
       readonly kind: 'not_accepted';
@@ -13,7 +13,7 @@ export type Standing =
     }
   | { readonly kind: 'unresolved'; readonly reason: string; readonly message: string }
   | { readonly kind: 'starting'; readonly message: string }
-  /** A technical fault: the same is tried again. */
+  /** A technical fault: the same step is retried. */
   | { readonly kind: 'blocked'; readonly reason: string; readonly message: string }
   | { readonly kind: 'confirming'; readonly message: string }
   | { readonly kind: 'applied' }
@@ -21,7 +21,7 @@ export type Standing =
       readonly kind: 'failed';
       readonly reason: FailureReason;
       readonly phase: 'references' | 'generation' | 'replicas';
-      /** Absent where only the outcome is known: the condition keeps its message. */
+      /** Absent if only the outcome is known: the condition keeps its message. */
       readonly message: string | undefined;
     }
   | { readonly kind: 'leaving'; readonly message: string };
@@ -30,9 +30,9 @@ export type Settlement = {
   readonly standing: Standing;
   /** The outcome to record, once. */
   readonly outcome?: Outcome;
-  /** Look again when the progress deadline has passed. */
+  /** Reconcile again when the progress deadline has passed. */
   readonly deadline?: boolean;
-  /** What keeps the pinned application from running again. */
+  /** Why the pinned application cannot be started again. */
   readonly degraded?: string | undefined;
 };
 
@@ -45,7 +45,7 @@ export type RouteWrite = {
   readonly previous: PreviousApplication | undefined;
 };
 
-/** What to do next; after each the binding is decided upon again, until it settles. */
+/** The next step; after each one the binding is decided again, until it settles. */
 export type Step =
   | { readonly kind: 'adopt' }
   | { readonly kind: 'delete_route'; readonly why: 'leaving' | 'foreign' | 'tampered' }

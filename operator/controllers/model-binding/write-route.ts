@@ -30,7 +30,7 @@ export type RoutePorts = {
 /** One at a time claims an alias that no route of its binding holds yet. */
 export type AliasTurns = {
   /**
-   * Waits for the turn of the caller.
+   * Waits until the caller may claim an alias.
    * @throws the reason of the signal when it is aborted first
    */
   acquire(alias: string, signal: AbortSignal): Promise<() => void>;
@@ -147,7 +147,7 @@ async function confirmDecision(client: KubeClient, pass: Pass, s: Snapshot, step
   if (!stands) throw lost('the policy has changed');
 }
 
-/** The workload is there and not marked for removal when the route is written. */
+/** The workload exists and is not marked for removal when the route is written. */
 async function keepPinned(client: KubeClient, draft: RouteDraft, replicas: number): Promise<void> {
   if (draft.workload === undefined) return;
   const generation = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, draft.workload);

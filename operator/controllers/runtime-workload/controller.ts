@@ -27,7 +27,7 @@ import type { GenerationSnapshot } from './snapshot.ts';
 import { makeGenerationStatus } from './status.ts';
 
 const maxSteps = 8;
-/** Conditions whose change makes an event. */
+/** Conditions whose changes emit an event. */
 const watched: readonly Watched[] = [
   { type: 'Ready', status: 'False', reason: 'WorkloadFailed', as: { type: 'Warning', action: 'Run' } },
   { type: 'Ready', status: 'True', of: 'Ready', reason: 'WorkloadReady', as: { type: 'Normal', action: 'Run' } },
@@ -113,7 +113,7 @@ export function createGenerationController(options: GenerationControllerOptions)
     };
   }
 
-  /** The time begins when every ready replica is past the change; what others change afterwards does not stop it. */
+  /** The time starts when every ready replica is past the change; later changes of other routes do not restart it. */
   function isDrained(name: string, isNeeded: boolean): boolean {
     if (isNeeded) watches.forget(name);
     else if (
@@ -151,7 +151,7 @@ export function createGenerationController(options: GenerationControllerOptions)
     const { name, uid, resourceVersion } = generation.metadata;
     const pins = await served.readPins();
     const need = needs.among(name, { routes: routes.items, bindings: bindings.items, pins });
-    // A route is being written that names it; after that it is listed, or not needed after all.
+    // A route that names it is being written; afterwards the route is listed, or the workload is not needed.
     if (options.claims.isClaimed(name)) throw new KubeError('conflict', 'the workload is claimed');
     if (need.askers.length > 0) return writeSpec(generation, { state: 'Active', replicas: need.replicas });
     await client.delete(kinds.runtimeWorkload, name, { uid, resourceVersion });

@@ -5,7 +5,7 @@ export type GenerationStep =
   /** Needed again: removes the mark and sets the number of processes. */
   | { readonly kind: 'keep'; readonly replicas: number }
   | { readonly kind: 'mark' }
-  /** Look once more, live, and delete it. */
+  /** Check once more with live reads, then delete it. */
   | { readonly kind: 'remove' }
   | { readonly kind: 'run' }
   /** The stored bundle is gone: build it again. */

@@ -18,7 +18,7 @@ type Objects = {
 };
 
 export type Needs = {
-  /** As far as the caches tell. */
+  /** From the caches. */
   of(workload: string): Need;
   isNeeded(workload: string): boolean;
   /** The same from objects that were read live. */
@@ -26,8 +26,8 @@ export type Needs = {
 };
 
 /**
- * A workload is needed by every route that names it, by a route whose application is not confirmed yet for the one to
- * go back to, by every binding whose status names it as pinned or as being started, and by every policy that is served
+ * A workload is needed by every route that names it, by a route with an unconfirmed application as the target of a
+ * rollback, by every binding whose status names it as pinned or as being started, and by every policy that is served
  * directly, including the previous targets of its address.
  * @param options.starting names of bindings and of served policies whose pass has asked for the workload; their status
  *   may not say so yet

@@ -15,9 +15,9 @@ export type RestorePorts = {
 };
 
 /**
- * Stores the bundle of a workload again that somebody removed: built from the revisions that its routes pin, as it was
+ * Stores a removed bundle of a workload again: built from the revisions that its routes pin, as it was
  * built first.
- * @returns false where none of them gives the same bytes any more
+ * @returns false if none of them gives the same bytes any more
  */
 export async function restoreBundle(
   ports: RestorePorts,
@@ -47,7 +47,7 @@ function servedContents(pins: ReadonlyMap<string, ServedPin>, workload: string):
     }));
 }
 
-/** What the routes of a workload pin, or would go back to. */
+/** The applications that the routes of a workload pin, or would roll back to. */
 function contentsOf({ stores }: BindingWorld, workload: string): readonly Content[] {
   return stores.routes.by('workload', workload).flatMap((route) => {
     const previous = readPrevious(route);

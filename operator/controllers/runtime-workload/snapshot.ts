@@ -2,7 +2,7 @@ import type { Condition } from '#resources/metadata';
 import type { RuntimeWorkloadSpec } from '#resources/runtime-workload';
 import type { WorkloadObservation } from '../../workloads/ports.ts';
 
-/** Who needs a workload, and how many processes they ask for. */
+/** The objects that need a workload, and the number of processes that they ask for. */
 export type Need = {
   /** Names of routes and bindings; they need it now. */
   readonly askers: readonly string[];
@@ -17,11 +17,11 @@ export type GenerationSnapshot = {
   readonly spec: RuntimeWorkloadSpec;
   readonly conditions: readonly Condition[];
   readonly knownAddresses: readonly string[];
-  /** Whether this place can run the build. */
+  /** Whether this installation can run the build. */
   readonly runnable: boolean;
-  /** Whether the bundle is where the processes read it; `unrecoverable` where it cannot be built again either. */
+  /** Whether the bundle is stored; `unrecoverable` if it cannot be built again either. */
   readonly bundle: 'stored' | 'lost' | 'unrecoverable';
-  /** Absent where the workload was never asked for in this life of the operator. */
+  /** Absent if this operator process has not started the workload. */
   readonly observed: WorkloadObservation | undefined;
   readonly need: Need;
   /** Replicas that still use it. */

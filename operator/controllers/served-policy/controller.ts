@@ -32,7 +32,7 @@ export type ServedControllerOptions = {
 /** A served policy has no upstream. */
 const noUpstream = { kind: 'approved', provider: '', endpoint: '', credential: undefined, enabled: true } as const;
 
-/** Takes a policy that is served directly from its entry to an address that leads to its processes. */
+/** Reconciles the address of a policy that is served directly, so that it leads to the processes of its revision. */
 export function createServedController(options: ServedControllerOptions) {
   const { ports, world, served, claims, clock, maxStreamMs } = options;
   const { client, logger } = ports;
@@ -129,7 +129,7 @@ export function createServedController(options: ServedControllerOptions) {
     return left.length === 0 ? { kind: 'settled' } : { kind: 'waiting', afterMs: Math.max(1, Math.min(...left)) };
   }
 
-  /** An entry is no object of its own: its policy is what people look at. */
+  /** An entry is not an object, so events are recorded for its policy. */
   function tell(name: string, type: 'Normal' | 'Warning', reason: string, note: string): void {
     const entry = served.entries.find((one) => one.name === name);
     const regarding = entry === undefined ? undefined : world.stores.policies.get(entry.policyRef.name);

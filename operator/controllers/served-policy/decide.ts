@@ -5,11 +5,11 @@ import { type ProgressSnapshot, progressOf } from '../model-binding/decide-progr
 import type { TrialStep } from '../model-binding/run-step.ts';
 import type { Target, WorkloadView } from '../model-binding/snapshot.ts';
 
-/** How many workloads of before an address remembers; a move beyond that lets go of the oldest. */
+/** Limit of previous workloads that an address records; a further move drops the oldest. */
 const maxPrevious = 8;
 
 export type ServedSnapshot = ProgressSnapshot & {
-  /** Absent: the entry is listed no more. */
+  /** Absent: the entry is no longer listed. */
   readonly entry: ServedPolicy | undefined;
   /** The target of the address; absent before the first one. */
   readonly pin: ServedPin | undefined;
@@ -17,7 +17,7 @@ export type ServedSnapshot = ProgressSnapshot & {
   readonly pinned: WorkloadView | undefined;
   /** Previous workloads that no client uses any more. */
   readonly drained: readonly string[];
-  /** Why this very application failed earlier. */
+  /** Why this application failed earlier. */
   readonly failure: string | undefined;
 };
 
@@ -31,7 +31,7 @@ export type ServedStep =
   /** The address leads to another workload from now on. */
   | { readonly kind: 'move'; readonly pin: ServedPin }
   | { readonly kind: 'try'; readonly step: TrialStep }
-  /** What the address leads to stays, apart from what drained. */
+  /** The address keeps its target and drops workloads that have drained. */
   | { readonly kind: 'settle'; readonly pin: ServedPin | undefined; readonly standing: ServedStanding };
 
 /** The next step of a policy that is served directly: its address moves only to a workload that is ready and passed its tests. */
@@ -42,7 +42,7 @@ export function decideServed(s: ServedSnapshot): ServedStep {
   return s.pinned?.runnable === true ? settle(s, { kind: 'served' }) : advance(s, entry, 'pinned');
 }
 
-/** What the entry asks for; the id of a policy that cannot be found is unknown. */
+/** The application that the entry asks for; the id of a policy that cannot be found is unknown. */
 export function servedApplication(entry: ServedPolicy, s: Pick<ServedSnapshot, 'policy'>): Application {
   const policyId = s.policy.kind === 'found' ? s.policy.id : undefined;
   const { contentProfile, policyRef, apply = '' } = entry;
@@ -52,7 +52,7 @@ export function servedApplication(entry: ServedPolicy, s: Pick<ServedSnapshot, '
   };
 }
 
-/** Whether the address leads to what the entry asks for; an unknown id of a policy is no other one. */
+/** Whether the address leads to the desired application; an unknown policy id counts as equal. */
 function isPinned(entry: ServedPolicy, pin: ServedPin, s: ServedSnapshot): boolean {
   const { policy } = s;
   if (policy.kind === 'found' && policy.id !== undefined && policy.id !== pin.policyId) return false;

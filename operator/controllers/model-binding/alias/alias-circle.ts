@@ -22,7 +22,7 @@ export function circleToBreak(name: string, world: AliasWorld): readonly Mover[]
   return circle.every((member) => world.heirOf(member.wants, self.name) === member.name) ? circle : [];
 }
 
-/** Begins with the binding of the name; each one waits for the alias of the next. */
+/** Starts with the named binding; each binding waits for the alias of the next one. */
 function circleOf(name: string, world: AliasWorld): readonly Mover[] {
   const circle: Mover[] = [];
   let next: string | undefined = name;
@@ -38,8 +38,8 @@ function circleOf(name: string, world: AliasWorld): readonly Mover[] {
 }
 
 /**
- * Where the route of a binding goes whose alias belongs to another one: aside, so that a circle of bindings that wait
- * for each other can move, or from there back to where it came from, which no other binding asks for any more.
+ * Where the route of a binding goes whose alias belongs to another one: to a reserved alias, so that a cycle of bindings
+ * can move, or back to its previous alias if no other binding asks for that any more.
  */
 export type AliasMove =
   | { readonly kind: 'step_aside'; readonly circle: readonly Mover[] }

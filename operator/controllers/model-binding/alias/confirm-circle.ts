@@ -6,7 +6,7 @@ import { aliasKey } from '../../../caches/caches.ts';
 import type { Mover } from './alias-circle.ts';
 
 /**
- * Every one of the circle still holds its alias and asks for the next one's, from live reads: a binding does not release its alias
+ * Every binding of the cycle still holds its alias and asks for the next one's, from live reads: a binding does not release its alias
  * for others whose spec has changed.
  * @throws KubeError with the code of a lost race
  */

@@ -5,7 +5,7 @@ export type Claimant = {
   readonly gateway: string;
   readonly alias: string;
   readonly deleting: boolean;
-  /** It released its alias, so that others could exchange theirs, and has none now. */
+  /** It released its alias for an exchange and holds none now. */
   readonly aside: boolean;
 };
 

@@ -22,7 +22,7 @@ function golden(name: string, object: unknown) {
   return expect(stringify(object)).toMatchFileSnapshot(`../testdata/${name}.yaml`);
 }
 
-test('a guarded route', () =>
+test('the golden file of a guarded route', () =>
   golden(
     'guarded-route',
     makeRoute(

@@ -46,7 +46,7 @@ export function makeRouteFrame(binding: BindingIdentity, spec: ModelBindingSpec,
   } as const satisfies Partial<GatewayRouteSpec>;
 }
 
-/** What a gateway needs to have a model guarded by one bundle. */
+/** The data that a gateway needs to guard a model with one bundle. */
 export function makeGuard(input: {
   readonly revision: PolicyRevisionSpec;
   readonly contentProfile: string;
@@ -91,7 +91,7 @@ export function deadlinesOf({ request, response }: Definition): GuardedRoute['de
   return { request: request.deadlineMs, response: response.deadlineMs };
 }
 
-/** A new route of a binding; its name is the binding's, and deleting the binding takes it along as a second net. */
+/** A new route of a binding, with its name; an owner reference removes it if the finalizer did not. */
 export function makeRoute(spec: GatewayRouteSpec, previous: string | undefined): GatewayRoute {
   const { name, uid, id } = spec.binding;
   return {

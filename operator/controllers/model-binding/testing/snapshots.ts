@@ -86,7 +86,7 @@ export function replicaOf(name: string, change: Partial<ReplicaView> = {}): Repl
   return { name, ready: true, readsFormat: true, reached: true, pending: false, rejected: undefined, ...change };
 }
 
-/** What is known of a revision whose workload is ready. */
+/** The facts about a revision whose workload is ready. */
 export function factsOf(number: number, change: Partial<TargetFacts> = {}): TargetFacts {
   const revision = revisionOf(number);
   return {
@@ -106,7 +106,7 @@ const upstream = {
   enabled: true,
 } as const;
 
-/** A binding that is adopted and asks for revision 1, with nothing done yet; changed as asked. */
+/** An adopted binding that asks for revision 1, before any step, with the given changes. */
 export function snapshotOf(change: Partial<Snapshot> = {}, binding: Partial<Snapshot['binding']> = {}): Snapshot {
   return {
     binding: {
