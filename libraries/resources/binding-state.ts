@@ -48,8 +48,16 @@ export function conditionState(binding: Stored<ModelBinding>): ConditionState {
     isDisabled: spec.model.state === 'Disabled' || (isReady && ready.reason === 'Disabled'),
     isConfirmed: isReady,
     isUnguarded: spec.guardrail.mode === 'None',
-    isFailed: applicationOutcome(binding).kind === 'failed' || saidOf(binding, 'RouteRejected')?.status === 'True',
+    isFailed: applicationOutcome(binding).kind === 'failed' || isDesiredRejected(binding),
   });
+}
+
+/** A rejection of the previous application, which serves while the desired one is in progress, is no failure of the latter. */
+function isDesiredRejected(binding: Stored<ModelBinding>): boolean {
+  const applied = saidOf(binding, 'Applied');
+  const isPinned =
+    applied?.status === 'True' || ['WaitingForReplicas', 'ProgressDeadlineExceeded'].includes(applied?.reason ?? '');
+  return isPinned && saidOf(binding, 'RouteRejected')?.status === 'True';
 }
 
 export type ApplicationOutcome =

@@ -98,10 +98,15 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   });
   caches.connect(triggers);
   served.onChange(triggers.served);
-  void triggers.everything();
-  const resync = setInterval(() => void triggers.everything(), resyncMs);
-  parts.defer(() => clearInterval(resync));
+  parts.use(startResync(triggers.everything));
   return parts;
+}
+
+/** Queues all objects now and at every resync, until disposal. */
+export function startResync(everything: () => Promise<void>): Disposable {
+  void everything();
+  const resync = setInterval(() => void everything(), resyncMs);
+  return { [Symbol.dispose]: () => clearInterval(resync) };
 }
 
 function createControllers(

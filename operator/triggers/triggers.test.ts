@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { Priority } from '#kube/queue/work-queue';
 import { sampleBinding, samplePolicy, sampleReport } from '#kube/testing/sample-resources';
 import { createObjectStore } from '#kube/watch/object-store';
@@ -9,7 +9,10 @@ import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { CachedPolicy } from '../caches/cached-policy.ts';
 import { aliasKey, type Stores } from '../caches/caches.ts';
+import { resyncMs, startResync } from '../composition/start-controllers.ts';
 import { createTriggers, type Queues } from './triggers.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 /** This many objects take more than one turn of the event loop. */
 const many = 20_000;
@@ -136,4 +139,40 @@ test('a policy created by a user is queued before objects of a resync', () => {
   expect(askedBy('policies', () => triggers.policies('made', noted, made))).toEqual([['made', 'low']]);
   const edited = { ...made, metadata: { ...made.metadata, generation: 2, resourceVersion: '9' } };
   expect(askedBy('policies', () => triggers.policies('made', edited, noted))).toEqual([['made', 'high']]);
+});
+
+test('a resync queues all policies and bindings at low priority, at the start and every ten minutes until disposal', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const { stores, triggers, asked } = open();
+  const policies = ['guard-1', 'guard-2'];
+  const bindings = ['chat-1', 'chat-2', 'chat-3'];
+  for (const name of policies) stores.policies.set(stored(samplePolicy(name), '1'));
+  for (const name of bindings) stores.bindings.set(stored(sampleBinding(name), '2'));
+  let looking = Promise.resolve();
+  const everything = () => {
+    looking = triggers.everything();
+    return looking;
+  };
+  const all = [
+    ...policies.map((key) => ({ queue: 'policies', key, priority: 'low' })),
+    ...bindings.map((key) => ({ queue: 'bindings', key, priority: 'low' })),
+    { queue: 'bundles', key: 'all', priority: 'low' },
+  ];
+  const queued = async () => {
+    await looking;
+    return asked.splice(0).map((one) => (one.queue === 'bundles' ? { ...one, key: 'all' } : one));
+  };
+  expect(resyncMs).toBe(600_000);
+  {
+    using _resync = startResync(everything);
+    expect(await queued()).toEqual(all);
+    for (let round = 0; round < 3; round += 1) {
+      vi.advanceTimersByTime(resyncMs - 1);
+      expect(await queued()).toEqual([]);
+      vi.advanceTimersByTime(1);
+      expect(await queued()).toEqual(all);
+    }
+  }
+  vi.advanceTimersByTime(10 * resyncMs);
+  expect(await queued()).toEqual([]);
 });
