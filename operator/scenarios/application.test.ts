@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCheckClient } from '#checks/client';
+import { regexEngine, type Section } from '#contracts/policy';
 import { openTokenFile } from '#kit/http/token-file';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
@@ -156,6 +157,42 @@ verifies(
     expect(await decide(platform, newer, 'about the portal')).toBe('deny');
     const { items } = await platform.client.list<PolicyRevision>(kinds.policyRevision);
     expect(items).toHaveLength(1);
+  },
+);
+
+verifies(
+  ['gateway:stream:whole-document-needs-stream-false'],
+  'a response rule with an anchored pattern makes a route that refuses streams and names the rule',
+  async () => {
+    await using platform = await startTestOperator();
+    const replica = await startFakeReplica(platform, 'gateway-1');
+    const { request, response } = definitionOf('portal');
+    const rule: Section['additional'][number] = {
+      id: 'whole-answer',
+      kind: 'regex',
+      mode: 'enforce',
+      timeoutMs: 20,
+      action: { type: 'deny' },
+      regex: { engine: regexEngine, pattern: '^begins', caseSensitive: true },
+    };
+    const definition = { request, response: { ...response, additional: [rule] }, providers: [] };
+    await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
+    await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+    const route = await waitForRoute(platform, 'chat', 'the route is written', () => true);
+    expect(route.spec.guardrail).toMatchObject({ streaming: { allowed: false, rule: 'whole-answer' } });
+    await replica.report('take');
+    const binding = await waitForCondition(platform, 'chat', 'Applied', 'True');
+    const runtime = binding.status?.conditions?.find(({ type }) => type === 'WorkloadReady');
+    expect(runtime?.message).toContain('Streams are refused because of whole-answer');
+    const plain = await editPolicy(platform, 'guard', { definition: definitionOf('portal') });
+    await editBinding(platform, 'chat', { guardrail: guardedBy(plain), apply: 'plain' });
+    const next = await waitForRoute(
+      platform,
+      'chat',
+      'the plain policy is pinned',
+      ({ spec }) => spec.token === 'plain',
+    );
+    expect(next.spec.guardrail).toMatchObject({ streaming: { allowed: true } });
   },
 );
 

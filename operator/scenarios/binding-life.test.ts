@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { KubeClient } from '#kube/client/client';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -7,6 +7,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { until } from '../../e2e/support/until.ts';
+import { resyncMs } from '../composition/start-controllers.ts';
 import { startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject, definitionOf, policyObject } from '../testing/objects.ts';
 import {
@@ -237,10 +238,20 @@ test('a disabled model or provider keeps the pinned application', async () => {
 test('an operator without work writes nothing, and after a restart only differences', async () => {
   const calls: string[] = [];
   const wrapClient = (client: KubeClient): KubeClient => countCalls(client, calls);
+  using intervals = vi.spyOn(globalThis, 'setInterval');
   await using platform = await startTestOperator({ overrides: { wrapClient } });
+  const resyncs = intervals.mock.calls.filter(([, ms]) => ms === resyncMs);
+  expect(resyncs).toHaveLength(1);
   const replica = await startFakeReplica(platform, 'gateway-1');
   const route = await applyFirst(platform, [replica]);
   await quiet(calls);
+
+  calls.length = 0;
+  for (const [resync] of resyncs) resync();
+  await quiet(calls);
+  // The bundle sweep reads even at rest, which proves that the resync ran.
+  expect(calls).not.toEqual([]);
+  expect(calls.filter((call) => !call.startsWith('get ') && !call.startsWith('list '))).toEqual([]);
 
   calls.length = 0;
   const touched = [
