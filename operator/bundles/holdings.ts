@@ -1,10 +1,10 @@
-/** Bundles that must not be swept away although nothing that a sweep sees names them yet. */
+/** Bundles that a sweep must keep although no object that it sees names them yet. */
 export type Holdings = {
   /** Holds the bundle until the holding is disposed; several may hold one. */
   hold(digest: string): Disposable;
-  /** From now on everything that is held, now or later, counts as touched. */
+  /** Starts a sweep: every bundle that is held now or later counts as held during the sweep. */
   beginSweep(): void;
-  /** Whether the bundle was held at any time since the sweep began: it may be needed by what the sweep did not see. */
+  /** Whether the bundle was held at any time since the sweep began: an object that the sweep did not see may need it. */
   isTouched(digest: string): boolean;
 };
 

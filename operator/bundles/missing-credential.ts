@@ -4,9 +4,9 @@ import { providerOf, rulesInOrder } from '#contracts/policy';
 import { openTokenFile, TokenFileError } from '#kit/http/token-file';
 
 /**
- * The first credential of a provider that rules of the bundle ask and that cannot be used now.
+ * The first credential that is needed by a rule of the bundle and cannot be read now.
  * @param secretsDirectory folder of credentials, one file each
- * @returns a sentence that names provider and credential; undefined where each is there
+ * @returns a sentence that names provider and credential; undefined if none is missing
  */
 export function missingCredential({ policies, providers }: Bundle, secretsDirectory: string): string | undefined {
   const rules = policies.flatMap(({ request, response }) => [...rulesInOrder(request), ...rulesInOrder(response)]);

@@ -1,6 +1,6 @@
 import type { Bundle } from '#contracts/bundle';
 
-/** What the judgement of a bundle found. */
+/** The result of validating a bundle. */
 export type Judgement =
   | {
       readonly kind: 'accepted';
@@ -14,7 +14,7 @@ export type Judgement =
       readonly message: string;
     };
 
-/** One text that the rules of a policy judge. */
+/** One text that the rules of a policy check. */
 export type BundleCheck = {
   readonly name: string;
   readonly policyId: string;
@@ -28,17 +28,17 @@ export type BundleCheckResult = {
   readonly code: string | undefined;
 };
 
-/** Judges bundles apart from every serving process. */
+/** Validates bundles outside of every serving process. */
 export type Judge = {
   /**
-   * Compiles and costs the bundle. The same bytes are judged once; a judgement that does not return in time is a
-   * refusal, one that could not be started throws and may be tried again.
+   * Compiles the bundle and estimates its cost. The same bytes are validated once; exceeding the timeout is a
+   * refusal; a process that could not be started throws and may be retried.
    * @throws BrokenError `JudgeUnavailable`
    */
   judge(bundle: { readonly bytes: Buffer; readonly digest: string }, signal: AbortSignal): Promise<Judgement>;
   /**
    * Runs texts through the local rules; with `providers: 'called'` through those that call a provider too.
-   * One result per check, in order; never remembered.
+   * One result per check, in order; never cached.
    * @throws BrokenError `CredentialMissing` where a provider that is to be called has no credential, and as `judge`
    */
   check(
@@ -51,10 +51,10 @@ export type Judge = {
 /** Keeps the bytes of bundles where the processes of a workload can read them. Disposing stops the watching. */
 export type BundleStore = AsyncDisposable & {
   /**
-   * Stores the bytes under their digest, whole or not at all; what is there already is left alone, and what is there
-   * under the same name with another digest is never overwritten. The bundle is not swept away before the holding is
+   * Stores the bytes under their digest atomically. A bundle that is stored already is not written again, and an object
+   * of the same name with another digest is never overwritten. The bundle is not swept before the holding is
    * disposed: by then an object that a sweep sees names it.
-   * @throws FileWriteError, KubeError; BrokenError where the name is taken by something else
+   * @throws FileWriteError, KubeError; BrokenError if another object has the name
    */
   put(digest: string, bytes: Buffer): Promise<Disposable>;
   /** Whether the bundle is stored, as far as can be told without reading it. */

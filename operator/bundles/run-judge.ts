@@ -6,11 +6,11 @@ import { BrokenError } from '../reconcile/outcome.ts';
 import { missingCredential } from './missing-credential.ts';
 import type { BundleCheck, BundleCheckResult, Judge, Judgement } from './ports.ts';
 
-/** A judgement that takes longer does not return (INTERFACES: bundle_invalid). */
+/** Timeout of a validation; exceeding it is reported as bundle_invalid. */
 const judgeTimeoutMs = 30_000;
-/** Judgements at the same time: each keeps a core busy. */
+/** Limit of concurrent validations, because each uses a core. */
 const atOnce = 2;
-/** Judgements that are remembered. */
+/** Limit of cached validation results. */
 const remembered = 512;
 
 export type JudgeOptions = {
@@ -20,10 +20,10 @@ export type JudgeOptions = {
   readonly timeoutMs?: number;
 };
 
-/** A judgement that did not return, was ended by the system, or said something else than a verdict. */
+/** A validation that exceeded its timeout, was killed by the system, or returned no valid result. */
 type NoVerdict = 'late' | 'killed' | 'invalid';
 
-/** Starts `runtime/judge.ts` as a child process for every judgement. */
+/** Starts `runtime/judge.ts` as a child process for every validation. */
 export function createJudge(options: JudgeOptions): Judge {
   const { file, secretsDirectory, timeoutMs = judgeTimeoutMs } = options;
   const slots = createSemaphore(atOnce);
@@ -69,7 +69,7 @@ export function createJudge(options: JudgeOptions): Judge {
       };
       const verdict = await run(job, signal);
       if (typeof verdict === 'string') return checks.map(({ name }) => ({ name, decision: 'Failed', code: verdict }));
-      // Without a credential the bundle is refused whole, and nothing was asked.
+      // Without a credential the whole bundle is refused and no provider is called.
       const refusal = verdict.problems.map(sentenceOf).join('; ');
       return checks.map(({ name }) =>
         refusal === '' ? resultOf(name, verdict) : { name, decision: 'Failed', code: refusal },
@@ -109,7 +109,7 @@ function judgementOf(verdict: JudgeVerdict | NoVerdict, digest: string): Judgeme
   };
 }
 
-/** Which policy it is says who shows the judgement: it knows the name. */
+/** The caller adds the name of the policy to the message. */
 function sentenceOf(problem: PlacedMessage): string {
   return describeProblem(problem, undefined);
 }

@@ -13,7 +13,7 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { namedWorkloads, workloadsOf } from '../applications/named-workloads.ts';
 import { type CachedPolicy, withoutDefinition } from './cached-policy.ts';
 
-/** The objects that the operator watches. Revisions are read when they are needed: they may be large and many. */
+/** The objects that the operator watches. Revisions are read on demand, because they may be large and many. */
 export type CachedKinds = {
   readonly policies: CachedPolicy;
   readonly bindings: ModelBinding;
@@ -31,7 +31,7 @@ type Listener<N extends CacheName> = (
   previous: Stored<CachedKinds[N]> | undefined,
 ) => void;
 
-/** Called for every change of an object, when the store holds it already. */
+/** Called for every change of an object, after the store was updated. */
 export type Listeners = { readonly [N in CacheName]: Listener<N> };
 
 export type Caches = AsyncDisposable & {
@@ -40,11 +40,11 @@ export type Caches = AsyncDisposable & {
   connect(listeners: Listeners): void;
   /** Resolves when every kind was listed and delivered. */
   readonly synced: Promise<void>;
-  /** The version of the newest change of a gateway's routes, removals that were seen included; "0" without any. */
+  /** The version of the newest change of a gateway's routes, observed deletions included; "0" without any. */
   routesChangedAt(gateway: string): string;
-  /** The version through which the removal of a route was seen; undefined where none of that name was seen to go. */
+  /** The version at which the deletion of a route was observed; undefined if no deletion of that name was observed. */
   removalOf(route: string): string | undefined;
-  /** The longest time, in milliseconds, for which a watch has not heard of its server. */
+  /** The longest time, in milliseconds, since any watch last received data. */
   silenceMs(): number;
 };
 
@@ -57,7 +57,7 @@ const byId = ({ metadata }: { readonly metadata: Resource['metadata'] }): string
   return id === undefined ? [] : [id];
 };
 
-/** Starts to list and watch what the operator decides from. */
+/** Starts to list and watch the objects that the operator decides from. */
 export function startCaches(options: {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly logger: Logger;

@@ -1,13 +1,13 @@
 import { type Leadership, LeadershipLostError } from './leadership.ts';
 
 export type Acting = AsyncDisposable & {
-  /** Resolves when this process led and leads no more, other than by disposal. */
+  /** Resolves when this process has lost its leadership, other than by disposal. */
   readonly lost: Promise<LeadershipLostError>;
 };
 
 /**
- * Starts to act when this process leads, which may be at once or never. Disposing ends what acts, and afterwards nothing
- * starts any more; the leadership itself stays until it is disposed of.
+ * Starts the controllers when this process becomes the leader, which may be at once or never. Disposing stops them, and
+ * they are not started again; the leadership itself is kept until it is disposed of.
  */
 export function actAsLeader(leadership: Leadership, start: () => AsyncDisposable): Acting {
   const parts = new AsyncDisposableStack();
@@ -17,7 +17,7 @@ export function actAsLeader(leadership: Leadership, start: () => AsyncDisposable
   const lost = leadership.lost.then(
     (why) => new LeadershipLostError(`leadership was lost: ${why}; the process ends, and a standby acts`),
   );
-  // What cannot start ends the process like any other mistake.
+  // A failed start ends the process like any other unexpected error.
   return {
     lost: Promise.race([lost, begun.then(() => lost)]),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),

@@ -3,9 +3,9 @@ import type { StoreView } from '#kube/watch/object-store';
 import { type ConditionState, conditionState, conditionStates } from '#resources/binding-state';
 import type { ModelBinding } from '#resources/model-binding';
 
-/** How many bindings stand in which state; told by the process that leads alone, so that a sum over processes is true. */
+/** Number of bindings in each state; reported only by the leader, so that the sum over replicas is correct. */
 export type BindingCounts = {
-  /** From now on the bindings of the store are counted at every scrape. */
+  /** Starts to count the bindings of the store at every scrape. */
   watch(bindings: Pick<StoreView<ModelBinding>, 'list'>): void;
   /** Brings the gauge up to date; called before a scrape. */
   refresh(): void;

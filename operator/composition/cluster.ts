@@ -23,8 +23,8 @@ import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 /**
- * A namespace of a cluster: its resources, Deployments for workloads, pods for gateways. Several operators may be
- * there; one of them acts.
+ * A namespace of a cluster: its resources, Deployments for workloads, pods for gateways. Several operator replicas may
+ * run; only the leader acts.
  * @throws ConfigError, TokenFileError, KubeconfigError, KubeError
  */
 export async function openCluster(

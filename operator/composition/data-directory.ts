@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The places of a standalone platform. */
+/** The paths of a standalone platform. */
 export type DataDirectory = {
   readonly resources: string;
   readonly apply: string;
@@ -31,7 +31,7 @@ export function dataDirectory(root: string): DataDirectory {
   };
 }
 
-/** Makes the folders and the tokens that are not there yet; only their owner may read them. */
+/** Creates missing folders and tokens; only their owner may read them. */
 export async function prepareDataDirectory(root: string): Promise<DataDirectory> {
   const places = dataDirectory(root);
   const { resources, bundles, logs, run, secrets } = places;

@@ -1,20 +1,20 @@
-/** Which of several operators leads. Disposing releases the lease; dispose of writers first. */
+/** Leadership among operator replicas. Disposing releases the lease; dispose of writers first. */
 export type Leadership = AsyncDisposable & {
-  /** Resolves when this process leads, at most once; never again after `lost`. */
+  /** Resolves when this process becomes the leader, at most once; never after `lost`. */
   readonly elected: Promise<void>;
-  /** Resolves with a sentence when it leads no more, other than by disposal: the process has to end. */
+  /** Resolves with a message when leadership is lost other than by disposal: the process must exit. */
   readonly lost: Promise<string>;
-  /** What is wrong with the election itself, so that only a restart helps; undefined while it is well. */
+  /** A fault of the election that only a restart resolves; undefined without one. */
   problem(): string | undefined;
 };
 
-/** This process led, and another one does now. */
+/** This process lost its leadership to another one. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
   readonly code = 'leadership_lost';
 }
 
-/** Where there is one operator only. */
+/** Leadership for a single operator: always the leader. */
 export const soleLeader: Leadership = {
   elected: Promise.resolve(),
   lost: new Promise(() => undefined),

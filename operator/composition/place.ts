@@ -12,15 +12,15 @@ import type { ServedPolicies } from '../served/ports.ts';
 import type { Workloads } from '../workloads/ports.ts';
 import type { Leadership, LeadershipLostError } from './leadership.ts';
 
-/** What one way to run brings: the resources, and an adapter for each port. Whoever opened the parts closes them. */
+/** The parts of one installation mode: the resources, and an adapter for each port. The code that opened a part closes it. */
 export type Place = {
-  /** Where the resources are. */
+  /** The API that holds the resources. */
   readonly apiUrl: string;
   readonly client: KubeClient;
   readonly environment: Environment;
-  /** Version of the runtime that new workloads are made of. */
+  /** Version of the runtime for new workloads. */
   readonly build: string;
-  /** Digest of what pods are made of, where there are pods. */
+  /** Digest of the pod template; absent without pods. */
   readonly template: string | undefined;
   readonly workloads: Workloads;
   readonly gateways: GatewayReplicas;
@@ -28,16 +28,16 @@ export type Place = {
   readonly served: ServedPolicies;
   readonly judge: Judge;
   readonly checks: CheckClient;
-  /** Tells people what happened, where they can look at it. */
+  /** Records events for users. */
   readonly events: EventRecorder;
   readonly leadership: Leadership;
-  /** Resolves when the adapters know what there is. */
+  /** Resolves when the adapters are synced. */
   readonly synced: Promise<void>;
-  /** The longest time, in milliseconds, for which a watch of an adapter has not heard of its server. */
+  /** The longest time, in milliseconds, since any watch of an adapter last received data. */
   silenceMs(): number;
 };
 
-/** What every place is opened with. */
+/** Arguments common to both installation modes. */
 export type PlaceTools = {
   readonly logger: Logger;
   readonly clock: Clock;
@@ -46,17 +46,17 @@ export type PlaceTools = {
   readonly onRequest: NonNullable<ClientOptions['onRequest']>;
 };
 
-/** What tests put in the place of adapters. */
+/** Replacements for tests. */
 export type OperatorOverrides = {
   readonly logger?: Logger;
   readonly clock?: Clock;
-  /** Stands between the operator and the resources: counts, delays or breaks calls. */
+  /** Wraps the client of the resources: counts, delays or fails calls. */
   readonly wrapClient?: (client: KubeClient) => KubeClient;
-  /** Stand for the adapters; the operator disposes of the workloads. */
+  /** Replace the adapters; the operator disposes of the workloads. */
   readonly workloads?: Workloads;
   readonly judge?: Judge;
   readonly bundles?: BundleStore;
   readonly served?: ServedPolicies;
-  /** Stands for the end of the process. */
+  /** Replaces the exit of the process. */
   readonly onLost?: (error: LeadershipLostError) => void;
 };

@@ -29,7 +29,7 @@ export const resyncMs = 600_000;
 export type ControllersOptions = {
   readonly config: Pick<OperatorConfig, 'maxStreamMs' | 'progressDeadlineMs'>;
   readonly place: Place;
-  /** Synced: nothing is decided upon before everything was listed. */
+  /** Synced: no decision is made before everything was listed. */
   readonly caches: Caches;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -37,8 +37,8 @@ export type ControllersOptions = {
 };
 
 /**
- * Starts a queue per kind, connects them to what changes and looks once at everything that there is. Disposing waits
- * for the passes that run; afterwards nothing is decided any more.
+ * Starts a queue for each kind, connects it to the triggers and queues every object once. Disposing waits
+ * for running passes; afterwards no pass starts.
  */
 export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { place, caches, logger, meter } = options;
@@ -66,7 +66,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const concerned = new Set<string>();
   let looking: NodeJS.Timeout | undefined;
   parts.defer(() => clearTimeout(looking));
-  /** Workloads that a change concerns, and those that are not needed: gateway reports decide when these are removed. */
+  /** Workloads that a change affects, and unneeded ones: gateway reports decide when these are removed. */
   function lookAtWorkloads(workloads: readonly string[] = []): void {
     if (parts.disposed) return;
     for (const workload of workloads) concerned.add(workload);

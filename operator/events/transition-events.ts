@@ -1,13 +1,13 @@
 import type { EventFact } from '#kube/events/event-recorder';
 import type { Condition } from '#resources/metadata';
 
-/** An event without the object that it is about. */
+/** An event without its object. */
 export type EventNote = Omit<EventFact, 'regarding'>;
 
 export type Watched = {
   readonly type: Condition['type'];
   readonly status: Condition['status'];
-  /** The reason of the condition that counts; absent: every one. */
+  /** The reason of the condition that is watched; absent: every reason. */
   readonly of?: string;
   /** Absent: the reason of the condition. */
   readonly reason?: string;
@@ -17,8 +17,8 @@ export type Watched = {
 type Conditions = readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[] | undefined;
 
 /**
- * What happened to an object between two states of its conditions, as people are told: one event for each condition
- * that came to a watched status, or to another reason of it. The same conditions tell nothing, however often.
+ * The events for a change of the conditions of an object: one for each condition
+ * that changed to a watched status, or to another reason of it. Unchanged conditions emit no event.
  */
 export function transitionEvents(
   before: Conditions,

@@ -14,7 +14,7 @@ export type ControllerOptions = {
   readonly scheduler?: PassScheduler;
 };
 
-/** Runs passes over keys, each after a change, an asked-for time or an error. */
+/** Runs passes over keys, each after a trigger, a requested delay or an error. */
 export function startController(options: ControllerOptions): WorkQueue {
   const { name, reconcile, concurrency, logger, meter, scheduler } = options;
 

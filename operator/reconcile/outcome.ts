@@ -4,13 +4,13 @@ import { NotLeaderError } from '#kube/election/fenced-client';
 
 /** How a pass over one object ended. */
 export type PassOutcome =
-  /** Nothing is left to do until something changes. */
+  /** Nothing is left to do until the next trigger. */
   | { readonly kind: 'settled' }
-  /** Something changes with time alone. */
+  /** The next change depends on time only. */
   | { readonly kind: 'waiting'; readonly afterMs: number }
-  /** Another writer was first: the decision is stale. */
+  /** Another writer changed the object first: the decision is stale. */
   | { readonly kind: 'raced' }
-  /** A technical fault; the object itself is not to blame. */
+  /** A technical fault that the object did not cause. */
   | { readonly kind: 'broken'; readonly reason: BrokenReason; readonly message: string };
 
 export type BrokenReason =
@@ -36,18 +36,18 @@ export class BrokenError extends Error {
 
 export type Consequence = {
   readonly result: 'success' | 'requeue_after' | 'requeue' | 'error';
-  /** Milliseconds until the next look; absent where a change brings it, or the queue's own back-off. */
+  /** Milliseconds until the next pass; absent if a trigger or the backoff of the queue decides. */
   readonly afterMs?: number;
-  /** Whether the queue waits longer each time. */
+  /** Whether the queue retries with a growing delay. */
   readonly backoff: boolean;
-  /** What a condition says of it, where the object has one. */
+  /** Reason and message for a condition, if the object has one. */
   readonly condition?: { readonly reason: BrokenReason; readonly message: string };
 };
 
-/** After somebody else's write the change is on its way; this is only in case it is not. */
+/** Fallback: a watch normally delivers the write of the other writer earlier. */
 const raceMs = 250;
 
-/** What follows from the end of a pass: result for metrics, next look, condition. */
+/** The consequences of a pass: result for metrics, next pass, condition. */
 export function consequenceOf(outcome: PassOutcome): Consequence {
   switch (outcome.kind) {
     case 'settled':
@@ -63,11 +63,11 @@ export function consequenceOf(outcome: PassOutcome): Consequence {
   }
 }
 
-/** What an error of a pass means. Messages are ours: what a server or a system said is not repeated. */
+/** The outcome for an error of a pass. Messages of servers and of the system are not repeated. */
 export function outcomeOfError(error: unknown): Extract<PassOutcome, { kind: 'raced' | 'broken' }> {
   if (error instanceof BrokenError) return { kind: 'broken', reason: error.code, message: error.message };
   if (error instanceof FileWriteError) return brokenFile(error);
-  // Nothing was written; the new leader decides again.
+  // Fenced: no write was made, and the new leader decides again.
   if (error instanceof NotLeaderError) return { kind: 'raced' };
   if (!isKubeError(error)) return { kind: 'broken', reason: 'Unexpected', message: 'an unexpected fault; see the log' };
   return outcomeOfCode(error.code);

@@ -27,13 +27,13 @@ const requestSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
 const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 
-/** Counts what controllers do, under the names of controller-runtime, so that its dashboards and alerts fit. */
+/** Metrics of controllers, under the names of controller-runtime, so that its dashboards and alerts fit. */
 export type ReconcileMeter = {
   finished(controller: ControllerName, result: Consequence['result']): void;
-  /** A pass ended with an unexpected error: a mistake in the code. */
+  /** A pass ended with an unexpected error, which is a defect in the code. */
   surprised(controller: ControllerName): void;
   measured(controller: ControllerName, queuedSeconds: number, workedSeconds: number): void;
-  /** Has the counts of a queue read at every scrape. */
+  /** Registers a queue whose counts are read at every scrape. */
   watch(controller: ControllerName, concurrency: number, counts: () => WorkQueueCounts): void;
   requested(report: RequestReport): void;
   /** Brings the gauges up to date; called before a scrape. */

@@ -1,8 +1,8 @@
 import type { Clock } from '#kit/time/clock';
 
 /**
- * How long something has been going on, on the monotonic clock of this process: a jump of the time of day ends no
- * application, and a restart of the operator measures anew.
+ * Elapsed time on the monotonic clock of this process: a jump of the wall clock fails no
+ * application, and a restart of the operator starts at 0 again.
  */
 export type Stopwatches = {
   /** Milliseconds since this subject was first seen with this key; another key starts at 0. */

@@ -1,7 +1,7 @@
 import { guardrailPolicySpecSchema } from '#resources/guardrail-policy';
 import { fitsIntoRevision, maxStoredBytes } from './fits-into-revision.ts';
 
-/** Why a policy becomes no revision, one sentence each; none where it is accepted. Structure alone counts. */
+/** Why a policy cannot become a revision, one sentence each; empty if it is accepted. Only the structure is checked. */
 export function acceptanceProblems(spec: unknown): readonly string[] {
   const parsed = guardrailPolicySpecSchema.safeParse(spec);
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `spec.${path.join('.')}: ${message}`);

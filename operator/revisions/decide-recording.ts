@@ -62,7 +62,7 @@ export function decideNextNumber(
   return Math.max(...known.map((head) => head.number)) + 1;
 }
 
-/** Content and token; the object and its generation do not count. */
+/** Compares content and token; the object and its generation are ignored. */
 function saysTheSame(head: RevisionHead, content: RevisionContent): boolean {
   const { token, displayName, description, lifecycle, definitionDigest, tests } = head;
   return (

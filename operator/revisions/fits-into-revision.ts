@@ -3,7 +3,7 @@ import type { Definition } from '#contracts/policy';
 import type { PolicyTest } from '#resources/guardrail-policy';
 
 /**
- * The most that definition and tests may take inside of a revision, bytes: the store of a cluster takes objects of one
+ * Largest size of definition and tests in a revision, bytes: the store of a cluster accepts objects of one
  * and a half mebibytes, of which names, description and metadata are the rest.
  */
 export const maxStoredBytes = 1_300_000;

@@ -4,7 +4,7 @@ import { sampleRevision } from '#kube/testing/sample-resources';
 import type { Stored } from '#resources/metadata';
 import { createRecentRevisions } from './recent-revisions.ts';
 
-/** Revisions that count how often they are asked for, and a clock that is set. */
+/** A source of revisions that counts its reads, and a clock that the test sets. */
 function open(characters = 2) {
   const asked: string[] = [];
   const present = new Set<string>();

@@ -3,14 +3,14 @@ import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
 
-/** A revision never changes; only that it is gone is learnt so much later. */
+/** Cache time. A revision never changes; only its deletion is noticed later. */
 const freshMs = 10_000;
-/** Characters of definitions that are held at most. */
+/** Limit of cached characters of definitions. */
 const maxCharacters = 4_194_304;
 
-/** Revisions as they are recorded, read once for all bindings that are applied at about the same time. */
+/** A short-lived cache of revisions, for bindings that are applied at about the same time. */
 export type RecentRevisions = {
-  /** @returns undefined where there is none of the name, which is always asked anew */
+  /** @returns undefined if the revision does not exist, which is not cached */
   read(name: string): Promise<PolicyRevisionSpec | undefined>;
 };
 
@@ -23,7 +23,7 @@ export function createRecentRevisions(client: Pick<KubeClient, 'get'>, clock: Cl
     held.delete(name);
   }
 
-  /** The oldest first, until the rest is fresh and small enough. */
+  /** Evicts the oldest first, until the rest is fresh and small enough. */
   function forgetOld(): void {
     for (const [name, { since }] of held) {
       if (clock.now() - since < freshMs && characters <= maxCharacters) return;

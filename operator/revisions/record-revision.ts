@@ -16,15 +16,15 @@ export type Recordable = {
 
 export type RecordResult =
   | { readonly kind: 'recorded'; readonly head: RevisionHead; readonly created: boolean }
-  /** Another recorder is to record an earlier write first. */
+  /** Another recorder must record an earlier write first. */
   | { readonly kind: 'held' };
 
-/** How often a taken number is answered by the next one. */
+/** Limit of attempts with the next number when a number is taken. */
 const maxAttempts = 8;
 
 /**
  * Records one accepted generation of a policy under the next number of its id, or says which revision stands for it.
- * The one function that records: the operator calls it for what comes by apply, the management API for its own writes.
+ * The only function that records: the operator calls it for applied policies, the management API for its own writes.
  * Safe to repeat, and for two callers at once: a number is taken by creating its name.
  * @param heldMs for how long this caller has been answered `held` for this generation
  * @param known revisions of the id that the caller has seen; where they suffice, no list is read

@@ -6,7 +6,7 @@ import type { PolicyRevision } from '#resources/policy-revision';
 import { policyIdLabel, policyNameHash, policyNameLabel } from '#resources/revision-labels';
 import type { RevisionHead } from './decide-recording.ts';
 
-/** Definitions may be large: so many are held at the same time, the rest only as heads. */
+/** Page size. Definitions may be large, so only one page of them is held at a time. */
 const pageSize = 20;
 
 /** Every recorded revision of a policy id, from a live read, without the definitions. */
@@ -39,7 +39,7 @@ async function readHeads(client: Pick<KubeClient, 'list'>, labelSelector: string
   try {
     return await readPages(client, labelSelector);
   } catch (error) {
-    // The pages took longer than the server keeps a point in time: one whole answer then.
+    // The continue token has expired: read the whole list in one response.
     if (!isKubeError(error, 'gone')) throw error;
     const { items } = await client.list<PolicyRevision>(kinds.policyRevision, { labelSelector });
     return items.map(headOf);

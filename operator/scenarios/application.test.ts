@@ -23,7 +23,7 @@ import {
   waitForRoute,
 } from '../testing/start-test-operator.ts';
 
-/** What the runtime of a route decides about a text of a user. */
+/** The decision of a route's runtime about a user text. */
 async function decide(platform: TestOperator, route: Stored<GatewayRoute>, content: string): Promise<string> {
   const { guardrail, contentProfile } = route.spec;
   if (guardrail.mode !== 'Policy') return 'unguarded';

@@ -16,7 +16,7 @@ import {
 const rename = (platform: TestOperator, name: string, alias: string): Promise<unknown> =>
   editBinding(platform, name, { model: { ...bindingObject(name).spec.model, alias } });
 
-/** Has bindings applied that have an alias of their own names. */
+/** Applies bindings whose aliases equal their names. */
 async function applyAll(platform: TestOperator, replica: FakeReplica, names: readonly string[]): Promise<void> {
   await applyFirst(platform, [replica]);
   for (const name of names) {

@@ -7,7 +7,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import { type ModelPlatform, startModelPlatform } from '../testing/model-platform.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
 
-/** What people and replicas do, in any order and without waiting for each other. */
+/** Actions of users and replicas, in any order and without waiting for each other. */
 type Act =
   | { readonly kind: 'save_policy'; readonly term: string }
   | { readonly kind: 'apply'; readonly binding: string; readonly revision: number }
@@ -122,7 +122,7 @@ test('random edits in random order, with operators killed in between, converge t
       const { client } = model.platform;
       await client.create(kinds.guardrailPolicy, policyObject('guard'));
       for (const one of acts) await perform(model, one);
-      // Revisions that were asked for and not saved would be waited for.
+      // A binding would wait for a revision that was requested but never saved.
       for (const term of ['four', 'five'])
         await perform(model, { kind: 'save_policy', term }).then(() => settledPolicy(model));
       model.attitude = 'take';

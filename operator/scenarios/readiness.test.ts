@@ -14,7 +14,7 @@ test('an operator whose watches receive nothing is not ready until they receive 
   expect(await ready()).toEqual({ code: 200, status: 'ready' });
   ahead = 45_000;
   expect((await ready()).code).toBe(200);
-  // As if the server had said nothing for so long.
+  // Simulates a server that has sent nothing for this time.
   ahead = 120_000;
   expect(await ready()).toEqual({
     code: 503,

@@ -138,7 +138,7 @@ describe('a replica that rejects', () => {
 });
 
 test('a replica that does not confirm causes no rollback; the application fails at the deadline and may still become applied', async () => {
-  // Longer than a runtime takes to start on a busy machine: it is the replica that makes it late.
+  // Longer than a runtime takes to start on a busy machine, so that only the replica causes the delay.
   await using platform = await startTestOperator({ config: { progressDeadlineMs: 20_000 } });
   const one = await startFakeReplica(platform, 'gateway-1');
   const two = await startFakeReplica(platform, 'gateway-2');

@@ -8,18 +8,18 @@ import { apiVersion, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { TestOperator } from './start-test-operator.ts';
 
-/** What a replica says to a version of a route; `silent` writes no report at all. */
+/** The response of a replica to a version of a route; `silent` writes no report at all. */
 export type Attitude = 'take' | 'pend' | 'silent' | { readonly reject: string };
 
-/** A gateway replica as the operator knows one: a running process and its report. It serves nobody. */
+/** A gateway replica as the operator sees it: a running process and its report. It serves no requests. */
 export type FakeReplica = {
   readonly name: string;
-  /** Decides about every route anew, writes the report and returns it. */
+  /** Evaluates every route again, writes the report and returns it. */
   report(
     attitude?: Attitude | ((route: Stored<GatewayRoute>) => Attitude),
     change?: Partial<GatewayReportSpec>,
   ): Promise<void>;
-  /** The process runs no more; its report stays. */
+  /** Ends the process; its report stays. */
   die(): Promise<void>;
 };
 

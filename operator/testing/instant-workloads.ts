@@ -1,7 +1,7 @@
 import type { WorkloadRequest, Workloads } from '../workloads/ports.ts';
 
 export type InstantWorkloads = Workloads & {
-  /** What is asked for now, by name. */
+  /** The desired workloads, by name. */
   readonly running: ReadonlyMap<string, WorkloadRequest>;
 };
 
@@ -26,7 +26,7 @@ export function createInstantWorkloads(build: string): InstantWorkloads {
     },
     observe(name) {
       const { replicas = 0 } = ready.has(name) ? (running.get(name) ?? {}) : {};
-      // A documentation address for each process (RFC 5737): nobody is ever called there.
+      // A documentation address for each process (RFC 5737), which is never called.
       const addresses = Array.from({ length: replicas }, (_one, index) => `http://192.0.2.${index + 1}:8000`);
       return { addresses, ready: replicas, problem: undefined };
     },

@@ -15,18 +15,18 @@ import { type Death, type Mortality, mortality } from './mortal-client.ts';
 import { startTestOperator, type TestOperator } from './start-test-operator.ts';
 
 /**
- * An operator whose workloads are ready at once, with one replica that looks at the routes all the time. It can be
+ * An operator whose workloads are ready at once, with one replica that polls the routes. It can be
  * killed between any two writes.
  */
 export type ModelPlatform = AsyncDisposable & {
   readonly platform: TestOperator;
   attitude: Attitude;
-  /** Writes that the operator of now asked for. */
+  /** Number of writes of the current operator. */
   writes(): number;
   isDead(): boolean;
-  /** Starts a new operator on what the present one left, which may be killed like the first. */
+  /** Starts a new operator on the state that the current one left; it may be killed in the same way. */
   revive(death?: Death): Promise<void>;
-  /** Waits until everything is as it must be in the end, or the operator is dead. */
+  /** Waits until the desired state is reached, or the operator was killed. */
   settledOrDead(): Promise<void>;
 };
 
@@ -62,7 +62,7 @@ export async function startModelPlatform(death?: Death): Promise<ModelPlatform> 
   return model;
 }
 
-/** Has the replica decide whenever a route has changed, and checks what must hold at every moment. */
+/** Lets the replica report whenever a route has changed, and checks the invariants at every moment. */
 function look(platform: TestOperator, replica: FakeReplica, attitude: () => Attitude) {
   let stopped = false;
   let seen = '';
@@ -91,7 +91,7 @@ function look(platform: TestOperator, replica: FakeReplica, attitude: () => Atti
   };
 }
 
-/** A route never leads to a workload that is not there, and an alias never to two. */
+/** A route never names a missing workload, and an alias never has two routes. */
 async function expectSound(platform: TestOperator, routes: readonly GatewayRoute[]): Promise<void> {
   const aliases = routes.map(({ spec }) => `${spec.gateway}/${spec.alias}`);
   expect(new Set(aliases).size).toBe(aliases.length);
@@ -99,7 +99,7 @@ async function expectSound(platform: TestOperator, routes: readonly GatewayRoute
     if (spec.workload === undefined) continue;
     const generation = await platform.client.get<RuntimeWorkload>(kinds.runtimeWorkload, spec.workload);
     const now = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, metadata.name);
-    // A route that has moved on meanwhile says nothing about the workload of before.
+    // A route that has changed meanwhile says nothing about its previous workload.
     if (now?.spec.workload === spec.workload)
       expect(generation, `the workload of route ${metadata.name}`).toBeDefined();
   }

@@ -3,19 +3,19 @@ import { KubeError } from '#kube/client/kube-error';
 
 const writes: ReadonlySet<string> = new Set(['create', 'patch', 'patchStatus', 'delete']);
 
-/** When a process dies: at its `write`-th write, before it is sent or after it was carried out. */
+/** When a process is killed: at its `write`-th write, before it is sent or after it was executed. */
 export type Death = { readonly write: number; readonly moment: 'before' | 'after' };
 
 export type Mortality = {
   readonly wrapClient: (client: KubeClient) => KubeClient;
-  /** Writes that were asked for so far. */
+  /** Number of writes so far. */
   readonly writes: () => number;
   readonly isDead: () => boolean;
 };
 
 /**
- * A client of a process that is killed between two writes: from that moment on nothing that it asks for happens, and
- * nothing that it already asked for is answered. What a real kill leaves behind is the same: the writes until then.
+ * A client of a process that is killed between two writes: from that moment on no call has an effect, and
+ * no call in flight is answered. A real kill leaves the same state: the writes until then.
  */
 export function mortality(death: Death | undefined): Mortality {
   let count = 0;

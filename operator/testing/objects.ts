@@ -25,7 +25,7 @@ export function definitionOf(term: string): Definition {
   return { request: sectionOf(term), response: sectionOf(term), providers: [] };
 }
 
-/** A policy that denies one word, changed as asked. */
+/** A policy that denies one word, with the given changes. */
 export function policyObject(name: string, change: Partial<GuardrailPolicySpec> = {}): GuardrailPolicy {
   return {
     apiVersion,
@@ -35,7 +35,7 @@ export function policyObject(name: string, change: Partial<GuardrailPolicySpec> 
   };
 }
 
-/** A binding of the alias of its own name, guarded by revision 1 of the policy `guard`, changed as asked. */
+/** A binding of the alias of its own name, guarded by revision 1 of the policy `guard`, with the given changes. */
 export function bindingObject(name: string, change: Partial<ModelBindingSpec> = {}): ModelBinding {
   return {
     apiVersion,

@@ -3,7 +3,7 @@ import { KubeError } from '#kube/client/client';
 import type { ServedPolicy } from '../environment/served-policies.ts';
 import type { ServedPin, ServedPolicies } from '../served/ports.ts';
 
-/** Addresses that lead nowhere and remember where they would. */
+/** Records the targets of addresses without serving them. */
 export function serveInMemory(entries: readonly ServedPolicy[], pins = new Map<string, ServedPin>()): ServedPolicies {
   let listener: (name: string) => void = () => undefined;
   let changes = 0;

@@ -15,7 +15,7 @@ import { createOperator, type Operator, type OperatorOverrides } from '../operat
 import type { FakeReplica } from './fake-replica.ts';
 import { bindingObject, policyObject } from './objects.ts';
 
-/** An operator of its own with a data directory of its own, and a client beside it. */
+/** An operator with its own data directory, and a client of it. */
 export type TestOperator = AsyncDisposable & {
   readonly data: string;
   readonly client: KubeClient;
@@ -95,7 +95,7 @@ function clientOf(operator: Operator, data: string): KubeClient & AsyncDisposabl
   return createClient({ url: operator.apiUrl, tokenFile, namespace: 'default' });
 }
 
-/** Waits until an object says what is asked, and returns it. */
+/** Waits until an object meets a condition, and returns it. */
 export async function waitFor<R extends Resource>(
   platform: TestOperator,
   kind: Kind,
@@ -143,7 +143,7 @@ export function waitForRoute(
   return waitFor<GatewayRoute>(platform, kinds.gatewayRoute, name, what, says);
 }
 
-/** Changes the spec of a binding, as an edit of a person does. */
+/** Changes the spec of a binding, as a user edit does. */
 export async function editBinding(
   platform: TestOperator,
   name: string,
@@ -155,7 +155,7 @@ export async function editBinding(
   ]);
 }
 
-/** Changes the spec of a policy, as an edit of a person does, and waits for its revision. */
+/** Changes the spec of a policy, as a user edit does, and waits for its revision. */
 export async function editPolicy(
   platform: TestOperator,
   name: string,

@@ -10,14 +10,14 @@ import {
 } from '#contracts/policy';
 import type { BundleCheck, Judge } from '../bundles/ports.ts';
 
-/** The text of the check that providers must answer. It names its purpose. */
+/** The text of the check that is sent to providers. It states its purpose. */
 const question = 'This is a test of the connection. Please answer it.';
 
 const stages: readonly Stage[] = ['request', 'response'];
 
 /**
- * Asks every provider that an enforced rule names one question, each rule on its own so that no other rule stands
- * before it, within the rule's timeout. The verdict does not count, only that there is one (docs/design/applications-and-routes.md).
+ * Sends one check to every provider that an enforced rule names, each rule separately so that no other rule is evaluated
+ * first, within the rule's timeout. Only the presence of a verdict matters (docs/design/applications-and-routes.md).
  * @returns a sentence for every provider that does not answer
  */
 export async function askProviders(

@@ -2,17 +2,17 @@ import type { CheckOutcome } from '#checks/client';
 import type { PolicyTest } from '#resources/guardrail-policy';
 import type { BundleCheckResult } from '../bundles/ports.ts';
 
-/** What a policy test came to. */
+/** The result of a policy test. */
 export type TestVerdict =
   | { readonly kind: 'passed' }
-  /** The verdict of a provider decided otherwise than the test wants: it is told and does not gate. */
+  /** The verdict of a provider led to another decision than the test expects: it is reported and does not gate. */
   | { readonly kind: 'differs'; readonly message: string }
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * Judges one test. Local rules gate; the verdict of a provider is only reported (docs/design/applications-and-routes.md): where the stage
+ * Evaluates one test. Local rules gate; the verdict of a provider is only reported (docs/design/applications-and-routes.md): where the stage
  * asks providers, the local rules alone tell whose verdict it was.
- * @param local what the local rules say; absent where the stage asks no provider
+ * @param local the decision of the local rules; absent if the stage calls no provider
  */
 export function judgeTest(test: PolicyTest, outcome: CheckOutcome, local: BundleCheckResult | undefined): TestVerdict {
   const decision = decisionOf(outcome);

@@ -8,7 +8,7 @@ import { isProviderFailure, judgeTest } from './judge-test.ts';
 export type TestRun =
   | { readonly kind: 'passed'; readonly differences: readonly string[] }
   | { readonly kind: 'failed'; readonly message: string }
-  /** A technical fault of the workload or its connection: the tests say nothing. */
+  /** A technical fault of the workload or its connection: the tests have no result. */
   | { readonly kind: 'broken'; readonly message: string };
 
 export type TestRunInput = {
@@ -29,7 +29,7 @@ const transient: ReadonlySet<string> = new Set([
   'unauthenticated',
   'policy_unavailable',
 ]);
-/** A process that has just started may be slow once. */
+/** Attempts of one test, because a process that has just started may be slow. */
 const slow: ReadonlySet<string> = new Set(['stage_timeout', 'rule_timeout']);
 const slowAttempts = 3;
 
@@ -47,7 +47,7 @@ export async function runPolicyTests(
       return { kind: 'broken', message: `the policy test ${test.name} could not be run: ${outcome.code}` };
     }
     const local = locals.get(test.name);
-    // Whether providers answer is asked on its own; here their failure hides what the local rules say.
+    // Providers are checked separately; here their failure would hide the decision of the local rules.
     const judged = isProviderFailure(outcome) && local !== undefined ? outcomeOfLocal(local) : outcome;
     const verdict = judgeTest(test, judged, local);
     if (verdict.kind === 'differs') differences.push(verdict.message);
@@ -67,7 +67,7 @@ async function checkOnce(
   }
 }
 
-/** What the local rules say, by test, for the stages that ask providers. */
+/** The decisions of the local rules, by test, for the stages that call providers. */
 async function runLocally(
   judge: Pick<Judge, 'check'>,
   { tests, bundle, signal }: TestRunInput,

@@ -13,7 +13,7 @@ import { allBundles } from '../controllers/bundle-sweep/controller.ts';
 import type { ServedPolicies } from '../served/ports.ts';
 import { createUnconfirmedRoutes } from './unconfirmed-routes.ts';
 
-/** How long objects are gone through in one turn of the event loop, milliseconds. */
+/** Longest time for queueing objects in one turn of the event loop, milliseconds. */
 const turnMs = 2;
 
 export type Queues = Readonly<
@@ -24,7 +24,7 @@ export type Queues = Readonly<
 >;
 
 /**
- * Which passes a change asks for. A pass too many costs a look at the cache; one too few is found by the next resync.
+ * Which passes a change queues. A superfluous pass costs cache reads; a missing one is made by the next resync.
  */
 export function createTriggers(options: {
   readonly queues: Queues;
@@ -43,7 +43,7 @@ export function createTriggers(options: {
   const addAll = (queue: keyof Queues, objects: readonly AnyObject[]): void => {
     for (const { metadata } of objects) queues[queue].add(metadata.name);
   };
-  /** A binding, the holder of the alias that it asks for, and so on: they may form a circle that one of them breaks. */
+  /** A binding, the holder of the alias that it asks for, and so on: they may form a cycle that one of them breaks. */
   const chain = (binding: Stored<ModelBinding> | undefined): void => {
     const seen = new Set<string>();
     let next = binding;
@@ -200,7 +200,7 @@ function aliasOf(object: Stored<ModelBinding> | Stored<GatewayRoute> | undefined
   return aliasKey(object.spec.gateway, alias);
 }
 
-/** Policies that a route served, or kept to go back to. */
+/** Policies of the pinned and the previous application of a route. */
 function servedBy(route: Stored<GatewayRoute> | undefined): readonly string[] {
   if (route === undefined) return [];
   const previous = readPrevious(route);

@@ -8,18 +8,18 @@ import type { Stores } from '../caches/caches.ts';
 type Report = Stored<GatewayReport>;
 type Entry = GatewayReport['spec']['pending'][number] & { readonly reason?: string };
 
-/** Routes that some replica of their gateway may not have confirmed, so that a report is told what it decides on. */
+/** Routes that some replica of their gateway may not have confirmed, to find the routes that a report affects. */
 export type UnconfirmedRoutes = {
-  /** A route is now as it is given, or gone. */
+  /** A route was changed, or deleted if undefined. */
   changed(name: string, current: Stored<GatewayRoute> | undefined): void;
-  /** Names of the routes on which a changed report says something new; `all` where it may be any of its gateway. */
+  /** Names of the routes that a changed report affects; `all` if it may be any route of its gateway. */
   concernedBy(current: Report | undefined, previous: Report | undefined): ReadonlySet<string> | 'all';
 };
 
 export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports' | 'routes'>): UnconfirmedRoutes {
   const open = new Map<string, { readonly gateway: string; readonly version: string }>();
 
-  /** Whether every replica that there is has passed a version. */
+  /** Whether every known replica has passed a version. */
   function isConfirmed(gateway: string, version: string): boolean {
     const reports = stores.reports.by('gateway', gateway);
     return reports.length > 0 && reports.every((report) => isPast(report, version));
@@ -31,7 +31,7 @@ export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports' | 'routes
     }
   }
 
-  /** A replica that comes later, or begins anew, may be behind what every other one has confirmed. */
+  /** A replica that starts later or restarts may be behind what all others have confirmed. */
   function reopen(report: Report): void {
     const { gateway } = report.spec;
     for (const { metadata, spec } of stores.routes.list()) {
@@ -69,7 +69,7 @@ export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports' | 'routes
   };
 }
 
-/** Everything but how far it is and what it lists. */
+/** All fields except the versions and lists of routes. */
 function isSameReplica({ metadata, spec }: Report, previous: Report): boolean {
   const { gateway, bootId, ready, formats } = previous.spec;
   return (
@@ -87,7 +87,7 @@ function isPast({ spec }: Pick<Report, 'metadata' | 'spec'>, version: string): b
   return compareVersions(spec.appliedThrough, version) >= 0;
 }
 
-/** Names of routes of which one list says something else than the other. */
+/** Names of routes on which two lists differ. */
 function changedEntries(current: readonly Entry[], previous: readonly Entry[]): readonly string[] {
   if (current.length === 0 && previous.length === 0) return [];
   const keyOf = ({ route, uid, version, reason }: Entry): string => JSON.stringify([route, uid, version, reason]);

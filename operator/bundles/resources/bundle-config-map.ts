@@ -1,9 +1,9 @@
 import type { ConfigMap } from '#kube/client/builtin-types';
 
-/** Annotation that holds the whole digest; the name has room for a part of it only. */
+/** Annotation that holds the whole digest; the name contains only a part of it. */
 export const digestAnnotation = 'portcullis.dev/digest';
 
-/** The key under which a bundle stands in its ConfigMap. */
+/** The key of the bundle in its ConfigMap. */
 export const bundleKey = 'bundle.json';
 
 const labels = {

@@ -6,11 +6,11 @@ import type { BundleStore } from '../ports.ts';
 /** A store, and access to the stored objects for tests. */
 export type BundlePlace = AsyncDisposable & {
   readonly store: BundleStore;
-  /** What processes read; undefined where there is nothing. */
+  /** The stored bytes as processes read them; undefined if there are none. */
   read(digest: string): Promise<string | undefined>;
-  /** Removes a bundle as a person does. */
+  /** Removes a bundle as a user would. */
   remove(digest: string): Promise<void>;
-  /** Another store, at the same place, after this one was disposed of. */
+  /** Another store over the same data, after this one was disposed of. */
   succeed(): Promise<BundleStore>;
 };
 

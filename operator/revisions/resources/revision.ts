@@ -12,7 +12,7 @@ export function revisionName(policyId: string, revision: number | string): strin
 /** What a policy says at one generation, in the terms of a revision. */
 export type RevisionContent = Omit<PolicyRevisionSpec, 'policyId' | 'number' | 'definition'>;
 
-/** What a revision of this generation of a policy says. */
+/** The content of a revision of this generation of a policy. */
 export function makeRevisionContent(
   policy: { readonly name: string; readonly uid: string; readonly generation: number },
   spec: GuardrailPolicySpec,

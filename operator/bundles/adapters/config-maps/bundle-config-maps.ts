@@ -19,10 +19,10 @@ export type BundleConfigMapsOptions = {
   readonly logger: Logger;
 };
 
-/** Bundles in a cluster; nothing is known of them before `synced`. */
+/** Bundles in a cluster; the store is empty before `synced`. */
 export type BundleConfigMaps = BundleStore & {
   readonly synced: Promise<void>;
-  /** How long, in milliseconds, the watch has not heard of its server. */
+  /** Milliseconds since the watch last received data. */
   silenceMs(): number;
 };
 
@@ -81,13 +81,13 @@ export function createBundleConfigMaps(options: BundleConfigMapsOptions): Bundle
     async sweep(listNeeded) {
       holdings.beginSweep();
       const needed = await listNeeded();
-      // A watch may be behind, and there is no later sweep for what it did not see.
+      // The watch may be behind, and no later sweep would remove a bundle that this one misses.
       const { items } = await listAll<ConfigMap>(client, builtinKinds.configMapMetadata, {
         labelSelector: bundlesSelector,
       });
       for (const held of items) {
         const digest = digestOf(held);
-        // Whatever is not ours by its digest is not ours to remove.
+        // An object without a matching digest is not a bundle and is not removed.
         if (digest === undefined || bundleMapName(digest) !== held.metadata.name) continue;
         if (needed.has(digest) || holdings.isTouched(digest)) continue;
         await remove(client, held);

@@ -75,7 +75,7 @@ function pathOf(directory: string, digest: string): string {
   return join(directory, `${digest}.json`);
 }
 
-/** Whether the file holds exactly these bytes; one that was damaged is written anew. */
+/** Whether the file holds exactly these bytes; a damaged file is written again. */
 async function holds(path: string, digest: string): Promise<boolean> {
   const bytes = await readFile(path).catch(() => undefined);
   return bytes !== undefined && sha256Hex(bytes) === digest;
