@@ -12,8 +12,8 @@ import { writeText } from './output/write.ts';
 import { checkout } from './platform/data-directory.ts';
 import type { ResourceSource } from './resources/resource-source.ts';
 
-export type ProgramText = { readonly name: string; readonly description: string };
-export type AddCommand = (program: Command) => void;
+type ProgramText = { readonly name: string; readonly description: string };
+type AddCommand = (program: Command) => void;
 
 /** A command line with its commands, its help, its exit codes and its version. */
 export function createProgram({ name, description }: ProgramText, commands: readonly AddCommand[]): Command {

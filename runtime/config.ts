@@ -1,7 +1,7 @@
 import { readEnvironment, setting } from '#kit/env/read-environment';
 
 /** Settings of the runtime; everything about policies and limits comes with the bundle. */
-export const settings = {
+const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({ help: 'where checks are served', default: '127.0.0.1:8000' }),
   PORTCULLIS_BUNDLE_FILE: setting.path({ help: 'the policy bundle, loaded once at start' }),
   PORTCULLIS_TOKEN_FILE: setting.file({ help: 'the service token of callers, one or two lines, read again on change' }),

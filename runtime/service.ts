@@ -26,7 +26,7 @@ const drainMs = 6_000;
 /** Longer than the pause between two checks of a gateway under traffic, so that its connections are seldom closed in use. */
 const idleMs = 1_000;
 
-export type Runtime = AsyncDisposable & {
+type Runtime = AsyncDisposable & {
   readonly url: string;
   /**
    * Resolves when the bundle is loaded. When it is refused, the runtime answers /readyz and checks with 503 for a

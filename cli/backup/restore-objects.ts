@@ -15,7 +15,7 @@ const pauseMs = 500;
 /** Objects between two progress messages. */
 const tellEvery = 500;
 
-export type Restored = {
+type Restored = {
   /** Whether the records of applications were restored, which needs the right to write a status. */
   readonly withRecords: boolean;
 };

@@ -10,7 +10,7 @@ import { writeJson, writeText, writeYaml } from '../output/write.ts';
 import { waitApplied } from './wait-applied.ts';
 import { desiredText, writeApplication } from './write-application.ts';
 
-export type DesiredGuardrail = { readonly binding: Stored<ModelBinding>; readonly guardrail: Guardrail };
+type DesiredGuardrail = { readonly binding: Stored<ModelBinding>; readonly guardrail: Guardrail };
 
 /**
  * Writes the desired revision of each binding and, with --wait, waits until each is applied. A failure does not stop

@@ -3,7 +3,7 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 
-export type Outdated = {
+type Outdated = {
   /** Bindings whose application runs on another build. */
   readonly bindings: readonly Stored<ModelBinding>[];
   /** Names of those whose desired application differs from the current one: applying them would change the guardrail. */

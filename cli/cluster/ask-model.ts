@@ -1,6 +1,6 @@
 const timeoutMs = 30_000;
 
-export type ModelQuestion = {
+type ModelQuestion = {
   readonly url: string;
   /** Client key; absent if the gateway needs none. */
   readonly key: string | undefined;

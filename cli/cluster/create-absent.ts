@@ -6,7 +6,7 @@ import { kinds } from '#resources/kinds';
 
 const pauseMs = 1_000;
 
-export type CreateAbsentOptions = {
+type CreateAbsentOptions = {
   /** Milliseconds to wait for resource definitions that are not established yet, and for an unreachable server. */
   readonly patienceMs: number;
   /** Called with one sentence for each resource. */

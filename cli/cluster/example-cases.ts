@@ -1,6 +1,6 @@
 import type { ModelAnswer } from './ask-model.ts';
 
-export type ExampleCase = {
+type ExampleCase = {
   readonly title: string;
   readonly content: string;
   readonly stream: boolean;

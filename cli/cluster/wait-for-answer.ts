@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../errors/cli-error.ts';
 
 type Answer = { readonly status: number; readonly code: string | undefined };
-export type WaitOptions = {
+type WaitOptions = {
   /** In milliseconds of `performance.now()`. */
   readonly deadline: number;
   /** Where the cause can be read, for the error message. */

@@ -31,7 +31,7 @@ async function describe(source: ResourceSource, word: string, name: string, opti
 const statusSchema = z.looseObject({ conditions: z.array(conditionSchema).optional() });
 
 /** Metadata, spec, status and conditions of a resource as text. */
-export function description({ kind, metadata, spec, status }: Stored<Resource>): string {
+function description({ kind, metadata, spec, status }: Stored<Resource>): string {
   const { conditions = [], ...rest } = statusSchema.catch({}).parse(status ?? {});
   const head = tableOf([
     ['Name:', metadata.name],

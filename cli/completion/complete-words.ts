@@ -3,7 +3,7 @@ import { kinds } from '#resources/kinds';
 import { type PartialLine, readLine } from './read-line.ts';
 
 /** Candidates for the last word. */
-export type Completion = {
+type Completion = {
   readonly words: readonly string[];
   /** Whether the shell completes file names if no word matches. */
   readonly files: 'none' | 'any' | 'folders';
@@ -70,7 +70,7 @@ function flagsOf(command: Command, { options }: PartialLine): readonly string[] 
 }
 
 /** The name of the value in angle or square brackets. */
-export function placeholderOf({ flags }: Option): string {
+function placeholderOf({ flags }: Option): string {
   return /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? '';
 }
 

@@ -22,14 +22,14 @@ export type PolicyList = z.output<typeof policyListSchema>;
 export type RevisionList = z.output<typeof revisionListSchema>;
 
 /** A resource with its ETag, which a change sends as If-Match. */
-export type Tagged<T> = { readonly value: T; readonly etag: string };
+type Tagged<T> = { readonly value: T; readonly etag: string };
 
 /** Options of every command. A repeated command has the same key. */
-export type CommandOptions = {
+type CommandOptions = {
   /** 16 to 128 of A-Z, a-z, 0-9, dot, underscore, tilde and hyphen; a new key if absent. */
   readonly idempotencyKey?: string;
 };
-export type ChangeOptions = CommandOptions & { readonly etag: string };
+type ChangeOptions = CommandOptions & { readonly etag: string };
 
 /**
  * The policy management API, one method for each route. Every answer is validated; a command returns its accepted

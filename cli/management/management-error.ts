@@ -3,7 +3,7 @@ import type { ManagementErrorCode } from '#contracts/management-errors';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 
-export type ErrorDetails = ManagementErrorBody['error']['details'];
+type ErrorDetails = ManagementErrorBody['error']['details'];
 
 /** The API refused a request. `code` is from its closed table; `traceId` finds the request in its log. */
 export class ManagementApiError extends CliError {

@@ -5,7 +5,7 @@ import { readSources } from '../manifests/read-sources.ts';
 import { readYaml } from '../manifests/read-yaml.ts';
 
 /** A policy file: the members that a command sends, and those that `policy get` adds. */
-export type PolicyFile = Pick<PolicyReplace, 'name' | 'description' | 'definition'> & {
+type PolicyFile = Pick<PolicyReplace, 'name' | 'description' | 'definition'> & {
   readonly status: PolicyReplace['status'] | undefined;
   /** The revision that was edited, if the file contains it. */
   readonly revision: number | undefined;

@@ -12,7 +12,7 @@ export type ManagementConnection = {
   readonly timeoutMs: number;
 };
 
-export type Call = {
+type Call = {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { CliError } from '../errors/cli-error.ts';
 
 type Loose = Readonly<Record<string, unknown>>;
 
-export type RevisionFiller = {
+type RevisionFiller = {
   /** Adds a placeholder for an omitted revision, so that the rest can be validated. */
   readonly complete: (document: unknown) => unknown;
   /** Replaces the placeholder by the newest revision of the policy. */

@@ -8,7 +8,7 @@ export type ReadManifest = Manifest & { readonly source: string };
 /** The number of problems that one message lists. */
 const maxProblems = 20;
 
-export type ReadResourcesOptions = {
+type ReadResourcesOptions = {
   /** The namespace that all resources must have; any if absent. */
   readonly namespace?: string;
   /** Completes a document before it is validated. */

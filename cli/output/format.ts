@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { writeJson, writeText, writeYaml } from './write.ts';
 
 /** Output format; `text` and `wide` are tables and sentences. */
-export type Format = 'text' | 'wide' | 'json' | 'yaml';
+type Format = 'text' | 'wide' | 'json' | 'yaml';
 
 export type OutputOptions = { readonly json?: boolean; readonly output?: Exclude<Format, 'text'> };
 

@@ -115,7 +115,7 @@ function conditionStatus(conditions: readonly Condition[] | undefined, type: str
 }
 
 /** The time since then in its largest unit. */
-export function ageOf(since: string, now: Date): string {
+function ageOf(since: string, now: Date): string {
   const seconds = Math.max(0, Math.floor((now.getTime() - Date.parse(since)) / 1_000));
   if (seconds < 120) return `${seconds}s`;
   if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;

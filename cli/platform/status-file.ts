@@ -11,7 +11,7 @@ const processSchema = z.object({
 });
 
 /** The content of status.json, which `portcullis up` writes. */
-export const statusSchema = z.object({
+const statusSchema = z.object({
   ready: z.boolean(),
   addresses: z.object({
     /** Origin of the first gateway, without a path. */

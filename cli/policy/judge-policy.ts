@@ -7,7 +7,7 @@ import { CliError } from '../errors/cli-error.ts';
 import type { PolicyInFile } from './read-policy.ts';
 import { runJudge } from './run-judge.ts';
 
-export type JudgeOptions = {
+type JudgeOptions = {
   readonly policyId?: string;
   readonly revision?: string;
   readonly contentProfile: string;
@@ -17,7 +17,7 @@ export type JudgeOptions = {
   readonly checks?: readonly Omit<JudgeJob['checks'][number], 'policyId'>[];
 };
 
-export type JudgedPolicy = { readonly bytes: Buffer; readonly digest: string; readonly verdict: JudgeVerdict };
+type JudgedPolicy = { readonly bytes: Buffer; readonly digest: string; readonly verdict: JudgeVerdict };
 
 /**
  * Builds and validates the bundle of one policy.

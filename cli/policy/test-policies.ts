@@ -7,7 +7,7 @@ import type { JudgedEnvironment } from '../resources/resource-source.ts';
 import { judgePolicy } from './judge-policy.ts';
 import type { PolicyInFile } from './read-policy.ts';
 
-export type TestPoliciesOptions = OutputOptions & {
+type TestPoliciesOptions = OutputOptions & {
   /** Content profile. */
   readonly profile: string;
   /** The name of the tested policies in the message about failures. */

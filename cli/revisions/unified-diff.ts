@@ -4,7 +4,7 @@ import { type DiffLine, lineDiff } from './line-diff.ts';
 const context = 3;
 const signs = { kept: ' ', removed: '-', added: '+' } as const;
 
-export type DiffSide = { readonly label: string; readonly text: string };
+type DiffSide = { readonly label: string; readonly text: string };
 
 /** The difference of two texts in the unified format (POSIX diff -u); empty when there is none. */
 export function unifiedDiff(before: DiffSide, after: DiffSide): string {

@@ -4,7 +4,7 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import type { Stored } from '#resources/metadata';
 
 /** What a replica reports about the current version of a route. */
-export type RouteState =
+type RouteState =
   | { readonly kind: 'loaded' }
   | { readonly kind: 'pending' }
   /** It has not seen this version of the route yet. */

@@ -25,7 +25,7 @@ export type ReplicaRow = {
 };
 
 /** The states of the management API; `unguarded` is its `unbound`, and `deleting` is pending there. */
-export type BindingState = Exclude<ConditionState, 'unbound'> | 'unguarded' | 'deleting';
+type BindingState = Exclude<ConditionState, 'unbound'> | 'unguarded' | 'deleting';
 
 export type BindingRow = {
   readonly name: string;

@@ -12,9 +12,9 @@ import {
 } from './platform-processes.ts';
 
 /** Starts a process and keeps it running; settles when it first serves. */
-export type Start = (spec: ChildSpec, pin: (line: ReadyLine) => Record<string, string>) => Promise<ReadyLine>;
+type Start = (spec: ChildSpec, pin: (line: ReadyLine) => Record<string, string>) => Promise<ReadyLine>;
 
-export type ManagementOptions = {
+type ManagementOptions = {
   readonly data: DataDirectory;
   /** Each as issuer|subject. */
   readonly administrators: readonly string[];

@@ -20,7 +20,7 @@ import {
 import { type ManagementStart, startManagement } from './start-management.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
-export type PlatformOptions = {
+type PlatformOptions = {
   readonly data: DataDirectory;
   /** Port of the first gateway, the others on the following ones; 0 takes free ports. */
   readonly port: number;

@@ -11,7 +11,7 @@ export type Supervised = {
   stop(graceMs: number): Promise<void>;
 };
 
-export type SuperviseOptions = {
+type SuperviseOptions = {
   readonly data: DataDirectory;
   /** Environment with which a restarted process keeps its addresses. */
   readonly pin: (first: ReadyLine) => Readonly<Record<string, string>>;

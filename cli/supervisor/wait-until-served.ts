@@ -14,7 +14,7 @@ const lookEveryMs = 100;
 /** After this time the reason for waiting is printed. */
 const explainAfterMs = 15_000;
 
-export type Served = {
+type Served = {
   /** URL of the resource server. */
   readonly api: string;
   /** URLs of the gateways' /readyz. */

@@ -1,5 +1,5 @@
 /** Names that advice mentions. */
-export type AdviceNames = {
+type AdviceNames = {
   /** How the command line is called. */
   readonly program: string;
   readonly binding: string;

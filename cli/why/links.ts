@@ -78,11 +78,7 @@ export function routeLink({ binding, policy, route }: BindingFacts): Link {
 }
 
 /** Whether the route pins the application that the binding asks for. */
-export function pinsWanted(
-  { spec }: Stored<ModelBinding>,
-  route: Stored<GatewayRoute>,
-  id: string | undefined,
-): boolean {
+function pinsWanted({ spec }: Stored<ModelBinding>, route: Stored<GatewayRoute>, id: string | undefined): boolean {
   const { token, contentProfile, guardrail } = route.spec;
   if (token !== (spec.apply ?? '') || contentProfile !== spec.contentProfile) return false;
   if (guardrail.mode === 'None' || spec.guardrail.mode === 'None') return guardrail.mode === spec.guardrail.mode;

@@ -1,7 +1,7 @@
 import { readEnvironment, setting } from '#kit/env/read-environment';
 import { requireLoopback } from '#kit/env/require-loopback';
 
-export const settings = {
+const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({
     help: 'loopback address of the development issuer; port 0 chooses a free port',
     default: '127.0.0.1:0',

@@ -7,7 +7,7 @@ import { sendNotFound, sendUnavailable } from './http/error-answer.ts';
 import { keySet } from './http/key-set.ts';
 import { openIdConfiguration } from './http/open-id-configuration.ts';
 
-export type IssuerService = AsyncDisposable & { readonly url: string };
+type IssuerService = AsyncDisposable & { readonly url: string };
 
 /**
  * The development issuer publishes its public keys on loopback. It has no operation that signs: tokens are signed by

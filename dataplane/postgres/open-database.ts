@@ -15,7 +15,7 @@ import { ServerError } from './server/server-error.ts';
 import { type RunningServer, startServer } from './server/start-server.ts';
 
 /** The running database. Disposing shuts the server down. */
-export type OpenDatabase = AsyncDisposable & {
+type OpenDatabase = AsyncDisposable & {
   /** For clients; without a password. */
   readonly url: string;
   /** For this process, with the password of this start: the file may change while the server runs. */

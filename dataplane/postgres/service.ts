@@ -5,7 +5,7 @@ import { createPostgresMetrics } from './monitoring/metrics.ts';
 import { createReadiness } from './monitoring/readiness.ts';
 import { openDatabase } from './open-database.ts';
 
-export type PostgresService = AsyncDisposable & {
+type PostgresService = AsyncDisposable & {
   /** The value of PORTCULLIS_DATABASE_URL, without the password. */
   readonly url: string;
   /** Origin of /livez, /readyz and /metrics; undefined without PORTCULLIS_ADMIN_LISTEN. */

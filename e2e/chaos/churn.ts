@@ -12,7 +12,7 @@ export const deniedWord = 'portal';
 const bindings = 20;
 const everyMs = 300;
 
-export type Churn = {
+type Churn = {
   /** Edits that the API server took. */
   readonly edits: () => number;
   stop(): Promise<void>;

@@ -3,7 +3,7 @@ import type { Mishap } from './api-proxy.ts';
 import type { LocalCluster, Part } from './local-cluster.ts';
 
 /** Something that goes wrong for a while; over when its promise resolves. */
-export type Fault = { readonly name: string; run(): Promise<void> };
+type Fault = { readonly name: string; run(): Promise<void> };
 
 /** Mishaps that happen all the time, to one request of so many. */
 const noise: readonly (readonly [Mishap, number])[] = [

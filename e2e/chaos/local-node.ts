@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 import { setEndpoints } from '../workloads/set-endpoints.ts';
 import { addressOfWorkload } from './workload-address.ts';
 
-export const workloadPort = 8_000;
+const workloadPort = 8_000;
 /** Terminating pods keep serving for this long, like their preStop hook. */
 const preStopMs = 5_000;
 

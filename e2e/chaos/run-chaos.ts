@@ -15,7 +15,7 @@ import { faultsOf, makeNoise, stopNoise } from './faults.ts';
 import { findLost } from './find-lost.ts';
 import { clientKey, type LocalCluster, startLocalCluster } from './local-cluster.ts';
 
-export type ChaosOptions = {
+type ChaosOptions = {
   readonly seconds: number;
   /** How long storms last, milliseconds. */
   readonly stormMs: number;
@@ -24,7 +24,7 @@ export type ChaosOptions = {
   readonly say: (progress: string) => void;
 };
 
-export type ChaosReport = {
+type ChaosReport = {
   readonly seconds: number;
   readonly rounds: number;
   readonly edits: number;

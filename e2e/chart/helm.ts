@@ -30,7 +30,7 @@ export function skipWithout(missing: string | undefined): void {
   });
 }
 
-export type HelmResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
+type HelmResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 /**
  * Runs Helm without the plugins, repositories and settings of whoever runs the test. What their kubeconfig needs to

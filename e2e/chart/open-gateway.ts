@@ -3,7 +3,7 @@ import { type ChatCall, type ChatResult, chatCall } from '../support/chat-call.t
 import { forwardPort } from './forward-port.ts';
 
 /** The gateway of a release, as a client with its first key sees it through a forwarded port. */
-export type ClusterGateway = AsyncDisposable & {
+type ClusterGateway = AsyncDisposable & {
   ask(content: string, more?: Partial<ChatCall>): Promise<ChatResult>;
 };
 

@@ -32,7 +32,7 @@ export type Container = {
   readonly volumeMounts?: readonly Mount[];
 };
 
-export type PodSpec = {
+type PodSpec = {
   readonly containers: readonly Container[];
   readonly volumes?: readonly Volume[];
   readonly securityContext: unknown;

@@ -4,7 +4,7 @@ import { parseAllDocuments } from 'yaml';
 import { chartFolder, helmOk } from './helm.ts';
 
 export const release = 'guardrails';
-export const namespace = 'safety';
+const namespace = 'safety';
 
 type Labels = Readonly<Record<string, string>>;
 /** What the tests look at of a rendered object; the API server judges the rest. */

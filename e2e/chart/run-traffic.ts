@@ -12,7 +12,7 @@ export type Traffic = {
   readonly faults: Readonly<Record<string, number>>;
 };
 
-export type TrafficOptions = {
+type TrafficOptions = {
   readonly kubectl: (args: readonly string[], input?: string) => Promise<string>;
   readonly image: TestImage;
   /** Of the gateway's Service, within the cluster. */

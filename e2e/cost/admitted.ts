@@ -9,7 +9,7 @@ export function publishedBundle(size: FigureSize): Bundle {
   return bundleAt([...examplePolicies('guarded-chat'), ...pack].map(policyOf), 32_768);
 }
 
-export type AdmittedReport = {
+type AdmittedReport = {
   readonly policies: number;
   readonly rules: number;
   readonly problems: readonly string[];

@@ -10,7 +10,7 @@ import { lookedThrough, repeated, shuffled } from './texts.ts';
 
 const maxBodyBytes = 32_768;
 
-export type GapReport = {
+type GapReport = {
   readonly groups: number;
   /** Milliseconds of the worst text: all of them as one set, as the groups, and the slowest group. */
   readonly oneSet: number;

@@ -20,7 +20,7 @@ export async function judgeInProcess(bundle: Bundle): Promise<string> {
   return stdout;
 }
 
-export function verdictOf(printed: string): JudgeVerdict {
+function verdictOf(printed: string): JudgeVerdict {
   return judgeVerdictSchema.parse(JSON.parse(printed));
 }
 

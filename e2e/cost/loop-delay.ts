@@ -10,9 +10,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 /** How late the event loop of a process was, in milliseconds. */
-export type LoopDelay = { readonly p50: number; readonly p99: number; readonly max: number };
+type LoopDelay = { readonly p50: number; readonly p99: number; readonly max: number };
 /** The same with the answers in that time. */
-export type LoadedLoop = LoopDelay & { readonly answers: Readonly<Record<string, number>> };
+type LoadedLoop = LoopDelay & { readonly answers: Readonly<Record<string, number>> };
 
 export type LoopReport = { readonly idle: LoopDelay; readonly rounds: readonly LoadedLoop[] };
 

@@ -32,7 +32,7 @@ export function bundleAt(policies: readonly Policy[], maxBodyBytes: number): Bun
   return bundle(policies, { limits: { ...defaultBundleLimits, maxBodyBytes } });
 }
 
-export type NamedDefinition = { readonly name: string; readonly definition: Definition };
+type NamedDefinition = { readonly name: string; readonly definition: Definition };
 
 /** The policies of a folder of examples. */
 export function examplePolicies(folder: string): readonly NamedDefinition[] {

@@ -18,7 +18,7 @@ const named = ['(.{1,100}){1,9}Z', '\\p{L}{100,200}Z', '[b-z].{10,50}x1y'];
 const actions = ['deny', 'mask'] as const;
 type Action = (typeof actions)[number];
 
-export type RefusedReport = {
+type RefusedReport = {
   readonly patterns: number;
   /** Patterns that are admitted in one of the two kinds of rules, where their question is cheap. */
   readonly admitted: readonly string[];

@@ -15,7 +15,7 @@ type Candidate = {
 };
 
 /** An admitted pattern, and the text on which it takes longest. */
-export type Slowest = {
+type Slowest = {
   readonly pattern: string;
   readonly caseSensitive: boolean;
   /** The estimate of admission, and the time that the engine took; milliseconds. */
@@ -32,7 +32,7 @@ export type SlowestSearch = {
   readonly ofPattern: string;
 };
 
-export type SearchBound = { readonly maxBodyBytes: number; readonly budgetMs: number };
+type SearchBound = { readonly maxBodyBytes: number; readonly budgetMs: number };
 
 /** The forms of which the slowest come; the small size searches only them, and no walks. */
 const slowForms = 2;

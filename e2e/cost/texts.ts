@@ -17,7 +17,7 @@ export function bodyOf(text: string): string {
 }
 
 /** The longest begin of a text whose body has at most so many bytes. */
-export function fitting(text: string, maxBodyBytes: number): string {
+function fitting(text: string, maxBodyBytes: number): string {
   const size = (characters: readonly string[]): number => Buffer.byteLength(bodyOf(characters.join('')));
   let characters = Array.from(text);
   for (let over = size(characters) - maxBodyBytes; over > 0; over = size(characters) - maxBodyBytes) {

@@ -1,6 +1,6 @@
 import type { StructuralSchema } from '../../hack/crds/structural-schema.ts';
 
-export type Path = readonly (string | number)[];
+type Path = readonly (string | number)[];
 
 /** An object moved to an edge of one limit, or over it; `allowed` is absent where other rules decide, too. */
 export type Edge = { readonly title: string; readonly object: unknown; readonly allowed?: boolean };

@@ -8,7 +8,7 @@ import { root } from '../../hack/check/run-tool.ts';
  * A file of crds/samples and its header lines: the component that refuses it (`by`), the message (`expect`), the
  * words our own code does (`schema`), or on which object (`subject`) stands which condition.
  */
-export type Sample = {
+type Sample = {
   readonly name: string;
   readonly objects: readonly Resource[];
   readonly says: (word: 'expect' | 'schema' | 'by' | 'subject' | 'condition') => string;

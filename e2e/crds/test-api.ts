@@ -18,7 +18,7 @@ export type ApiObject = { readonly [member: string]: unknown } & {
   readonly metadata?: Readonly<Record<string, unknown>>;
 };
 
-export type SendOptions = {
+type SendOptions = {
   readonly body?: unknown;
   readonly contentType?: string;
   /** Bearer token; without one the caller may do everything. */
@@ -26,7 +26,7 @@ export type SendOptions = {
 };
 
 /** A real API server with our definitions, admission policies and roles, and the namespace `test`. */
-export type TestApi = {
+type TestApi = {
   readonly controlPlane: () => ControlPlane;
   readonly kubectl: (args: readonly string[], input?: string) => Promise<KubectlResult>;
   /** As kubectl, for a command that has to succeed. @returns standard output */

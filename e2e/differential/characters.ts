@@ -27,7 +27,7 @@ export function noise(random: Random, longest: number): string {
 }
 
 /** The text of a code point; surrogates, which no valid text holds, become a letter. */
-export function textOf(rune: number): string {
+function textOf(rune: number): string {
   return rune >= 0xd800 && rune <= 0xdfff ? 'a' : String.fromCodePoint(rune);
 }
 

@@ -5,7 +5,7 @@ import { makeTexts } from './make-texts.ts';
 import { openReference, type Question, type Verdict } from './reference.ts';
 import { shrinkDifference } from './shrink-difference.ts';
 
-export type DifferentialRun = {
+type DifferentialRun = {
   readonly python: string;
   /** Pairs of a pattern that both accept, in one case mode, and a text; the run ends when there are so many. */
   readonly pairs: number;
@@ -13,7 +13,7 @@ export type DifferentialRun = {
   readonly say: (progress: string) => void;
 };
 
-export type DifferentialReport = {
+type DifferentialReport = {
   readonly pairs: number;
   /** Pairs whose pattern matches somewhere in the text. */
   readonly matching: number;

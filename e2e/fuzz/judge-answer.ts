@@ -6,7 +6,7 @@ import type { Expected, Told } from './reference-runtime.ts';
 import { denyText, isCode, statusOf } from './wire-contract.ts';
 
 /** The verdict on one answer; `late` where the machine was too busy and the runtime refused for that reason. */
-export type Judgement =
+type Judgement =
   | { readonly kind: 'good' | 'late'; readonly told: Told }
   | { readonly kind: 'malformed_passed' | 'outside_contract'; readonly fault: string };
 

@@ -7,7 +7,7 @@ export type Answer = {
 };
 
 /** The next thing in the bytes of a connection. */
-export type AnswerReading =
+type AnswerReading =
   | { readonly kind: 'answer'; readonly answer: Answer; readonly rest: Buffer }
   /** `100 Continue`, which is no answer. */
   | { readonly kind: 'interim'; readonly rest: Buffer }

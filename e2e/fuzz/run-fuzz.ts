@@ -9,7 +9,7 @@ import { fuzzBundle, token } from './fuzz-bundle.ts';
 import { sendChanged } from './send-changed.ts';
 import { emptyTally, judgedOf, type Tally } from './tally.ts';
 
-export type FuzzRun = {
+type FuzzRun = {
   /** Mutated requests that are judged before memory is looked at, and after that. */
   readonly warmUp: number;
   readonly requests: number;

@@ -2,7 +2,7 @@ import { type Conversation, openConversation } from './converse.ts';
 import { type Batch, makeBatches } from './make-batches.ts';
 import { judgedOf, judgeReply, noteRefusedConnection, type Tally } from './tally.ts';
 
-export type Sending = {
+type Sending = {
   readonly port: number;
   readonly digest: string;
   readonly seed: number;

@@ -2,7 +2,7 @@ import { mutationKinds } from './make-request.ts';
 import type { FuzzReport } from './run-fuzz.ts';
 import { judgedOf } from './tally.ts';
 
-export type Bounds = {
+type Bounds = {
   /** Changed requests that must have been judged. */
   readonly requests: number;
   /** Resident memory at the end, as a multiple of the level after the warm-up. */

@@ -2,7 +2,7 @@ import { type HeldRequest, holdRequest } from '../../runtime/testing/held-reques
 import type { IsolatedRuntime } from './isolated-runtime.ts';
 
 /** How a caller sends its body: a byte every so often, one piece and then nothing, nothing at all, or never an end. */
-export type SlowWay = 'dribble' | 'half' | 'nothing' | 'chunks' | 'continue';
+type SlowWay = 'dribble' | 'half' | 'nothing' | 'chunks' | 'continue';
 export const slowWays: readonly SlowWay[] = ['dribble', 'half', 'nothing', 'chunks', 'continue'];
 
 const dribbleMs = 100;
@@ -28,7 +28,7 @@ const next: Readonly<Record<SlowWay, string>> = {
   continue: '',
 };
 
-export type SlowBodies = Disposable & {
+type SlowBodies = Disposable & {
   /** First line of the last answer and the code of each caller; undefined where none came yet. */
   readonly outcomes: () => readonly (string | undefined)[];
   readonly closed: () => number;

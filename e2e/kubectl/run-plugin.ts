@@ -32,7 +32,7 @@ export async function runKubectl(kubeconfig: string, args: readonly string[]): P
   return runProgram(kubectl, args, { environment: await kubectlEnvironment(kubeconfig) });
 }
 
-export async function runProgram(
+async function runProgram(
   file: string,
   args: readonly string[],
   options: {

@@ -4,9 +4,9 @@ import type { ApiServer } from '../kube/open-api-server.ts';
 import { startProcess } from '../support/start-process.ts';
 
 /** What a gateway said to the same question over time, as `status code`. */
-export type Answers = ReadonlySet<string>;
+type Answers = ReadonlySet<string>;
 
-export type AskedGateway = AsyncDisposable & {
+type AskedGateway = AsyncDisposable & {
   /** Answers to a question whose text a policy denies, by alias. */
   answers(alias: string): Answers;
 };

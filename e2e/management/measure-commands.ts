@@ -27,7 +27,7 @@ export async function sendIdentical(world: BusyWorld, count: number) {
   };
 }
 
-export type PutReport = {
+type PutReport = {
   readonly puts: number;
   readonly accepted: number;
   readonly edits: number;

@@ -13,7 +13,7 @@ import { type CommandOptions, newKey } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-export type CrashOptions = {
+type CrashOptions = {
   readonly commands: number;
   readonly workers: number;
   /** Duration of occasional SIGSTOPs of a replica, milliseconds; the lease of a command is 20 s. */
@@ -21,7 +21,7 @@ export type CrashOptions = {
   readonly random: () => number;
 };
 
-export type CrashReport = {
+type CrashReport = {
   readonly commands: number;
   readonly accepted: number;
   readonly refused: number;

@@ -35,7 +35,7 @@ export type ReadReport = {
 };
 
 /** What serves the resources: a client that may write there, and where the API finds them. */
-export type ReadPlace = AsyncDisposable & { readonly client: KubeClient; readonly beside: ManagementOptions };
+type ReadPlace = AsyncDisposable & { readonly client: KubeClient; readonly beside: ManagementOptions };
 
 /** The operator's folder, served by a process as standalone does. */
 export async function openFolder(): Promise<ReadPlace> {

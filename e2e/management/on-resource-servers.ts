@@ -4,7 +4,7 @@ import { missingApiServer } from '../kube/open-api-server.ts';
 import { openSharedClusterWorld } from './open-cluster-world.ts';
 import { type ManagementWorld, openWorld, type WorldOptions } from './open-world.ts';
 
-export type OpenWorld = (options?: WorldOptions) => Promise<ManagementWorld>;
+type OpenWorld = (options?: WorldOptions) => Promise<ManagementWorld>;
 
 const places = [
   { name: "the operator's folder", missing: missingPostgres, open: openWorld },

@@ -11,7 +11,7 @@ import { type Answer, type CallOptions, callUrl, untilFinal } from './call-api.t
 
 export const issuer = 'http://issuer.test';
 export const audience = 'control-plane';
-export const administrator = 'root-admin';
+const administrator = 'root-admin';
 
 /** Replicas of the management API as processes, with a separate database and issuer. */
 export type RunningManagement = AsyncDisposable & {
@@ -30,7 +30,7 @@ export type RunningManagement = AsyncDisposable & {
   startReplica(at?: number, change?: Readonly<Record<string, string>>): Promise<RunningProcess>;
 };
 
-export type MintRequest = {
+type MintRequest = {
   readonly subject?: string;
   readonly audience?: string;
   readonly ttlSeconds?: number;

@@ -3,7 +3,7 @@ import { type Act, anyAct } from './acts.ts';
 import type { Sabotage } from './operator-process.ts';
 import { runModel } from './run-model.ts';
 
-export type ModelCheck = {
+type ModelCheck = {
   readonly runs: number;
   readonly acts: number;
   readonly requests: number;

@@ -25,7 +25,7 @@ const story: readonly Act[] = [
   { do: 'delete_policy', policy: 'other' },
 ];
 
-export type CrashPoints = {
+type CrashPoints = {
   readonly deaths: number;
   /** Deaths after which something is not as it is without one. */
   readonly differing: readonly string[];

@@ -36,7 +36,7 @@ export type GatewayProcess = {
 /** Replicas that hold a workload against its route: the answer of their probes contradicts it. */
 export type Contradictions = Map<string, { readonly until: number }>;
 
-export type GatewayOptions = {
+type GatewayOptions = {
   readonly nodes: Nodes;
   readonly contradictions: Contradictions;
   readonly aliases: readonly string[];

@@ -1,6 +1,5 @@
 import { currentProfile } from '#contracts/profiles';
 import { builtinKinds } from '#kube/client/builtin-kinds';
-import type { GatewayReport } from '#resources/gateway-report';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -33,7 +32,7 @@ export type Installation = {
 /** The processes of a Deployment are started again after a moment. */
 const restartMs = 1_000;
 
-export type InstallationOptions = {
+type InstallationOptions = {
   /** When the first leader dies. */
   readonly death?: Death;
   /** What is wrong with every operator. */
@@ -296,8 +295,4 @@ class Simulation implements Installation {
     const uid = this.api.get(kind, name)?.metadata.uid;
     if (uid !== undefined) this.api.write('user', { verb: 'delete', kind, name, options: { uid } });
   }
-}
-
-export function reportsOf(api: MemoryApi): readonly Stored<GatewayReport>[] {
-  return api.list(kinds.gatewayReport).items as Stored<GatewayReport>[];
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sameJson } from '#kube/apply/same-json';
 import type { KubeObject } from '#kube/client/kube-object';
 import { apiVersionOf, isOwnKind } from '#kube/client/resource-path';
-import { type Kind, kinds } from '#resources/kinds';
+import type { Kind } from '#resources/kinds';
 import type { Metadata, Stored } from '#resources/metadata';
 import { ApiRefusal, conflict, notFound } from '../../operator/folder-api/api-refusal.ts';
 import { applyJsonPatch } from '../../operator/folder-api/apply-json-patch.ts';
@@ -25,7 +25,7 @@ export type Change = {
   readonly after: Stored<KubeObject> | undefined;
 };
 
-export type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string };
+type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string };
 
 /** Called with every write that is asked for, before it is carried out. */
 export type Request =
@@ -216,6 +216,3 @@ function createBuiltin(object: KubeObject, held: StoredObject | undefined, kind:
   const made = { ...sent, metadata: { ...object.metadata, ...server } } as Stored<KubeObject>;
   return { act: 'put', object: { ...made, spec: made.spec } };
 }
-
-/** The Portcullis kinds of a simulated cluster. */
-export const ownKinds: readonly Kind[] = Object.values(kinds);

@@ -21,7 +21,7 @@ import { createDeployments } from '../../operator/workloads/adapters/deployments
 import { createUnreliableClient, type Death, type Network, type UnreliableClient } from './unreliable-client.ts';
 import type { Life } from './virtual-time.ts';
 
-export const build = 'portcullis:1';
+const build = 'portcullis:1';
 /** A policy of this term does not compile. */
 export const uncompilable = 'uncompilable';
 export const maxStreamMs = 60_000;

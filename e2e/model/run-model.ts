@@ -9,7 +9,7 @@ import { maxStreamMs, progressDeadlineMs, type Sabotage } from './operator-proce
 import { unsettled } from './settled.ts';
 import { startVirtualTime, type VirtualTime } from './virtual-time.ts';
 
-export type ModelRun = {
+type ModelRun = {
   /** What was broken on the way and in the end. */
   readonly broken: readonly string[];
   readonly requests: number;

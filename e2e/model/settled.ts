@@ -9,7 +9,7 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { MemoryApi } from './memory-api.ts';
 
 /** What there is of an installation, however it was found out. */
-export type Seen = {
+type Seen = {
   readonly api: Pick<MemoryApi, 'list'>;
   /** Names of the replicas that run, each with the generations that it serves by alias, where that is known. */
   gateways(): readonly {

@@ -9,7 +9,7 @@ import { type Change, type MemoryApi, namespace, type Request } from './memory-a
 import type { Life, VirtualTime } from './virtual-time.ts';
 
 /** What the network between the processes and the API server does; probabilities are for one call. */
-export type Weather = {
+type Weather = {
   /** Nothing is answered before this moment. */
   outageUntil: number;
   /** Requests that get lost, or whose answers do. */

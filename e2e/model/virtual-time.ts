@@ -38,7 +38,7 @@ const begin = Date.UTC(2026, 0, 1);
 const maxStill = 100_000;
 
 /** A generator of numbers between 0 and 1 (mulberry32). */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

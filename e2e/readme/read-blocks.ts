@@ -1,7 +1,7 @@
 /** One command of a document with the output that is printed below it. */
-export type PrintedCommand = { readonly line: number; readonly command: string; readonly output: string };
+type PrintedCommand = { readonly line: number; readonly command: string; readonly output: string };
 
-export type Block = {
+type Block = {
   /** The words after the opening fence, such as `console python`. */
   readonly label: string;
   readonly line: number;

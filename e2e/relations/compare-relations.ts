@@ -4,7 +4,7 @@ import { ExpectedRelations, type Fact } from './expected-relations.ts';
 /** One store behind two replicas: a change goes through one, the next question through the other. */
 export type Store = { readonly name: string; readonly replicas: readonly [Relations, Relations] };
 
-export type Comparison = {
+type Comparison = {
   readonly grants: number;
   readonly revokes: number;
   readonly checks: number;
@@ -20,7 +20,7 @@ export type Comparison = {
 };
 
 /** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
+function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -8,7 +8,7 @@ import { bindingName } from './make-objects.ts';
 import type { ScaleWorld } from './open-world.ts';
 
 /** Of an edit: when a watch showed it, and the first write that followed. */
-export type Edit = {
+type Edit = {
   readonly binding: string;
   /** `edit` changes the route alone, `application` is applied anew. */
   readonly sort: 'edit' | 'application';
@@ -19,7 +19,7 @@ export type Edit = {
 
 export type TimedEdit = Edit & { readonly seenAt: number; readonly writtenAt: number; readonly user: string };
 
-export type Editor = AsyncDisposable & {
+type Editor = AsyncDisposable & {
   readonly edits: readonly Edit[];
   /** The edits that were followed by a write, with its time. */
   timed(writes: readonly Write[]): readonly TimedEdit[];

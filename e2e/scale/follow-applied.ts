@@ -5,7 +5,7 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { until } from '../support/until.ts';
 
-export type FollowedBindings = AsyncDisposable & {
+type FollowedBindings = AsyncDisposable & {
   /** Bindings that say of their newest generation that it is applied. */
   applied(): number;
   /** Waits until so many are applied. */

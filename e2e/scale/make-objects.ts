@@ -16,7 +16,7 @@ async function each(count: number, make: (index: number) => Promise<unknown>): P
   await Promise.all(Array.from({ length: atOnce }, makeSome));
 }
 
-export function policyName(index: number): string {
+function policyName(index: number): string {
   return `policy-${index}`;
 }
 

@@ -14,7 +14,7 @@ import { cpuSecondsOf, liveBytesOf } from './process-costs.ts';
 const least = { perSecond: 60 } as const;
 const most = { metadata: 1, routes: 1, statuses: 2, heapBytes: 4_096 } as const;
 
-export type ScaleSize = { readonly bindings: number; readonly policies: number };
+type ScaleSize = { readonly bindings: number; readonly policies: number };
 
 /** Makes all bindings at once and waits until each is applied. */
 export async function measureCreation(

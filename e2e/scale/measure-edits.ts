@@ -9,7 +9,7 @@ import { leads, looked, startOperator } from './operator-process.ts';
 const most = { steadyMs: 50, resyncMs: 250 } as const;
 const churnPerSecond = 100;
 
-export type EditsSize = { readonly bindings: number; readonly edits: number; readonly resyncs: number };
+type EditsSize = { readonly bindings: number; readonly edits: number; readonly resyncs: number };
 
 function figureOf(what: string, edits: readonly TimedEdit[], bound: number): readonly ScaleFigure[] {
   const delays = (some: readonly TimedEdit[], since: 'seenAt' | 'answeredAt'): readonly number[] =>

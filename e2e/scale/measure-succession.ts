@@ -16,7 +16,7 @@ const most = { crashSeconds: 17, orderlySeconds: 2 } as const;
 /** A lease lasts 15 s; a leader is frozen for longer than that. */
 const frozenMs = { least: 16_000, most: 22_000 } as const;
 
-export type SuccessionSize = {
+type SuccessionSize = {
   readonly bindings: number;
   readonly crashes: number;
   readonly ends: number;

@@ -31,7 +31,7 @@ providers:
   - { name: echo, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }
 `;
 
-export type ScaleOptions = Pick<ControlPlaneOptions, 'apiServerFlags'> & {
+type ScaleOptions = Pick<ControlPlaneOptions, 'apiServerFlags'> & {
   /** A shared server with simulated nodes; without an audit log writers are unknown. */
   readonly server?: ApiServer;
 };

@@ -1,5 +1,5 @@
 /** Sampled levels of a process, and their largest growth over a soak. */
-export const bounds = {
+const bounds = {
   /** Live objects after their garbage was collected. */
   live: { share: 0.06, least: 1_572_864 },
   resident: { share: 0.12, least: 12_582_912 },
@@ -9,7 +9,7 @@ export const bounds = {
   listeners: { share: 0, least: 0 },
 } as const;
 export type Measure = keyof typeof bounds;
-export const measures = Object.keys(bounds) as readonly Measure[];
+const measures = Object.keys(bounds) as readonly Measure[];
 
 /** One look at a process, `at` seconds after the first. */
 export type Look = Readonly<Record<Measure, number>> & { readonly at: number };

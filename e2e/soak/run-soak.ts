@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 import { type Followed, lookAt } from './follow-process.ts';
 import { type Growth, judgeSlopes, type Look } from './judge-slopes.ts';
 
-export type SoakOptions = {
+type SoakOptions = {
   readonly warmUpSeconds: number;
   readonly seconds: number;
   readonly lookEverySeconds: number;
@@ -29,7 +29,7 @@ export type SoakOptions = {
   readonly say: (progress: string) => void;
 };
 
-export type SoakReport = {
+type SoakReport = {
   readonly requests: number;
   /** Answers that were none, or not what the model answers. */
   readonly failed: number;

@@ -12,7 +12,7 @@ import { removeAbandoned, takeDown } from './take-down.ts';
 import { spaceOf } from './whole/components.ts';
 import { startWhole, startWholeStages } from './whole/start-whole.ts';
 
-export type WantedCluster = {
+type WantedCluster = {
   readonly name: string;
   /** None: a control plane. Local: from programs of this machine. Any: in Docker where it runs, else local. */
   readonly node: 'none' | 'local' | 'any';

@@ -1,5 +1,5 @@
 /** Why a command about clusters failed: a program tells the codes apart, a person reads the message. */
-export type ClusterErrorCode =
+type ClusterErrorCode =
   | 'usage'
   | 'not-found'
   | 'missing-program'

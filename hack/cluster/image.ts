@@ -5,7 +5,7 @@ import { defaultTag, portcullisImage } from './image/portcullis-image.ts';
 import { postgresImage } from './image/postgres-image.ts';
 import { writeImages } from './image/write-image.ts';
 
-export type BuiltImage = {
+type BuiltImage = {
   /** Repository and tag, to be named in pods together with `imagePullPolicy: IfNotPresent`. */
   readonly name: string;
   /** Digest of its configuration: equal for equal files. */
@@ -13,7 +13,7 @@ export type BuiltImage = {
 };
 
 /** Both images of this checkout, that of the platform first. */
-export type BuiltImages = { readonly archiveFile: string; readonly images: readonly BuiltImage[] };
+type BuiltImages = { readonly archiveFile: string; readonly images: readonly BuiltImage[] };
 
 /** Builds the images of this checkout into one archive, without an engine and without a registry. */
 export function buildImages(archiveFile: string, tag = defaultTag): BuiltImages {

@@ -19,7 +19,7 @@ import { openTrace, type TraceContext } from './trace-context.ts';
 
 type Env = { Bindings: HttpBindings };
 
-export type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
+type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
   readonly table: ApiTable<Service, Caller, Code, Name>;
   readonly service: Service;
   readonly authorizer: Authorizer<Caller, Code>;

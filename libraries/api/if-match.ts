@@ -1,5 +1,5 @@
 /** If-Match of a request, where exactly one strong tag can match. */
-export type IfMatch =
+type IfMatch =
   | { readonly kind: 'missing' }
   | { readonly kind: 'invalid' }
   /** Valid, but never the one strong tag of a resource: `*`, a weak tag, a list. */

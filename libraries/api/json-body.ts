@@ -12,7 +12,7 @@ export type JsonBody = {
   readonly digest: string;
 };
 
-export type BodyFault = 'unsupportedMediaType' | 'bodyTooLarge' | 'requestTimeout';
+type BodyFault = 'unsupportedMediaType' | 'bodyTooLarge' | 'requestTimeout';
 
 /** Reads a body after its media type and declared size passed. Only application/json in UTF-8 is accepted, uncoded. */
 export async function receiveJson(

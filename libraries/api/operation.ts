@@ -2,9 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { JsonBody } from './json-body.ts';
 
 /** Every error of a service by its code. The meaning is the message of the answer: it repeats nothing of a request. */
-export type ErrorTable<Code extends string> = Readonly<
-  Record<Code, { readonly status: number; readonly meaning: string }>
->;
+type ErrorTable<Code extends string> = Readonly<Record<Code, { readonly status: number; readonly meaning: string }>>;
 
 /** One invalid member of a body. `path` is a JSON Pointer (RFC 6901); the message holds no value of the request. */
 export type ErrorDetail = { readonly path: string; readonly message: string };
@@ -77,7 +75,7 @@ export type Parameter<Code extends string> = {
   readonly fault?: Code;
 };
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One row of the table of a service: all that its route, its OpenAPI document and its reference page need. */
 export type ApiOperation<Service, Caller, Code extends string, Name extends string = string> = {

@@ -13,7 +13,7 @@ import {
 } from './operation.ts';
 
 /** The request as it arrived, with the raw parameters of its path. */
-export type Arrival = {
+type Arrival = {
   readonly incoming: IncomingMessage;
   readonly traceId: string;
   readonly path: Readonly<Record<string, string>>;

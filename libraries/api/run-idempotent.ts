@@ -15,7 +15,7 @@ export type Attempt<Code extends string> =
   /** Another request took the key first. */
   | { readonly kind: 'taken' };
 
-export type IdempotentCommand<Code extends string> = {
+type IdempotentCommand<Code extends string> = {
   readonly fingerprint: string;
   /** The holder of the caller's key; undefined where the key is free. */
   readonly findHolder: () => Promise<KeyHolder | undefined>;

@@ -11,7 +11,7 @@ import { type CheckTarget, checkBody, checkHeaders } from './check-target.ts';
 import { readFailure, readResult } from './read-result.ts';
 import type { CallAttempt, CheckCall } from './runtime-address.ts';
 
-export type { CheckFailure, CheckOutcome } from './check-outcome.ts';
+export type { CheckOutcome } from './check-outcome.ts';
 export type { CheckTarget } from './check-target.ts';
 
 type CheckClientOptions = {
@@ -24,7 +24,7 @@ type CheckClientOptions = {
   readonly clock?: Clock;
 };
 
-export type CheckOptions = { readonly mode?: ResponseMode; readonly signal?: AbortSignal };
+type CheckOptions = { readonly mode?: ResponseMode; readonly signal?: AbortSignal };
 
 export type ProbeOutcome =
   | { readonly ok: true }

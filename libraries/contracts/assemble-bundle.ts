@@ -70,7 +70,7 @@ type ResolvedProviders =
  * The entries of the approved list that a policy names, ordered by name. A name that is not approved, has another
  * credential, is of the wrong kind for a rule, or is used without being listed is unknown.
  */
-export function resolveProviders(approved: readonly ApprovedProvider[], definition: Definition): ResolvedProviders {
+function resolveProviders(approved: readonly ApprovedProvider[], definition: Definition): ResolvedProviders {
   const found = new Map<string, BundleProvider>();
   for (const reference of definition.providers) {
     const entry = approved.find((candidate) => candidate.name === reference.name && candidate.kind !== 'model');

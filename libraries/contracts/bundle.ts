@@ -29,7 +29,7 @@ export const defaultBundleLimits: BundleLimits = {
  * A provider as the bundle carries it: copied from the approved list of the environment, so that the digest covers it.
  * `credential` is the name of a file in the secrets folder of the runtime, never the secret.
  */
-export const bundleProviderSchema = z.discriminatedUnion('kind', [
+const bundleProviderSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     name: z.string().min(1).max(128),
     kind: z.literal('detector'),

@@ -11,11 +11,6 @@ const choice = z.strictObject({ message });
 const messagesBody = z.strictObject({ messages: z.array(message).min(1).max(limits.maxMessages.max) });
 const choicesBody = z.strictObject({ choices: z.array(choice).min(1).max(limits.maxMessages.max) });
 
-/** Body of POST /request (`guardrail:request-body:*`). */
-export const requestCheckSchema = z.strictObject({ body: messagesBody });
-/** Body of POST /response (`guardrail:response-body:*`). */
-export const responseCheckSchema = z.strictObject({ body: choicesBody });
-
 /** The text of a deny (`guardrail:result:reject-body-text`). */
 export const denyText = 'Запрос отклонён политикой';
 
@@ -39,10 +34,6 @@ export const responseResultSchema = z.strictObject({
 export const checkErrorSchema = z.strictObject({ code: z.string(), message: z.string(), traceId: z.string() });
 
 export type CheckMessage = z.infer<typeof message>;
-export type RequestCheck = z.infer<typeof requestCheckSchema>;
-export type ResponseCheck = z.infer<typeof responseCheckSchema>;
-export type RequestResult = z.infer<typeof requestResultSchema>;
-export type ResponseResult = z.infer<typeof responseResultSchema>;
 export type CheckErrorBody = z.infer<typeof checkErrorSchema>;
 
 /**

@@ -150,7 +150,7 @@ export const providerListSchema = z
   })
   .describe('The approved configurations of external checks.');
 
-export const bindingStates = ['pending', 'applied', 'failed', 'disabled', 'unbound'] as const;
+const bindingStates = ['pending', 'applied', 'failed', 'disabled', 'unbound'] as const;
 export type BindingState = (typeof bindingStates)[number];
 
 /** What a model wants, or what serves it. */
@@ -191,9 +191,9 @@ export const bindingReadSchema = z
   })
   .describe('The guardrail binding of a model.');
 
-export const operationKinds = ['policy.create', 'policy.update', 'binding.apply', 'binding.unbind'] as const;
+const operationKinds = ['policy.create', 'policy.update', 'binding.apply', 'binding.unbind'] as const;
 export type OperationKind = (typeof operationKinds)[number];
-export const operationStates = ['pending', 'running', 'succeeded', 'failed'] as const;
+const operationStates = ['pending', 'running', 'succeeded', 'failed'] as const;
 export type OperationState = (typeof operationStates)[number];
 
 const failureCodes = Object.keys(operationFailures) as [keyof typeof operationFailures];

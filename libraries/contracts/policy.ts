@@ -98,7 +98,7 @@ const kinds = {
 } as const;
 
 /** A rule that always enforces (`bundle:section:baseline-always-enforce`). */
-export const baselineRuleSchema = z.discriminatedUnion('kind', [
+const baselineRuleSchema = z.discriminatedUnion('kind', [
   z.strictObject(kinds.stop_list),
   z.strictObject(kinds.regex),
   z.strictObject(kinds.external_pipeline),
@@ -108,7 +108,7 @@ export const baselineRuleSchema = z.discriminatedUnion('kind', [
 const mode = z.enum(['enforce', 'observe']).describe('mode says whether the rule decides or is only counted.');
 
 /** A rule that enforces or observes (`bundle:section:additional-enforce-or-observe`). */
-export const additionalRuleSchema = z.discriminatedUnion('kind', [
+const additionalRuleSchema = z.discriminatedUnion('kind', [
   z.strictObject({ ...kinds.stop_list, mode }),
   z.strictObject({ ...kinds.regex, mode }),
   z.strictObject({ ...kinds.external_pipeline, mode }),
@@ -155,7 +155,7 @@ export const sectionSchema = z
   });
 
 /** A provider as a policy names it; endpoint and secret are configuration of the environment. */
-export const providerReferenceSchema = z.strictObject({
+const providerReferenceSchema = z.strictObject({
   name: name.describe('name is the name of an approved provider.'),
   credentialRef: z
     .strictObject({ name: name.describe('name is the name of the credential.') })
@@ -192,7 +192,6 @@ export type Rule = BaselineRule | AdditionalRule;
 export type RuleKind = Rule['kind'];
 export type Section = z.infer<typeof sectionSchema>;
 export type Definition = z.infer<typeof definitionSchema>;
-export type ProviderReference = z.infer<typeof providerReferenceSchema>;
 export type Stage = 'request' | 'response';
 
 /** The provider that a rule calls, if its kind calls one. */

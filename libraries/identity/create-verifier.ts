@@ -7,7 +7,7 @@ import { KeysError, type PublicKeys } from './public-keys.ts';
 import { own, readToken, type UnverifiedToken } from './read-token.ts';
 import { validateClaims } from './validate-claims.ts';
 
-export type { Identity, Subject, TokenError, TokenErrorCode } from './identity.ts';
+export type { Identity, TokenError } from './identity.ts';
 
 export type TrustedIssuer = {
   /** Claim `iss`, compared exactly. */
@@ -18,7 +18,7 @@ export type TrustedIssuer = {
   readonly jwks: URL | { readonly file: string };
 };
 
-export type VerifierOptions = {
+type VerifierOptions = {
   readonly issuers: readonly TrustedIssuer[];
   readonly clock?: Clock;
   /** Called when the keys of an issuer cannot be loaded; the message contains no token. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { KeysError, keySetLimits, type PublicKeys, readPublicKeys } from './public-keys.ts';
 
 /** Timeout of the whole answer, milliseconds. */
-export const fetchMs = 5_000;
+const fetchMs = 5_000;
 
 /**
  * Fetches a JWKS without redirects, within the size limit and the timeout.

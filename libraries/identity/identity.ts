@@ -14,7 +14,7 @@ export type Identity = Subject & {
 };
 
 /** Why a token is refused. 401: the token is at fault; 503: it could not be verified. */
-export const tokenErrors = {
+const tokenErrors = {
   token_missing: { status: 401, meaning: 'The request carries no bearer token.' },
   token_duplicate: { status: 401, meaning: 'The request carries more than one Authorization header.' },
   token_malformed: {

@@ -1,7 +1,7 @@
 import type { Clock } from '#kit/time/clock';
 import { KeysError, type PublicKeys } from './public-keys.ts';
 
-export type KeyCacheOptions = {
+type KeyCacheOptions = {
   readonly load: () => Promise<PublicKeys>;
   readonly clock: Clock;
   /** Age at which keys are loaded again in the background, milliseconds. */

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '#kit/time/clock';
 import type { Subject } from './identity.ts';
 import { readSigningKeys, signingKeyAt } from './signing-keys.ts';
 
-export type MintOptions = {
+type MintOptions = {
   /** File of the keys of the development issuer. */
   readonly keyFile: string;
   readonly issuer: string;

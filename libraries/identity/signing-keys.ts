@@ -20,7 +20,7 @@ const keySchema = z.strictObject({
   signsUntil: z.iso.datetime().optional(),
 });
 /** Most keys that are published at a time. */
-export const mostSigningKeys = 8;
+const mostSigningKeys = 8;
 const fileSchema = z.strictObject({ keys: z.array(keySchema).min(1).max(mostSigningKeys) });
 
 /** Longest lifetime of a token of the development issuer, seconds: thirty days. */
@@ -29,12 +29,12 @@ export const longestTokenSeconds = 2_592_000;
  * How long a new key is published before it signs, milliseconds: a verifier fetches the keys again for an unknown key id
  * only when its own are 30 s old (key-cache.ts).
  */
-export const publishedAheadMs = 35_000;
+const publishedAheadMs = 35_000;
 /** Largest clock skew between issuer and verifier, milliseconds. */
 const skewMs = 300_000;
 
 /** A private key of the development issuer as JWK, for ES256. */
-export type SigningKey = z.infer<typeof keySchema>;
+type SigningKey = z.infer<typeof keySchema>;
 
 /** A file of signing keys is invalid. The message names the file, not its content. */
 export class SigningKeysError extends Error {

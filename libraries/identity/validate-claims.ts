@@ -2,7 +2,7 @@ import type { JsonValue } from '#kit/json/parse-strict';
 import { type Identity, refusal, type Subject, type TokenError, type TokenErrorCode, tokenLimits } from './identity.ts';
 import { isMembers, own } from './read-token.ts';
 
-export type ExpectedClaims = {
+type ExpectedClaims = {
   readonly issuer: string;
   readonly audience: string;
   readonly now: Date;

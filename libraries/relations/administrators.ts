@@ -4,7 +4,7 @@ import type { Relations } from './ports.ts';
 import { userSubject } from './subject.ts';
 
 /** A user who is granted the permission to administer at every start. */
-export type Administrator = { readonly issuer: string; readonly subject: string };
+type Administrator = { readonly issuer: string; readonly subject: string };
 
 /**
  * Reads PORTCULLIS_ADMINISTRATORS: items `issuer|subject`. The first bar is the separator: an issuer is a URL and has none.

@@ -2,7 +2,7 @@
 export type SubjectKind = 'user' | 'agent' | 'group#member' | 'collection';
 
 /** How a relation follows from another one. */
-export type Implication =
+type Implication =
   /** From another relation to the same object. */
   | { readonly relation: string }
   /** From `relation` to the object of the relation `through`: readers of a parent collection can read its children. */
@@ -40,7 +40,7 @@ export const model = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, RelationRule>>>>;
 
-export type ObjectType = keyof typeof model;
+type ObjectType = keyof typeof model;
 
 /** The object of the permission control_plane:control-plane#administer. */
 export const controlPlane = 'control_plane:control-plane';

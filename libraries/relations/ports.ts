@@ -1,6 +1,6 @@
 import type { Tuple } from './tuple.ts';
 
-export { RelationsModelError, RelationsUnavailableError } from './relations-error.ts';
+export { RelationsUnavailableError } from './relations-error.ts';
 export type { Tuple } from './tuple.ts';
 
 /** Most tuples of one grant or revoke, and of one page. */

@@ -8,7 +8,7 @@ export class RelationsUnavailableError extends Error {
   }
 }
 
-export type RelationsModelFault =
+type RelationsModelFault =
   | 'bad_object'
   | 'bad_subject'
   | 'unknown_relation'

@@ -16,7 +16,7 @@ export const conditionStates = ['applied', 'unbound', 'disabled', 'pending', 'fa
 export type ConditionState = (typeof conditionStates)[number];
 
 /** The facts that decide the state of a binding, whether read from its status or observed live. */
-export type BindingFlags = {
+type BindingFlags = {
   /** The model or its provider is disabled. */
   readonly isDisabled: boolean;
   /** The desired application is in force on every ready replica. */
@@ -60,7 +60,7 @@ function isDesiredRejected(binding: Stored<ModelBinding>): boolean {
   return isPinned && saidOf(binding, 'RouteRejected')?.status === 'True';
 }
 
-export type ApplicationOutcome =
+type ApplicationOutcome =
   | { readonly kind: 'applied' }
   | { readonly kind: 'failed'; readonly reason: string; readonly message: string }
   | { readonly kind: 'pending'; readonly message: string };

@@ -6,7 +6,7 @@ import { SqlStatementError } from './sql-error.ts';
 export type MigrationFault = 'bad_name' | 'gap' | 'changed' | 'newer' | 'failed';
 
 /** The schema of the database does not match the migrations of this program. The message names the file and the remedy. */
-export class MigrationError extends Error {
+class MigrationError extends Error {
   readonly code: MigrationFault;
 
   constructor(code: MigrationFault, message: string, cause?: unknown) {
@@ -16,7 +16,7 @@ export class MigrationError extends Error {
   }
 }
 
-export type MigrateOptions = {
+type MigrateOptions = {
   /** The schema of all tables: lower-case letters and underscores. */
   readonly schema: string;
   /** Folder of files `0001-<name>.sql`, numbered without gaps; table names have no schema. */

@@ -1,7 +1,7 @@
 import type { Client } from './client.ts';
 import { SqlUnavailableError } from './sql-error.ts';
 
-export type PoolOptions = {
+type PoolOptions = {
   readonly open: () => Client;
   readonly max: number;
   /** Longest wait for a connection, milliseconds. */

@@ -11,7 +11,7 @@ export type TransactionSql = postgres.ISql & {
 
 export type TransactionMode = 'read committed' | 'repeatable read' | 'serializable';
 
-export type TransactionBounds = {
+type TransactionBounds = {
   /** Timeout of one statement, milliseconds. */
   readonly answerMs: number;
   /** Timeout from BEGIN to the answer of COMMIT, milliseconds. */

@@ -17,7 +17,7 @@ export type ClusterEnvironment = Environment & {
   readonly template: WorkloadTemplate;
 };
 
-export type EnvironmentFiles = { readonly providers: string; readonly limits: string };
+type EnvironmentFiles = { readonly providers: string; readonly limits: string };
 
 type Findings<T> = { readonly value: T; readonly problems: readonly string[] };
 

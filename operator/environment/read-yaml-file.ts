@@ -3,7 +3,7 @@ import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 
 /** The content of a file and its problems, each with file and field. */
-export type FileContent<T> = { readonly value: T; readonly problems: readonly string[] };
+type FileContent<T> = { readonly value: T; readonly problems: readonly string[] };
 
 /**
  * Reads one YAML file of the environment. A missing file gives `absent`, or a problem if `absent` is undefined. Problems

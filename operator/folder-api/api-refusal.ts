@@ -20,11 +20,11 @@ export const refusalReasons = {
   Timeout: 504,
   StorageFull: 507,
 } as const;
-export type RefusalReason = keyof typeof refusalReasons;
+type RefusalReason = keyof typeof refusalReasons;
 
-export type StatusCause = { readonly reason: string; readonly message: string; readonly field?: string };
+type StatusCause = { readonly reason: string; readonly message: string; readonly field?: string };
 
-export type RefusalDetails = {
+type RefusalDetails = {
   readonly kind?: Kind;
   readonly name?: string;
   readonly causes?: readonly StatusCause[];

@@ -11,7 +11,7 @@ export type Decision =
   /** `object` is the last state of the deleted object. */
   | { readonly act: 'remove'; readonly object: Stored<Resource> };
 
-export type CreateInput = {
+type CreateInput = {
   readonly kind: Kind;
   readonly namespace: string;
   readonly body: unknown;

@@ -12,7 +12,7 @@ const deleteOptionsSchema = z.looseObject({
   propagationPolicy: z.literal('Background').optional(),
   preconditions: z.strictObject({ uid: z.string().optional(), resourceVersion: z.string().optional() }).nullish(),
 });
-export type DeleteOptions = z.infer<typeof deleteOptionsSchema>;
+type DeleteOptions = z.infer<typeof deleteOptionsSchema>;
 
 /** Parses the body of a DELETE; unsupported options are refused. */
 export function readDeleteOptions(body: unknown): DeleteOptions {
@@ -21,7 +21,7 @@ export function readDeleteOptions(body: unknown): DeleteOptions {
   throw new ApiRefusal('BadRequest', 'only deletion in the background with preconditions is served');
 }
 
-export type DeleteInput = {
+type DeleteInput = {
   readonly kind: Kind;
   readonly name: string;
   readonly options: DeleteOptions;

@@ -7,7 +7,7 @@ import { bodyObject, clientMetadata, type Decision, modified } from './decide-cr
 import { decodeObject, type StoredObject } from './stored-object.ts';
 import { validateObject } from './validate-object.ts';
 
-export type PatchInput = {
+type PatchInput = {
   readonly kind: Kind;
   readonly name: string;
   /** `status` changes the status alone, `object` all but the status. */

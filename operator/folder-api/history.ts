@@ -9,7 +9,7 @@ export type Change = {
   readonly previous: StoredObject | undefined;
 };
 
-export type HistoryLimits = { readonly maxChanges: number; readonly maxBytes: number };
+type HistoryLimits = { readonly maxChanges: number; readonly maxBytes: number };
 
 /** The newest changes of all kinds in order, bounded in number and size. */
 export type History = {

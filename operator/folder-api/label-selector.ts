@@ -1,7 +1,7 @@
 import { ApiRefusal } from './api-refusal.ts';
 
-export type Labels = Readonly<Record<string, string>>;
-export type LabelSelector = (labels: Labels | undefined) => boolean;
+type Labels = Readonly<Record<string, string>>;
+type LabelSelector = (labels: Labels | undefined) => boolean;
 
 const key = '[A-Za-z0-9][A-Za-z0-9._/-]*';
 const value = '[A-Za-z0-9._-]*';

@@ -19,7 +19,7 @@ export type Page = {
   readonly remaining: number | undefined;
 };
 
-export type PageQuery = {
+type PageQuery = {
   readonly kind: Kind;
   /** 0: no limit. */
   readonly limit: number;

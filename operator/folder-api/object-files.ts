@@ -7,10 +7,10 @@ import { type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { StoredObject } from './stored-object.ts';
 
-export type StoreFault = 'unreadable_object' | 'unreadable_versions';
+type StoreFault = 'unreadable_object' | 'unreadable_versions';
 
 /** The folder cannot be used. The message names the file and repeats none of its content. */
-export class StoreError extends Error {
+class StoreError extends Error {
   readonly code: StoreFault;
 
   constructor(code: StoreFault, message: string, options?: ErrorOptions) {

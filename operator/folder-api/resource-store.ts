@@ -42,7 +42,7 @@ export type ResourceStore = {
   settle(): Promise<void>;
 };
 
-export type Written = { readonly object: StoredObject; readonly act: Decision['act'] };
+type Written = { readonly object: StoredObject; readonly act: Decision['act'] };
 
 /** Loads the folder. New versions are above every version that was assigned before. */
 export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown) => void): ResourceStore {

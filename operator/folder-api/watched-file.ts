@@ -9,14 +9,14 @@ export type FileContent = {
 };
 
 /** Result of a check of a file; `stamp` changes when the file is written or replaced. */
-export type FileLook =
+type FileLook =
   | { readonly state: 'vanished' }
   /** The file may still be written. */
   | { readonly state: 'unsettled' }
   | { readonly state: 'unchanged' }
   | { readonly state: 'read'; readonly stamp: string; readonly content: FileContent };
 
-export type LookOptions = {
+type LookOptions = {
   /** Stamp of the last check that read the file. */
   readonly known: string | undefined;
   /** Milliseconds without a change before the file is read. */

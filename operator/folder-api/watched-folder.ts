@@ -15,16 +15,16 @@ import { type FileContent, lookAtFile } from './watched-file.ts';
 const problemsFile = '.problems.json';
 const defaultSettleMs = 300;
 
-export type FolderProblem = ManifestProblem & { readonly file: string };
+type FolderProblem = ManifestProblem & { readonly file: string };
 
 /** Report of a folder. `waiting`: retried, because the cause may be temporary. */
 export type FolderReport = {
   readonly files: readonly { readonly file: string; readonly state: FileState }[];
   readonly problems: readonly FolderProblem[];
 };
-export type FileState = 'applied' | 'refused' | 'waiting';
+type FileState = 'applied' | 'refused' | 'waiting';
 
-export type WatchedFolderOptions = {
+type WatchedFolderOptions = {
   /** Created if missing. */
   readonly directory: string;
   readonly client: KubeClient;
@@ -33,7 +33,7 @@ export type WatchedFolderOptions = {
   readonly settleMs?: number;
 };
 
-export type WatchedFolder = AsyncDisposable & { report(): FolderReport };
+type WatchedFolder = AsyncDisposable & { report(): FolderReport };
 
 type KnownFile = {
   readonly stamp: string;

@@ -3,7 +3,7 @@ import { sendBytes, sendJson } from '#kit/http/json-answer';
 import { type Listening, listen } from '#kit/http/listen';
 import type { Metrics } from '#kit/metrics/metrics';
 
-export type AdminOptions = {
+type AdminOptions = {
   readonly listen: { readonly host: string; readonly port: number };
   readonly metrics: Metrics;
   /** Updates gauges before a scrape. */

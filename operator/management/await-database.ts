@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, SqlUnavailableError } from '#sql/connect';
 
-export type DatabaseWait = {
+type DatabaseWait = {
   /** Longest wait, milliseconds. */
   readonly timeoutMs: number;
   readonly everyMs: number;

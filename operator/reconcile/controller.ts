@@ -4,7 +4,7 @@ import { createWorkQueue, type WorkQueue } from '#kube/queue/work-queue';
 import { consequenceOf, outcomeOfError, type PassOutcome } from './outcome.ts';
 import type { ControllerName, ReconcileMeter } from './reconcile-metrics.ts';
 
-export type ControllerOptions = {
+type ControllerOptions = {
   readonly name: ControllerName;
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<PassOutcome>;
   readonly concurrency: number;

@@ -13,7 +13,7 @@ export type PassOutcome =
   /** A technical fault that the object did not cause. */
   | { readonly kind: 'broken'; readonly reason: BrokenReason; readonly message: string };
 
-export type BrokenReason =
+type BrokenReason =
   | 'StorageFull'
   | 'StorageDenied'
   | 'ServerUnavailable'

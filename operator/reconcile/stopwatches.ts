@@ -4,7 +4,7 @@ import type { Clock } from '#kit/time/clock';
  * Elapsed time on the monotonic clock of this process: a jump of the wall clock fails no
  * application, and a restart of the operator starts at 0 again.
  */
-export type Stopwatches = {
+type Stopwatches = {
   /** Milliseconds since this subject was first seen with this key; another key starts at 0. */
   elapsed(subject: string, key: string): number;
   /** Milliseconds of the key that the subject was last seen with; 0 for an unknown subject. */

@@ -11,7 +11,7 @@ import type { Workloads } from './ports.ts';
 import { makeGeneration } from './resources/generation.ts';
 import { workloadName } from './workload-name.ts';
 
-export type PrepareInput = {
+type PrepareInput = {
   readonly bundle: Bundle;
   readonly bytes: Buffer;
   readonly digest: string;
@@ -20,7 +20,7 @@ export type PrepareInput = {
   readonly replicas: number;
 };
 
-export type PreparePorts = {
+type PreparePorts = {
   readonly client: KubeClient;
   readonly bundles: Pick<BundleStore, 'put'>;
   readonly workloads: Pick<Workloads, 'render'>;

@@ -2,7 +2,7 @@ import type { BundleProvider } from '#contracts/bundle';
 import { digestOf } from '#contracts/canonical';
 
 /** Content that identifies a workload, with the providers. */
-export type WorkloadContent = {
+type WorkloadContent = {
   readonly digest: string;
   readonly build: string;
   /** Digest of the pod template; undefined for local processes. */

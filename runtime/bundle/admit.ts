@@ -16,7 +16,7 @@ export type PassCost = {
  * The estimates that local rules of a section may have, in milliseconds. The engine cannot be interrupted, so this is
  * decided at load. A quarter leaves a safety factor of 4 for the estimate.
  */
-export type Allowance = {
+type Allowance = {
   /** For one pass: a quarter of the smallest timeoutMs of the local rules, at most 25 ms. */
   readonly passMs: number;
   /** For all passes of the section: half of its deadlineMs. */

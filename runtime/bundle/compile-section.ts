@@ -12,7 +12,7 @@ export type RemoteRule = Extract<Rule, { kind: 'external_pipeline' | 'llm_classi
 /** How the provider of a rule is asked. */
 export type AskOf = (rule: RemoteRule) => Extract<Effect, { kind: 'ask' }>['ask'];
 
-export type SectionCompilation =
+type SectionCompilation =
   | { readonly ok: true; readonly section: CompiledSection; readonly warnings: readonly BundleWarning[] }
   | { readonly ok: false; readonly problems: readonly BundleProblem[] };
 

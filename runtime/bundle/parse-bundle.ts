@@ -7,7 +7,7 @@ import type { BundleProblem } from './bundle-error.ts';
 /** A bundle of the right shape with its canonical form and the digest of that form, 64 lower-case hex characters. */
 export type ParsedBundle = { readonly bundle: Bundle; readonly canonical: Buffer; readonly digest: string };
 
-export type BundleReading =
+type BundleReading =
   | ({ readonly ok: true } & ParsedBundle)
   | {
       readonly ok: false;

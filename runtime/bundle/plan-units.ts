@@ -12,7 +12,7 @@ export type PlacedMatcher = {
   readonly matcher: LocalMatcher;
 };
 
-export type PlannedUnits = {
+type PlannedUnits = {
   readonly units: readonly Unit[];
   readonly costs: readonly PassCost[];
   /** Rules that the engine refuses in a group. */

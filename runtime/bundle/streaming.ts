@@ -9,10 +9,10 @@ import type { BundleWarning } from './bundle-error.ts';
 import { isLocal, type LocalRule } from './compile-local-rule.ts';
 
 /** The smallest maxBodyBytes that fits a window of 1,280 bytes with every byte escaped and its JSON around it. */
-export const streamingBodyBytes = 8_192;
+const streamingBodyBytes = 8_192;
 
 /** Whether the response section of a policy can be judged in windows, and the first rule that forbids it. */
-export type StreamingJudgement = {
+type StreamingJudgement = {
   readonly policyId: string;
   readonly allowed: boolean;
   readonly rule?: string;

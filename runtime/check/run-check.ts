@@ -9,7 +9,7 @@ import { type CheckClock, isPastDeadline, look, mustYield, startCheckClock, yiel
 import type { CheckPorts } from './ports.ts';
 import { runBatch } from './run-batch.ts';
 
-export type Check = {
+type Check = {
   readonly section: CompiledSection;
   readonly messages: readonly CheckMessage[];
   readonly maxMatches: number;

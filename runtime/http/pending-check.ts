@@ -19,7 +19,7 @@ export type CheckHeaders = {
 };
 
 /** The values of the context headers, as sent. */
-export type ContextHeaders = {
+type ContextHeaders = {
   readonly policyId: string;
   readonly policyRevision: string;
   readonly bundleDigest: string;

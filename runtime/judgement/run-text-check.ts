@@ -8,8 +8,8 @@ import { checkAnswer } from '../http/check-answer.ts';
 import type { CompiledSection } from '../rules/compiled-section.ts';
 import type { Decision } from '../rules/decision.ts';
 
-export type TextCheck = JudgeJob['checks'][number];
-export type TextResult = JudgeVerdict['results'][number];
+type TextCheck = JudgeJob['checks'][number];
+type TextResult = JudgeVerdict['results'][number];
 
 /** Time that stands still: whether a rule matches does not depend on how busy this machine is. */
 const stillClock: Clock = { now: () => 0, date: () => new Date(0) };

@@ -1,7 +1,7 @@
 import type { CheckFailureCode } from '#contracts/checks';
 
 /** No configured rule denied the text, and none replaces anything in it (`guardrail:pass:meaning`). */
-export type Passed = { readonly kind: 'pass' };
+type Passed = { readonly kind: 'pass' };
 
 /** These contents replace the checked ones, one per message and in their order (`guardrail:mask:keeps-count`). */
 export type Masked = {

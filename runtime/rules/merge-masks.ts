@@ -1,7 +1,7 @@
 /** A stretch of bytes of one text, end exclusive, and what stands there after a mask. */
 export type Replacement = { readonly start: number; readonly end: number; readonly text: string };
 
-export type MergedMasks =
+type MergedMasks =
   | { readonly ok: true; readonly replacements: readonly Replacement[] }
   | { readonly ok: false; readonly code: 'invalid_replacement' };
 

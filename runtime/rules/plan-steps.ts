@@ -1,12 +1,12 @@
 import type { CompiledRule, SectionStep, Unit } from './compiled-section.ts';
 
 /** A stretch of rules without an enforced question to a provider in it: places from `from` up to `to`, exclusive. */
-export type Batch = { readonly from: number; readonly to: number; readonly local: readonly number[] };
+type Batch = { readonly from: number; readonly to: number; readonly local: readonly number[] };
 
 type Asking = Pick<CompiledRule, 'mode'> & { readonly asks: boolean };
 
 /** Where a section has to wait for a provider, and the batches between those places. */
-export function splitAtQuestions(rules: readonly Asking[]): readonly (Batch | { readonly ask: number })[] {
+function splitAtQuestions(rules: readonly Asking[]): readonly (Batch | { readonly ask: number })[] {
   const parts: (Batch | { readonly ask: number })[] = [];
   let from = 0;
   let local: number[] = [];

@@ -8,7 +8,7 @@ export type Finding =
   | { readonly place: number; readonly kind: 'error'; readonly code: CheckFailureCode };
 
 /** A rule that counts as having fired or failed, once per check. */
-export type Counted = { readonly rule: CompiledRule; readonly error?: CheckFailureCode };
+type Counted = { readonly rule: CompiledRule; readonly error?: CheckFailureCode };
 
 export type BatchReading = {
   /** The first enforced deny or failure in the order of the rules; later rules count as not run. */

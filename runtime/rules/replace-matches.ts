@@ -7,7 +7,7 @@ import { mergeMasks, type Replacement } from './merge-masks.ts';
 type Place = { readonly place: number; readonly text: number };
 
 /** Replacements per message, collected over all mask rules that fired. */
-export type Collection = {
+type Collection = {
   readonly byText: Map<number, Replacement[]>;
   /** Ids of the rules that replace something, in the order in which they ran, and their replacement texts. */
   readonly rules: Set<string>;

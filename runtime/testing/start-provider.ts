@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 
 /** A call that a provider received. */
-export type Asked = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly text: string };
+type Asked = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly text: string };
 
 /** How a provider answers; it may also do anything else to the connection. */
 export type Behaviour = (response: ServerResponse, asked: Asked) => void;

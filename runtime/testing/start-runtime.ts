@@ -19,7 +19,7 @@ export type Answer = {
   // The body as JSON; tests look into it.
   readonly json: Json;
 };
-export type Json = { readonly [key: string]: Json } & { readonly action?: Json; readonly code?: string };
+type Json = { readonly [key: string]: Json } & { readonly action?: Json; readonly code?: string };
 
 /** `undefined` leaves a header out, a list sends it several times. */
 export type HeaderChanges = Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -37,7 +37,7 @@ export function componentOf({ metadata }: Pick<Stored<Pod>, 'metadata'>): string
   return metadata.labels?.[componentLabel] ?? '';
 }
 
-export type FoundLease = { readonly name: string; readonly lease: Stored<Lease> | undefined };
+type FoundLease = { readonly name: string; readonly lease: Stored<Lease> | undefined };
 
 /** The Lease of the leader election, under the name that the Deployment of the operator sets. */
 export async function operatorLease(client: KubeClient): Promise<FoundLease> {

@@ -21,7 +21,7 @@ export type ChatRequest = z.infer<typeof chatRequestSchema>;
 type ChatMessage = ChatRequest['messages'][number];
 
 /** The text of a message: its content, or its text parts in order, joined by a line feed. */
-export function textOf({ content }: ChatMessage): string {
+function textOf({ content }: ChatMessage): string {
   if (content === null || content === undefined) return '';
   if (typeof content === 'string') return content;
   return content.flatMap((part) => ('text' in part && typeof part.text === 'string' ? [part.text] : [])).join('\n');

@@ -12,7 +12,7 @@ type ChatRules = {
 };
 
 /** A guarded chat request that can be checked. */
-export type ChatRequest = {
+type ChatRequest = {
   readonly units: readonly CheckUnit[];
   readonly stream: boolean;
   /** The request asks for JSON, so a masked answer must be JSON, too. */

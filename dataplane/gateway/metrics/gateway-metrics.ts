@@ -4,7 +4,7 @@ const operations = ['chat', 'embeddings', 'models'] as const;
 export type OperationName = (typeof operations)[number];
 
 /** Outcomes of a request in metrics and log lines. */
-export const outcomes = [
+const outcomes = [
   'passed',
   'masked',
   'denied',

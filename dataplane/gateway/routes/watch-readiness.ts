@@ -4,7 +4,7 @@ import type { RouteTable } from './route-table.ts';
 const longestWaitMs = 30_000;
 
 /** Whether a replica may take traffic. */
-export type Readiness = Disposable & {
+type Readiness = Disposable & {
   /** True once every route was loaded and each was probed successfully or rejected, at the latest 30 s after loading. */
   mayServe(): boolean;
   /** Call it after a change of the table. */

@@ -3,7 +3,7 @@ import { connectSql, SqlUnavailableError } from '#sql/connect';
 /** How this process connects to the server. */
 export type ServerAccess = { readonly url: string; readonly password: string };
 
-export type ServerFigures = {
+type ServerFigures = {
   /** Connections of clients: running a statement, idle, and idle in a transaction. */
   readonly active: number;
   readonly idle: number;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Account } from './account.ts';
 import { ServerError } from './server-error.ts';
 
-export type ClientRulesOptions = {
+type ClientRulesOptions = {
   readonly data: string;
   readonly account: Account | undefined;
   readonly servesCluster: boolean;

@@ -6,7 +6,7 @@ import { createOwner } from './owner.ts';
 import { type Place, runProgram } from './run-program.ts';
 import { ServerError } from './server-error.ts';
 
-export type FolderOptions = {
+type FolderOptions = {
   readonly folder: string;
   readonly binaries: Binaries;
   readonly account: Account | undefined;

@@ -12,7 +12,7 @@ export type Place = {
   readonly data: string;
 };
 
-export type Arguments = {
+type Arguments = {
   /** Before and after that of the data folder. */
   readonly first?: readonly string[];
   readonly last: readonly string[];

@@ -1,4 +1,4 @@
-export type ServerFault =
+type ServerFault =
   | 'no_binaries'
   | 'folder_unusable'
   | 'folder_in_use'

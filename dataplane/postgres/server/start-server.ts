@@ -5,7 +5,7 @@ import { type Place, startProgram } from './run-program.ts';
 import { ServerError } from './server-error.ts';
 import { shownLine } from './shown-line.ts';
 
-export type ServerOptions = {
+type ServerOptions = {
   readonly address: HostPort;
   readonly servesCluster: boolean;
   /** Receives its log lines, without statements and values. */

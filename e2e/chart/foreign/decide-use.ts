@@ -5,7 +5,7 @@ export const release = 'portcullis';
 export const group = 'portcullis.dev';
 
 /** Names of the namespaces that the suite makes; each run makes one of its own. */
-export const namespacePattern = /^portcullis-e2e-[0-9a-f]{6}$/;
+const namespacePattern = /^portcullis-e2e-[0-9a-f]{6}$/;
 
 /** An object that the chart would make and the cluster has already, or a definition of our group. */
 export type Present = {
@@ -28,7 +28,7 @@ export type Look = {
   readonly objects: readonly string[];
 };
 
-export type Use =
+type Use =
   | { readonly kind: 'refused'; readonly reason: string }
   /** @property leftovers definitions of a run that has ended: they become those of this run */
   | { readonly kind: 'allowed'; readonly leftovers: readonly Present[] };

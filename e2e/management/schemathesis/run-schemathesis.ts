@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { openBusyWorld } from '../open-busy-world.ts';
 
-export type SchemathesisReport = {
+type SchemathesisReport = {
   /** What the tool printed. */
   readonly output: string;
   readonly code: number;

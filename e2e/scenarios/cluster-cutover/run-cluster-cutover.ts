@@ -29,7 +29,7 @@ import {
   untilTrafficFlows,
 } from './traffic-pod.ts';
 
-export type ClusterCutoverReport = PodReport & {
+type ClusterCutoverReport = PodReport & {
   readonly applications: number;
   /** Seconds from the first application to the last confirmation. */
   readonly seconds: number;

@@ -31,7 +31,7 @@ type JudgedTraffic = {
   readonly stop: () => Promise<TrafficReport>;
 };
 
-export type TrafficOptions = {
+type TrafficOptions = {
   /** Origins of gateway replicas. */
   readonly urls: readonly string[];
   readonly key: string;

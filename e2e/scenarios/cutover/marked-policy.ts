@@ -8,7 +8,7 @@ export const secret = 'secret-of-the-harbour';
 export const canary = 'forbidden-canary-phrase';
 
 export const markOf = (revision: number): string => `mark-${String(revision).padStart(4, '0')}-`;
-export const stampOf = (revision: number): string => `[r${revision}]`;
+const stampOf = (revision: number): string => `[r${revision}]`;
 
 /** Every revision whose mark is in a text. */
 export function stampsIn(text: string): readonly number[] {

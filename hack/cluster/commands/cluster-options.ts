@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ClusterError } from '../cluster-error.ts';
 import { type ClusterRecord, clusterNames, readRecord } from '../record.ts';
 
-export const defaultName = 'local';
+const defaultName = 'local';
 
 export function withName(command: Command): Command {
   return command.option('--name <name>', 'name of the cluster', defaultName);

@@ -8,7 +8,7 @@ import type { IdentityFiles } from './identity-files.ts';
 /** How much the audit log says about each request: who did what, or objects and answers, too. */
 export type AuditLevel = 'Metadata' | 'RequestResponse';
 
-export type ApiServerOptions = {
+type ApiServerOptions = {
   readonly program: string;
   readonly folder: string;
   readonly identities: IdentityFiles;
@@ -20,7 +20,7 @@ export type ApiServerOptions = {
   readonly flags: readonly string[];
 };
 
-export const serviceRange = '10.96.0.0/16';
+const serviceRange = '10.96.0.0/16';
 
 export function auditLogOf(folder: string): string {
   return join(folder, 'audit.jsonl');

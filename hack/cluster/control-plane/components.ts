@@ -8,7 +8,7 @@ import { etcdPlan } from './etcd.ts';
 import { type IdentityFiles, identityFiles } from './identity-files.ts';
 import { schedulerPlan } from './scheduler.ts';
 
-export const loopback = '127.0.0.1';
+const loopback = '127.0.0.1';
 
 export function urlOf(record: ControlPlaneRecord): string {
   return `https://${loopback}:${record.ports.apiServer}`;

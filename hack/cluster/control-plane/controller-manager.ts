@@ -4,7 +4,7 @@ import type { ComponentPlan } from '../process/component.ts';
 import type { IdentityFiles } from './identity-files.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 
-export type ControllerManagerOptions = {
+type ControllerManagerOptions = {
   readonly program: string;
   readonly folder: string;
   readonly identities: IdentityFiles;

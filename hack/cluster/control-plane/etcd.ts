@@ -3,7 +3,7 @@ import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
 import type { IdentityFiles } from './identity-files.ts';
 
-export type EtcdOptions = {
+type EtcdOptions = {
   readonly program: string;
   readonly folder: string;
   readonly identities: IdentityFiles;

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import type { KeyPair } from '../certificates/authority.ts';
 import type { ClientFiles } from '../process/ask.ts';
 
-export type KubeconfigOptions = {
+type KubeconfigOptions = {
   /** Name of the cluster and of the context. */
   readonly name: string;
   readonly url: string;

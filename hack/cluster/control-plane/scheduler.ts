@@ -4,7 +4,7 @@ import type { ComponentPlan } from '../process/component.ts';
 import type { IdentityFiles } from './identity-files.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 
-export type SchedulerOptions = {
+type SchedulerOptions = {
   readonly program: string;
   readonly identities: IdentityFiles;
   readonly apiServerUrl: string;

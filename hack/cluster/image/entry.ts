@@ -8,7 +8,7 @@ export type Entry = { readonly path: string; readonly mode: number } & (
 );
 
 /** A file of this machine, or the bytes themselves. */
-export type FileContent = { readonly source: string } | { readonly bytes: Uint8Array };
+type FileContent = { readonly source: string } | { readonly bytes: Uint8Array };
 
 export function sizeOf(content: FileContent): number {
   return 'source' in content ? statSync(content.source).size : content.bytes.length;

@@ -27,7 +27,7 @@ export function kindUrlOf(record: KindRecord): string {
   return config.clusters?.[0]?.cluster.server ?? '';
 }
 
-export type KindNode = { readonly pid: number; readonly since: string; readonly address: string };
+type KindNode = { readonly pid: number; readonly since: string; readonly address: string };
 
 /** The container of the node, if it runs. */
 export async function kindNode(record: KindRecord): Promise<KindNode | undefined> {

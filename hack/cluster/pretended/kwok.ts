@@ -5,7 +5,7 @@ import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
 import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
 
-export type KwokOptions = {
+type KwokOptions = {
   readonly program: string;
   readonly identities: IdentityFiles;
   readonly apiServerUrl: string;

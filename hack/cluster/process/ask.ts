@@ -8,10 +8,10 @@ export type ClientFiles = { readonly caFile: string; readonly certificateFile: s
 
 const answerWithinMs = 5_000;
 
-export type Answer = { readonly status: number; readonly body: string };
+type Answer = { readonly status: number; readonly body: string };
 
 /** The answer to a GET. @throws when nothing answers or the server is not the right one */
-export function ask(url: string, files?: ClientFiles): Promise<Answer> {
+function ask(url: string, files?: ClientFiles): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const tls = files && {
       ca: readFileSync(files.caFile),

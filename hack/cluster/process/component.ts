@@ -35,7 +35,7 @@ export type Component = {
   readonly stop: (graceMs?: number) => Promise<void>;
 };
 
-export type ComponentHome = {
+type ComponentHome = {
   /** Folder of the cluster; notes of processes are in `run/`, logs in `logs/`. */
   readonly folder: string;
   /** Whether the processes outlive the one that starts them. */

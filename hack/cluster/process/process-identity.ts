@@ -42,7 +42,7 @@ function otherIdentity(pid: number): string | undefined {
  * What tells a running process apart from a later one that got the same number; undefined when none runs.
  * A process that has ended and waits for its parent does not run.
  */
-export function identityOf(pid: number): string | undefined {
+function identityOf(pid: number): string | undefined {
   return process.platform === 'linux' ? linuxIdentity(pid) : otherIdentity(pid);
 }
 

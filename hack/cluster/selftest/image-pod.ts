@@ -35,7 +35,7 @@ mount -o remount,ro,bind "$tree"
 exec chroot --userspec=65532:65532 --groups=65532 "$tree" /usr/local/bin/node "$@"
 `;
 
-export type PodOptions = {
+type PodOptions = {
   /** The folder of the files of the image. */
   readonly tree: string;
   readonly volume: string;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export const mainFile = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
+type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 /** Runs one command about clusters in a process of its own, as a person does. */
 export async function runCommand(...args: readonly string[]): Promise<CommandResult> {

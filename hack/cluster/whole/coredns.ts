@@ -6,7 +6,7 @@ import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
 import type { Space } from './space.ts';
 
-export type CorednsOptions = {
+type CorednsOptions = {
   readonly program: string;
   readonly folder: string;
   readonly within: Space;

@@ -8,7 +8,7 @@ import type { ComponentPlan } from '../process/component.ts';
 import { podRange } from './addresses.ts';
 import type { Space } from './space.ts';
 
-export type KubeProxyOptions = {
+type KubeProxyOptions = {
   readonly program: string;
   readonly folder: string;
   readonly within: Space;

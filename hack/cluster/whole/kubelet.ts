@@ -9,7 +9,7 @@ import { dnsServiceAddress } from './addresses.ts';
 import { containerdSocket } from './containerd.ts';
 import type { Space } from './space.ts';
 
-export type KubeletOptions = {
+type KubeletOptions = {
   readonly program: string;
   readonly folder: string;
   readonly within: Space;

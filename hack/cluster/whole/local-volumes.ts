@@ -5,7 +5,7 @@ import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
 import type { ComponentPlan } from '../process/component.ts';
 import type { Space } from './space.ts';
 
-export type LocalVolumesOptions = {
+type LocalVolumesOptions = {
   readonly program: string;
   readonly folder: string;
   readonly within: Space;

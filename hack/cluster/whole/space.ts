@@ -74,7 +74,7 @@ export type Space = {
   readonly disconnect: () => Promise<void>;
 };
 
-export type SpaceOptions = {
+type SpaceOptions = {
   readonly folder: string;
   readonly system: SystemPrograms;
   readonly pause: string;

@@ -20,7 +20,7 @@ import { buildPause } from './pause.ts';
 import { hiddenFolders } from './space.ts';
 import { systemPrograms } from './system-programs.ts';
 
-export type WholeOptions = {
+type WholeOptions = {
   readonly name: string;
   readonly audit: AuditLevel | null;
   readonly apiServerFlags: readonly string[];

@@ -10,7 +10,7 @@ import { createCursors, readLimit } from '../pages.ts';
 import { commandFingerprint, type KeyHolder, runIdempotent } from '../run-idempotent.ts';
 
 /** A service with tenants by header and error bodies of its own shape. */
-export const noteErrors = {
+const noteErrors = {
   bad_request: { status: 400, meaning: 'Bad request.' },
   bad_cursor: { status: 400, meaning: 'Bad cursor.' },
   key_missing: { status: 400, meaning: 'Idempotency-Key is missing.' },
@@ -31,7 +31,7 @@ export const noteErrors = {
 } as const;
 type Code = keyof typeof noteErrors;
 
-export class StoreAwayError extends Error {}
+class StoreAwayError extends Error {}
 
 export type NoteService = {
   readonly notes: Map<string, { readonly id: string; readonly tenant: string; readonly text: string }>;
@@ -177,7 +177,7 @@ export const noteTable: ApiTable<NoteService, string, Code> = {
   limits: { bodyBytes: 200, bodyMs: 10_000, idempotencyKey: { min: 4, max: 8 } },
 };
 
-export type Ended = { readonly operation: string; readonly code: string; readonly traceId: string };
+type Ended = { readonly operation: string; readonly code: string; readonly traceId: string };
 
 /** Serves the notes on loopback and keeps what the library reports. */
 export async function serveNotes(service: NoteService) {

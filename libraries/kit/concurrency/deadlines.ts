@@ -1,5 +1,5 @@
 /** A pending deadline. */
-export type Due = { readonly dueAt: number; readonly onDue: () => void };
+type Due = { readonly dueAt: number; readonly onDue: () => void };
 
 type Deadlines = {
   /** Calls `onDue` after `ms` milliseconds unless `cancel` comes first. */

@@ -40,7 +40,7 @@ function versionFault(incoming: IncomingMessage): ClientFault | undefined {
   return incoming.httpVersion === '1.1' || incoming.httpVersion === '1.0' ? undefined : 'bad_request';
 }
 
-/** A host with an optional port (RFC 3986 §3.2.2, §3.2.3), or the empty value for a target without authority. */
+/** A host with an optional port (RFC 3986 §3.2.2 and RFC 3986 §3.2.3), or the empty value for a target without authority. */
 const HOST = /^(?:[A-Za-z0-9\-._~%!$&'()*+,;=]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?$/;
 
 /** Refuses a Host that violates RFC 9112 §3.2; Node accepts a repeated or invalid one. */

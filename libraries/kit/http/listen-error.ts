@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type ListenFault = 'port_in_use' | 'not_permitted' | 'bad_address' | 'other';
+type ListenFault = 'port_in_use' | 'not_permitted' | 'bad_address' | 'other';
 
 /** A server cannot listen on its address. */
 export class ListenError extends Error {

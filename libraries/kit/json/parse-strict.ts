@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { DEFAULT_MAX_DEPTH, type JsonOptions, type JsonValue } from './json-value.ts';
 import { nodeValue, parseTree } from './parse-tree.ts';
 
-export { JsonError, type JsonFault, type JsonOptions, type JsonValue } from './json-value.ts';
-export { type JsonMember, type JsonNode, member, nodeValue, parseTree } from './parse-tree.ts';
+export { JsonError, type JsonValue } from './json-value.ts';
+export { type JsonNode, member, nodeValue, parseTree } from './parse-tree.ts';
 
 /** The end of a longer string is found with indexOf instead of a loop over its bytes. */
 const LONG_STRING = 48;

@@ -6,7 +6,7 @@ import { isDigit, scanNumber, scanString, skipSpace } from './scan-token.ts';
 /** Position of a node in the bytes: `start` of its first byte, `end` after its last. */
 type Span = { readonly start: number; readonly end: number };
 
-export type JsonMember = {
+type JsonMember = {
   /** The key, unescaped. */
   readonly key: string;
   /** Position of the key, quotes included. */

@@ -1,5 +1,5 @@
 /** The allowed values of a label: a closed list, or the first `bounded` distinct values. */
-export type LabelSpec = readonly string[] | { readonly bounded: number };
+type LabelSpec = readonly string[] | { readonly bounded: number };
 export type LabelSpecs = Readonly<Record<string, LabelSpec>>;
 export type LabelValues<L extends LabelSpecs> = {
   readonly [K in keyof L]: L[K] extends readonly (infer V)[] ? V : string;

@@ -2,8 +2,6 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { createLabelGuard, type LabelSpecs, type LabelValues, OTHER } from './bounded-labels.ts';
 import { createPendingSums } from './pending-sums.ts';
 
-export type { LabelSpec, LabelSpecs, LabelValues } from './bounded-labels.ts';
-
 type MetricOptions<L extends LabelSpecs> = { readonly name: string; readonly help: string; readonly labels: L };
 type CounterMetric<L extends LabelSpecs> = {
   add(labels: LabelValues<L>, value?: number): void;

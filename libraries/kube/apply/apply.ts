@@ -6,7 +6,7 @@ import type { KubeObject } from '../client/kube-object.ts';
 import { sameJson } from './same-json.ts';
 
 /** The desired parts of an object; absent members stay unchanged. */
-export type Desired = {
+type Desired = {
   /** Replaces the whole spec. */
   readonly spec?: unknown;
   /** Merged by key; null removes a key. */
@@ -23,7 +23,7 @@ export type Desired = {
  * What must be unchanged when the write arrives: the resource version, or only the generation, which tolerates writes of
  * status and metadata by others. Both also test the UID.
  */
-export type Precondition = 'resourceVersion' | 'generation';
+type Precondition = 'resourceVersion' | 'generation';
 
 /** The JSON Patch from `current` to `desired`, with its tests first; empty when there is no difference. */
 export function patchOperations(

@@ -40,7 +40,7 @@ type ManifestsResult = {
   readonly problems: readonly ManifestProblem[];
 };
 
-export type ReadOptions = {
+type ReadOptions = {
   /** Fills in members that the writer may omit, before validation. */
   readonly complete?: (document: unknown) => unknown;
   /** Whether kinds that only Portcullis writes are accepted; refused when absent. */

@@ -65,7 +65,7 @@ export type ContainerStatus = {
   readonly state?: ContainerState;
   readonly lastState?: ContainerState;
 };
-export type PodSpec = {
+type PodSpec = {
   readonly containers: readonly {
     readonly name: string;
     readonly image?: string;

@@ -11,9 +11,8 @@ import { resourcePath } from './resource-path.ts';
 import { type WatchEvent, type WatchOptions, watchOnce } from './watch.ts';
 
 export type { RequestReport } from './connection.ts';
-export type { ObjectList } from './decode-object.ts';
 export type { JsonPatchOperation } from './json-patch.ts';
-export { KubeError, type KubeErrorCode } from './kube-error.ts';
+export { KubeError } from './kube-error.ts';
 export type { WatchEvent, WatchOptions } from './watch.ts';
 
 const defaultRequestTimeoutMs = 15_000;
@@ -31,7 +30,7 @@ export type ListOptions = {
   readonly signal?: AbortSignal;
 };
 
-export type DeleteOptions = {
+type DeleteOptions = {
   /** UID that the object must have, so that a new object of the same name is not deleted. */
   readonly uid: string;
   /** Resource version that the object must have. */

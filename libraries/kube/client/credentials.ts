@@ -8,7 +8,7 @@ export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError';
 }
 
-export type KubeconfigOptions = {
+type KubeconfigOptions = {
   /** Name of a context; the current one when absent. */
   readonly context?: string | undefined;
   /** Path of a kubeconfig. When absent: the files of KUBECONFIG, else ~/.kube/config. */

@@ -10,7 +10,7 @@ import type { KubeClient } from '../client/client.ts';
 import { isKubeError } from '../client/kube-error.ts';
 import { type EventFact, eventObject, type Reporter, seriesOf } from './event-object.ts';
 
-export type { EventFact, Reporter } from './event-object.ts';
+export type { EventFact } from './event-object.ts';
 
 export type EventRecorder = AsyncDisposable & {
   /** Queues an event and returns at once; the caller does not learn whether it was written. */

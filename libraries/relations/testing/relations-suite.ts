@@ -5,7 +5,7 @@ import { RelationsModelError } from '../relations-error.ts';
 import { userSubject } from '../subject.ts';
 
 /** An empty store for one test. */
-export type OpenEmptyRelations = () => Promise<Relations>;
+type OpenEmptyRelations = () => Promise<Relations>;
 
 const ann = userSubject({ issuer: 'https://issuer.example', subject: 'ann' });
 const bob = userSubject({ issuer: 'https://issuer.example', subject: 'bob' });

@@ -25,7 +25,7 @@ const maxBodyBytes = 3_145_728;
 const bodyTimeoutMs = 10_000;
 const patchType = 'application/json-patch+json';
 
-export type HandlerOptions = {
+type HandlerOptions = {
   readonly store: ResourceStore;
   readonly snapshots: ListSnapshots;
   readonly namespace: string;

@@ -12,7 +12,7 @@ import { watchFolder } from '../watched-folder.ts';
 import { handleRequest } from './handle-request.ts';
 import { measureRequests } from './request-metrics.ts';
 
-export type FolderApiOptions = {
+type FolderApiOptions = {
   /** Folder of the store, created if missing. Only one process may open it at a time. */
   readonly directory: string;
   /** An address of the loopback interface. */

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../../../e2e/support/until.ts';
 import type { GatewayReplicas } from '../ports.ts';
 
-export type ReplicasPlace = AsyncDisposable & {
+type ReplicasPlace = AsyncDisposable & {
   readonly replicas: GatewayReplicas;
   start(replica: string): Promise<void>;
   end(replica: string): Promise<void>;

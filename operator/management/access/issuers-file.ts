@@ -9,7 +9,7 @@ export const maxIssuers = 32;
 const shared = { issuer: z.string().min(1).max(255), audience: z.string().min(1).max(255) };
 
 /** The trusted issuers. The keys of each are at a URL, or in a file whose path is relative to this file. */
-export const issuersFileSchema = z.strictObject({
+const issuersFileSchema = z.strictObject({
   issuers: z
     .array(
       z.union([

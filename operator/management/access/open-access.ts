@@ -16,7 +16,7 @@ export type RelationsChoice =
   | { readonly kind: 'postgres' }
   | { readonly kind: 'openfga'; readonly url: URL; readonly storeName: string };
 
-export type AccessSettings = {
+type AccessSettings = {
   readonly issuersFile: string;
   /** The first administrators, each as `issuer|subject`. */
   readonly administrators: readonly string[];

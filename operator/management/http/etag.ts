@@ -5,7 +5,7 @@ import { headerValues } from '#kit/http/raw-headers';
 import type { ManagementError } from './management.ts';
 
 /** One version of a policy or a model. The type is part of the tag: their ETags never match each other. */
-export type VersionedResource = {
+type VersionedResource = {
   readonly type: 'policy' | 'model';
   readonly id: string;
   readonly uid: string;
@@ -19,7 +19,7 @@ export function etagOf({ type, id, uid, generation }: VersionedResource): string
 }
 
 /** Compares If-Match with a resource; the error is that of a missing, invalid or stale header. */
-export type IfMatchCheck = (resource: VersionedResource) => ManagementError | undefined;
+type IfMatchCheck = (resource: VersionedResource) => ManagementError | undefined;
 
 /** The check that If-Match of a request asks for; an error where the header is missing or not an entity tag. */
 export function requireIfMatch(incoming: IncomingMessage): IfMatchCheck | ManagementError {

@@ -13,7 +13,7 @@ export type PlannedCommand =
   | { readonly kind: 'planned'; readonly command: Pick<NewCommand, 'kind' | 'target' | 'write'> }
   | ManagementError;
 
-export type CommandPlan = {
+type CommandPlan = {
   readonly method: 'POST' | 'PUT';
   /** The path with its ids in their stored form. */
   readonly path: string;

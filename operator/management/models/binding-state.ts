@@ -4,7 +4,7 @@ import { type Application, answers, contentDigest, mayBeSame, sameContent } from
 import { isFinal } from '../../applications/outcome-history.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 
-export type StateAndReason = { readonly state: BindingState; readonly reason: string | null };
+type StateAndReason = { readonly state: BindingState; readonly reason: string | null };
 
 /**
  * The state of a binding, computed at every read and never stored. It is `applied` or `unbound` only if every ready replica

@@ -30,7 +30,7 @@ export type CommandTarget = { readonly type: 'policy' | 'model'; readonly id: st
 /** The object and generation that a write created. */
 export type WrittenGeneration = { readonly uid: string; readonly generation: number };
 
-export type OperationFailure = {
+type OperationFailure = {
   readonly code: OperationFailureCode;
   readonly message: string;
 };

@@ -10,7 +10,7 @@ import { type NewCommand, type OperationStore, RecordsUnavailableError } from '.
 import { sendWrite, type WriteResult } from './send-write.ts';
 
 /** The result of one attempt to carry out a command. */
-export type ExecutionResult =
+type ExecutionResult =
   | { readonly kind: 'accepted'; readonly record: CommandRecord }
   /** Another request holds the key. */
   | { readonly kind: 'taken' }

@@ -22,7 +22,7 @@ export type NewCommand = {
   readonly fingerprint: string;
 };
 
-export type KeyHolder = { readonly fingerprint: string; readonly record: CommandRecord };
+type KeyHolder = { readonly fingerprint: string; readonly record: CommandRecord };
 
 /**
  * Idempotency keys and operations. Every method throws RecordsUnavailableError when the store does not answer; a write

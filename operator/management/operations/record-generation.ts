@@ -13,7 +13,7 @@ import { operationOfToken } from '../policies/make-policy.ts';
 import type { AdvancePolicy } from './advance-policy.ts';
 import type { OperationStore } from './ports.ts';
 
-export type GenerationRecord =
+type GenerationRecord =
   | { readonly kind: 'recorded'; readonly revision: KnownRevision }
   /** The generation is invalid and is never recorded. */
   | { readonly kind: 'not_accepted' }

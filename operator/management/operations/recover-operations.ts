@@ -5,7 +5,7 @@ import { findWritten } from './find-written.ts';
 import { sendWrite } from './send-write.ts';
 
 /** Age after which the write of a command is not sent again, milliseconds. */
-export const sendAgainMs = 15 * 60_000;
+const sendAgainMs = 15 * 60_000;
 const batch = 20;
 
 /**

@@ -13,7 +13,7 @@ export type LeftCommand = {
   readonly body: { readonly name: string; readonly definition: ReturnType<typeof definitionOf> };
 };
 
-export type RowOptions = {
+type RowOptions = {
   readonly subject: string;
   readonly createdAt: Date;
   /** End of the lease; in the past when absent. */

@@ -8,12 +8,12 @@ import { readConfig } from '../config.ts';
 import { createManagementService, type ManagementOverrides, type ManagementService } from '../service.ts';
 
 /** A clock that a test advances; it counts its reads. */
-export type ManualClock = Clock & {
+type ManualClock = Clock & {
   advance(ms: number): void;
   asked(): number;
 };
 
-export function createManualClock(start = new Date()): ManualClock {
+function createManualClock(start = new Date()): ManualClock {
   let passedMs = 0;
   let asked = 0;
   return {

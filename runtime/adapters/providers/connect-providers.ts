@@ -9,7 +9,7 @@ import { createClassifier } from './ask-classifier.ts';
 import { createDetector } from './ask-detector.ts';
 
 /** The connections to the providers of a bundle. */
-export type Providers = AsyncDisposable & { readonly askOf: AskOf };
+type Providers = AsyncDisposable & { readonly askOf: AskOf };
 
 /**
  * Connects the providers that rules of the bundle name. Each credential is a file of the secrets folder, read when it

@@ -14,7 +14,7 @@ export type ProviderCall = {
   readonly credential: TokenFile;
 };
 
-export type ProviderAnswer =
+type ProviderAnswer =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly verdict: Extract<Verdict, { kind: 'failed' }> };
 

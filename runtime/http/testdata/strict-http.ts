@@ -3,13 +3,7 @@
  * for a body that passes, `<length>` for its length. `half` closes our side after the bytes. Status 0: the connection is
  * closed without an answer.
  */
-export type HttpRow = readonly [
-  name: string,
-  text: string,
-  status: number,
-  code: string,
-  options?: { readonly half: true },
-];
+type HttpRow = readonly [name: string, text: string, status: number, code: string, options?: { readonly half: true }];
 
 const bad = (name: string, text: string): HttpRow => [name, text, 400, 'invalid_json'];
 const fields = (...lines: readonly string[]): string =>

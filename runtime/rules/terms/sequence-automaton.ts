@@ -3,7 +3,7 @@
  * text to its beginning, so that the state after a symbol names the longest sequence that begins there: one lookup per
  * symbol whatever the text is, and leftmost-longest falls out of one pass.
  */
-export type SequenceAutomaton = {
+type SequenceAutomaton = {
   /** Next state of the root, by symbol. */
   readonly fromRoot: Int32Array;
   /** Open addressing table of the other transitions: (state, symbol) to state. */

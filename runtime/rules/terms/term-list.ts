@@ -18,10 +18,10 @@ export type TermMatcher = {
  * Goes through a text from its end to its beginning and calls `found` with the longest occurrence at each place that has
  * one, until `found` returns true.
  */
-export type BackwardScan = (bytes: Buffer, found: (start: number, end: number) => boolean) => void;
+type BackwardScan = (bytes: Buffer, found: (start: number, end: number) => boolean) => void;
 
 /** Scratch memory of a scan; shared by all scans, because they never overlap in time. */
-export type ScanNotes = {
+type ScanNotes = {
   /** By number of pieces fed: where the last one ends. */
   offsets: Int32Array;
   /** Places where terms may end. */

@@ -26,7 +26,7 @@ function rangeAt(rune: number): FoldRange | undefined {
 }
 
 /** The next code point of the folding cycle (K to k to U+212A to K); itself when it has no case. */
-export function nextFold(rune: number): number {
+function nextFold(rune: number): number {
   const range = rangeAt(rune);
   if (range === undefined || rune < range.low) return rune;
   if (range.delta === 'EvenOdd') return rune % 2 === 0 ? rune + 1 : rune - 1;

@@ -9,7 +9,7 @@ import { checkQuestion } from '../../tuple.ts';
 import { authorizationModel, isSameModel } from './authorization-model.ts';
 import type { StoreRegistry } from './store-registry.ts';
 
-export type OpenFgaOptions = {
+type OpenFgaOptions = {
   readonly url: URL;
   /** Name of the store; created if absent. */
   readonly storeName: string;

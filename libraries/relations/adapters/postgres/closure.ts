@@ -4,7 +4,7 @@ import { model, type RelationRule } from '../../model.ts';
  * The rules by which a relation follows from another one, as columns of equal length for `unnest`: `via` is empty for
  * a relation to the same object, else it is the relation that leads to the other object.
  */
-export type ClosureRules = {
+type ClosureRules = {
   readonly type: readonly string[];
   readonly relation: readonly string[];
   readonly via: readonly string[];

@@ -11,7 +11,7 @@ import { isRunning } from './is-running.ts';
 const gatewaysSelector = 'app.kubernetes.io/component=gateway,portcullis.dev/gateway';
 
 /** Gateway replicas in a cluster. */
-export type GatewayPods = GatewayReplicas & {
+type GatewayPods = GatewayReplicas & {
   readonly synced: Promise<void>;
   /** Milliseconds since the last contact of the watch with the API server. */
   silenceMs(): number;

@@ -25,7 +25,7 @@ import {
 } from './resources/served-objects.ts';
 
 /** Stable addresses in a cluster; pins are empty before `synced` resolves. */
-export type ServedServices = ServedPolicies & {
+type ServedServices = ServedPolicies & {
   readonly synced: Promise<void>;
   /** Milliseconds since the least recent contact of a watch with the API server. */
   silenceMs(): number;

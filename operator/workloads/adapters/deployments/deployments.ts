@@ -35,7 +35,7 @@ const recreateAfterMs = 1_000;
 /** Manifests whose validation result is cached. */
 const maxCachedManifests = 16_384;
 
-export type DeploymentsOptions = {
+type DeploymentsOptions = {
   readonly client: KubeClient;
   /** Pod settings of new workloads. */
   readonly template: WorkloadTemplate;

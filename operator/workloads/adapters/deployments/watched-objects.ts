@@ -18,7 +18,7 @@ import { workloadLabel, workloadsSelector } from '../../resources/workload-label
 import { workloadKinds } from './desired-objects.ts';
 
 /** The objects of all workloads, as watches report them. */
-export type WatchedObjects = AsyncDisposable & {
+type WatchedObjects = AsyncDisposable & {
   deployment(workload: string): Stored<Deployment> | undefined;
   service(workload: string): Stored<Service> | undefined;
   /** Pods with the label of the workload, including pods of other owners. */

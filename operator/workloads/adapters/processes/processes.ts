@@ -10,7 +10,7 @@ const startsAtOnce = 4;
 /** Time for which a surplus process keeps serving, so that gateways can load a route without its address. */
 const retireMs = 5_000;
 
-export type ProcessesOptions = {
+type ProcessesOptions = {
   /** Path of the Node executable. */
   readonly executable: string;
   /** `runtime/main.ts` of this checkout. */

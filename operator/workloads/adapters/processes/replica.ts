@@ -16,7 +16,7 @@ const longestRestartMs = 30_000;
 /** A process that ran for this long resets the backoff. */
 const stableMs = 60_000;
 
-export type ReplicaOptions = {
+type ReplicaOptions = {
   readonly executable: string;
   readonly file: string;
   /** The environment of the process without its address. */

@@ -28,7 +28,7 @@ export type RuntimeProcess = {
   kill(): void;
 };
 
-export type RuntimeCommand = {
+type RuntimeCommand = {
   readonly executable: string;
   readonly file: string;
   readonly env: Readonly<NodeJS.ProcessEnv>;

@@ -8,7 +8,7 @@ import { SEARCH_MEMORY_BYTES, SET_MEMORY_BYTES } from './engine-memory.ts';
 import { type ProbePlan, probePlan } from './probe-plan.ts';
 
 /** The two passes that find one match: forward to its end, and back to its begin. */
-export type SpanSearch = { readonly forward: Automaton; readonly backward: Automaton };
+type SpanSearch = { readonly forward: Automaton; readonly backward: Automaton };
 
 /**
  * The analysis of a pattern's automata. Each part is worked out on first use, in bounded time, and undefined when the

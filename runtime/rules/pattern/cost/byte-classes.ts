@@ -1,7 +1,7 @@
 import type { ByteProgram } from './byte-program.ts';
 
 /** Bytes that no instruction tells apart share a class. */
-export type ByteClasses = {
+type ByteClasses = {
   readonly classOf: Uint8Array;
   readonly count: number;
   /** One byte of each class. */

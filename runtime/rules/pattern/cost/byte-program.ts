@@ -6,7 +6,7 @@ import { type ByteSequence, utf8Sequences } from './utf8-sequences.ts';
 export const CONDITION = { textStart: 1, textEnd: 2, lineStart: 4, lineEnd: 8, word: 16, noWord: 32 } as const;
 
 /** One instruction list, as RE2 flattens its programs to. */
-export type Instruction =
+type Instruction =
   | { readonly kind: 'match' }
   /** Flattened `[low, high, target, …]`: a byte in a range continues at the target. */
   | { readonly kind: 'bytes'; readonly edges: readonly number[] }
@@ -22,7 +22,7 @@ export type ByteProgram = {
 };
 
 /** Programs above this many byte ranges are not analysed: whatever their cost is, it is too much. */
-export const MAX_EDGES = 8_000;
+const MAX_EDGES = 8_000;
 
 /** Compiles a pattern, for a search from left to right or (`reversed`) from right to left; undefined when too large. */
 export function compileProgram(node: PatternNode, reversed: boolean): ByteProgram | undefined {

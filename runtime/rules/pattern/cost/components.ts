@@ -1,5 +1,5 @@
 /** Nodes of a directed graph that can reach each other; what a component can reach comes before it. */
-export type Components = {
+type Components = {
   readonly count: number;
   /** By node: the number of its component. */
   readonly of: Int32Array;

@@ -2,7 +2,7 @@ import { type Automaton, START_CONTEXTS, type StartContext } from './determinize
 import { utf8Step } from './utf8-validity.ts';
 
 /** An automaton whose covering texts could be longer than this together, in bytes, is not built ahead. */
-export const MAX_COVER_BYTES = 12_000_000;
+const MAX_COVER_BYTES = 12_000_000;
 
 /** Whether the engine can be made to build the automaton ahead: its texts and the memory for it stay within bounds. */
 export function canBuildAhead(automaton: Automaton, memoryBytes: number): boolean {

@@ -4,14 +4,14 @@ import type { Automaton } from './determinize.ts';
 import { firingCostMs, firingPlan, setCostMs } from './pattern-cost.ts';
 
 /** Patterns that are judged by one pass. */
-export type PatternGroup = {
+type PatternGroup = {
   /** Indexes into the given patterns, ascending. */
   readonly members: readonly number[];
   readonly costMs: number;
 };
 
 /** Which patterns run together, and which are too costly to run at all. */
-export type Grouping = {
+type Grouping = {
   readonly groups: readonly PatternGroup[];
   readonly refused: readonly { readonly member: number; readonly costMs: number }[];
 };

@@ -18,10 +18,10 @@ import { readsBytesTwiceAtMost } from './rescan.ts';
  * How a pattern is looked for: in a set together with others, by probes (see probe-plan.ts), or in a set whose automaton
  * is too large to be built ahead, so that any text may make the engine build states as it reads.
  */
-export type FiringPlan = 'set' | 'probe' | 'unbounded-set';
+type FiringPlan = 'set' | 'probe' | 'unbounded-set';
 
 /** Two probes must be at least this many bytes apart: one for each byte would be slower than any other way. */
-export const MIN_PROBE_DISTANCE = 2;
+const MIN_PROBE_DISTANCE = 2;
 
 /** The way in which one pattern is looked for. */
 export function firingPlan(analysis: PatternAnalysis): FiringPlan {

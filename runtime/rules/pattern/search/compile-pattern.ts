@@ -10,8 +10,6 @@ import { type CompiledGroup, compileGroup, type PreparedPattern } from './compil
 import { type EnginePattern, openPattern } from './engine.ts';
 import { type NecessaryBytes, necessaryBytes, windowOf } from './necessary-bytes.ts';
 
-export type { PatternFault, PatternSource };
-
 /** A compiled pattern. Both calls throw EngineError when the engine cannot answer; they never say "no match" then. */
 export type CompiledPattern = PreparedPattern & {
   readonly shape: PatternShape;

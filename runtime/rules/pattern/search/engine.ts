@@ -2,7 +2,7 @@ import RE2 from 're2';
 import { SET_MEMORY_BYTES } from '../cost/engine-memory.ts';
 
 /** Why the engine could not answer. Never to be read as "no match". */
-export type EngineErrorCode = 'engine_out_of_memory' | 'engine_failed';
+type EngineErrorCode = 'engine_out_of_memory' | 'engine_failed';
 
 /** The engine broke off; the message holds neither pattern nor text. */
 export class EngineError extends Error {
@@ -24,13 +24,13 @@ export type EnginePattern = {
 };
 
 /** Several expressions searched in one pass. */
-export type EngineSet = {
+type EngineSet = {
   /** Indexes of the expressions that match somewhere, ascending. */
   firing(bytes: Buffer): number[];
 };
 
 /** The engine's refusal of an expression, in its own words without the expression. */
-export type EngineRefusal = { readonly refused: string };
+type EngineRefusal = { readonly refused: string };
 
 /**
  * Compiles one expression with the meaning of google-re2's default options: UTF-8, `^` and `$` at the ends of the text,

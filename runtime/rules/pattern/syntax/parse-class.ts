@@ -5,7 +5,7 @@ import { parseEscape, parsePerlClass, parseUnicodeClass, signed } from './parse-
 import { type Cursor, excerpt, PatternSyntaxError, peek, remaining, startsWith } from './pattern-cursor.ts';
 
 /** A parsed `[…]`: its set and its source for the engine. */
-export type ParsedClass = { readonly set: RuneSet; readonly engineSource: string };
+type ParsedClass = { readonly set: RuneSet; readonly engineSource: string };
 
 /** Reads a `[…]` with the cursor at its bracket. */
 export function parseClass(cursor: Cursor, fold: boolean): ParsedClass {

@@ -11,7 +11,7 @@ export type Flags = {
 };
 
 /** What a `(` opens: a group with the flags inside it, or only new flags for the rest of the present group. */
-export type GroupOpening = {
+type GroupOpening = {
   readonly opens: boolean;
   readonly flags: Flags;
   readonly engineSource: string;

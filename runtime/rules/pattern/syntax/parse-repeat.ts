@@ -4,7 +4,7 @@ import { type Cursor, excerpt, PatternSyntaxError, peek } from './pattern-cursor
 export const MAX_REPEAT = 1000;
 
 /** A repeat operator that was read; `max` is Infinity when unbounded. */
-export type Repeat = { readonly min: number; readonly max: number; readonly lazy: boolean; readonly counted: boolean };
+type Repeat = { readonly min: number; readonly max: number; readonly lazy: boolean; readonly counted: boolean };
 
 /** Reads `*`, `+`, `?` or `{n,m}` with a following `?`; undefined (cursor unmoved) for anything else. */
 export function parseRepeat(cursor: Cursor): Repeat | undefined {

@@ -1,5 +1,5 @@
 /** A rule as policies really have it. `masks` says that its matches are replaced, not only looked for. */
-export type RealisticPattern = {
+type RealisticPattern = {
   readonly name: string;
   readonly pattern: string;
   readonly caseSensitive: boolean;

@@ -1,5 +1,5 @@
 /** How many states, and byte classes, RE2 itself builds for a pattern. */
-export type EngineStates = {
+type EngineStates = {
   readonly pattern: string;
   /** Of a set of this pattern alone. */
   readonly many: readonly [states: number, classes: number];

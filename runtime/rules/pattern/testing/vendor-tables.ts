@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /** The tables in the form of `unicode/re2-tables.json`. */
-export type VendorTables = {
+type VendorTables = {
   readonly groups: Readonly<Record<string, string>>;
   readonly folds: string;
 };

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 const CHARACTERS = Array.from('abKkKsSſßẞéеЕяЯςσΣiıİI1٣_-. \u0301😀\u0000');
 
 /** Terms that share begins, ends and insides. */
-export const termList: fc.Arbitrary<string[]> = fc.array(
+const termList: fc.Arbitrary<string[]> = fc.array(
   fc.array(fc.constantFrom(...CHARACTERS), { minLength: 1, maxLength: 4 }).map((parts) => parts.join('')),
   { minLength: 1, maxLength: 6 },
 );

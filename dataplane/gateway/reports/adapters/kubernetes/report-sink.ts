@@ -7,7 +7,7 @@ import { apiVersion, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ReportSink } from '../../ports.ts';
 
-export type Replica = {
+type Replica = {
   /** Name of the report, and of the pod where there is one. */
   readonly replica: string;
   /** UID of that pod, which owns the report, so that both are deleted together. */

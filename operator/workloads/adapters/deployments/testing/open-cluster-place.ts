@@ -15,7 +15,7 @@ import { workloadLabel } from '../../../resources/workload-labels.ts';
 import type { WorkloadsPlace } from '../../../testing/workloads-suite.ts';
 import { createDeployments, type Deployments } from '../deployments.ts';
 
-export const testTemplate = workloadTemplateSchema.parse({ image: 'portcullis:1', tokenSecret: 'token' });
+const testTemplate = workloadTemplateSchema.parse({ image: 'portcullis:1', tokenSecret: 'token' });
 
 /** The objects of workloads on a small API server; the test plays kubelet and controller manager. */
 export type ClusterPlace = WorkloadsPlace & {
