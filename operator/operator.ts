@@ -3,17 +3,17 @@ import { createMetrics } from '#kit/metrics/metrics';
 import { systemClock } from '#kit/time/clock';
 import { startCaches } from './caches/caches.ts';
 import { actAsLeader } from './composition/act-as-leader.ts';
+import type { Backend, BackendTools, OperatorOverrides } from './composition/backend.ts';
 import { createBindingCounts } from './composition/binding-counts.ts';
 import { openCluster } from './composition/cluster.ts';
 import type { LeadershipLostError } from './composition/leadership.ts';
 import type { OperatorConfig } from './composition/operator-config.ts';
-import type { OperatorOverrides, Place, PlaceTools } from './composition/place.ts';
 import { openStandalone } from './composition/standalone.ts';
 import { startControllers } from './composition/start-controllers.ts';
 import { serveAdmin } from './http/admin.ts';
 import { createReconcileMeter } from './reconcile/reconcile-metrics.ts';
 
-export type { OperatorOverrides } from './composition/place.ts';
+export type { OperatorOverrides } from './composition/backend.ts';
 
 /** A watch without contact for this long is stale: servers end watches sooner. */
 const longestSilenceMs = 60_000;
@@ -26,7 +26,7 @@ export type Operator = AsyncDisposable & {
 };
 
 /**
- * The operator: reconciles the resources of the place that its configuration names, as soon as it leads there. It is up
+ * The operator: reconciles the resources of the backend that its configuration names, as soon as it leads there. It is up
  * when every kind was listed.
  * @throws ConfigError, StoreError, ListenError, TokenFileError, KubeconfigError, KubeError
  */
@@ -37,17 +37,17 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   const meter = createReconcileMeter(metrics);
   const counts = createBindingCounts(metrics);
   await using starting = new AsyncDisposableStack();
-  const tools: PlaceTools = {
+  const tools: BackendTools = {
     logger,
     clock,
     metrics,
     meter,
     onRequest: meter.requested,
   };
-  const place = await openPlace(config, tools, starting, overrides);
-  const caches = starting.use(startCaches({ client: place.client, logger, clock }));
+  const backend = await openBackend(config, tools, starting, overrides);
+  const caches = starting.use(startCaches({ client: backend.client, logger, clock }));
   let isSynced = false;
-  const isSilent = (): boolean => Math.max(caches.silenceMs(), place.silenceMs()) > longestSilenceMs;
+  const isSilent = (): boolean => Math.max(caches.silenceMs(), backend.silenceMs()) > longestSilenceMs;
   const admin = starting.use(
     await serveAdmin({
       listen: config.listen,
@@ -62,22 +62,22 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
           ...(isSynced ? [] : ['the resources are not listed yet']),
           ...(isSynced && isSilent() ? ['a watch has not heard of its server'] : []),
         ],
-        alive: () => [place.leadership.problem()].filter((problem) => problem !== undefined),
+        alive: () => [backend.leadership.problem()].filter((problem) => problem !== undefined),
       },
     }),
   );
-  await Promise.all([caches.synced, place.synced]);
+  await Promise.all([caches.synced, backend.synced]);
   isSynced = true;
   const acting = starting.use(
-    actAsLeader(place.leadership, () => {
+    actAsLeader(backend.leadership, () => {
       counts.watch(caches.stores.bindings);
-      return startControllers({ config, place, caches, clock, logger, meter });
+      return startControllers({ config, backend, caches, clock, logger, meter });
     }),
   );
   void acting.lost.then((error) => (overrides.onLost ?? endProcess)(error));
-  logger.info('operator_started', { build: place.build, namespace: config.namespace, api: place.apiUrl });
+  logger.info('operator_started', { build: backend.build, namespace: config.namespace, api: backend.apiUrl });
   const running = starting.move();
-  return { url: admin.url, apiUrl: place.apiUrl, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { url: admin.url, apiUrl: backend.apiUrl, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /** An uncaught error ends the process at once; preconditions refuse its writes in flight. */
@@ -87,12 +87,12 @@ function endProcess(error: LeadershipLostError): void {
   });
 }
 
-function openPlace(
+function openBackend(
   config: OperatorConfig,
-  tools: PlaceTools,
+  tools: BackendTools,
   parts: AsyncDisposableStack,
   overrides: OperatorOverrides,
-): Promise<Place> {
+): Promise<Backend> {
   switch (config.mode) {
     case 'standalone':
       return openStandalone(config, tools, parts, overrides);

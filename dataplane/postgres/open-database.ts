@@ -10,7 +10,7 @@ import { openDataFolder } from './server/data-folder.ts';
 import { endOrphan } from './server/orphan.ts';
 import { owner, setPassword } from './server/owner.ts';
 import { reachableBinaries } from './server/reachable-binaries.ts';
-import type { Place } from './server/run-program.ts';
+import type { ServerDirectory } from './server/run-program.ts';
 import { ServerError } from './server/server-error.ts';
 import { type RunningServer, startServer } from './server/start-server.ts';
 
@@ -57,18 +57,18 @@ type Serving = { readonly server: RunningServer; readonly address: HostPort };
 
 /** If the database has another password, stops the server, sets the password of the file, and starts it again. */
 async function serveWithPassword(
-  place: Place,
+  directory: ServerDirectory,
   config: PostgresConfig,
   password: string,
   signal: AbortSignal,
 ): Promise<Serving> {
   for (let isSet = false; ; isSet = true) {
-    const serving = await serve(place, config, signal);
+    const serving = await serve(directory, config, signal);
     const admits = await withStopOnFailure(serving.server, () => ensureDatabase(serving.address, password));
     if (admits) return serving;
     await serving.server.stop();
     signal.throwIfAborted();
-    if (isSet || !(await setPassword(place, password))) {
+    if (isSet || !(await setPassword(directory, password))) {
       const sentence = `the password in ${config.passwordFile} is not the one of the database and cannot be set`;
       throw new ServerError('wrong_password', `${sentence}: put back the earlier file`);
     }
@@ -85,11 +85,15 @@ async function withStopOnFailure<T>(server: RunningServer, run: () => Promise<T>
   }
 }
 
-async function serve(place: Place, { listen, servesCluster }: PostgresConfig, signal: AbortSignal): Promise<Serving> {
+async function serve(
+  directory: ServerDirectory,
+  { listen, servesCluster }: PostgresConfig,
+  signal: AbortSignal,
+): Promise<Serving> {
   for (let tried = 1; ; tried += 1) {
     const address = { host: listen.host, port: listen.port === 0 ? await freePort(listen.host) : listen.port };
     try {
-      return { server: await startServer(place, { address, servesCluster, say }, signal), address };
+      return { server: await startServer(directory, { address, servesCluster, say }, signal), address };
     } catch (error) {
       const isTaken = error instanceof ServerError && error.code === 'address_taken';
       if (!isTaken || listen.port !== 0 || tried >= portTries) throw error;

@@ -6,14 +6,14 @@ import type { Expected, Told } from './reference-runtime.ts';
 import { denyText, isCode, statusOf } from './wire-contract.ts';
 
 /** The verdict on one answer; `late` where the machine was too busy and the runtime refused for that reason. */
-type Judgement =
+type ValidationResult =
   | { readonly kind: 'good' | 'late'; readonly told: Told }
   | { readonly kind: 'malformed_passed' | 'outside_contract'; readonly fault: string };
 
 const late: readonly Told[] = ['stage_timeout', 'rule_timeout'];
 
 /** Whether an answer is valid (`guardrail:result:*`, `guardrail:error-body:*`), and the one that the oracle expects. */
-export function judgeAnswer(answer: Answer, expected: Expected): Judgement {
+export function judgeAnswer(answer: Answer, expected: Expected): ValidationResult {
   const told = readTold(answer, expected);
   if (told !== undefined && expected.told.includes(told)) return { kind: 'good', told };
   if (expected.malformed && answer.status === 200) {

@@ -6,7 +6,7 @@ import type { Kind } from '#resources/kinds';
 import type { Metadata, Stored } from '#resources/metadata';
 import { ApiRefusal, conflict, notFound } from '../../operator/folder-api/api-refusal.ts';
 import { applyJsonPatch } from '../../operator/folder-api/apply-json-patch.ts';
-import { type Decision, decideCreate, wholeSeconds } from '../../operator/folder-api/decide-create.ts';
+import { decideCreate, type WriteDecision, wholeSeconds } from '../../operator/folder-api/decide-create.ts';
 import { decideDelete } from '../../operator/folder-api/decide-delete.ts';
 import { decidePatch } from '../../operator/folder-api/decide-patch.ts';
 import { parseLabelSelector } from '../../operator/folder-api/label-selector.ts';
@@ -170,7 +170,7 @@ function selector({ labelSelector, fieldSelector }: Selection): (object: KubeObj
   return ({ metadata }) => byLabels(metadata.labels) && (named === undefined || metadata.name === named);
 }
 
-function decideOwn(request: Request, held: StoredObject | undefined, { clock }: VirtualTime): Decision {
+function decideOwn(request: Request, held: StoredObject | undefined, { clock }: VirtualTime): WriteDecision {
   const { kind } = request;
   const now = clock.date();
   switch (request.verb) {
@@ -186,7 +186,7 @@ function decideOwn(request: Request, held: StoredObject | undefined, { clock }: 
   }
 }
 
-function decideBuiltin(request: Request, held: StoredObject | undefined, { clock }: VirtualTime): Decision {
+function decideBuiltin(request: Request, held: StoredObject | undefined, { clock }: VirtualTime): WriteDecision {
   const { kind } = request;
   if (request.verb === 'create') return createBuiltin(request.object, held, kind, clock.date());
   if (held === undefined) throw notFound(kind, request.name);
@@ -207,7 +207,7 @@ function decideBuiltin(request: Request, held: StoredObject | undefined, { clock
   return { act: 'put', object: { ...patched, metadata: { ...patched.metadata, generation } } };
 }
 
-function createBuiltin(object: KubeObject, held: StoredObject | undefined, kind: Kind, now: Date): Decision {
+function createBuiltin(object: KubeObject, held: StoredObject | undefined, kind: Kind, now: Date): WriteDecision {
   const { name } = object.metadata;
   if (held !== undefined)
     throw new ApiRefusal('AlreadyExists', `${kind.plural} "${name}" already exists`, { kind, name });

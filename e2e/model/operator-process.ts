@@ -10,8 +10,8 @@ import { createBundleConfigMaps } from '../../operator/bundles/adapters/config-m
 import type { Judge } from '../../operator/bundles/ports.ts';
 import { startCaches } from '../../operator/caches/caches.ts';
 import { actAsLeader } from '../../operator/composition/act-as-leader.ts';
+import type { Backend } from '../../operator/composition/backend.ts';
 import type { Leadership } from '../../operator/composition/leadership.ts';
-import type { Place } from '../../operator/composition/place.ts';
 import { startControllers } from '../../operator/composition/start-controllers.ts';
 import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
 import { createGatewayPods } from '../../operator/gateways/adapters/pods/gateway-pods.ts';
@@ -106,7 +106,7 @@ export function startOperatorProcess(
       problem: () => undefined,
       [Symbol.asyncDispose]: async () => undefined,
     };
-    const place: Place = {
+    const backend: Backend = {
       apiUrl: '',
       client: safe,
       environment: { approved: providers, limits: defaultBundleLimits },
@@ -124,10 +124,10 @@ export function startOperatorProcess(
       silenceMs: () => 0,
     };
     const caches = parts.use(startCaches({ client: safe, logger, clock }));
-    await Promise.all([caches.synced, place.synced]);
+    await Promise.all([caches.synced, backend.synced]);
     const config = { maxStreamMs, progressDeadlineMs };
     const acting = parts.use(
-      actAsLeader(leadership, () => startControllers({ config, place, caches, clock, logger, meter })),
+      actAsLeader(leadership, () => startControllers({ config, backend, caches, clock, logger, meter })),
     );
     void acting.lost.then(() => life.kill());
   }

@@ -11,7 +11,7 @@ import type { MemoryApi } from './memory-api.ts';
 /** What there is of an installation, however it was found out. */
 type Seen = {
   readonly api: Pick<MemoryApi, 'list'>;
-  /** Names of the replicas that run, each with the generations that it serves by alias, where that is known. */
+  /** Names of the replicas that run, each with the generationIds that it serves by alias, where that is known. */
   gateways(): readonly {
     readonly name: string;
     serving(): ReadonlyMap<string, { readonly generationId: string }> | undefined;
@@ -30,7 +30,7 @@ export function unsettled(installation: Seen): readonly string[] {
   const all = <R extends KubeObject>(kind: Parameters<typeof api.list>[0]) => api.list(kind).items as Stored<R>[];
   const routes = all<GatewayRoute>(kinds.gatewayRoute);
   const bindings = all<ModelBinding>(kinds.modelBinding);
-  const generations = all<RuntimeWorkload>(kinds.runtimeWorkload);
+  const workloads = all<RuntimeWorkload>(kinds.runtimeWorkload);
 
   for (const { metadata, status } of all<GuardrailPolicy>(kinds.guardrailPolicy)) {
     const isHeld = metadata.deletionTimestamp !== undefined;
@@ -68,14 +68,14 @@ export function unsettled(installation: Seen): readonly string[] {
   const needed = new Set(routes.flatMap(({ spec }) => spec.workload ?? []));
   // A binding without its alias has no outcome: what it asked for may be kept for it (docs/design/applications-and-routes.md).
   const isKept = bindings.some(({ status }) => isNotAccepted(status));
-  for (const { metadata } of generations) if (isKept) needed.add(metadata.name);
+  for (const { metadata } of workloads) if (isKept) needed.add(metadata.name);
   expectSame(
     found,
     'workloads',
     needed,
-    generations.map(({ metadata }) => metadata.name),
+    workloads.map(({ metadata }) => metadata.name),
   );
-  for (const { metadata, spec, status } of generations) {
+  for (const { metadata, spec, status } of workloads) {
     expect(spec.state === 'Active' && status?.state === 'Ready', `the workload ${metadata.name} is not ready`);
     const replicas = routes
       .filter((route) => route.spec.workload === metadata.name)
@@ -94,7 +94,7 @@ export function unsettled(installation: Seen): readonly string[] {
     );
   }
   const digests = all(builtinKinds.configMap).map(({ metadata }) => metadata.annotations?.['portcullis.dev/digest']);
-  expectSame(found, 'bundles', new Set(generations.map(({ spec }) => spec.digest)), digests);
+  expectSame(found, 'bundles', new Set(workloads.map(({ spec }) => spec.digest)), digests);
   const running = installation.gateways().map(({ name }) => name);
   expectSame(
     found,

@@ -58,13 +58,13 @@ export function mayBeSame(desired: Application, pinned: Application): boolean {
 }
 
 /** An outcome without its time. */
-export type Outcome = Omit<ApplicationRecord, 'time'>;
+export type OutcomeRecord = Omit<ApplicationRecord, 'time'>;
 
 export function outcomeOf(
   application: Application,
   generationId: string | undefined,
   result: { readonly outcome: 'Applied' } | { readonly outcome: 'Failed'; readonly reason: FailureReason },
-): Outcome {
+): OutcomeRecord {
   const { token, content } = application;
   return {
     operationId: token,

@@ -5,7 +5,7 @@ import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 import { aspectsOf } from '../controllers/model-binding/conditions.ts';
 import type { Snapshot } from '../controllers/model-binding/snapshot.ts';
 import { makeStatus } from '../controllers/model-binding/status.ts';
-import type { Settlement, Standing } from '../controllers/model-binding/steps.ts';
+import type { PassResult, Settlement } from '../controllers/model-binding/steps.ts';
 import { replicaOf, routeOf, snapshotOf } from '../controllers/model-binding/testing/snapshots.ts';
 import { bindingObject } from '../testing/objects.ts';
 
@@ -13,17 +13,17 @@ const message = 'the reason';
 const unguarded: Partial<ModelBindingSpec> = { guardrail: { mode: 'None' } };
 
 type Case = {
-  readonly standing: Standing;
+  readonly result: PassResult;
   readonly snapshot?: Partial<Snapshot>;
   readonly spec?: Partial<ModelBindingSpec>;
   readonly rest?: Partial<Settlement>;
 };
 
 /** A binding with the conditions of a pass that ended in this way. */
-function settled({ standing, snapshot = {}, spec = {}, rest = {} }: Case): Stored<ModelBinding> {
+function settled({ result, snapshot = {}, spec = {}, rest = {} }: Case): Stored<ModelBinding> {
   const object = bindingObject('chat', spec);
   const s = snapshotOf({ route: routeOf(), ...snapshot }, { spec: object.spec });
-  const settlement = { standing, ...rest };
+  const settlement = { result, ...rest };
   const server = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
   return {
     ...object,
@@ -32,27 +32,27 @@ function settled({ standing, snapshot = {}, spec = {}, rest = {} }: Case): Store
   };
 }
 
-const failed: Standing = { kind: 'failed', reason: 'policy_tests_failed', phase: 'generation', message };
+const failed: PassResult = { kind: 'failed', reason: 'policy_tests_failed', phase: 'generation', message };
 const rows: readonly (readonly [string, Case, ConditionState])[] = [
-  ['applied', { standing: { kind: 'applied' } }, 'applied'],
-  ['applied without a guardrail', { standing: { kind: 'applied' }, spec: unguarded }, 'unbound'],
+  ['applied', { result: { kind: 'applied' } }, 'applied'],
+  ['applied without a guardrail', { result: { kind: 'applied' }, spec: unguarded }, 'unbound'],
   [
     'applied, with a disabled provider',
-    { standing: { kind: 'applied' }, snapshot: { route: routeOf({}, { state: 'Disabled' }) } },
+    { result: { kind: 'applied' }, snapshot: { route: routeOf({}, { state: 'Disabled' }) } },
     'disabled',
   ],
-  ['starting', { standing: { kind: 'starting', message } }, 'pending'],
-  ['waiting for replicas', { standing: { kind: 'confirming', message } }, 'pending'],
-  ['waiting for a policy', { standing: { kind: 'unresolved', reason: 'PolicyNotFound', message } }, 'pending'],
-  ['blocked by a technical fault', { standing: { kind: 'blocked', reason: 'StorageFull', message } }, 'pending'],
-  ['applied, but cannot run again', { standing: { kind: 'applied' }, rest: { degraded: message } }, 'pending'],
-  ['being deleted', { standing: { kind: 'leaving', message } }, 'pending'],
-  ['failed', { standing: failed }, 'failed'],
-  ['recorded as failed in an earlier pass', { standing: { ...failed, message: undefined } }, 'failed'],
-  ['without its alias', { standing: { kind: 'not_accepted', reason: 'AliasConflict', message } }, 'failed'],
+  ['starting', { result: { kind: 'starting', message } }, 'pending'],
+  ['waiting for replicas', { result: { kind: 'confirming', message } }, 'pending'],
+  ['waiting for a policy', { result: { kind: 'unresolved', reason: 'PolicyNotFound', message } }, 'pending'],
+  ['blocked by a technical fault', { result: { kind: 'blocked', reason: 'StorageFull', message } }, 'pending'],
+  ['applied, but cannot run again', { result: { kind: 'applied' }, rest: { degraded: message } }, 'pending'],
+  ['being deleted', { result: { kind: 'leaving', message } }, 'pending'],
+  ['failed', { result: failed }, 'failed'],
+  ['recorded as failed in an earlier pass', { result: { ...failed, message: undefined } }, 'failed'],
+  ['without its alias', { result: { kind: 'not_accepted', reason: 'AliasConflict', message } }, 'failed'],
   [
     'rejected by a replica after it was applied',
-    { standing: { kind: 'applied' }, snapshot: { replicas: [replicaOf('gateway-1', { rejected: 'no' })] } },
+    { result: { kind: 'applied' }, snapshot: { replicas: [replicaOf('gateway-1', { rejected: 'no' })] } },
     'failed',
   ],
 ];
@@ -77,7 +77,7 @@ describe('the state of a binding, derived from its conditions', () => {
   });
 
   test('the state of a binding that is being deleted or was not reconciled yet is pending', () => {
-    const binding = settled({ standing: { kind: 'applied' } });
+    const binding = settled({ result: { kind: 'applied' } });
     const { status: _status, ...fresh } = binding;
     expect(conditionState(fresh)).toBe('pending');
     const deletionTimestamp = '2026-01-01T00:00:01Z';

@@ -1,7 +1,7 @@
 import type { Bundle } from '#contracts/bundle';
 
 /** The result of validating a bundle. */
-export type Judgement =
+export type ValidationResult =
   | {
       readonly kind: 'accepted';
       /** Whether the answers of the policy can be judged in windows (docs/design/streaming.md). */
@@ -35,7 +35,7 @@ export type Judge = {
    * refusal; a process that could not be started throws and may be retried.
    * @throws BrokenError `JudgeUnavailable`
    */
-  judge(bundle: { readonly bytes: Buffer; readonly digest: string }, signal: AbortSignal): Promise<Judgement>;
+  judge(bundle: { readonly bytes: Buffer; readonly digest: string }, signal: AbortSignal): Promise<ValidationResult>;
   /**
    * Runs texts through the local rules; with `providers: 'called'` through those that call a provider too.
    * One result per check, in order; never cached.

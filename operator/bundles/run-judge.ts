@@ -4,7 +4,7 @@ import { createSemaphore } from '#kit/concurrency/semaphore';
 import { runChild } from '#kit/process/run-child';
 import { BrokenError } from '../reconcile/outcome.ts';
 import { missingCredential } from './missing-credential.ts';
-import type { BundleCheck, BundleCheckResult, Judge, Judgement } from './ports.ts';
+import type { BundleCheck, BundleCheckResult, Judge, ValidationResult } from './ports.ts';
 
 /** Timeout of a validation; exceeding it is reported as bundle_invalid. */
 const judgeTimeoutMs = 30_000;
@@ -27,7 +27,7 @@ type NoVerdict = 'late' | 'killed' | 'invalid';
 export function createJudge(options: JudgeOptions): Judge {
   const { file, secretsDirectory, timeoutMs = judgeTimeoutMs } = options;
   const slots = createSemaphore(atOnce);
-  const judgements = new Map<string, Judgement>();
+  const judgements = new Map<string, ValidationResult>();
 
   async function run(job: JudgeJob, signal: AbortSignal): Promise<JudgeVerdict | NoVerdict> {
     const release = await slots.acquire(signal);
@@ -44,7 +44,7 @@ export function createJudge(options: JudgeOptions): Judge {
     }
   }
 
-  function remember(digest: string, judgement: Judgement): Judgement {
+  function remember(digest: string, judgement: ValidationResult): ValidationResult {
     judgements.set(digest, judgement);
     const [oldest] = judgements.keys();
     if (judgements.size > remembered && oldest !== undefined) judgements.delete(oldest);
@@ -88,7 +88,7 @@ function resultOf(name: string, verdict: JudgeVerdict): BundleCheckResult {
   return { name, decision: found.decision, code: found.code };
 }
 
-function judgementOf(verdict: JudgeVerdict | NoVerdict, digest: string): Judgement {
+function judgementOf(verdict: JudgeVerdict | NoVerdict, digest: string): ValidationResult {
   if (verdict === 'killed') return refused('the judgement of the bundle was ended by the system');
   if (verdict === 'late') return refused('the judgement of the bundle did not return in time');
   if (verdict === 'invalid') return refused('the judgement of the bundle has no verdict');
@@ -114,7 +114,7 @@ function sentenceOf(problem: PlacedMessage): string {
   return describeProblem(problem, undefined);
 }
 
-function refused(message: string): Judgement {
+function refused(message: string): ValidationResult {
   return { kind: 'refused', reason: 'bundle_invalid', message };
 }
 

@@ -17,7 +17,7 @@ import { type CachedPolicy, withoutDefinition } from './cached-policy.ts';
 export type CachedKinds = {
   readonly policies: CachedPolicy;
   readonly bindings: ModelBinding;
-  readonly generations: RuntimeWorkload;
+  readonly workloads: RuntimeWorkload;
   readonly routes: GatewayRoute;
   readonly reports: GatewayReport;
 };
@@ -108,7 +108,7 @@ export function startCaches(options: {
       tell('bindings', name, current, previous);
     },
   );
-  const generations = start('generations', kinds.runtimeWorkload, {});
+  const workloads = start('workloads', kinds.runtimeWorkload, {});
   const routes = start(
     'routes',
     kinds.gatewayRoute,
@@ -133,11 +133,11 @@ export function startCaches(options: {
     },
   );
   const reports = start('reports', kinds.gatewayReport, { gateway: ({ spec }) => [spec.gateway] });
-  const all = [policies, bindings, generations, routes, reports];
+  const all = [policies, bindings, workloads, routes, reports];
   const stores: Stores = {
     policies: policies.store,
     bindings: bindings.store,
-    generations: generations.store,
+    workloads: workloads.store,
     routes: routes.store,
     reports: reports.store,
   };

@@ -16,9 +16,9 @@ import { readClusterEnvironment } from '../environment/read-environment-files.ts
 import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
 import { createServedServices } from '../served/adapters/services/served-services.ts';
 import { createDeployments } from '../workloads/adapters/deployments/deployments.ts';
+import type { Backend, BackendTools, OperatorOverrides } from './backend.ts';
 import type { Leadership } from './leadership.ts';
 import type { ClusterConfig } from './operator-config.ts';
-import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -29,10 +29,10 @@ const root = join(import.meta.dirname, '..', '..');
  */
 export async function openCluster(
   config: ClusterConfig,
-  tools: PlaceTools,
+  tools: BackendTools,
   parts: AsyncDisposableStack,
   overrides: OperatorOverrides,
-): Promise<Place> {
+): Promise<Backend> {
   const { logger, clock, meter } = tools;
   const environment = await readClusterEnvironment(filesOf(config.environmentDirectory));
   const { template } = environment;

@@ -12,10 +12,10 @@ import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-p
 import { nothingServed } from '../served/ports.ts';
 import { buildVersion } from '../workloads/adapters/processes/build-version.ts';
 import { createProcesses } from '../workloads/adapters/processes/processes.ts';
+import type { Backend, BackendTools, OperatorOverrides } from './backend.ts';
 import { type DataDirectory, prepareDataDirectory } from './data-directory.ts';
 import { soleLeader } from './leadership.ts';
 import type { StandaloneConfig } from './operator-config.ts';
-import type { OperatorOverrides, Place, PlaceTools } from './place.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -25,10 +25,10 @@ const root = join(import.meta.dirname, '..', '..');
  */
 export async function openStandalone(
   config: StandaloneConfig,
-  tools: PlaceTools,
+  tools: BackendTools,
   parts: AsyncDisposableStack,
   overrides: OperatorOverrides,
-): Promise<Place> {
+): Promise<Backend> {
   const places = await prepareDataDirectory(config.dataDirectory);
   const environment = await readEnvironmentFiles(places);
   const build = config.build ?? (await buildVersion(root));
@@ -70,7 +70,7 @@ export async function openStandalone(
   };
 }
 
-function openProcesses(places: DataDirectory, build: string, { logger }: PlaceTools) {
+function openProcesses(places: DataDirectory, build: string, { logger }: BackendTools) {
   return createProcesses({
     executable: process.execPath,
     runtimeFile: join(root, 'runtime', 'main.ts'),

@@ -8,7 +8,7 @@ import { createReportController } from '../controllers/gateway-report/controller
 import { createPolicyController } from '../controllers/guardrail-policy/controller.ts';
 import { createBindingController } from '../controllers/model-binding/controller.ts';
 import type { BindingWorld } from '../controllers/model-binding/gather.ts';
-import { createGenerationController } from '../controllers/runtime-workload/controller.ts';
+import { createWorkloadController } from '../controllers/runtime-workload/controller.ts';
 import { createNeeds } from '../controllers/runtime-workload/needs.ts';
 import { createServedController } from '../controllers/served-policy/controller.ts';
 import { startController } from '../reconcile/controller.ts';
@@ -17,8 +17,8 @@ import type { ControllerName, ReconcileMeter } from '../reconcile/reconcile-metr
 import { createRecentRevisions } from '../revisions/recent-revisions.ts';
 import { createTriggers } from '../triggers/triggers.ts';
 import { createWorkloadClaims } from '../workloads/workload-claims.ts';
+import type { Backend } from './backend.ts';
 import type { OperatorConfig } from './operator-config.ts';
-import type { Place } from './place.ts';
 
 /** Changes within this time are handled together when workloads are checked for whether they are still needed. */
 const debounceMs = 20;
@@ -28,7 +28,7 @@ export const resyncMs = 600_000;
 
 export type ControllersOptions = {
   readonly config: Pick<OperatorConfig, 'maxStreamMs' | 'progressDeadlineMs'>;
-  readonly place: Place;
+  readonly backend: Backend;
   /** Synced: no decision is made before everything was listed. */
   readonly caches: Caches;
   readonly clock: Clock;
@@ -41,11 +41,11 @@ export type ControllersOptions = {
  * for running passes; afterwards no pass starts.
  */
 export function startControllers(options: ControllersOptions): AsyncDisposable {
-  const { place, caches, logger, meter } = options;
-  const { workloads, gateways, bundles, served } = place;
+  const { backend, caches, logger, meter } = options;
+  const { workloads, gateways, bundles, served } = backend;
   const { stores } = caches;
   const controllers = createControllers(options, (workloads) => lookAtWorkloads(workloads));
-  const { bindings, addresses, generations, needs } = controllers;
+  const { bindings, addresses, needs } = controllers;
 
   const parts = new AsyncDisposableStack();
   const scheduler = createPassScheduler();
@@ -57,7 +57,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const queues = {
     policies: start('guardrailpolicy', 4, controllers.policies),
     bindings: start('modelbinding', 24, bindings),
-    generations: start('runtimeworkload', 4, generations),
+    workloads: start('runtimeworkload', 4, controllers.workloads),
     reports: start('gatewayreport', 1, controllers.reports),
     served: start('servedpolicy', 2, addresses),
     bundles: start('bundlesweep', 1, controllers.sweep),
@@ -72,19 +72,19 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     for (const workload of workloads) concerned.add(workload);
     looking ??= setTimeout(() => {
       looking = undefined;
-      for (const { metadata } of stores.generations.list()) {
-        if (concerned.has(metadata.name) || !needs.isNeeded(metadata.name)) queues.generations.add(metadata.name);
+      for (const { metadata } of stores.workloads.list()) {
+        if (concerned.has(metadata.name) || !needs.isNeeded(metadata.name)) queues.workloads.add(metadata.name);
       }
       concerned.clear();
     }, debounceMs);
   }
 
-  workloads.onChange((name) => queues.generations.add(name));
+  workloads.onChange((name) => queues.workloads.add(name));
   gateways.onChange((name) => queues.reports.add(name));
   bundles.onLost((digest) => {
-    for (const { metadata, spec } of stores.generations.list()) {
+    for (const { metadata, spec } of stores.workloads.list()) {
       if (spec.digest !== digest) continue;
-      queues.generations.add(metadata.name);
+      queues.workloads.add(metadata.name);
       for (const binding of bindings.waitingFor(metadata.name)) queues.bindings.add(binding);
     }
   });
@@ -110,11 +110,11 @@ export function startResync(everything: () => Promise<void>): Disposable {
 }
 
 function createControllers(
-  { config, place, caches, clock, logger }: ControllersOptions,
+  { config, backend, caches, clock, logger }: ControllersOptions,
   onReleased: (workloads: readonly string[]) => void,
 ) {
-  const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = place;
-  const { approved, limits } = place.environment;
+  const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = backend;
+  const { approved, limits } = backend.environment;
   const { maxStreamMs, progressDeadlineMs } = config;
   const { stores } = caches;
   const world: BindingWorld = { stores, approved, limits, build, template, canRun: workloads.canRun, history: caches };
@@ -142,7 +142,7 @@ function createControllers(
     policies: createPolicyController({ client, stores, clock, logger, events, served }),
     bindings,
     addresses,
-    generations: createGenerationController({
+    workloads: createWorkloadController({
       ...ports,
       world,
       caches,

@@ -3,7 +3,7 @@ import { createWorkQueue } from '#kube/queue/work-queue';
 import { apiVersion } from '#resources/kinds';
 import type { Metadata, Resource, Stored } from '#resources/metadata';
 import { ApiRefusal, notFound } from './api-refusal.ts';
-import type { Decision } from './decide-create.ts';
+import type { WriteDecision } from './decide-create.ts';
 import { decideDelete } from './decide-delete.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { decodeObject, type StoredObject } from './stored-object.ts';
@@ -62,7 +62,7 @@ function isLost(store: ResourceStore, owner: Owner): boolean {
 }
 
 async function collect(store: ResourceStore, { kind, name }: StoredObject, clock: Clock): Promise<void> {
-  await store.change(kind, name, (current): Decision => {
+  await store.change(kind, name, (current): WriteDecision => {
     const owners = current?.metadata.ownerReferences ?? [];
     const left = owners.filter((owner) => !isLost(store, owner));
     if (current === undefined) throw notFound(kind, name);

@@ -5,7 +5,7 @@ import type { StoredObject } from './stored-object.ts';
 import { validateObject } from './validate-object.ts';
 
 /** The effect of a write on the stored object; the store assigns the version. */
-export type Decision =
+export type WriteDecision =
   | { readonly act: 'keep' }
   | { readonly act: 'put'; readonly object: Stored<Resource> }
   /** `object` is the last state of the deleted object. */
@@ -20,7 +20,7 @@ type CreateInput = {
 };
 
 /** The object that a POST creates: the server sets its own fields and ignores a status in the body. */
-export function decideCreate(input: CreateInput, current: StoredObject | undefined): Decision {
+export function decideCreate(input: CreateInput, current: StoredObject | undefined): WriteDecision {
   const { kind, namespace } = input;
   const body = bodyObject(input.body);
   const { status: _status, ...sent } = body;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Kind } from '#resources/kinds';
 import { ApiRefusal, conflict, notFound } from './api-refusal.ts';
-import { type Decision, wholeSeconds } from './decide-create.ts';
+import { type WriteDecision, wholeSeconds } from './decide-create.ts';
 import { decodeObject, type StoredObject } from './stored-object.ts';
 
 /** DeleteOptions of meta/v1, as far as they are served. */
@@ -29,7 +29,7 @@ type DeleteInput = {
 };
 
 /** The effect of a DELETE: the object is removed, or marked while it has finalizers, which starts a new generation. */
-export function decideDelete(input: DeleteInput, current: StoredObject | undefined): Decision {
+export function decideDelete(input: DeleteInput, current: StoredObject | undefined): WriteDecision {
   const { kind, name, options, now } = input;
   if (current === undefined) throw notFound(kind, name);
   const { uid, resourceVersion } = options.preconditions ?? {};

@@ -3,7 +3,7 @@ import type { Kind } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { ApiRefusal, conflict, notFound } from './api-refusal.ts';
 import { applyJsonPatch } from './apply-json-patch.ts';
-import { bodyObject, clientMetadata, type Decision, modified } from './decide-create.ts';
+import { bodyObject, clientMetadata, modified, type WriteDecision } from './decide-create.ts';
 import { decodeObject, type StoredObject } from './stored-object.ts';
 import { validateObject } from './validate-object.ts';
 
@@ -19,7 +19,7 @@ type PatchInput = {
  * The effect of a PATCH. A patch without a change writes nothing, a change of the spec increments the generation, and an
  * object under deletion is removed with its last finalizer.
  */
-export function decidePatch(input: PatchInput, current: StoredObject | undefined): Decision {
+export function decidePatch(input: PatchInput, current: StoredObject | undefined): WriteDecision {
   const { kind, name, part } = input;
   if (current === undefined) throw notFound(kind, name);
   const before = decodeObject(current);

@@ -8,7 +8,7 @@ import { listAll } from '#kube/client/list-all';
 import { samplePolicy } from '#kube/testing/sample-resources';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
-import { type Decision, decideCreate } from './decide-create.ts';
+import { decideCreate, type WriteDecision } from './decide-create.ts';
 import { type ObjectFiles, openObjectFiles } from './object-files.ts';
 import { openResourceStore } from './resource-store.ts';
 import { type DataDirectory, makeDataDirectory, openFolder } from './testing/open-folder.ts';
@@ -125,7 +125,7 @@ function create(name: string) {
     uid: `uid-${name}`,
     now: new Date(0),
   };
-  return (current: Parameters<typeof decideCreate>[1]): Decision => decideCreate(input, current);
+  return (current: Parameters<typeof decideCreate>[1]): WriteDecision => decideCreate(input, current);
 }
 
 test('a write on a full disk is refused as storage_full, and a later write succeeds', async () => {

@@ -3,7 +3,7 @@ import type { Kind } from '#resources/kinds';
 import { kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { ApiRefusal } from './api-refusal.ts';
-import type { Decision } from './decide-create.ts';
+import type { WriteDecision } from './decide-create.ts';
 import { type Change, createHistory, type History } from './history.ts';
 import type { ObjectFiles } from './object-files.ts';
 import { encodeObject, type StoredObject } from './stored-object.ts';
@@ -35,14 +35,14 @@ export type ResourceStore = {
   version(): number;
   readonly history: History;
   /** Calls `decide` with the newest state and carries out its result. @throws ApiRefusal without a change */
-  change(kind: Kind, name: string, decide: (current: StoredObject | undefined) => Decision): Promise<Written>;
+  change(kind: Kind, name: string, decide: (current: StoredObject | undefined) => WriteDecision): Promise<Written>;
   /** Calls back after every change. @returns a function that stops it */
   subscribe(listener: (change: Change) => void): () => void;
   /** Waits for writes in flight. */
   settle(): Promise<void>;
 };
 
-type Written = { readonly object: StoredObject; readonly act: Decision['act'] };
+type Written = { readonly object: StoredObject; readonly act: WriteDecision['act'] };
 
 /** Loads the folder. New versions are above every version that was assigned before. */
 export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown) => void): ResourceStore {
@@ -93,7 +93,7 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
     }
   }
 
-  async function write(kind: Kind, name: string, decide: (current: StoredObject | undefined) => Decision) {
+  async function write(kind: Kind, name: string, decide: (current: StoredObject | undefined) => WriteDecision) {
     const previous = tableOf(kind).get(name);
     const decision = decide(previous);
     if (decision.act === 'keep') return { object: kept(previous), act: decision.act };

@@ -21,7 +21,7 @@ import {
   waitForRoute,
 } from '../testing/start-test-operator.ts';
 
-async function generations(platform: TestOperator): Promise<readonly RuntimeWorkload[]> {
+async function workloads(platform: TestOperator): Promise<readonly RuntimeWorkload[]> {
   return (await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items;
 }
 
@@ -38,7 +38,7 @@ test('after a restart while replicas confirm, the same application continues and
   expect(binding.status?.applications?.[0]?.generationId).toBe(before.spec.generationId);
   const after = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
   expect(after?.spec).toEqual(before.spec);
-  await until('only its workload is left', async () => (await generations(platform)).length === 1);
+  await until('only its workload is left', async () => (await workloads(platform)).length === 1);
 });
 
 test('after a restart during a rejection the previous application is restored', async () => {
@@ -74,7 +74,7 @@ test('an operator of another build runs the pinned application again, from its r
   const generation = await platform.client.get<RuntimeWorkload>(kinds.runtimeWorkload, again.spec.workload ?? '');
   expect(generation?.spec).toMatchObject({ build: 'test-2', state: 'Active' });
   await replica.report('take');
-  await until('the old workload is gone', async () => (await generations(platform)).length === 1);
+  await until('the old workload is gone', async () => (await workloads(platform)).length === 1);
 });
 
 test('a build that cannot run the pinned application reports it and routes no traffic to it', async () => {
@@ -153,7 +153,7 @@ test('a jump of the wall clock neither fails an application nor reorders outcome
   const binding = await waitForCondition(platform, 'chat', 'Applied', 'True');
   expect(binding.status?.applications?.map(({ operationId }) => operationId)).toEqual(['second', '']);
   await until('the first workload is gone', async () =>
-    (await generations(platform)).every(({ metadata }) => metadata.name !== first.spec.workload),
+    (await workloads(platform)).every(({ metadata }) => metadata.name !== first.spec.workload),
   );
 });
 

@@ -109,7 +109,7 @@ type State = {
   readonly policies: readonly GuardrailPolicy[];
   readonly bindings: readonly ModelBinding[];
   readonly routes: readonly GatewayRoute[];
-  readonly generations: readonly RuntimeWorkload[];
+  readonly workloads: readonly RuntimeWorkload[];
   readonly revisions: readonly PolicyRevision[];
   readonly bundles: readonly string[];
 };
@@ -119,7 +119,7 @@ async function read({ client, data }: TestOperator): Promise<State> {
     policies: (await client.list<GuardrailPolicy>(kinds.guardrailPolicy)).items,
     bindings: (await client.list<ModelBinding>(kinds.modelBinding)).items,
     routes: (await client.list<GatewayRoute>(kinds.gatewayRoute)).items,
-    generations: (await client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items,
+    workloads: (await client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items,
     revisions: (await client.list<PolicyRevision>(kinds.policyRevision)).items,
     bundles: await readdir(join(data, 'bundles')),
   };
@@ -141,7 +141,7 @@ async function settle(platform: TestOperator, isDead: () => boolean): Promise<vo
   }
 }
 
-function expectSettled({ policies, bindings, routes, generations, revisions, bundles }: State): void {
+function expectSettled({ policies, bindings, routes, workloads, revisions, bundles }: State): void {
   for (const policy of policies) {
     expect(policy.status?.observedGeneration).toBe(policy.metadata.generation);
     expect(policy.metadata.deletionTimestamp).toBeUndefined();
@@ -151,9 +151,9 @@ function expectSettled({ policies, bindings, routes, generations, revisions, bun
     [],
   );
   const needed = new Set(routes.flatMap(({ spec }) => spec.workload ?? []));
-  expect(new Set(generations.map(({ metadata }) => metadata.name))).toEqual(needed);
-  expect(generations.every(({ spec, status }) => spec.state === 'Active' && status?.state === 'Ready')).toBe(true);
-  expect(new Set(bundles)).toEqual(new Set(generations.map(({ spec }) => `${spec.digest}.json`)));
+  expect(new Set(workloads.map(({ metadata }) => metadata.name))).toEqual(needed);
+  expect(workloads.every(({ spec, status }) => spec.state === 'Active' && status?.state === 'Ready')).toBe(true);
+  expect(new Set(bundles)).toEqual(new Set(workloads.map(({ spec }) => `${spec.digest}.json`)));
   for (const id of new Set(revisions.map(({ spec }) => spec.policyId))) expectContiguous(revisions, id);
 }
 

@@ -45,7 +45,7 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
       workload: () => [],
       leaving: () => [],
     }),
-    generations: createObjectStore<never>({}),
+    workloads: createObjectStore<never>({}),
     routes: createObjectStore<GatewayRoute>({
       alias: ({ spec }) => [aliasKey(spec.gateway, spec.alias)],
       workload: () => [],
@@ -64,7 +64,7 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
     queues: {
       policies: queueOf('policies'),
       bindings: queueOf('bindings'),
-      generations: queueOf('generations'),
+      workloads: queueOf('workloads'),
       reports: queueOf('reports'),
       served: queueOf('served'),
       bundles: queueOf('bundles'),

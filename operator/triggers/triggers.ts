@@ -17,10 +17,7 @@ import { createUnconfirmedRoutes } from './unconfirmed-routes.ts';
 const turnMs = 2;
 
 export type Queues = Readonly<
-  Record<
-    'policies' | 'bindings' | 'generations' | 'reports' | 'served' | 'bundles',
-    Pick<WorkQueue, 'add' | 'addAfter'>
-  >
+  Record<'policies' | 'bindings' | 'workloads' | 'reports' | 'served' | 'bundles', Pick<WorkQueue, 'add' | 'addAfter'>>
 >;
 
 /**
@@ -81,7 +78,7 @@ export function createTriggers(options: {
       for (const name of new Set([...served.entries.map((entry) => entry.name), ...served.pins().keys()])) {
         queues.served.add(name);
       }
-      for (const queue of ['policies', 'bindings', 'generations'] as const) {
+      for (const queue of ['policies', 'bindings', 'workloads'] as const) {
         await inTurns<AnyObject>(stores[queue].list(), ({ metadata }) =>
           queues[queue].add(metadata.name, { priority: 'low' }),
         );
@@ -117,8 +114,8 @@ export function createTriggers(options: {
         ...(routed === undefined ? [] : workloadsOf(routed)),
       ]);
     },
-    generations(name, current, previous) {
-      queues.generations.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
+    workloads(name, current, previous) {
+      queues.workloads.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
       // Its bundle may not be needed any more.
       if (current === undefined) queues.bundles.add(allBundles);
       addAll('bindings', stores.routes.by('workload', name));

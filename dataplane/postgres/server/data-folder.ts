@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { createOwner } from './owner.ts';
-import { type Place, runProgram } from './run-program.ts';
+import { runProgram, type ServerDirectory } from './run-program.ts';
 import { ServerError } from './server-error.ts';
 
 type FolderOptions = {
@@ -37,8 +37,8 @@ export async function openDataFolder(options: FolderOptions): Promise<string> {
   return data;
 }
 
-async function initialise(place: Place, password: string): Promise<void> {
-  const { code, lastWords } = await runProgram('initdb', place, [
+async function initialise(directory: ServerDirectory, password: string): Promise<void> {
+  const { code, lastWords } = await runProgram('initdb', directory, [
     '--username=postgres',
     // Written by writeClientRules at every start.
     '--auth=reject',
@@ -50,7 +50,7 @@ async function initialise(place: Place, password: string): Promise<void> {
     '--no-instructions',
   ]);
   if (code !== 0) throw new ServerError('folder_unusable', `the data folder cannot be created: ${lastWords}`);
-  if (await createOwner(place, password)) return;
+  if (await createOwner(directory, password)) return;
   throw new ServerError('wrong_password', 'the database refuses the password of the file: write another one');
 }
 

@@ -1,16 +1,16 @@
-import { type Place, startProgram } from './run-program.ts';
+import { type ServerDirectory, startProgram } from './run-program.ts';
 
 /** The role of clients and its database. It may create databases and is no superuser; the superuser has no password. */
 export const owner = 'portcullis';
 
 /** Creates the role in a new folder. @returns false if PostgreSQL refuses the password */
-export function createOwner(place: Place, password: string): Promise<boolean> {
-  return runAlone(place, `create role ${owner} login createdb password ${literal(password)}`);
+export function createOwner(directory: ServerDirectory, password: string): Promise<boolean> {
+  return runAlone(directory, `create role ${owner} login createdb password ${literal(password)}`);
 }
 
 /** Changes the password of the role. @returns false if PostgreSQL refuses it */
-export function setPassword(place: Place, password: string): Promise<boolean> {
-  return runAlone(place, `alter role ${owner} password ${literal(password)}`);
+export function setPassword(directory: ServerDirectory, password: string): Promise<boolean> {
+  return runAlone(directory, `alter role ${owner} password ${literal(password)}`);
 }
 
 /** Errors are not logged: they quote the statement, which contains the password. */
@@ -23,9 +23,13 @@ const settings = {
 };
 
 /** Runs a statement of one line as superuser in single-user mode, while the server is stopped. */
-function runAlone(place: Place, statement: string): Promise<boolean> {
+function runAlone(directory: ServerDirectory, statement: string): Promise<boolean> {
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = startProgram('postgres', place, { first: ['--single'], last: [...options, 'postgres'], stdin: 'pipe' });
+  const child = startProgram('postgres', directory, {
+    first: ['--single'],
+    last: [...options, 'postgres'],
+    stdin: 'pipe',
+  });
   child.stderr?.resume();
   const ended = new Promise<boolean>((resolve) => {
     child.once('error', () => resolve(false)).once('close', (code) => resolve(code === 0));

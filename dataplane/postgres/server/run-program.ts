@@ -5,7 +5,7 @@ import { childEnvironment } from '#kit/process/config';
 import { type Account, workingFolder } from './account.ts';
 import type { Binaries } from './binaries.ts';
 
-export type Place = {
+export type ServerDirectory = {
   readonly binaries: Binaries;
   readonly account: Account | undefined;
   /** The data folder: the working folder of the program, given to it by -D. */
@@ -22,7 +22,7 @@ type Arguments = {
 /** Starts a program of PostgreSQL in its own group, so that Ctrl-C in a terminal does not reach it before us. */
 export function startProgram(
   name: 'postgres' | 'initdb',
-  { binaries, account, data }: Place,
+  { binaries, account, data }: ServerDirectory,
   { first = [], last, stdin = 'ignore' }: Arguments,
 ): ChildProcess {
   return spawn(join(binaries.home, 'bin', name), [...first, '-D', workingFolder(data, account), ...last], {
@@ -37,10 +37,10 @@ export function startProgram(
 /** Runs a program to its end; its last words on standard error are for people. */
 export async function runProgram(
   name: 'initdb',
-  place: Place,
+  directory: ServerDirectory,
   args: readonly string[],
 ): Promise<{ readonly code: number | null; readonly lastWords: string }> {
-  const child = startProgram(name, place, { last: args });
+  const child = startProgram(name, directory, { last: args });
   let lastWords = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     lastWords = (lastWords + text).slice(-500);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { HostPort } from '#kit/env/setting';
-import { type Place, startProgram } from './run-program.ts';
+import { type ServerDirectory, startProgram } from './run-program.ts';
 import { ServerError } from './server-error.ts';
 import { shownLine } from './shown-line.ts';
 
@@ -29,9 +29,13 @@ const stopMs = 20_000;
  * Starts the server and waits until it accepts connections. The server exits with this process, also after SIGKILL.
  * @throws ServerError
  */
-export async function startServer(place: Place, options: ServerOptions, signal: AbortSignal): Promise<RunningServer> {
+export async function startServer(
+  directory: ServerDirectory,
+  options: ServerOptions,
+  signal: AbortSignal,
+): Promise<RunningServer> {
   const { address, say } = options;
-  const child = startProgram('postgres', place, { last: serverArguments(options) });
+  const child = startProgram('postgres', directory, { last: serverArguments(options) });
   const ended = endOf(child);
   const guard = child.pid === undefined ? undefined : endWithThisProcess(child.pid);
   void ended.then(() => guard?.kill('SIGKILL'));

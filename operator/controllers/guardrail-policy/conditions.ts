@@ -1,5 +1,5 @@
 import type { ConditionChange } from '#kube/apply/conditions';
-import type { PolicyStanding } from './decide.ts';
+import type { PolicyResult } from './decide.ts';
 
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
 
@@ -7,32 +7,32 @@ type Aspect = Omit<ConditionChange, 'observedGeneration'>;
 const maxNames = 10;
 
 /** The conditions of a policy at the end of a pass, summary first. */
-export function policyConditions(standing: PolicyStanding, observedGeneration: number): readonly ConditionChange[] {
-  const accepted = acceptedOf(standing);
-  const conflict = conflictOf(standing);
-  return [readyOf(standing, accepted, conflict), accepted, conflict].map((aspect) => ({
+export function policyConditions(result: PolicyResult, observedGeneration: number): readonly ConditionChange[] {
+  const accepted = acceptedOf(result);
+  const conflict = conflictOf(result);
+  return [readyOf(result, accepted, conflict), accepted, conflict].map((aspect) => ({
     ...aspect,
     observedGeneration,
   }));
 }
 
-function acceptedOf(standing: PolicyStanding): Aspect {
-  if (standing.kind === 'invalid') {
-    return { type: 'Accepted', status: 'False', reason: standing.reason, message: standing.message };
+function acceptedOf(result: PolicyResult): Aspect {
+  if (result.kind === 'invalid') {
+    return { type: 'Accepted', status: 'False', reason: result.reason, message: result.message };
   }
   return { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'The structure of the policy is valid.' };
 }
 
-function conflictOf(standing: PolicyStanding): Aspect {
-  if (standing.kind === 'id_conflict') {
-    const message = `the id label belongs to the policy ${standing.owner}`;
+function conflictOf(result: PolicyResult): Aspect {
+  if (result.kind === 'id_conflict') {
+    const message = `the id label belongs to the policy ${result.owner}`;
     return { type: 'IdConflict', status: 'True', reason: 'IdConflict', message };
   }
   return { type: 'IdConflict', status: 'False', reason: 'NoConflict', message: 'No other policy has the id.' };
 }
 
-function readyOf(standing: PolicyStanding, accepted: Aspect, conflict: Aspect): Aspect {
-  switch (standing.kind) {
+function readyOf(result: PolicyResult, accepted: Aspect, conflict: Aspect): Aspect {
+  switch (result.kind) {
     case 'invalid':
       return { ...accepted, type: 'Ready' };
     case 'id_conflict':
@@ -45,12 +45,12 @@ function readyOf(standing: PolicyStanding, accepted: Aspect, conflict: Aspect): 
         message: 'waiting for an earlier write of the management API to be recorded',
       };
     case 'recorded': {
-      const message = `Revision ${standing.revision.number} records this state of the policy.`;
+      const message = `Revision ${result.revision.number} records this state of the policy.`;
       return { type: 'Ready', status: 'True', reason: 'Recorded', message };
     }
     case 'leaving': {
-      const names = standing.references.slice(0, maxNames).join(', ');
-      const more = standing.references.length > maxNames ? ` and ${standing.references.length - maxNames} more` : '';
+      const names = result.references.slice(0, maxNames).join(', ');
+      const more = result.references.length > maxNames ? ` and ${result.references.length - maxNames} more` : '';
       const message =
         `The policy is being deleted, which cannot be cancelled. Deletion waits for: ${names}${more}. ` +
         'Point these bindings to another policy, or delete them.';

@@ -23,7 +23,7 @@ import { recordRevision } from '../../revisions/record-revision.ts';
 import { listRevisionHeads, newestIdOfName } from '../../revisions/revision-heads.ts';
 import type { ServedPolicies } from '../../served/ports.ts';
 import { policyConditions } from './conditions.ts';
-import { decidePolicy, type PolicyStanding } from './decide.ts';
+import { decidePolicy, type PolicyResult } from './decide.ts';
 import type { PolicySnapshot, RecordedView } from './snapshot.ts';
 
 /** Interval of passes while the management API has not recorded an earlier write of its own. */
@@ -78,7 +78,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
           await release(policy);
           return { kind: 'settled' };
         case 'settle':
-          return settle(policy, decided.standing);
+          return settle(policy, decided.result);
       }
     }
     throw new TypeError('a policy settles in a few steps');
@@ -192,11 +192,11 @@ export function createPolicyController(options: PolicyControllerOptions) {
     held.delete(policy.metadata.uid);
   }
 
-  async function settle(policy: Stored<CachedPolicy>, standing: PolicyStanding): Promise<PassOutcome> {
+  async function settle(policy: Stored<CachedPolicy>, result: PolicyResult): Promise<PassOutcome> {
     const { generation } = policy.metadata;
-    const latestRevision = standing.kind === 'recorded' ? standing.revision : policy.status?.latestRevision;
+    const latestRevision = result.kind === 'recorded' ? result.revision : policy.status?.latestRevision;
     const now = clock.date();
-    const conditions = policyConditions(standing, generation).reduce(
+    const conditions = policyConditions(result, generation).reduce(
       (list, change) => setCondition(list, change, now),
       policy.status?.conditions ?? ([] as ReturnType<typeof setCondition>),
     );
@@ -208,7 +208,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
     for (const note of transitionEvents(policy.status?.conditions, conditions, watched)) {
       events.record({ regarding: policy, ...note });
     }
-    return standing.kind === 'held' ? { kind: 'waiting', afterMs: heldLookMs } : { kind: 'settled' };
+    return result.kind === 'held' ? { kind: 'waiting', afterMs: heldLookMs } : { kind: 'settled' };
   }
 
   return { reconcile };

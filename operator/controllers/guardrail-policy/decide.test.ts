@@ -32,29 +32,29 @@ describe('the next step of a policy', () => {
     ['gets an id', { id: undefined }, { kind: 'adopt' }],
     ['gets a finalizer', { hasFinalizer: false }, { kind: 'adopt' }],
     ['is recorded', {}, { kind: 'record' }],
-    ['is settled when it is recorded', { recorded }, { standing: { kind: 'recorded', revision: recorded } }],
-    ['waits for an earlier write', { recorded: 'held' }, { standing: { kind: 'held' } }],
+    ['is settled when it is recorded', { recorded }, { result: { kind: 'recorded', revision: recorded } }],
+    ['waits for an earlier write', { recorded: 'held' }, { result: { kind: 'held' } }],
     [
       'with a wrong structure is not recorded',
       { problems: ['a', 'b'] },
-      { standing: { kind: 'invalid', message: 'a; b' } },
+      { result: { kind: 'invalid', message: 'a; b' } },
     ],
     [
       'with many faults reports ten of them',
       { problems: Array.from({ length: 12 }, (_, index) => `p${index}`) },
-      { standing: { message: 'p0; p1; p2; p3; p4; p5; p6; p7; p8; p9; and 2 more' } },
+      { result: { message: 'p0; p1; p2; p3; p4; p5; p6; p7; p8; p9; and 2 more' } },
     ],
-    ['with an invalid id is not recorded', { id: 'x' }, { standing: { kind: 'invalid', reason: 'InvalidId' } }],
+    ['with an invalid id is not recorded', { id: 'x' }, { result: { kind: 'invalid', reason: 'InvalidId' } }],
     [
       'with an id in upper case is not recorded',
       { id: id.toUpperCase().replace('01990000', '0199000A') },
-      { standing: { reason: 'InvalidId' } },
+      { result: { reason: 'InvalidId' } },
     ],
     ['whose name sorts first owns a shared id', { namesakes: [{ ...copy, name: 'z' }] }, { kind: 'record' }],
     [
       'whose name sorts later does not own a shared id',
       { namesakes: [copy] },
-      { standing: { kind: 'id_conflict', owner: 'a-copy' } },
+      { result: { kind: 'id_conflict', owner: 'a-copy' } },
     ],
     ['that owns the revisions owns a shared id', { namesakes: [copy], newest: by('one') }, { kind: 'record' }],
     [
@@ -65,19 +65,19 @@ describe('the next step of a policy', () => {
     [
       'reports a conflict when another policy owns the revisions',
       { namesakes: [{ name: 'z', uid: 'two' }], newest: by('two') },
-      { standing: { owner: 'z' } },
+      { result: { owner: 'z' } },
     ],
     ['is recorded before it is released', { deleting: true }, { kind: 'record' }],
     [
       'waits for the record of an earlier write before it is released',
       { deleting: true, recorded: 'held' },
-      { standing: { kind: 'held' } },
+      { result: { kind: 'held' } },
     ],
     ['that is being deleted is searched for references', leaving, { kind: 'find_references' }],
     [
       'that is being deleted stays while a reference exists',
       { ...leaving, references: ['binding chat'] },
-      { standing: { kind: 'leaving' } },
+      { result: { kind: 'leaving' } },
     ],
     ['that is being deleted is released without a reference', { ...leaving, references: [] }, { kind: 'release' }],
     [
@@ -96,8 +96,8 @@ describe('the next step of a policy', () => {
 });
 
 test('the conditions of a policy report an invalid spec and an id conflict', () => {
-  const say = (standing: Parameters<typeof policyConditions>[0]) =>
-    policyConditions(standing, 7).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+  const say = (result: Parameters<typeof policyConditions>[0]) =>
+    policyConditions(result, 7).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
   const fine = ['Accepted True Accepted', 'IdConflict False NoConflict'];
   expect(say({ kind: 'recorded', revision: recorded })).toEqual(['Ready True Recorded', ...fine]);
   expect(say({ kind: 'held' })).toEqual(['Ready Unknown WaitingForRecord', ...fine]);

@@ -1,7 +1,7 @@
 import { idPattern } from '#resources/admission-rules';
 import type { IdClaimant, PolicySnapshot, RecordedView } from './snapshot.ts';
 
-export type PolicyStanding =
+export type PolicyResult =
   | { readonly kind: 'id_conflict'; readonly owner: string }
   | { readonly kind: 'invalid'; readonly reason: 'InvalidId' | 'InvalidSpec'; readonly message: string }
   | { readonly kind: 'held' }
@@ -13,7 +13,7 @@ export type PolicyStep =
   | { readonly kind: 'record' }
   | { readonly kind: 'find_references' }
   | { readonly kind: 'release' }
-  | { readonly kind: 'settle'; readonly standing: PolicyStanding }
+  | { readonly kind: 'settle'; readonly result: PolicyResult }
   | { readonly kind: 'nothing' };
 
 /** Limit of problems in one message. */
@@ -89,6 +89,6 @@ function leave(s: PolicySnapshot): PolicyStep | undefined {
   return settle({ kind: 'leaving', references: s.references });
 }
 
-function settle(standing: PolicyStanding): PolicyStep {
-  return { kind: 'settle', standing };
+function settle(result: PolicyResult): PolicyStep {
+  return { kind: 'settle', result };
 }

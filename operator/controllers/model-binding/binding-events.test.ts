@@ -18,13 +18,13 @@ const told = (
 ) => bindingEvents(before, statusOf(settlement, change), settlement).map(({ type, reason }) => `${type} ${reason}`);
 
 test('the outcome of an application is an event with the message of its condition, and a removed guardrail warns', () => {
-  const applied: Settlement = { standing: { kind: 'applied' }, outcome: { ...record, outcome: 'Applied' } };
+  const applied: Settlement = { result: { kind: 'applied' }, outcome: { ...record, outcome: 'Applied' } };
   expect(told(applied)).toEqual(['Normal Applied']);
   const { policyRevision: _none, ...open } = record;
-  const unguarded: Settlement = { standing: { kind: 'applied' }, outcome: { ...open, outcome: 'Applied' } };
+  const unguarded: Settlement = { result: { kind: 'applied' }, outcome: { ...open, outcome: 'Applied' } };
   expect(told(unguarded)).toEqual(['Warning Unguarded']);
   const failed: Settlement = {
-    standing: { kind: 'failed', phase: 'generation', reason: 'policy_tests_failed', message: 'the test greets failed' },
+    result: { kind: 'failed', phase: 'generation', reason: 'policy_tests_failed', message: 'the test greets failed' },
     outcome: { ...record, outcome: 'Failed', reason: 'policy_tests_failed' },
   };
   expect(told(failed)).toEqual(['Warning ApplicationFailed']);
@@ -33,16 +33,16 @@ test('the outcome of an application is an event with the message of its conditio
 });
 
 test('conflicts and rejections are events when they begin, once', () => {
-  const conflict: Settlement = { standing: { kind: 'not_accepted', reason: 'AliasConflict', message: 'm' } };
-  expect(told(conflict, {}, statusOf({ standing: { kind: 'applied' } }))).toEqual(['Warning AliasConflict']);
+  const conflict: Settlement = { result: { kind: 'not_accepted', reason: 'AliasConflict', message: 'm' } };
+  expect(told(conflict, {}, statusOf({ result: { kind: 'applied' } }))).toEqual(['Warning AliasConflict']);
   expect(told(conflict)).toEqual([]);
   const rejecting = { replicas: [replicaOf('b', { rejected: 'x' })] };
-  const applied: Settlement = { standing: { kind: 'applied' } };
+  const applied: Settlement = { result: { kind: 'applied' } };
   expect(told(applied, rejecting, statusOf(applied))).toEqual(['Warning RouteRejected']);
   expect(told(applied, rejecting)).toEqual([]);
 });
 
 test('a pass without an outcome or a new problem makes no event', () => {
-  expect(told({ standing: { kind: 'starting', message: 'm' } })).toEqual([]);
-  expect(bindingEvents(undefined, statusOf({ standing: { kind: 'confirming', message: 'm' } }), {})).toEqual([]);
+  expect(told({ result: { kind: 'starting', message: 'm' } })).toEqual([]);
+  expect(bindingEvents(undefined, statusOf({ result: { kind: 'confirming', message: 'm' } }), {})).toEqual([]);
 });

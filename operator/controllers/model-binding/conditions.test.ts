@@ -5,17 +5,17 @@ import type { FailureReason } from '#resources/model-binding';
 import { aspectsOf, camel } from './conditions.ts';
 import type { Snapshot } from './snapshot.ts';
 import { makeStatus } from './status.ts';
-import type { Settlement, Standing } from './steps.ts';
+import type { PassResult, Settlement } from './steps.ts';
 import { policyId, replicaOf, routeOf, snapshotOf, specOf, workloadOf } from './testing/snapshots.ts';
 
-function said(standing: Standing, change: Partial<Snapshot> = {}, rest: Partial<Settlement> = {}) {
-  const aspects = aspectsOf(snapshotOf({ route: routeOf(), ...change }), { standing, ...rest });
+function said(result: PassResult, change: Partial<Snapshot> = {}, rest: Partial<Settlement> = {}) {
+  const aspects = aspectsOf(snapshotOf({ route: routeOf(), ...change }), { result, ...rest });
   return Object.fromEntries(bindingConditions.map((type) => [type, `${aspects[type].status} ${aspects[type].reason}`]));
 }
 
 /** The conditions after a pass over it. */
-function statusAt(s: Snapshot, standing: Standing): readonly Condition[] {
-  const settlement = { standing };
+function statusAt(s: Snapshot, result: PassResult): readonly Condition[] {
+  const settlement = { result };
   return makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0)).conditions ?? [];
 }
 
@@ -23,7 +23,7 @@ const message = 'the reason';
 const quiet = { RouteRejected: 'False NotRejected' };
 
 describe('conditions of a binding', () => {
-  test.each<readonly [string, Standing, Record<string, string>]>([
+  test.each<readonly [string, PassResult, Record<string, string>]>([
     [
       'applied',
       { kind: 'applied' },
@@ -134,8 +134,8 @@ describe('conditions of a binding', () => {
         Applied: 'Unknown Pending',
       },
     ],
-  ])('the conditions of a binding that is %s', (_name, standing, expected) =>
-    expect(said(standing)).toEqual({ ...expected, ...quiet }),
+  ])('the conditions of a binding that is %s', (_name, result, expected) =>
+    expect(said(result)).toEqual({ ...expected, ...quiet }),
   );
 
   test('a dependency that was missing is no longer reported when another one is missing', () => {
@@ -161,7 +161,7 @@ describe('conditions of a binding', () => {
   });
 
   test('an applied binding with an unknown provider, a missing policy or a workload that cannot restart is not Ready', () => {
-    const applied: Standing = { kind: 'applied' };
+    const applied: PassResult = { kind: 'applied' };
     expect(said(applied, { upstream: { kind: 'unknown', provider: 'x' } }).Ready).toBe('False ProviderUnknown');
     expect(said(applied, { policy: { kind: 'absent', name: 'guard' } }).Ready).toBe('False PolicyNotFound');
     expect(said(applied, {}, { degraded: message })).toMatchObject({
@@ -171,14 +171,14 @@ describe('conditions of a binding', () => {
   });
 
   test('the message of a recorded failure is kept in later passes', () => {
-    const failure: Standing = { kind: 'failed', phase: 'generation', reason: 'bundle_invalid', message };
+    const failure: PassResult = { kind: 'failed', phase: 'generation', reason: 'bundle_invalid', message };
     const first = snapshotOf({ route: routeOf() });
-    const told = makeStatus(first, { standing: failure }, aspectsOf(first, { standing: failure }), new Date(0));
+    const told = makeStatus(first, { result: failure }, aspectsOf(first, { result: failure }), new Date(0));
     const later = snapshotOf(
       { route: routeOf(), conditions: told.conditions ?? [] },
       { generation: 2, spec: specOf() },
     );
-    const settlement: Settlement = { standing: { ...failure, message: undefined } };
+    const settlement: Settlement = { result: { ...failure, message: undefined } };
     const kept = makeStatus(later, settlement, aspectsOf(later, settlement), new Date(9_000));
     const strip = (list: readonly Condition[] | undefined) => list?.map(({ observedGeneration: _n, ...rest }) => rest);
     expect(strip(kept.conditions)).toEqual(strip(told.conditions));
@@ -189,11 +189,11 @@ describe('conditions of a binding', () => {
 
   test('a condition changes its transition time only with its status, and an unchanged state writes nothing', () => {
     const s = snapshotOf({ route: routeOf() });
-    const settlement: Settlement = { standing: { kind: 'confirming', message } };
+    const settlement: Settlement = { result: { kind: 'confirming', message } };
     const first = makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0));
     const again = snapshotOf({ route: routeOf(), conditions: first.conditions ?? [] });
     expect(makeStatus(again, settlement, aspectsOf(again, settlement), new Date(60_000))).toEqual(first);
-    const other: Settlement = { standing: { kind: 'confirming', message: 'another' } };
+    const other: Settlement = { result: { kind: 'confirming', message: 'another' } };
     const changed = makeStatus(again, other, aspectsOf(again, other), new Date(60_000));
     expect(changed.conditions?.find(({ type }) => type === 'Applied')).toMatchObject({
       message: 'another',
@@ -202,7 +202,7 @@ describe('conditions of a binding', () => {
   });
 
   describe('of a binding that is not accepted', () => {
-    const conflict: Standing = {
+    const conflict: PassResult = {
       kind: 'not_accepted',
       reason: 'AliasConflict',
       message: 'the alias taken of gateway default belongs to the binding first',
@@ -210,7 +210,7 @@ describe('conditions of a binding', () => {
     const elsewhere = { spec: specOf({ apply: 'second' }) };
 
     test('an alias conflict reports the owner of the alias and the alias that is served', () => {
-      const told = (change: Partial<Snapshot>) => aspectsOf(snapshotOf(change), { standing: conflict }).Applied;
+      const told = (change: Partial<Snapshot>) => aspectsOf(snapshotOf(change), { result: conflict }).Applied;
       const first = 'the alias taken of gateway default belongs to the binding first.';
       expect(told({ route: routeOf() })).toEqual({
         status: 'False',
@@ -225,11 +225,11 @@ describe('conditions of a binding', () => {
 
     test('WorkloadReady is Unknown for a binding in conflict whose desired workload is not running', () => {
       const s = snapshotOf({ route: routeOf() }, elsewhere);
-      expect(aspectsOf(s, { standing: conflict }).WorkloadReady).toMatchObject({ status: 'Unknown' });
+      expect(aspectsOf(s, { result: conflict }).WorkloadReady).toMatchObject({ status: 'Unknown' });
     });
 
     test('Applied is False during an alias conflict and True again when the conflict is resolved', () => {
-      const applied: Standing = { kind: 'applied' };
+      const applied: PassResult = { kind: 'applied' };
       const was = statusAt(snapshotOf({ route: routeOf() }), applied);
       const inConflict = statusAt(snapshotOf({ route: routeOf(), conditions: was }), conflict);
       expect(inConflict.find(({ type }) => type === 'Applied')).toMatchObject({ status: 'False' });
@@ -239,7 +239,7 @@ describe('conditions of a binding', () => {
       );
     });
 
-    test.each<readonly [string, Standing, string]>([
+    test.each<readonly [string, PassResult, string]>([
       ['an open reference', { kind: 'unresolved', reason: 'PolicyNotFound', message }, 'Unknown Pending'],
       ['a technical fault', { kind: 'blocked', reason: 'StorageFull', message }, 'Unknown Pending'],
       [
@@ -256,7 +256,7 @@ describe('conditions of a binding', () => {
 
     test('an invalid id label does not change Applied while the route exists', () => {
       const was = statusAt(snapshotOf({ route: routeOf() }), { kind: 'applied' });
-      const label: Standing = { kind: 'not_accepted', reason: 'InvalidId', message };
+      const label: PassResult = { kind: 'not_accepted', reason: 'InvalidId', message };
       expect(said(label, { conditions: was })).toMatchObject({ Accepted: 'False InvalidId', Applied: 'True Applied' });
       expect(said(label, { conditions: was, route: undefined }).Applied).toBe('False InvalidId');
       expect(said(label).Applied).toBe('False InvalidId');
@@ -264,7 +264,7 @@ describe('conditions of a binding', () => {
   });
 
   test('a message is truncated to the longest that a condition may have', () => {
-    const long = aspectsOf(snapshotOf(), { standing: { kind: 'starting', message: 'x'.repeat(40_000) } });
+    const long = aspectsOf(snapshotOf(), { result: { kind: 'starting', message: 'x'.repeat(40_000) } });
     expect(long.WorkloadReady.message).toHaveLength(32_768);
   });
 });
@@ -277,11 +277,11 @@ test('failure reasons are written in CamelCase', () => {
 test('an unguarded binding reads UNGUARDED, and one whose policy is being deleted says what to do', () => {
   const open = { ...routeOf({ workload: undefined }, { guardrail: { mode: 'None' } }) };
   const spec = specOf({ guardrail: { mode: 'None' } });
-  const unguarded = aspectsOf(snapshotOf({ route: open }, { spec }), { standing: { kind: 'applied' } });
+  const unguarded = aspectsOf(snapshotOf({ route: open }, { spec }), { result: { kind: 'applied' } });
   expect(unguarded.Ready).toMatchObject({ status: 'True', reason: 'Unguarded' });
   expect(unguarded.Ready.message).toContain('UNGUARDED');
   const policy = { kind: 'found', id: policyId, archived: false, deleting: true, idConflict: false } as const;
-  const deleting = aspectsOf(snapshotOf({ route: routeOf(), policy }), { standing: { kind: 'applied' } });
+  const deleting = aspectsOf(snapshotOf({ route: routeOf(), policy }), { result: { kind: 'applied' } });
   expect(deleting.Ready).toMatchObject({ status: 'True', reason: 'PolicyDeleting' });
   expect(deleting.Ready.message).toContain('cannot be cancelled');
   expect(deleting.Ready.message).toContain('until the binding chat refers to another policy or is deleted');

@@ -6,26 +6,26 @@ import { isReleased } from './alias/released-alias.ts';
 import { describeRejections } from './decide.ts';
 import { describeAbsence } from './decide-progress.ts';
 import { desiredOf, type Snapshot } from './snapshot.ts';
-import type { Settlement, Standing } from './steps.ts';
+import type { PassResult, Settlement } from './steps.ts';
 
 export type Aspect = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
 export type Aspects = Readonly<Record<BindingCondition, Aspect>>;
 
 /** The conditions of a binding at the end of a pass. */
 export function aspectsOf(s: Snapshot, settlement: Settlement): Aspects {
-  if (isRemembered(settlement.standing)) return rememberedAspects(s, settlement);
+  if (isRemembered(settlement.result)) return rememberedAspects(s, settlement);
   const aspects = {
-    Accepted: accepted(settlement.standing),
-    ResolvedRefs: resolved(s, settlement.standing),
+    Accepted: accepted(settlement.result),
+    ResolvedRefs: resolved(s, settlement.result),
     WorkloadReady: generationReady(s, settlement),
-    Applied: applied(s, settlement.standing),
+    Applied: applied(s, settlement.result),
     RouteRejected: routeRejected(s),
   };
-  return { Ready: ready(s, settlement.standing, aspects), ...aspects };
+  return { Ready: ready(s, settlement.result, aspects), ...aspects };
 }
 
 const objections: readonly string[] = ['AliasConflict', 'IdConflict', 'InvalidId'] satisfies NotAccepted['reason'][];
-type NotAccepted = Extract<Standing, { kind: 'not_accepted' }>;
+type NotAccepted = Extract<PassResult, { kind: 'not_accepted' }>;
 
 const unguardedMessage = 'UNGUARDED: no guardrail checks the requests and answers of this model.';
 const nothingStarted = 'No workload has been started yet.';
@@ -37,19 +37,19 @@ function aspect(status: Condition['status'], reason: string, message: string): A
   return { status, reason, message: message.slice(0, maxMessage) };
 }
 
-function accepted(standing: Standing): Aspect {
-  if (standing.kind === 'not_accepted') return aspect('False', standing.reason, standing.message);
+function accepted(result: PassResult): Aspect {
+  if (result.kind === 'not_accepted') return aspect('False', result.reason, result.message);
   return aspect('True', 'Accepted', 'The binding is accepted.');
 }
 
-function resolved(s: Snapshot, standing: Standing): Aspect {
-  switch (standing.kind) {
+function resolved(s: Snapshot, result: PassResult): Aspect {
+  switch (result.kind) {
     case 'not_accepted':
       return aspect('Unknown', 'NotAccepted', 'References are resolved after the binding is accepted.');
     case 'unresolved':
-      return aspect('False', standing.reason, standing.message);
+      return aspect('False', result.reason, result.message);
     case 'failed':
-      if (standing.phase === 'references') return aspect('False', camel(standing.reason), standing.message ?? '');
+      if (result.phase === 'references') return aspect('False', camel(result.reason), result.message ?? '');
       break;
     case 'starting':
     case 'blocked':
@@ -77,9 +77,9 @@ function deletingMessage({ binding: { name, spec } }: Snapshot): string {
   );
 }
 
-function generationReady(s: Snapshot, { standing, degraded }: Settlement): Aspect {
+function generationReady(s: Snapshot, { result, degraded }: Settlement): Aspect {
   if (degraded !== undefined) return aspect('False', 'RunningAgain', degraded);
-  switch (standing.kind) {
+  switch (result.kind) {
     case 'not_accepted':
       if (isInForce(s)) break;
       return aspect('Unknown', 'Pending', nothingStarted);
@@ -87,13 +87,13 @@ function generationReady(s: Snapshot, { standing, degraded }: Settlement): Aspec
     case 'leaving':
       return aspect('Unknown', 'Pending', nothingStarted);
     case 'starting':
-      return aspect('Unknown', 'Starting', standing.message);
+      return aspect('Unknown', 'Starting', result.message);
     case 'blocked':
-      return aspect('False', standing.reason, standing.message);
+      return aspect('False', result.reason, result.message);
     case 'failed':
-      if (standing.phase === 'references') return aspect('Unknown', 'Pending', nothingStarted);
-      if (standing.phase === 'generation') {
-        return aspect('False', camel(standing.reason), standing.message ?? '');
+      if (result.phase === 'references') return aspect('Unknown', 'Pending', nothingStarted);
+      if (result.phase === 'generation') {
+        return aspect('False', camel(result.reason), result.message ?? '');
       }
       break;
     case 'confirming':
@@ -112,24 +112,24 @@ function streamingNote(s: Snapshot): string {
   return ` Streams are refused because of ${guardrail.streaming.rule}, which cannot be judged in windows.`;
 }
 
-function applied(s: Snapshot, standing: Standing): Aspect {
-  switch (standing.kind) {
+function applied(s: Snapshot, result: PassResult): Aspect {
+  switch (result.kind) {
     case 'applied':
       return aspect('True', 'Applied', appliedMessage(s));
     case 'confirming': {
       const reason = s.overdue ? 'ProgressDeadlineExceeded' : 'WaitingForReplicas';
-      return aspect('Unknown', reason, standing.message);
+      return aspect('Unknown', reason, result.message);
     }
     case 'failed':
-      return aspect('False', camel(standing.reason), `${ended(standing.message ?? '')}${servingNote(s, standing)}`);
+      return aspect('False', camel(result.reason), `${ended(result.message ?? '')}${servingNote(s, result)}`);
     case 'not_accepted':
-      return notAccepted(s, standing);
+      return notAccepted(s, result);
     case 'unresolved':
     case 'blocked':
       return saidBefore(s) ?? aspect('Unknown', 'Pending', 'The application is in progress.');
     case 'starting':
     case 'leaving':
-      return aspect('Unknown', 'Pending', `The application is in progress.${servingNote(s, standing)}`);
+      return aspect('Unknown', 'Pending', `The application is in progress.${servingNote(s, result)}`);
   }
 }
 
@@ -151,9 +151,9 @@ function isOutdated({ history, route }: Snapshot, said: Condition): boolean {
 }
 
 /** Nothing is in progress until a user resolves the conflict. A wrong label does not affect the current application. */
-function notAccepted(s: Snapshot, standing: NotAccepted): Aspect {
-  const said = standing.reason === 'AliasConflict' || !isInForce(s) ? undefined : saidBefore(s);
-  return said ?? aspect('False', standing.reason, `${ended(standing.message)} ${heldNote(s)}`);
+function notAccepted(s: Snapshot, result: NotAccepted): Aspect {
+  const said = result.reason === 'AliasConflict' || !isInForce(s) ? undefined : saidBefore(s);
+  return said ?? aspect('False', result.reason, `${ended(result.message)} ${heldNote(s)}`);
 }
 
 function heldNote({ route }: Snapshot): string {
@@ -178,9 +178,9 @@ function appliedMessage(s: Snapshot): string {
   return `Every ready gateway replica confirmed revision ${guardrail.policyRevision} of policy ${guardrail.policyId}.`;
 }
 
-function servingNote(s: Snapshot, standing: Standing): string {
+function servingNote(s: Snapshot, result: PassResult): string {
   if (s.route === undefined) return ' The alias has no route.';
-  if (standing.kind === 'failed' && standing.phase === 'replicas' && s.route.spec.refused === undefined) {
+  if (result.kind === 'failed' && result.phase === 'replicas' && s.route.spec.refused === undefined) {
     return ' There is no previous guarded application to roll back to.';
   }
   return ' The previous application keeps serving.';
@@ -192,8 +192,8 @@ function routeRejected(s: Snapshot): Aspect {
   return aspect('True', 'RejectedByReplica', message);
 }
 
-function ready(s: Snapshot, standing: Standing, aspects: Omit<Aspects, 'Ready'>): Aspect {
-  if (standing.kind === 'leaving') return aspect('False', 'Deleting', standing.message);
+function ready(s: Snapshot, result: PassResult, aspects: Omit<Aspects, 'Ready'>): Aspect {
+  if (result.kind === 'leaving') return aspect('False', 'Deleting', result.message);
   const open = firstOf(aspects, failures, 'False') ?? firstOf(aspects, stages, 'Unknown');
   if (open !== undefined) return open;
   if (aspects.RouteRejected.status === 'True') return { ...aspects.RouteRejected, status: 'False' };
@@ -213,15 +213,15 @@ function firstOf(aspects: Omit<Aspects, 'Ready'>, order: Stages, status: Aspect[
   return order.map((type) => aspects[type]).find((one) => one.status === status);
 }
 
-function isRemembered(standing: Standing): boolean {
-  return standing.kind === 'failed' && standing.message === undefined;
+function isRemembered(result: PassResult): boolean {
+  return result.kind === 'failed' && result.message === undefined;
 }
 
 /** Only the outcome of the application is known: the conditions keep their messages about it. */
 function rememberedAspects(s: Snapshot, settlement: Settlement): Aspects {
-  const { standing } = settlement;
-  const reason = standing.kind === 'failed' ? standing.reason : 'superseded';
-  const message = `The application failed; a new value of spec.apply tries it again.${servingNote(s, standing)}`;
+  const { result } = settlement;
+  const reason = result.kind === 'failed' ? result.reason : 'superseded';
+  const message = `The application failed; a new value of spec.apply tries it again.${servingNote(s, result)}`;
   const failed = aspect('False', camel(reason), message);
   const keep = (type: BindingCondition, fallback: Aspect): Aspect => {
     const said = s.conditions.find((condition) => condition.type === type);
@@ -236,7 +236,7 @@ function rememberedAspects(s: Snapshot, settlement: Settlement): Aspects {
   const unknown = aspect('Unknown', 'Pending', 'See the condition Applied.');
   return {
     Ready: keep('Ready', failed),
-    Accepted: accepted(standing),
+    Accepted: accepted(result),
     ResolvedRefs: said('ResolvedRefs', unknown),
     WorkloadReady: settlement.degraded === undefined ? said('WorkloadReady', unknown) : generationReady(s, settlement),
     Applied: keep('Applied', failed),

@@ -19,10 +19,10 @@ import { bindingEvents } from './binding-events.ts';
 import { aspectsOf } from './conditions.ts';
 import { decide, gaveUp, wasGivenUp } from './decide.ts';
 import { type BindingWorld, gather, type Pass } from './gather.ts';
-import { runStep, type TrialPorts, type TrialStep } from './run-step.ts';
+import { type AcceptancePorts, type AcceptanceStep, runStep } from './run-step.ts';
 import { desiredOf, type Snapshot } from './snapshot.ts';
 import { makeStatus } from './status.ts';
-import type { Settlement, Standing, Step } from './steps.ts';
+import type { PassResult, ReconcileStep, Settlement } from './steps.ts';
 import { createAliasTurns, writeRoute } from './write-route.ts';
 
 const maxSteps = 32;
@@ -30,7 +30,7 @@ const maxSteps = 32;
 const confirmationGraceMs = 5_000;
 
 export type BindingControllerOptions = {
-  readonly ports: Omit<TrialPorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
+  readonly ports: Omit<AcceptancePorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
   readonly world: BindingWorld;
   readonly claims: WorkloadClaims;
   readonly clock: Clock;
@@ -51,7 +51,7 @@ export function createBindingController(options: BindingControllerOptions) {
   const aliases = createAliasTurns();
   const watches = createStopwatches(clock);
   /** How long each generation has waited for confirmation by the replicas. */
-  const trials = createStopwatches(clock);
+  const confirmations = createStopwatches(clock);
   const awaited = createAwaitedWorkloads(options.onReleased);
   const answered = createAnsweredProviders();
 
@@ -66,7 +66,7 @@ export function createBindingController(options: BindingControllerOptions) {
       binding,
       route: world.stores.routes.get(name),
       facts: { desired: {}, pinned: {} },
-      generations: {},
+      workloads: {},
     };
     for (let step = 0; step < maxSteps; step++) {
       const gathered = gather(world, pass);
@@ -93,7 +93,7 @@ export function createBindingController(options: BindingControllerOptions) {
     return { overdue: watches.elapsed(uid, key) >= options.progressDeadlineMs, departureOverdue: false };
   }
 
-  async function advance(pass: Pass, s: Snapshot, step: Step, signal: AbortSignal): Promise<Progress> {
+  async function advance(pass: Pass, s: Snapshot, step: ReconcileStep, signal: AbortSignal): Promise<Progress> {
     switch (step.kind) {
       case 'nothing':
         return end({ kind: 'settled' });
@@ -131,15 +131,15 @@ export function createBindingController(options: BindingControllerOptions) {
 
   async function tryOut(
     pass: Pass,
-    step: TrialStep,
+    step: AcceptanceStep,
     signal: AbortSignal,
-  ): Promise<Pick<Pass, 'facts' | 'generations'>> {
+  ): Promise<Pick<Pass, 'facts' | 'workloads'>> {
     const { metadata, spec } = pass.binding;
-    const { facts, generations } = pass;
+    const { facts, workloads } = pass;
     const subject = { name: metadata.name, uid: metadata.uid, token: spec.apply ?? '', replicas: spec.replicas };
-    const trial = { subject, facts, generations };
-    const found = await runStep({ ...ports, awaited, answered }, world, trial, step, signal);
-    return { facts: found.facts, generations: found.generations };
+    const acceptance = { subject, facts, workloads };
+    const found = await runStep({ ...ports, awaited, answered }, world, acceptance, step, signal);
+    return { facts: found.facts, workloads: found.workloads };
   }
 
   function adopt(binding: Stored<ModelBinding>): Promise<Stored<ModelBinding>> {
@@ -156,7 +156,7 @@ export function createBindingController(options: BindingControllerOptions) {
     if (route === undefined) return pass;
     let { binding } = pass;
     if (why === 'leaving') {
-      const settlement = { standing: { kind: 'leaving', message: 'the route is being deleted' } } as const;
+      const settlement = { result: { kind: 'leaving', message: 'the route is being deleted' } } as const;
       binding = await writeStatus(pass, s, settlement);
     }
     const { name, uid, resourceVersion } = route.metadata;
@@ -173,7 +173,7 @@ export function createBindingController(options: BindingControllerOptions) {
       finalizers: finalizers.filter((finalizer) => finalizer !== operatorFinalizer),
     });
     watches.forget(uid);
-    trials.forget(uid);
+    confirmations.forget(uid);
   }
 
   async function writeStatus(pass: Pass, s: Snapshot, settlement: Settlement): Promise<Stored<ModelBinding>> {
@@ -191,40 +191,40 @@ export function createBindingController(options: BindingControllerOptions) {
     const restMs = restOfGracePeriod(s, settlement);
     if (restMs > 0) return { kind: 'waiting', afterMs: restMs };
     await writeStatus(pass, s, settlement);
-    const { outcome, standing } = settlement;
+    const { outcome, result } = settlement;
     const { name, uid } = pass.binding.metadata;
     if (outcome !== undefined) {
       const { outcome: result, reason, generationId } = outcome;
       logger.info('application_ended', { binding: name, outcome: result, reason, generationId });
     }
-    if (isOver(standing)) {
+    if (isOver(result)) {
       watches.forget(uid);
-      trials.forget(uid);
+      confirmations.forget(uid);
     }
-    if (isOver(standing) && !mayGoOn(standing)) answered.forget(name);
+    if (isOver(result) && !mayGoOn(result)) answered.forget(name);
     if (settlement.deadline !== true) return { kind: 'settled' };
     const limit = s.binding.deleting ? options.maxStreamMs : options.progressDeadlineMs;
     return { kind: 'waiting', afterMs: Math.max(1, limit - watches.current(uid)) };
   }
 
   /** Milliseconds; 0 if the status is due now. */
-  function restOfGracePeriod(s: Snapshot, { standing, outcome }: Settlement): number {
-    if (standing.kind !== 'confirming' || outcome !== undefined || s.route === undefined || s.overdue) return 0;
+  function restOfGracePeriod(s: Snapshot, { result, outcome }: Settlement): number {
+    if (result.kind !== 'confirming' || outcome !== undefined || s.route === undefined || s.overdue) return 0;
     const said = s.conditions.find((condition) => condition.type === 'Applied');
     if (said?.status !== 'Unknown' || said.observedGeneration !== s.binding.generation) return 0;
-    const rest = confirmationGraceMs - trials.elapsed(s.binding.uid, s.route.spec.generationId);
+    const rest = confirmationGraceMs - confirmations.elapsed(s.binding.uid, s.route.spec.generationId);
     return Math.max(0, Math.min(rest, options.progressDeadlineMs - watches.current(s.binding.uid)));
   }
 
   /** A technical fault is reported in the conditions if they can be written; the queue retries. */
-  async function report(pass: Pass, s: Snapshot, step: Step, error: unknown): Promise<never> {
+  async function report(pass: Pass, s: Snapshot, step: ReconcileStep, error: unknown): Promise<never> {
     const outcome = outcomeOfError(error);
     if (outcome.kind === 'raced' || outcome.reason === 'ServerUnavailable' || s.binding.deleting) throw error;
     const { reason, message } = outcome;
     if ((s.overdue || wasGivenUp(s)) && 'target' in step && step.target === 'desired') {
       await settle(pass, s, gaveUp(s, message));
     } else {
-      await writeStatus(pass, s, { standing: { kind: 'blocked', reason, message } }).catch(() => undefined);
+      await writeStatus(pass, s, { result: { kind: 'blocked', reason, message } }).catch(() => undefined);
     }
     throw error;
   }
@@ -245,8 +245,8 @@ function hasWorkload({ facts }: Pass): boolean {
   return facts.desired.workload !== undefined || facts.pinned.workload !== undefined;
 }
 
-function isOver(standing: Standing): boolean {
-  switch (standing.kind) {
+function isOver(result: PassResult): boolean {
+  switch (result.kind) {
     case 'applied':
     case 'failed':
     case 'not_accepted':
@@ -261,8 +261,8 @@ function isOver(standing: Standing): boolean {
 }
 
 /** The application failed because a dependency is missing; it is retried when that appears. */
-function mayGoOn(standing: Standing): boolean {
-  return standing.kind === 'failed' && !isFinal(standing);
+function mayGoOn(result: PassResult): boolean {
+  return result.kind === 'failed' && !isFinal(result);
 }
 
 function go(pass: Pass): Progress {

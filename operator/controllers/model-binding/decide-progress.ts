@@ -5,12 +5,12 @@ import type { FailureReason } from '#resources/model-binding';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
 import { type Application, pinnedApplication, sameContent } from '../../applications/application.ts';
 import { makeGuard } from './resources/route.ts';
-import type { Snapshot, Target } from './snapshot.ts';
-import type { Step } from './steps.ts';
+import type { ApplicationRole, Snapshot } from './snapshot.ts';
+import type { ReconcileStep } from './steps.ts';
 
 /** Progress of one application before its route is written (docs/design/applications-and-routes.md). */
 export type Progress =
-  | { readonly kind: 'step'; readonly step: Step }
+  | { readonly kind: 'step'; readonly step: ReconcileStep }
   | { readonly kind: 'waiting'; readonly phase: 'references'; readonly reason: string; readonly message: string }
   | { readonly kind: 'waiting'; readonly phase: 'generation'; readonly message: string }
   | {
@@ -29,7 +29,7 @@ export type Progress =
 export type ProgressSnapshot = Pick<Snapshot, 'policy' | 'upstream' | 'route' | 'facts' | 'limits'>;
 
 type PolicyContent = Extract<Application['content'], { mode: 'Policy' }>;
-type Check = (s: ProgressSnapshot, target: Target, content: PolicyContent) => Progress | undefined;
+type Check = (s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent) => Progress | undefined;
 
 /** In order: permanent failures come before missing dependencies. */
 const checks: readonly Check[] = [
@@ -46,7 +46,7 @@ const checks: readonly Check[] = [
   testsPass,
 ];
 
-export function progressOf(s: ProgressSnapshot, target: Target, application: Application): Progress {
+export function progressOf(s: ProgressSnapshot, target: ApplicationRole, application: Application): Progress {
   const { content } = application;
   if (content.mode === 'None') {
     const refused = upstreamIsApproved(s, target);
@@ -60,12 +60,12 @@ export function progressOf(s: ProgressSnapshot, target: Target, application: App
 }
 
 /** Until the policy has an id, for example after a restore, desired and pinned content cannot be compared. */
-function policyIsKnown(s: ProgressSnapshot, target: Target): Progress | undefined {
+function policyIsKnown(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
   if (target === 'pinned' || s.policy.kind === 'absent' || s.policy.idConflict) return undefined;
   return s.policy.id === undefined ? unresolved('PolicyNotRecorded', 'the policy is not recorded yet') : undefined;
 }
 
-function policyIsOpen(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress | undefined {
+function policyIsOpen(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): Progress | undefined {
   if (target === 'pinned' || s.policy.kind === 'absent') return undefined;
   const { archived, deleting } = s.policy;
   if (!archived && !deleting) return undefined;
@@ -75,7 +75,7 @@ function policyIsOpen(s: ProgressSnapshot, target: Target, content: PolicyConten
   return failed('references', 'policy_archived', `the policy is ${state}: it cannot be newly applied`);
 }
 
-function profileIsKnown(_s: ProgressSnapshot, _target: Target, content: PolicyContent): Progress | undefined {
+function profileIsKnown(_s: ProgressSnapshot, _target: ApplicationRole, content: PolicyContent): Progress | undefined {
   if (isContentProfile(content.contentProfile)) return undefined;
   return failed(
     'references',
@@ -84,7 +84,7 @@ function profileIsKnown(_s: ProgressSnapshot, _target: Target, content: PolicyCo
   );
 }
 
-function upstreamIsApproved(s: ProgressSnapshot, target: Target): Progress | undefined {
+function upstreamIsApproved(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
   if (target === 'pinned' || s.upstream.kind === 'approved') return undefined;
   return failed(
     'references',
@@ -93,7 +93,7 @@ function upstreamIsApproved(s: ProgressSnapshot, target: Target): Progress | und
   );
 }
 
-function policyIsThere(s: ProgressSnapshot, target: Target): Progress | undefined {
+function policyIsThere(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
   if (target === 'pinned') return undefined;
   if (s.policy.kind === 'absent') return unresolved('PolicyNotFound', describeAbsence(s.policy));
   if (s.policy.idConflict) {
@@ -106,7 +106,11 @@ export function describeAbsence({ name }: { readonly name: string }): string {
   return `the policy ${name} of spec.guardrail does not exist`;
 }
 
-function revisionIsRecorded(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress | undefined {
+function revisionIsRecorded(
+  s: ProgressSnapshot,
+  target: ApplicationRole,
+  content: PolicyContent,
+): Progress | undefined {
   const { revision } = s.facts[target];
   if (revision === undefined) {
     const name = `${content.policyId}-${content.policyRevision}`;
@@ -116,7 +120,7 @@ function revisionIsRecorded(s: ProgressSnapshot, target: Target, content: Policy
   return unresolved('PolicyRevisionUnknown', `the policy has no revision ${content.policyRevision}`);
 }
 
-function bundleIsBuilt(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress | undefined {
+function bundleIsBuilt(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): Progress | undefined {
   const { bundle } = s.facts[target];
   if (bundle === undefined) {
     return { kind: 'step', step: { kind: 'build_bundle', target, contentProfile: content.contentProfile } };
@@ -126,7 +130,7 @@ function bundleIsBuilt(s: ProgressSnapshot, target: Target, content: PolicyConte
   return failed(phase, bundle.reason, bundle.message);
 }
 
-function bundleIsAdmitted(s: ProgressSnapshot, target: Target): Progress | undefined {
+function bundleIsAdmitted(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
   const { revision, judgement } = s.facts[target];
   if (judgement === undefined) return { kind: 'step', step: { kind: 'judge', target } };
   if (judgement.kind === 'accepted') return undefined;
@@ -134,7 +138,7 @@ function bundleIsAdmitted(s: ProgressSnapshot, target: Target): Progress | undef
   return failed('generation', judgement.reason, `${policy}${judgement.message}`);
 }
 
-function workloadIsReady(s: ProgressSnapshot, target: Target): Progress | undefined {
+function workloadIsReady(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
   const { workload } = s.facts[target];
   if (workload === undefined) return { kind: 'step', step: { kind: 'ensure_workload', target } };
   if (workload.ready && workload.addresses.length > 0) return undefined;
@@ -142,7 +146,7 @@ function workloadIsReady(s: ProgressSnapshot, target: Target): Progress | undefi
   return { kind: 'waiting', phase: 'generation', message };
 }
 
-function testsPass(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress | undefined {
+function testsPass(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): Progress | undefined {
   const { revision, tests } = s.facts[target];
   if (!isFound(revision) || revision.tests.length === 0) return undefined;
   if (tests === undefined) {
@@ -151,7 +155,7 @@ function testsPass(s: ProgressSnapshot, target: Target, content: PolicyContent):
   return tests.kind === 'passed' ? undefined : failed('generation', 'policy_tests_failed', tests.message);
 }
 
-function providersAnswer(s: ProgressSnapshot, target: Target): Progress | undefined {
+function providersAnswer(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
   const { bundle, providers } = s.facts[target];
   if (target === 'pinned' || bundle?.kind !== 'built' || !callsProviders(bundle.definition)) return undefined;
   if (providers === undefined) return { kind: 'step', step: { kind: 'ask_providers', target } };
@@ -162,7 +166,7 @@ function callsProviders({ request, response }: Definition): boolean {
   return [request, response].flatMap(rulesInOrder).some((rule) => isEnforced(rule) && providerOf(rule) !== undefined);
 }
 
-function guarded(s: ProgressSnapshot, target: Target, content: PolicyContent): Progress {
+function guarded(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): Progress {
   const { revision, bundle, judgement, workload } = s.facts[target];
   if (!isFound(revision) || bundle?.kind !== 'built' || judgement?.kind !== 'accepted' || workload === undefined) {
     throw new TypeError('an application is ready only when all of its facts are there');

@@ -5,7 +5,7 @@ import { contentDigest, desiredApplication } from '../../applications/applicatio
 import type { PreviousApplication } from '../../applications/previous-application.ts';
 import { decide } from './decide.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { RouteWrite, Settlement, Step } from './steps.ts';
+import type { ReconcileStep, RouteWrite, Settlement } from './steps.ts';
 import {
   bindingId,
   factsOf,
@@ -68,8 +68,8 @@ const refused = {
   message: 'the gateway replica b rejects the route: x',
 };
 
-function kindOf(step: Step): string {
-  return step.kind === 'settle' ? step.settlement.standing.kind : step.kind;
+function kindOf(step: ReconcileStep): string {
+  return step.kind === 'settle' ? step.settlement.result.kind : step.kind;
 }
 
 function settlementOf(s: Snapshot): Settlement {
@@ -195,11 +195,11 @@ describe('the steps of a new application', () => {
 
   test('a permanent failure is reported before a missing dependency', () => {
     const archived = { kind: 'found', id: policyId, archived: true, deleting: false, idConflict: false } as const;
-    expect(settlementOf(at({ revision: 'absent' }, { policy: archived })).standing).toMatchObject({
+    expect(settlementOf(at({ revision: 'absent' }, { policy: archived })).result).toMatchObject({
       reason: 'policy_archived',
     });
     const both = snapshotOf({ policy: { kind: 'absent', name: 'guard' } }, { spec: specOf({ contentProfile: 'x' }) });
-    expect(settlementOf(both).standing).toMatchObject({ reason: 'profile_unsupported' });
+    expect(settlementOf(both).result).toMatchObject({ reason: 'profile_unsupported' });
   });
 
   test('no application fails permanently before its policy was read, because it may equal the pinned one', () => {
@@ -208,7 +208,7 @@ describe('the steps of a new application', () => {
     const settlement = settlementOf(
       snapshotOf({ policy: unseen, upstream: { kind: 'unknown', provider: 'x' } }, { spec }),
     );
-    expect(settlement.standing).toMatchObject({ kind: 'unresolved', reason: 'PolicyNotRecorded' });
+    expect(settlement.result).toMatchObject({ kind: 'unresolved', reason: 'PolicyNotRecorded' });
     expect(settlement.outcome).toBeUndefined();
   });
 
@@ -217,7 +217,7 @@ describe('the steps of a new application', () => {
     expect(settlementOf(missing)).toMatchObject({ deadline: true });
     expect(settlementOf(missing).outcome).toBeUndefined();
     expect(settlementOf({ ...missing, overdue: true })).toMatchObject({
-      standing: { kind: 'failed', reason: 'policy_revision_unknown' },
+      result: { kind: 'failed', reason: 'policy_revision_unknown' },
       outcome: { outcome: 'Failed', reason: 'policy_revision_unknown' },
     });
     const starting = at(
@@ -225,12 +225,12 @@ describe('the steps of a new application', () => {
       { overdue: true },
     );
     expect(settlementOf(starting)).toMatchObject({
-      standing: { reason: 'progress_deadline_exceeded', message: 'timed out: it died' },
+      result: { reason: 'progress_deadline_exceeded', message: 'timed out: it died' },
     });
     const unread = at(full, { replicas: [replicaOf('old', { readsFormat: false })] });
-    expect(settlementOf(unread)).toMatchObject({ standing: { kind: 'starting' }, deadline: true });
-    const { standing, outcome, deadline } = settlementOf({ ...unread, overdue: true });
-    expect(standing).toMatchObject({ kind: 'failed', reason: 'progress_deadline_exceeded' });
+    expect(settlementOf(unread)).toMatchObject({ result: { kind: 'starting' }, deadline: true });
+    const { result, outcome, deadline } = settlementOf({ ...unread, overdue: true });
+    expect(result).toMatchObject({ kind: 'failed', reason: 'progress_deadline_exceeded' });
     expect([outcome?.reason, deadline]).toEqual(['progress_deadline_exceeded', undefined]);
   });
 });
@@ -283,7 +283,7 @@ describe('a route that pins the desired application', () => {
     ['no replica', [], 'confirming'],
   ])('an applied application with %s is %s', (_who, replicas, kind) => {
     const later = fresh({ ...saidAt(1), replicas });
-    expect(settlementOf(later)).toMatchObject({ standing: { kind } });
+    expect(settlementOf(later)).toMatchObject({ result: { kind } });
     expect(settlementOf(later).outcome).toBeUndefined();
   });
 
@@ -297,15 +297,15 @@ describe('a route that pins the desired application', () => {
     const spec = specOf({ gateway: 'other' });
     const route = routeOf({}, { gateway: 'other' });
     const moved = snapshotOf({ ...saidAt(1), route, replicas }, { spec, generation: 2 });
-    expect(settlementOf(moved).standing.kind).toBe(kind);
+    expect(settlementOf(moved).result.kind).toBe(kind);
   });
 
   test('the message lists the replicas that have not confirmed', () => {
     const pending = fresh({ ...saidAt(1), replicas: [replicaOf('a'), replicaOf('b', { pending: true })] });
-    expect(settlementOf(pending).standing).toMatchObject({
+    expect(settlementOf(pending).result).toMatchObject({
       message: 'waiting for these gateway replicas to confirm the route: b',
     });
-    expect(settlementOf(fresh(saidAt(1))).standing).toMatchObject({
+    expect(settlementOf(fresh(saidAt(1))).result).toMatchObject({
       message: 'no replica of gateway default is ready',
     });
   });
@@ -357,7 +357,7 @@ describe('a rejection before Applied', () => {
   ])('a rejection does not restore the previous application when %s', (_why, change) => {
     const s = rejecting({ route: { ...onTrial, ...change } });
     expect(settlementOf(s)).toMatchObject({
-      standing: { kind: 'failed', reason: 'replica_rejected', message: 'the gateway replica b rejects the route: x' },
+      result: { kind: 'failed', reason: 'replica_rejected', message: 'the gateway replica b rejects the route: x' },
       outcome: { outcome: 'Failed', reason: 'replica_rejected', generationId: trialId },
     });
     const told = {
@@ -370,7 +370,7 @@ describe('a rejection before Applied', () => {
   test('a rejection of a restored application is not followed by another rollback, also when the application is desired', () => {
     const route = routeOf({ previous, previousWorkload: workloadOf('g-1') }, { refused });
     const again = snapshotOf({ route, replicas: [replicaOf('b', { rejected: 'x' })] });
-    expect(settlementOf(again).standing).toMatchObject({ kind: 'failed', reason: 'replica_rejected' });
+    expect(settlementOf(again).result).toMatchObject({ kind: 'failed', reason: 'replica_rejected' });
   });
 });
 
@@ -381,7 +381,7 @@ describe('a failure', () => {
   test('a failure that the route records is not retried', () => {
     const s = snapshotOf({ route: rolledBack, history: applied, replicas: [replicaOf('a')] }, asksForTwo);
     expect(settlementOf(s)).toMatchObject({
-      standing: { kind: 'failed', reason: 'replica_rejected', message: refused.message },
+      result: { kind: 'failed', reason: 'replica_rejected', message: refused.message },
       outcome: { operationId: 'second', generationId: refused.generationId },
     });
     const told = {
@@ -401,7 +401,7 @@ describe('a failure', () => {
 
   test('a failure that the newest outcome records is not retried', () => {
     const s = snapshotOf({ route: routeOf(), history: [failedSecond, ...applied] }, asksForTwo);
-    expect(settlementOf(s).standing).toMatchObject({ kind: 'failed', reason: 'bundle_invalid', message: undefined });
+    expect(settlementOf(s).result).toMatchObject({ kind: 'failed', reason: 'bundle_invalid', message: undefined });
   });
 
   test('a failure because of a missing dependency is evaluated again and retried when the dependency exists', () => {
@@ -430,9 +430,9 @@ describe('a failure', () => {
       ],
     ];
     for (const [reason, missing, there, says] of rows) {
-      const { standing, outcome } = settlementOf(waits(reason, missing));
-      expect([standing.kind, outcome]).toEqual(['failed', undefined]);
-      expect(standing).toMatchObject({ reason, message: expect.stringContaining(says) });
+      const { result, outcome } = settlementOf(waits(reason, missing));
+      expect([result.kind, outcome]).toEqual(['failed', undefined]);
+      expect(result).toMatchObject({ reason, message: expect.stringContaining(says) });
       expect(['read_revision', 'write_route']).toContain(kindOf(decide(waits(reason, there))));
     }
   });
@@ -444,11 +444,11 @@ describe('a failure', () => {
     const since = (history: Snapshot['history'], change: Partial<Snapshot> = {}) =>
       snapshotOf({ route: rolledBack, history, replicas: [replicaOf('a')], ...change }, asksForTwo);
     const wanting = [{ ...failedSecond, reason: 'provider_unknown' as const }, back, told];
-    const { standing, outcome } = settlementOf(since(wanting, { upstream }));
-    expect([standing, outcome]).toMatchObject([{ kind: 'failed', reason: 'provider_unknown' }, undefined]);
+    const { result, outcome } = settlementOf(since(wanting, { upstream }));
+    expect([result, outcome]).toMatchObject([{ kind: 'failed', reason: 'provider_unknown' }, undefined]);
     expect(kindOf(decide(since(wanting)))).toBe('read_revision');
     const final = settlementOf(since([failedSecond, back, told]));
-    expect([final.standing, final.outcome]).toMatchObject([{ reason: failedSecond.reason }, undefined]);
+    expect([final.result, final.outcome]).toMatchObject([{ reason: failedSecond.reason }, undefined]);
   });
 
   test('a failure because of another missing dependency is another outcome', () => {
@@ -610,7 +610,7 @@ describe('a pinned workload that does not run any more', () => {
   test('a pinned workload that cannot start reports why and does not block a new application', () => {
     const refusal = { judgement: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } } as const;
     expect(settlementOf(at(factsOf(1, refusal), { replicas: [replicaOf('a')] }))).toMatchObject({
-      standing: { kind: 'applied' },
+      result: { kind: 'applied' },
       degraded: 'the applied revision is being started on build b1: policy guard: m',
     });
     const s = { ...at(factsOf(1, refusal)), binding: snapshotOf({}, asksForTwo).binding };

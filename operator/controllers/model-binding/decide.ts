@@ -6,7 +6,7 @@ import {
   type Application,
   answers,
   contentDigest,
-  type Outcome,
+  type OutcomeRecord,
   outcomeOf,
   pinnedApplication,
   sameApplication,
@@ -24,10 +24,10 @@ import {
 } from './decide-route.ts';
 import { guardedPin, isAccountedFor } from './pinned-route.ts';
 import { desiredOf, type RouteView, type Snapshot } from './snapshot.ts';
-import type { Settlement, Standing, Step } from './steps.ts';
+import type { PassResult, ReconcileStep, Settlement } from './steps.ts';
 
-type Phase = (s: Snapshot) => Step | undefined;
-type Failure = Extract<Standing, { readonly kind: 'failed' }>;
+type Phase = (s: Snapshot) => ReconcileStep | undefined;
+type Failure = Extract<PassResult, { readonly kind: 'failed' }>;
 
 /** In this order; the first that returns a step decides. */
 const phases: readonly Phase[] = [
@@ -44,7 +44,7 @@ const phases: readonly Phase[] = [
 ];
 
 /** The next step of a binding (docs/design/applications-and-routes.md). Pure: the same snapshot gives the same step. */
-export function decide(s: Snapshot): Step {
+export function decide(s: Snapshot): ReconcileStep {
   for (const phase of phases) {
     const step = phase(s);
     if (step !== undefined) return step;
@@ -53,7 +53,7 @@ export function decide(s: Snapshot): Step {
 }
 
 /** Deletion: delete the route, wait for replicas that still use it, then remove the finalizer. */
-function leave(s: Snapshot): Step | undefined {
+function leave(s: Snapshot): ReconcileStep | undefined {
   if (!s.binding.deleting) return undefined;
   if (!s.binding.hasFinalizer) return { kind: 'nothing' };
   if (s.route !== undefined && s.route.spec.binding.id === s.binding.id)
@@ -64,18 +64,18 @@ function leave(s: Snapshot): Step | undefined {
 }
 
 /** Keeps the current route; the user can still correct the label. */
-function refuseId(s: Snapshot): Step | undefined {
+function refuseId(s: Snapshot): ReconcileStep | undefined {
   if (s.binding.id === undefined || idPattern.test(s.binding.id)) return undefined;
   const message = `the label ${idLabel} is not a UUID of version 7 in lower case`;
   return settle({ kind: 'not_accepted', reason: 'InvalidId', message });
 }
 
-function adopt(s: Snapshot): Step | undefined {
+function adopt(s: Snapshot): ReconcileStep | undefined {
   return s.binding.id === undefined || !s.binding.hasFinalizer ? { kind: 'adopt' } : undefined;
 }
 
 /** A route of this name that belongs to another binding, which was deleted, because a name has one object. */
-function dropForeignRoute(s: Snapshot): Step | undefined {
+function dropForeignRoute(s: Snapshot): ReconcileStep | undefined {
   if (s.route === undefined || s.route.spec.binding.id === s.binding.id) return undefined;
   return { kind: 'delete_route', why: 'foreign' };
 }
@@ -85,7 +85,7 @@ function dropForeignRoute(s: Snapshot): Step | undefined {
  * generation and whatever the state of the policy. Where the workload cannot serve yet, a changed route is deleted
  * first: its alias answers 404 until the pinned application runs again.
  */
-function restoreRoute(s: Snapshot): Step | undefined {
+function restoreRoute(s: Snapshot): ReconcileStep | undefined {
   const { route, pinned } = s;
   if (route !== undefined && isAccountedFor(s, route)) return undefined;
   const draft = restorableDraft(s);
@@ -99,7 +99,7 @@ function restoreRoute(s: Snapshot): Step | undefined {
 }
 
 /** The pinned workload is gone or of another build: its application is started again. */
-function runPinnedAgain(s: Snapshot): Step | undefined {
+function runPinnedAgain(s: Snapshot): ReconcileStep | undefined {
   const pinned = applicationToRerun(s);
   if (pinned === undefined) return undefined;
   const progress = progressOf(s, 'pinned', pinned);
@@ -126,7 +126,7 @@ function refusalOf(route: RouteView) {
 }
 
 /** Edits that need no application, changed addresses and disabled providers. */
-function keepRoute(s: Snapshot): Step | undefined {
+function keepRoute(s: Snapshot): ReconcileStep | undefined {
   if (s.route === undefined) return undefined;
   const draft = keptDraft(s, s.route);
   const { generationId, ...current } = s.route.spec;
@@ -134,7 +134,7 @@ function keepRoute(s: Snapshot): Step | undefined {
   return { kind: 'write_route', why: 'keep', draft, generation: 'kept', previous: s.route.previous };
 }
 
-function refuseConflict(s: Snapshot): Step | undefined {
+function refuseConflict(s: Snapshot): ReconcileStep | undefined {
   const { owner } = s;
   const { alias } = s.binding.spec.model;
   const { gateway } = s.binding.spec;
@@ -157,7 +157,7 @@ function refuseConflict(s: Snapshot): Step | undefined {
 }
 
 /** The route pins the desired application: the outcome depends on the replicas (docs/design/applications-and-routes.md). */
-function followPinned(s: Snapshot): Step | undefined {
+function followPinned(s: Snapshot): ReconcileStep | undefined {
   const { route } = s;
   if (route === undefined) return undefined;
   const pinned = pinnedApplication(route.spec);
@@ -169,8 +169,8 @@ function followPinned(s: Snapshot): Step | undefined {
     // Going back to the pinned content is a new application that is already complete.
     const back = s.history[0]?.generationId === generationId ? {} : { outcome: applied };
     const doubt = doubtOf(s);
-    const standing: Standing = doubt === undefined ? { kind: 'applied' } : { kind: 'confirming', message: doubt };
-    return settle(standing, { ...back, degraded });
+    const result: PassResult = doubt === undefined ? { kind: 'applied' } : { kind: 'confirming', message: doubt };
+    return settle(result, { ...back, degraded });
   }
   if (degraded !== undefined) return settle({ kind: 'starting', message: degraded }, { degraded });
   const rejected = s.replicas.filter((replica) => replica.rejected !== undefined);
@@ -197,7 +197,7 @@ function doubtOf(s: Snapshot): string | undefined {
   return isOpen ? describeSilence(s) : undefined;
 }
 
-function afterRejection(s: Snapshot, route: RouteView, pinned: Application, message: string): Step {
+function afterRejection(s: Snapshot, route: RouteView, pinned: Application, message: string): ReconcileStep {
   const draft = rolledBackDraft(s, route, message);
   if (draft !== undefined) {
     return { kind: 'write_route', why: 'roll_back', draft, generation: 'new', previous: route.previous };
@@ -210,7 +210,7 @@ function afterRejection(s: Snapshot, route: RouteView, pinned: Application, mess
 }
 
 /** A failed application is not retried, except when it failed because a dependency was missing. */
-function rememberFailure(s: Snapshot): Step | undefined {
+function rememberFailure(s: Snapshot): ReconcileStep | undefined {
   const desired = desiredOf(s);
   const degraded = degradedBy(s);
   const refused = refusalOfDesired(s, desired);
@@ -239,10 +239,10 @@ function refusalOfDesired(s: Snapshot, desired: Application): GatewayRouteSpec['
 }
 
 /** @returns undefined while the application is in progress */
-function stillWanting(s: Snapshot, desired: Application, reason: Outcome['reason']): Step | undefined {
-  const standing = wantOf(progressOfDesired(s, desired));
-  if (standing === undefined || standing.reason !== reason) return undefined;
-  return settle(standing, { degraded: degradedBy(s) });
+function stillWanting(s: Snapshot, desired: Application, reason: OutcomeRecord['reason']): ReconcileStep | undefined {
+  const result = wantOf(progressOfDesired(s, desired));
+  if (result === undefined || result.reason !== reason) return undefined;
+  return settle(result, { degraded: degradedBy(s) });
 }
 
 function wantOf(progress: Progress): Failure | undefined {
@@ -258,7 +258,7 @@ function wantOf(progress: Progress): Failure | undefined {
 }
 
 /** A new application; a failure before its route is written leaves the pinned one serving. */
-function apply(s: Snapshot): Step {
+function apply(s: Snapshot): ReconcileStep {
   const desired = desiredOf(s);
   const progress = progressOfDesired(s, desired);
   switch (progress.kind) {
@@ -293,25 +293,25 @@ function progressOfDesired(s: Snapshot, desired: Application): Progress {
   return { kind: 'waiting', phase: 'generation', message };
 }
 
-function keepWaiting(s: Snapshot, progress: Waiting): Step {
+function keepWaiting(s: Snapshot, progress: Waiting): ReconcileStep {
   const { message } = progress;
-  const standing: Standing =
+  const result: PassResult =
     progress.phase === 'references'
       ? { kind: 'unresolved', reason: progress.reason, message }
       : { kind: 'starting', message };
-  return settle(standing, { deadline: true, degraded: degradedBy(s) });
+  return settle(result, { deadline: true, degraded: degradedBy(s) });
 }
 
-function giveUp(s: Snapshot, desired: Application, progress: Waiting): Step {
-  const standing = gaveUpOn(progress);
-  return settle(standing, { outcome: failedOutcome(desired, undefined, standing.reason), degraded: degradedBy(s) });
+function giveUp(s: Snapshot, desired: Application, progress: Waiting): ReconcileStep {
+  const result = gaveUpOn(progress);
+  return settle(result, { outcome: failedOutcome(desired, undefined, result.reason), degraded: degradedBy(s) });
 }
 
 /** The outcome of an application whose route was not written before the deadline; recorded once. */
 export function gaveUp(s: Snapshot, message: string): Settlement {
-  const standing = gaveUpOn({ kind: 'waiting', phase: 'generation', message });
-  const outcome = wasGivenUp(s) ? {} : { outcome: failedOutcome(desiredOf(s), undefined, standing.reason) };
-  return { standing, ...outcome, degraded: degradedBy(s) };
+  const result = gaveUpOn({ kind: 'waiting', phase: 'generation', message });
+  const outcome = wasGivenUp(s) ? {} : { outcome: failedOutcome(desiredOf(s), undefined, result.reason) };
+  return { result, ...outcome, degraded: degradedBy(s) };
 }
 
 /** Whether the newest outcome of the desired application is the progress deadline. */
@@ -362,11 +362,11 @@ function describeSilence(s: Snapshot): string {
 function failedOutcome(
   application: Application,
   generationId: string | undefined,
-  reason: Outcome['reason'] & string,
-): Outcome {
+  reason: OutcomeRecord['reason'] & string,
+): OutcomeRecord {
   return outcomeOf(application, generationId, { outcome: 'Failed', reason });
 }
 
-function settle(standing: Standing, rest: Omit<Settlement, 'standing'> = {}): Step {
-  return { kind: 'settle', settlement: { standing, ...rest } };
+function settle(result: PassResult, rest: Omit<Settlement, 'result'> = {}): ReconcileStep {
+  return { kind: 'settle', settlement: { result, ...rest } };
 }

@@ -15,11 +15,11 @@ import { findUpstream } from '../../environment/approved-providers.ts';
 import type { Workloads } from '../../workloads/ports.ts';
 import { idOf, moveOf, ownerOf } from './alias/gather-ownership.ts';
 import type {
+  ApplicationRole,
   PinnedView,
   PolicyView,
   RouteView,
   Snapshot,
-  Target,
   TargetFacts,
   UpstreamView,
   WorkloadView,
@@ -42,9 +42,9 @@ export type BindingWorld = {
 export type Pass = {
   readonly binding: Stored<ModelBinding>;
   readonly route: Stored<GatewayRoute> | undefined;
-  readonly facts: Readonly<Record<Target, TargetFacts>>;
+  readonly facts: Readonly<Record<ApplicationRole, TargetFacts>>;
   /** The workload objects of this pass, as they were read live. */
-  readonly generations: Readonly<Partial<Record<Target, Stored<RuntimeWorkload>>>>;
+  readonly workloads: Readonly<Partial<Record<ApplicationRole, Stored<RuntimeWorkload>>>>;
 };
 
 /** Reads all inputs of the decision and decides nothing. */
@@ -106,7 +106,7 @@ function upstreamOf(approved: readonly ApprovedProvider[], provider: string): Up
 
 function routeView(world: BindingWorld, route: Stored<GatewayRoute>): RouteView {
   const previous = readPrevious(route);
-  const view = (name: string): WorkloadView => workloadView(world.canRun, name, world.stores.generations.get(name));
+  const view = (name: string): WorkloadView => workloadView(world.canRun, name, world.stores.workloads.get(name));
   return {
     uid: route.metadata.uid,
     spec: route.spec,
@@ -120,7 +120,7 @@ function pinnedView(world: BindingWorld, record: ModelBindingStatus['pinned']): 
   if (record === undefined) return undefined;
   const { workload: name } = record;
   if (name === undefined) return { record, workload: undefined };
-  return { record, workload: workloadView(world.canRun, name, world.stores.generations.get(name)) };
+  return { record, workload: workloadView(world.canRun, name, world.stores.workloads.get(name)) };
 }
 
 /** A workload as an application needs it: ready when the desired number of processes is ready. */

@@ -3,12 +3,12 @@ import type { Logger } from '#kit/log/logger';
 import type { KubeClient } from '#kube/client/client';
 import type { Stored } from '#resources/metadata';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { askProviders } from '../../acceptance/ask-providers.ts';
+import { runPolicyTests } from '../../acceptance/run-policy-tests.ts';
 import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
-import type { BundleStore, Judge, Judgement } from '../../bundles/ports.ts';
+import type { BundleStore, Judge, ValidationResult } from '../../bundles/ports.ts';
 import { BrokenError } from '../../reconcile/outcome.ts';
 import type { RecentRevisions } from '../../revisions/recent-revisions.ts';
-import { askProviders } from '../../trials/ask-providers.ts';
-import { runPolicyTests } from '../../trials/run-policy-tests.ts';
 import type { Workloads } from '../../workloads/ports.ts';
 import { prepareWorkload } from '../../workloads/prepare-workload.ts';
 import { workloadName } from '../../workloads/workload-name.ts';
@@ -17,10 +17,10 @@ import type { AwaitedWorkloads } from './awaited-workloads.ts';
 import { type BindingWorld, workloadView } from './gather.ts';
 import { recordPassedTests, testsDigest } from './passed-tests.ts';
 import { deadlinesOf } from './resources/route.ts';
-import type { Target, TargetFacts } from './snapshot.ts';
-import type { Step } from './steps.ts';
+import type { ApplicationRole, TargetFacts } from './snapshot.ts';
+import type { ReconcileStep } from './steps.ts';
 
-export type TrialPorts = {
+export type AcceptancePorts = {
   readonly client: KubeClient;
   readonly bundles: BundleStore;
   readonly judge: Judge;
@@ -32,10 +32,10 @@ export type TrialPorts = {
   readonly logger: Logger;
 };
 
-export type TrialStep = Extract<Step, { readonly target: Target }>;
+export type AcceptanceStep = Extract<ReconcileStep, { readonly target: ApplicationRole }>;
 
 /** An application that is being evaluated. */
-export type Trial = {
+export type AcceptanceState = {
   /** The binding or served policy that asks for it. */
   readonly subject: {
     readonly name: string;
@@ -43,53 +43,53 @@ export type Trial = {
     readonly token: string;
     readonly replicas: number;
   };
-  readonly facts: Readonly<Record<Target, TargetFacts>>;
+  readonly facts: Readonly<Record<ApplicationRole, TargetFacts>>;
   /** The workload objects as they were read live. */
-  readonly generations: Readonly<Partial<Record<Target, Stored<RuntimeWorkload>>>>;
+  readonly workloads: Readonly<Partial<Record<ApplicationRole, Stored<RuntimeWorkload>>>>;
 };
 
 /** Determines one fact about an application, or starts its workload; returns the application with that fact. */
 export async function runStep(
-  ports: TrialPorts,
+  ports: AcceptancePorts,
   world: BindingWorld,
-  trial: Trial,
-  step: TrialStep,
+  acceptance: AcceptanceState,
+  step: AcceptanceStep,
   signal: AbortSignal,
-): Promise<Trial> {
+): Promise<AcceptanceState> {
   const { target } = step;
   switch (step.kind) {
     case 'read_revision': {
       const revision = await ports.revisions.read(step.name);
-      return learn(trial, target, { revision: revision ?? 'absent' });
+      return learn(acceptance, target, { revision: revision ?? 'absent' });
     }
     case 'build_bundle': {
       const { limits, approved } = world;
       const { contentProfile } = step;
-      const bundle = buildBundle({ revision: revisionOf(trial, target), contentProfile, limits, approved });
-      return learn(trial, target, { bundle });
+      const bundle = buildBundle({ revision: revisionOf(acceptance, target), contentProfile, limits, approved });
+      return learn(acceptance, target, { bundle });
     }
     case 'judge': {
-      const built = builtOf(trial, target);
+      const built = builtOf(acceptance, target);
       const judgement = judgedBefore(world, built) ?? (await ports.judge.judge(built, signal));
-      const { name: binding } = trial.subject;
+      const { name: binding } = acceptance.subject;
       const warnings = judgement.kind === 'accepted' ? judgement.warnings : [];
       for (const warning of warnings) ports.logger.warn('bundle_warning', { binding, warning });
-      return learn(trial, target, { judgement });
+      return learn(acceptance, target, { judgement });
     }
     case 'ensure_workload':
-      return ensureWorkload(ports, world, trial, target);
+      return ensureWorkload(ports, world, acceptance, target);
     case 'run_tests':
-      return runTests(ports, world, trial, step, signal);
+      return runTests(ports, world, acceptance, step, signal);
     case 'ask_providers': {
-      const { name, uid, token } = trial.subject;
-      const { digest } = builtOf(trial, target);
+      const { name, uid, token } = acceptance.subject;
+      const { digest } = builtOf(acceptance, target);
       const application = JSON.stringify([uid, token, digest]);
-      if (ports.answered.has(name, application)) return learn(trial, target, { providers: { kind: 'passed' } });
-      const silent = await askProviders(ports.judge, builtOf(trial, target).bundle, signal);
+      if (ports.answered.has(name, application)) return learn(acceptance, target, { providers: { kind: 'passed' } });
+      const silent = await askProviders(ports.judge, builtOf(acceptance, target).bundle, signal);
       const providers =
         silent.length === 0 ? ({ kind: 'passed' } as const) : ({ kind: 'failed', message: silent.join('; ') } as const);
       if (silent.length === 0) ports.answered.note(name, application);
-      return learn(trial, target, { providers });
+      return learn(acceptance, target, { providers });
     }
   }
 }
@@ -98,10 +98,10 @@ export async function runStep(
  * The validation result of a bundle that a route pins on this build: a starting operator validates no bundle again that
  * already serves.
  */
-function judgedBefore({ stores, build, template }: BindingWorld, built: BuiltBundle): Judgement | undefined {
+function judgedBefore({ stores, build, template }: BindingWorld, built: BuiltBundle): ValidationResult | undefined {
   const { bundle, digest } = built;
   const name = workloadName({ digest, build, template }, bundle.providers);
-  if (stores.generations.get(name)?.spec.digest !== digest) return undefined;
+  if (stores.workloads.get(name)?.spec.digest !== digest) return undefined;
   for (const { spec } of stores.routes.by('workload', name)) {
     const { guardrail, workload } = spec;
     if (guardrail.mode !== 'Policy' || workload !== name || guardrail.digest !== digest) continue;
@@ -110,35 +110,40 @@ function judgedBefore({ stores, build, template }: BindingWorld, built: BuiltBun
   return undefined;
 }
 
-async function ensureWorkload(ports: TrialPorts, world: BindingWorld, trial: Trial, target: Target): Promise<Trial> {
-  const { bundle, bytes, digest } = builtOf(trial, target);
-  const { replicas, name: subject } = trial.subject;
+async function ensureWorkload(
+  ports: AcceptancePorts,
+  world: BindingWorld,
+  acceptance: AcceptanceState,
+  target: ApplicationRole,
+): Promise<AcceptanceState> {
+  const { bundle, bytes, digest } = builtOf(acceptance, target);
+  const { replicas, name: subject } = acceptance.subject;
   const { build, template } = world;
   const name = workloadName({ digest, build, template }, bundle.providers);
   ports.awaited.expect(subject, name);
-  const known = world.stores.generations.get;
+  const known = world.stores.workloads.get;
   const input = { bundle, bytes, digest, build, template, replicas };
   const generation = await prepareWorkload({ ...ports, known }, input);
   const workload = workloadView(world.canRun, generation.metadata.name, generation);
   return {
-    ...learn(trial, target, { workload }),
-    generations: { ...trial.generations, [target]: generation },
+    ...learn(acceptance, target, { workload }),
+    workloads: { ...acceptance.workloads, [target]: generation },
   };
 }
 
 async function runTests(
-  ports: TrialPorts,
+  ports: AcceptancePorts,
   world: BindingWorld,
-  trial: Trial,
-  step: Extract<TrialStep, { kind: 'run_tests' }>,
+  acceptance: AcceptanceState,
+  step: Extract<AcceptanceStep, { kind: 'run_tests' }>,
   signal: AbortSignal,
-): Promise<Trial> {
+): Promise<AcceptanceState> {
   const { target, contentProfile } = step;
-  const revision = revisionOf(trial, target);
-  const generation = generationOf(trial, target);
+  const revision = revisionOf(acceptance, target);
+  const generation = generationOf(acceptance, target);
   const digest = testsDigest(revision.tests);
-  if (generation.status?.testsPassed?.includes(digest)) return learn(trial, target, { tests: { kind: 'passed' } });
-  const built = builtOf(trial, target);
+  if (generation.status?.testsPassed?.includes(digest)) return learn(acceptance, target, { tests: { kind: 'passed' } });
+  const built = builtOf(acceptance, target);
   const deadlines = deadlinesOf(built.definition);
   const run = await runPolicyTests(ports, {
     tests: revision.tests,
@@ -159,36 +164,36 @@ async function runTests(
     case 'broken':
       throw new BrokenError('WorkloadUnavailable', run.message);
     case 'failed':
-      return learn(trial, target, { tests: run });
+      return learn(acceptance, target, { tests: run });
     case 'passed': {
-      const fields = { binding: trial.subject.name, workload: generation.metadata.name };
+      const fields = { binding: acceptance.subject.name, workload: generation.metadata.name };
       ports.logger.info('policy_tests_passed', { ...fields, tests: revision.tests.length });
       for (const difference of run.differences)
         ports.logger.warn('provider_verdict_differs', { ...fields, difference });
       await recordPassedTests(ports.client, generation, digest);
-      return learn(trial, target, { tests: { kind: 'passed' } });
+      return learn(acceptance, target, { tests: { kind: 'passed' } });
     }
   }
 }
 
-function learn(trial: Trial, target: Target, facts: TargetFacts): Trial {
-  return { ...trial, facts: { ...trial.facts, [target]: { ...trial.facts[target], ...facts } } };
+function learn(acceptance: AcceptanceState, target: ApplicationRole, facts: TargetFacts): AcceptanceState {
+  return { ...acceptance, facts: { ...acceptance.facts, [target]: { ...acceptance.facts[target], ...facts } } };
 }
 
-function revisionOf(trial: Trial, target: Target) {
-  const { revision } = trial.facts[target];
+function revisionOf(acceptance: AcceptanceState, target: ApplicationRole) {
+  const { revision } = acceptance.facts[target];
   if (revision === undefined || revision === 'absent') throw new TypeError('the revision was not read');
   return revision;
 }
 
-function builtOf(trial: Trial, target: Target) {
-  const { bundle } = trial.facts[target];
+function builtOf(acceptance: AcceptanceState, target: ApplicationRole) {
+  const { bundle } = acceptance.facts[target];
   if (bundle?.kind !== 'built') throw new TypeError('the bundle was not built');
   return bundle;
 }
 
-function generationOf(trial: Trial, target: Target): Stored<RuntimeWorkload> {
-  const generation = trial.generations[target];
+function generationOf(acceptance: AcceptanceState, target: ApplicationRole): Stored<RuntimeWorkload> {
+  const generation = acceptance.workloads[target];
   if (generation === undefined) throw new TypeError('the workload was not prepared');
   return generation;
 }

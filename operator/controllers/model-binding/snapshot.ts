@@ -8,7 +8,7 @@ import type { OutcomeHistory } from '../../applications/outcome-history.ts';
 import type { PreviousApplication } from '../../applications/previous-application.ts';
 import type { ReplicaView } from '../../applications/replica-views.ts';
 import type { BuiltBundle, RefusedBundle } from '../../bundles/build-bundle.ts';
-import type { Judgement } from '../../bundles/ports.ts';
+import type { ValidationResult } from '../../bundles/ports.ts';
 import type { AliasMove } from './alias/alias-circle.ts';
 import type { Ownership } from './alias/decide-owner.ts';
 
@@ -66,7 +66,7 @@ export type WorkloadView = {
 export type TargetFacts = {
   readonly revision?: PolicyRevisionSpec | 'absent';
   readonly bundle?: BuiltBundle | RefusedBundle;
-  readonly judgement?: Judgement;
+  readonly judgement?: ValidationResult;
   readonly workload?: WorkloadView;
   readonly tests?: TrialResult;
   readonly providers?: TrialResult;
@@ -75,7 +75,7 @@ export type TargetFacts = {
 export type TrialResult = { readonly kind: 'passed' } | { readonly kind: 'failed'; readonly message: string };
 
 /** The application that the binding asks for, or the pinned one that is run again. */
-export type Target = 'desired' | 'pinned';
+export type ApplicationRole = 'desired' | 'pinned';
 
 export type Snapshot = {
   readonly binding: {
@@ -110,7 +110,7 @@ export type Snapshot = {
   readonly overdue: boolean;
   /** The binding is being deleted for longer than a stream may last. */
   readonly departureOverdue: boolean;
-  readonly facts: Readonly<Record<Target, TargetFacts>>;
+  readonly facts: Readonly<Record<ApplicationRole, TargetFacts>>;
 };
 
 /** The application that the binding asks for; the id of a policy that cannot be found is unknown. */

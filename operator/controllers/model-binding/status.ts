@@ -6,7 +6,7 @@ import { addOutcome, isFinal } from '../../applications/outcome-history.ts';
 import type { Aspects } from './conditions.ts';
 import { pinnedRecord } from './pinned-route.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { Settlement, Standing } from './steps.ts';
+import type { PassResult, Settlement } from './steps.ts';
 
 /** The whole status at the end of a pass; equal to the current one if nothing changed. */
 export function makeStatus(s: Snapshot, settlement: Settlement, aspects: Aspects, now: Date): ModelBindingStatus {
@@ -18,7 +18,7 @@ export function makeStatus(s: Snapshot, settlement: Settlement, aspects: Aspects
     conditions: makeConditions(s.conditions, aspects, s.binding.generation, now),
     observedGeneration: s.binding.generation,
     ...pinnedOf(s),
-    ...startingOf(s, settlement.standing),
+    ...startingOf(s, settlement.result),
     ...(history.length === 0 ? {} : { applications: [...history] }),
   };
 }
@@ -43,11 +43,11 @@ function pinnedOf({ route, pinned }: Snapshot): Pick<ModelBindingStatus, 'pinned
 }
 
 /** The workload of an application that may still be applied, so that it is kept and users can inspect it. */
-function startingOf(s: Snapshot, standing: Standing): Pick<ModelBindingStatus, 'workload'> {
-  if (standing.kind === 'blocked') return s.starting === undefined ? {} : { workload: s.starting };
+function startingOf(s: Snapshot, result: PassResult): Pick<ModelBindingStatus, 'workload'> {
+  if (result.kind === 'blocked') return s.starting === undefined ? {} : { workload: s.starting };
   const workload = s.facts.desired.workload ?? s.facts.pinned.workload;
   if (workload === undefined || workload.name === s.route?.spec.workload) return {};
-  if (standing.kind === 'leaving' || (standing.kind === 'failed' && isFinal(standing))) return {};
+  if (result.kind === 'leaving' || (result.kind === 'failed' && isFinal(result))) return {};
   const isReady = workload.ready && workload.addresses.length > 0;
   return { workload: { name: workload.name, phase: isReady ? 'Ready' : 'Starting' } };
 }

@@ -1,11 +1,11 @@
 import type { FailureReason } from '#resources/model-binding';
-import type { Outcome } from '../../applications/application.ts';
+import type { OutcomeRecord } from '../../applications/application.ts';
 import type { PreviousApplication } from '../../applications/previous-application.ts';
 import type { RouteDraft } from './resources/route.ts';
-import type { Target } from './snapshot.ts';
+import type { ApplicationRole } from './snapshot.ts';
 
 /** The state of an application at the end of a pass; conditions are derived from it. */
-export type Standing =
+export type PassResult =
   | {
       readonly kind: 'not_accepted';
       readonly reason: 'AliasConflict' | 'IdConflict' | 'InvalidId';
@@ -27,9 +27,9 @@ export type Standing =
   | { readonly kind: 'leaving'; readonly message: string };
 
 export type Settlement = {
-  readonly standing: Standing;
+  readonly result: PassResult;
   /** The outcome to record, once. */
-  readonly outcome?: Outcome;
+  readonly outcome?: OutcomeRecord;
   /** Reconcile again when the progress deadline has passed. */
   readonly deadline?: boolean;
   /** Why the pinned application cannot be started again. */
@@ -46,16 +46,16 @@ export type RouteWrite = {
 };
 
 /** The next step; after each one the binding is decided again, until it settles. */
-export type Step =
+export type ReconcileStep =
   | { readonly kind: 'adopt' }
   | { readonly kind: 'delete_route'; readonly why: 'leaving' | 'foreign' | 'tampered' }
   | { readonly kind: 'release' }
-  | { readonly kind: 'read_revision'; readonly target: Target; readonly name: string }
-  | { readonly kind: 'build_bundle'; readonly target: Target; readonly contentProfile: string }
-  | { readonly kind: 'judge'; readonly target: Target }
-  | { readonly kind: 'ensure_workload'; readonly target: Target }
-  | { readonly kind: 'run_tests'; readonly target: Target; readonly contentProfile: string }
-  | { readonly kind: 'ask_providers'; readonly target: Target }
+  | { readonly kind: 'read_revision'; readonly target: ApplicationRole; readonly name: string }
+  | { readonly kind: 'build_bundle'; readonly target: ApplicationRole; readonly contentProfile: string }
+  | { readonly kind: 'judge'; readonly target: ApplicationRole }
+  | { readonly kind: 'ensure_workload'; readonly target: ApplicationRole }
+  | { readonly kind: 'run_tests'; readonly target: ApplicationRole; readonly contentProfile: string }
+  | { readonly kind: 'ask_providers'; readonly target: ApplicationRole }
   | RouteWrite
   | { readonly kind: 'settle'; readonly settlement: Settlement }
   | { readonly kind: 'nothing' };

@@ -20,10 +20,10 @@ import type { ServedPolicies } from '../../served/ports.ts';
 import type { Workloads } from '../../workloads/ports.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import type { BindingWorld } from '../model-binding/gather.ts';
-import { decideGeneration, type GenerationStanding } from './decide.ts';
+import { decideWorkload, type WorkloadResult } from './decide.ts';
 import type { Needs } from './needs.ts';
 import { restoreBundle } from './restore-bundle.ts';
-import type { GenerationSnapshot } from './snapshot.ts';
+import type { WorkloadSnapshot } from './snapshot.ts';
 import { makeGenerationStatus } from './status.ts';
 
 const maxSteps = 8;
@@ -49,18 +49,18 @@ export type GenerationControllerOptions = {
 };
 
 /** Runs the processes of a workload while it is needed and removes them when no replica uses them. */
-export function createGenerationController(options: GenerationControllerOptions) {
+export function createWorkloadController(options: GenerationControllerOptions) {
   const { client, caches, needs, workloads, served, clock, logger } = options;
   const { stores } = caches;
   const watches = createStopwatches(clock);
 
   async function reconcile(name: string): Promise<PassOutcome> {
-    let generation = stores.generations.get(name);
+    let generation = stores.workloads.get(name);
     if (generation === undefined) return forget(name);
-    let bundle: GenerationSnapshot['bundle'] = (await options.bundles.has(generation.spec.digest)) ? 'stored' : 'lost';
+    let bundle: WorkloadSnapshot['bundle'] = (await options.bundles.has(generation.spec.digest)) ? 'stored' : 'lost';
     for (let step = 0; step < maxSteps; step++) {
       const s = snapshotOf(generation, bundle);
-      const decided = decideGeneration(s);
+      const decided = decideWorkload(s);
       switch (decided.kind) {
         case 'keep':
           generation = await writeSpec(generation, { state: 'Active', replicas: decided.replicas });
@@ -83,13 +83,13 @@ export function createGenerationController(options: GenerationControllerOptions)
           break;
         }
         case 'settle':
-          return settle(generation, s, decided.standing);
+          return settle(generation, s, decided.result);
       }
     }
     throw new TypeError('a workload settles in a few steps');
   }
 
-  function snapshotOf(generation: Stored<RuntimeWorkload>, bundle: GenerationSnapshot['bundle']): GenerationSnapshot {
+  function snapshotOf(generation: Stored<RuntimeWorkload>, bundle: WorkloadSnapshot['bundle']): WorkloadSnapshot {
     const { metadata, spec, status } = generation;
     const { name } = metadata;
     const runnable = workloads.canRun(spec);
@@ -168,15 +168,15 @@ export function createGenerationController(options: GenerationControllerOptions)
 
   async function settle(
     generation: Stored<RuntimeWorkload>,
-    s: GenerationSnapshot,
-    standing: GenerationStanding,
+    s: WorkloadSnapshot,
+    result: WorkloadResult,
   ): Promise<PassOutcome> {
-    const status = makeGenerationStatus(s, standing, generation.status?.testsPassed, clock.date());
+    const status = makeGenerationStatus(s, result, generation.status?.testsPassed, clock.date());
     await applyStatus(client, kinds.runtimeWorkload, generation, status);
     for (const note of transitionEvents(generation.status?.conditions, status.conditions, watched)) {
       options.events.record({ regarding: generation, ...note });
     }
-    if (standing.kind !== 'in_use' || !watches.isRunning(s.name)) return { kind: 'settled' };
+    if (result.kind !== 'in_use' || !watches.isRunning(s.name)) return { kind: 'settled' };
     return { kind: 'waiting', afterMs: Math.max(1, options.maxStreamMs - watches.current(s.name)) };
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decideGeneration } from './decide.ts';
-import type { GenerationSnapshot } from './snapshot.ts';
+import { decideWorkload } from './decide.ts';
+import type { WorkloadSnapshot } from './snapshot.ts';
 import { makeGenerationStatus } from './status.ts';
 
 const spec = { digest: 'a'.repeat(64), build: 'b1', manifest: '{}', replicas: 1, state: 'Active' } as const;
@@ -8,7 +8,7 @@ const running = { addresses: ['http://127.0.0.1:1'], ready: 1, problem: undefine
 
 const nobody = { askers: [], replicas: 0 };
 
-function snapshot(change: Partial<GenerationSnapshot> = {}): GenerationSnapshot {
+function snapshot(change: Partial<WorkloadSnapshot> = {}): WorkloadSnapshot {
   return {
     name: 'g-1',
     generation: 1,
@@ -30,18 +30,18 @@ function snapshot(change: Partial<GenerationSnapshot> = {}): GenerationSnapshot 
 const draining = { ...spec, state: 'Draining' } as const;
 
 describe('the next step of a workload', () => {
-  test.each<readonly [string, Partial<GenerationSnapshot>, object]>([
+  test.each<readonly [string, Partial<WorkloadSnapshot>, object]>([
     ['is run when it is needed', { observed: undefined }, { kind: 'run' }],
-    ['is ready when all its processes are ready', {}, { kind: 'settle', standing: { kind: 'ready' } }],
+    ['is ready when all its processes are ready', {}, { kind: 'settle', result: { kind: 'ready' } }],
     [
       'is starting while a process is not ready',
       { observed: { ...running, ready: 0 } },
-      { standing: { kind: 'starting', problem: undefined } },
+      { result: { kind: 'starting', problem: undefined } },
     ],
     [
       'reports why a process is not ready',
       { observed: { ...running, ready: 0, problem: { reason: 'ProcessEnded', message: 'it died' } } },
-      { standing: { kind: 'starting', problem: 'ProcessEnded', message: '0 of 1 processes are ready: it died' } },
+      { result: { kind: 'starting', problem: 'ProcessEnded', message: '0 of 1 processes are ready: it died' } },
     ],
     [
       'gets as many processes as the largest number asked for',
@@ -57,7 +57,7 @@ describe('the next step of a workload', () => {
     [
       'of a build that is not available is not run',
       { runnable: false, observed: undefined },
-      { standing: { kind: 'build_missing' } },
+      { result: { kind: 'build_missing' } },
     ],
     [
       'whose bundle is lost has it restored before a process starts',
@@ -68,24 +68,24 @@ describe('the next step of a workload', () => {
     [
       'of a build that is not available needs no bundle',
       { bundle: 'lost', runnable: false },
-      { standing: { kind: 'build_missing' } },
+      { result: { kind: 'build_missing' } },
     ],
-    ['that runs does not need its bundle', { bundle: 'unrecoverable' }, { standing: { kind: 'ready' } }],
+    ['that runs does not need its bundle', { bundle: 'unrecoverable' }, { result: { kind: 'ready' } }],
     [
       'that does not run reports a bundle that cannot be rebuilt',
       { bundle: 'unrecoverable', observed: { ...running, ready: 0 } },
-      { standing: { kind: 'bundle_missing' } },
+      { result: { kind: 'bundle_missing' } },
     ],
     ['that is not needed is marked', { need: nobody }, { kind: 'mark' }],
     [
       'that is not needed but still used waits',
       { need: nobody, users: ['a'] },
-      { standing: { kind: 'in_use', by: ['a'] } },
+      { result: { kind: 'in_use', by: ['a'] } },
     ],
     [
       'waits for a replica whose report is behind',
       { need: nobody, behind: ['b'], users: ['b'] },
-      { standing: { kind: 'in_use', by: ['b'] } },
+      { result: { kind: 'in_use', by: ['b'] } },
     ],
     ['keeps running while it is used', { need: nobody, users: ['a'], observed: undefined }, { kind: 'run' }],
     [
@@ -95,7 +95,7 @@ describe('the next step of a workload', () => {
     ],
     ['that is marked and not needed is removed', { need: nobody, spec: draining, users: ['a'] }, { kind: 'remove' }],
     ['that is being deleted is not changed', { deleting: true, need: nobody, spec: draining }, { kind: 'settle' }],
-  ])('a workload %s', (_name, change, step) => expect(decideGeneration(snapshot(change))).toMatchObject(step));
+  ])('a workload %s', (_name, change, step) => expect(decideWorkload(snapshot(change))).toMatchObject(step));
 });
 
 describe('the status of a workload', () => {
@@ -126,8 +126,8 @@ describe('the status of a workload', () => {
     [{ kind: 'build_missing' }, 'Starting', 'False'],
     [{ kind: 'bundle_missing' }, 'Starting', 'False'],
     [{ kind: 'in_use', by: ['a'] }, 'Draining', 'True'],
-  ] as const)('the status of a workload with %o is %s and its condition %s', (standing, state, status) => {
-    const made = makeGenerationStatus(snapshot(), standing, undefined, at);
+  ] as const)('the status of a workload with %o is %s and its condition %s', (result, state, status) => {
+    const made = makeGenerationStatus(snapshot(), result, undefined, at);
     expect(made.state).toBe(state);
     expect(made.conditions?.[0]?.status).toBe(status);
   });

@@ -1,7 +1,7 @@
 import type { WorkloadProblemReason } from '../../workloads/ports.ts';
-import type { GenerationSnapshot } from './snapshot.ts';
+import type { WorkloadSnapshot } from './snapshot.ts';
 
-export type GenerationStep =
+export type WorkloadStep =
   /** Needed again: removes the mark and sets the number of processes. */
   | { readonly kind: 'keep'; readonly replicas: number }
   | { readonly kind: 'mark' }
@@ -10,9 +10,9 @@ export type GenerationStep =
   | { readonly kind: 'run' }
   /** The stored bundle is gone: build it again. */
   | { readonly kind: 'restore_bundle' }
-  | { readonly kind: 'settle'; readonly standing: GenerationStanding };
+  | { readonly kind: 'settle'; readonly result: WorkloadResult };
 
-export type GenerationStanding =
+export type WorkloadResult =
   | { readonly kind: 'build_missing' }
   | { readonly kind: 'bundle_missing' }
   | { readonly kind: 'starting'; readonly message: string; readonly problem: WorkloadProblemReason | undefined }
@@ -24,7 +24,7 @@ export type GenerationStanding =
  * The next step of a workload (docs/design/workloads.md). It is needed by routes and applications; what is not
  * needed drains until no replica uses it, is marked, and is then deleted.
  */
-export function decideGeneration(s: GenerationSnapshot): GenerationStep {
+export function decideWorkload(s: WorkloadSnapshot): WorkloadStep {
   if (s.deleting) return settleRunning(s);
   if (s.need.askers.length > 0) return keep(s) ?? restore(s) ?? run(s) ?? settleRunning(s);
   if (s.spec.state === 'Draining') return { kind: 'remove' };
@@ -33,23 +33,23 @@ export function decideGeneration(s: GenerationSnapshot): GenerationStep {
   return restore(s) ?? run(s) ?? settle({ kind: 'in_use', by: usedBy });
 }
 
-function keep(s: GenerationSnapshot): GenerationStep | undefined {
+function keep(s: WorkloadSnapshot): WorkloadStep | undefined {
   const { replicas } = s.need;
   if (s.spec.state === 'Active' && s.spec.replicas === replicas) return undefined;
   return { kind: 'keep', replicas };
 }
 
 /** Running processes do not read the bundle again; new ones do. */
-function restore(s: GenerationSnapshot): GenerationStep | undefined {
+function restore(s: WorkloadSnapshot): WorkloadStep | undefined {
   return s.runnable && s.bundle === 'lost' ? { kind: 'restore_bundle' } : undefined;
 }
 
 /** Processes start as soon as the object is seen. */
-function run(s: GenerationSnapshot): GenerationStep | undefined {
+function run(s: WorkloadSnapshot): WorkloadStep | undefined {
   return s.runnable && s.observed === undefined ? { kind: 'run' } : undefined;
 }
 
-function settleRunning(s: GenerationSnapshot): GenerationStep {
+function settleRunning(s: WorkloadSnapshot): WorkloadStep {
   if (!s.runnable) return settle({ kind: 'build_missing' });
   const ready = s.observed?.ready ?? 0;
   if (ready >= s.spec.replicas) return settle({ kind: 'ready' });
@@ -60,6 +60,6 @@ function settleRunning(s: GenerationSnapshot): GenerationStep {
   return settle({ kind: 'starting', message: `${message}: ${problem.message}`, problem: problem.reason });
 }
 
-function settle(standing: GenerationStanding): GenerationStep {
-  return { kind: 'settle', standing };
+function settle(result: WorkloadResult): WorkloadStep {
+  return { kind: 'settle', result };
 }

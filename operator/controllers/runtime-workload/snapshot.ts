@@ -10,7 +10,7 @@ export type Need = {
   readonly replicas: number;
 };
 
-export type GenerationSnapshot = {
+export type WorkloadSnapshot = {
   readonly name: string;
   readonly generation: number;
   readonly deleting: boolean;

@@ -1,33 +1,33 @@
 import { setCondition } from '#kube/apply/conditions';
 import type { RuntimeWorkloadStatus } from '#resources/runtime-workload';
-import type { GenerationStanding } from './decide.ts';
-import type { GenerationSnapshot } from './snapshot.ts';
+import type { WorkloadResult } from './decide.ts';
+import type { WorkloadSnapshot } from './snapshot.ts';
 
 type Aspect = { readonly status: 'True' | 'False' | 'Unknown'; readonly reason: string; readonly message: string };
 
 /** The status at the end of a pass; the lists of passed tests have another writer and stay. */
 export function makeGenerationStatus(
-  s: GenerationSnapshot,
-  standing: GenerationStanding,
+  s: WorkloadSnapshot,
+  result: WorkloadResult,
   testsPassed: readonly string[] | undefined,
   now: Date,
 ): RuntimeWorkloadStatus {
   const observed = s.observed?.addresses ?? [];
   const addresses = observed.length > 0 ? observed : s.knownAddresses;
-  const aspect = aspectOf(s, standing);
+  const aspect = aspectOf(s, result);
   const change = { type: 'Ready', observedGeneration: s.generation, ...aspect };
   return {
     conditions: [...setCondition(s.conditions, change, now)],
     observedGeneration: s.generation,
-    state: stateOf(s, standing),
+    state: stateOf(s, result),
     ...(addresses.length === 0 ? {} : { addresses: [...addresses] }),
     readyReplicas: s.observed?.ready ?? 0,
     ...(testsPassed === undefined ? {} : { testsPassed: [...testsPassed] }),
   };
 }
 
-function stateOf(s: GenerationSnapshot, standing: GenerationStanding): 'Starting' | 'Ready' | 'Draining' {
-  switch (standing.kind) {
+function stateOf(s: WorkloadSnapshot, result: WorkloadResult): 'Starting' | 'Ready' | 'Draining' {
+  switch (result.kind) {
     case 'ready':
       return 'Ready';
     case 'in_use':
@@ -39,15 +39,15 @@ function stateOf(s: GenerationSnapshot, standing: GenerationStanding): 'Starting
   }
 }
 
-function aspectOf(s: GenerationSnapshot, standing: GenerationStanding): Aspect {
-  switch (standing.kind) {
+function aspectOf(s: WorkloadSnapshot, result: WorkloadResult): Aspect {
+  switch (result.kind) {
     case 'ready':
       return { status: 'True', reason: 'Ready', message: 'All processes are ready.' };
     case 'starting':
       return {
-        status: standing.problem === undefined ? 'Unknown' : 'False',
-        reason: standing.problem ?? 'Starting',
-        message: standing.message,
+        status: result.problem === undefined ? 'Unknown' : 'False',
+        reason: result.problem ?? 'Starting',
+        message: result.message,
       };
     case 'build_missing':
       return { status: 'False', reason: 'BuildMissing', message: `the build ${s.spec.build} cannot be run here` };
@@ -62,7 +62,7 @@ function aspectOf(s: GenerationSnapshot, standing: GenerationStanding): Aspect {
       return {
         status: 'True',
         reason: 'InUse',
-        message: `no route needs it; these gateway replicas still use it: ${standing.by.join(', ')}`,
+        message: `no route needs it; these gateway replicas still use it: ${result.by.join(', ')}`,
       };
   }
 }

@@ -13,13 +13,13 @@ import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { createAnsweredProviders } from '../model-binding/answered-providers.ts';
 import { createAwaitedWorkloads } from '../model-binding/awaited-workloads.ts';
 import { type BindingWorld, policyOf, workloadView } from '../model-binding/gather.ts';
-import { runStep, type Trial, type TrialPorts } from '../model-binding/run-step.ts';
-import { decideServed, type ServedSnapshot, type ServedStanding, servedApplication } from './decide.ts';
+import { type AcceptancePorts, type AcceptanceState, runStep } from '../model-binding/run-step.ts';
+import { decideServed, type ServedResult, type ServedSnapshot, servedApplication } from './decide.ts';
 
 const maxSteps = 16;
 
 export type ServedControllerOptions = {
-  readonly ports: Omit<TrialPorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
+  readonly ports: Omit<AcceptancePorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
   readonly world: BindingWorld;
   readonly served: ServedPolicies;
   readonly claims: WorkloadClaims;
@@ -44,33 +44,33 @@ export function createServedController(options: ServedControllerOptions) {
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
     const entry = served.entries.find((one) => one.name === name);
-    let trial: Trial = {
+    let acceptance: AcceptanceState = {
       subject: { name, uid: name, token: entry?.apply ?? '', replicas: entry?.replicas ?? 1 },
       facts: { desired: {}, pinned: {} },
-      generations: {},
+      workloads: {},
     };
     for (let step = 0; step < maxSteps; step++) {
-      const s = gather(name, entry, trial);
+      const s = gather(name, entry, acceptance);
       const decided = decideServed(s);
       switch (decided.kind) {
         case 'withdraw':
           await withdraw(name);
           return { kind: 'settled' };
         case 'try':
-          trial = await runStep({ ...ports, awaited, answered }, world, trial, decided.step, signal);
+          acceptance = await runStep({ ...ports, awaited, answered }, world, acceptance, decided.step, signal);
           break;
         case 'move':
-          await move(name, decided.pin, s.pin, trial.subject.replicas);
+          await move(name, decided.pin, s.pin, acceptance.subject.replicas);
           return settle(name, s, decided.pin, { kind: 'served' });
         case 'settle':
           if (decided.pin !== undefined) await served.point(name, decided.pin, s.pin);
-          return settle(name, s, decided.pin, decided.standing);
+          return settle(name, s, decided.pin, decided.result);
       }
     }
     throw new TypeError('a served policy settles in a few steps');
   }
 
-  function gather(name: string, entry: ServedPolicy | undefined, trial: Trial): ServedSnapshot {
+  function gather(name: string, entry: ServedPolicy | undefined, acceptance: AcceptanceState): ServedSnapshot {
     const pin = served.pins().get(name);
     const policy = policyOf(world.stores, entry?.policyRef.name);
     const application = entry === undefined ? '' : applicationKey(entry, { policy });
@@ -79,14 +79,14 @@ export function createServedController(options: ServedControllerOptions) {
     return {
       entry,
       pin,
-      pinned: pin === undefined ? undefined : workloadView(canRun, pin.workload, stores.generations.get(pin.workload)),
+      pinned: pin === undefined ? undefined : workloadView(canRun, pin.workload, stores.workloads.get(pin.workload)),
       drained: (pin?.previous ?? []).filter((one) => watches.elapsed(`${name} ${one}`, 'previous') >= maxStreamMs),
       failure: failure?.application === application ? failure.message : undefined,
       policy,
       upstream: noUpstream,
       route: undefined,
       limits: world.limits,
-      facts: trial.facts,
+      facts: acceptance.facts,
     };
   }
 
@@ -113,16 +113,16 @@ export function createServedController(options: ServedControllerOptions) {
     await served.withdraw(name);
   }
 
-  function settle(name: string, s: ServedSnapshot, pin: ServedPin | undefined, standing: ServedStanding): PassOutcome {
+  function settle(name: string, s: ServedSnapshot, pin: ServedPin | undefined, result: ServedResult): PassOutcome {
     const { entry } = s;
-    if (standing.kind !== 'waiting') {
+    if (result.kind !== 'waiting') {
       awaited.forget(name);
       answered.forget(name);
     }
-    if (standing.kind === 'failed' && s.failure === undefined && entry !== undefined) {
-      failures.set(name, { application: applicationKey(entry, s), message: standing.message });
-      logger.warn('served_policy_failed', { served: name, reason: standing.message });
-      tell(name, 'Warning', 'ServedPolicyFailed', `The served policy ${name}: ${standing.message}`);
+    if (result.kind === 'failed' && s.failure === undefined && entry !== undefined) {
+      failures.set(name, { application: applicationKey(entry, s), message: result.message });
+      logger.warn('served_policy_failed', { served: name, reason: result.message });
+      tell(name, 'Warning', 'ServedPolicyFailed', `The served policy ${name}: ${result.message}`);
     }
     for (const one of s.pin?.previous ?? []) if (pin?.previous.includes(one) !== true) watches.forget(`${name} ${one}`);
     const left = (pin?.previous ?? []).map((one) => maxStreamMs - watches.elapsed(`${name} ${one}`, 'previous'));

@@ -36,7 +36,7 @@ function snapshot(change: Partial<ServedSnapshot> = {}): ServedSnapshot {
 
 const known = { desired: factsOf(2), pinned: {} };
 const waiting = { desired: factsOf(2, { workload: workloadOf('g-2', { ready: false }) }), pinned: {} };
-const served = { kind: 'settle', standing: { kind: 'served' } };
+const served = { kind: 'settle', result: { kind: 'served' } };
 
 describe('the next step of a policy that is served directly', () => {
   test.each<readonly [string, Partial<ServedSnapshot>, object]>([
@@ -52,13 +52,13 @@ describe('the next step of a policy that is served directly', () => {
       {
         kind: 'settle',
         pin: undefined,
-        standing: { kind: 'waiting', message: 'the processes of the workload g-2 are starting' },
+        result: { kind: 'waiting', message: 'the processes of the workload g-2 are starting' },
       },
     ],
     [
       'keeps its previous address while a new workload starts',
       { pin: old, facts: waiting },
-      { kind: 'settle', pin: old, standing: { kind: 'waiting' } },
+      { kind: 'settle', pin: old, result: { kind: 'waiting' } },
     ],
     [
       'moves its address and remembers the previous workload',
@@ -100,7 +100,7 @@ describe('the next step of a policy that is served directly', () => {
     [
       'whose policy is archived is not applied',
       { policy: { ...policy, archived: true } },
-      { standing: { kind: 'failed' } },
+      { result: { kind: 'failed' } },
     ],
     [
       'stays served when its policy is archived',
@@ -110,7 +110,7 @@ describe('the next step of a policy that is served directly', () => {
     [
       'that failed is not retried',
       { failure: 'the test failed', pin: old },
-      { kind: 'settle', pin: old, standing: { kind: 'failed', message: 'the test failed' } },
+      { kind: 'settle', pin: old, result: { kind: 'failed', message: 'the test failed' } },
     ],
   ])('a served policy %s', (_what, change, step) => expect(decideServed(snapshot(change))).toMatchObject(step));
 
@@ -122,7 +122,7 @@ describe('the next step of a policy that is served directly', () => {
     expect(decideServed(snapshot({ pin: old, facts }))).toMatchObject({
       kind: 'settle',
       pin: old,
-      standing: { kind: 'failed', message: expect.stringContaining('the test greets failed') },
+      result: { kind: 'failed', message: expect.stringContaining('the test greets failed') },
     });
   });
 

@@ -2,8 +2,8 @@ import type { Application } from '../../applications/application.ts';
 import type { ServedPolicy } from '../../environment/served-policies.ts';
 import type { ServedPin } from '../../served/ports.ts';
 import { type ProgressSnapshot, progressOf } from '../model-binding/decide-progress.ts';
-import type { TrialStep } from '../model-binding/run-step.ts';
-import type { Target, WorkloadView } from '../model-binding/snapshot.ts';
+import type { AcceptanceStep } from '../model-binding/run-step.ts';
+import type { ApplicationRole, WorkloadView } from '../model-binding/snapshot.ts';
 
 /** Limit of previous workloads that an address records; a further move drops the oldest. */
 const maxPrevious = 8;
@@ -21,7 +21,7 @@ export type ServedSnapshot = ProgressSnapshot & {
   readonly failure: string | undefined;
 };
 
-export type ServedStanding =
+export type ServedResult =
   | { readonly kind: 'served' }
   | { readonly kind: 'waiting'; readonly message: string }
   | { readonly kind: 'failed'; readonly message: string };
@@ -30,9 +30,9 @@ export type ServedStep =
   | { readonly kind: 'withdraw' }
   /** The address leads to another workload from now on. */
   | { readonly kind: 'move'; readonly pin: ServedPin }
-  | { readonly kind: 'try'; readonly step: TrialStep }
+  | { readonly kind: 'try'; readonly step: AcceptanceStep }
   /** The address keeps its target and drops workloads that have drained. */
-  | { readonly kind: 'settle'; readonly pin: ServedPin | undefined; readonly standing: ServedStanding };
+  | { readonly kind: 'settle'; readonly pin: ServedPin | undefined; readonly result: ServedResult };
 
 /** The next step of a policy that is served directly: its address moves only to a workload that is ready and passed its tests. */
 export function decideServed(s: ServedSnapshot): ServedStep {
@@ -63,13 +63,13 @@ function isPinned(entry: ServedPolicy, pin: ServedPin, s: ServedSnapshot): boole
   );
 }
 
-function advance(s: ServedSnapshot, entry: ServedPolicy, target: Target): ServedStep {
+function advance(s: ServedSnapshot, entry: ServedPolicy, target: ApplicationRole): ServedStep {
   if (s.failure !== undefined) return settle(s, { kind: 'failed', message: s.failure });
   const application = target === 'pinned' && s.pin !== undefined ? pinApplication(s.pin) : servedApplication(entry, s);
   const progress = progressOf(s, target, application);
   switch (progress.kind) {
     case 'step':
-      return { kind: 'try', step: progress.step as TrialStep };
+      return { kind: 'try', step: progress.step as AcceptanceStep };
     case 'waiting':
       return settle(s, { kind: 'waiting', message: progress.message });
     case 'failed':
@@ -98,8 +98,8 @@ function previousOf({ pin, drained }: ServedSnapshot, next: string): string[] {
   return [...new Set(before)].slice(0, maxPrevious);
 }
 
-function settle(s: ServedSnapshot, standing: ServedStanding): ServedStep {
-  if (s.pin === undefined) return { kind: 'settle', pin: undefined, standing };
+function settle(s: ServedSnapshot, result: ServedResult): ServedStep {
+  if (s.pin === undefined) return { kind: 'settle', pin: undefined, result };
   const previous = s.pin.previous.filter((name) => !s.drained.includes(name));
-  return { kind: 'settle', pin: { ...s.pin, previous }, standing };
+  return { kind: 'settle', pin: { ...s.pin, previous }, result };
 }

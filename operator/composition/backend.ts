@@ -13,7 +13,7 @@ import type { Workloads } from '../workloads/ports.ts';
 import type { Leadership, LeadershipLostError } from './leadership.ts';
 
 /** The parts of one installation mode: the resources, and an adapter for each port. The code that opened a part closes it. */
-export type Place = {
+export type Backend = {
   /** The API that holds the resources. */
   readonly apiUrl: string;
   readonly client: KubeClient;
@@ -38,7 +38,7 @@ export type Place = {
 };
 
 /** Arguments common to both installation modes. */
-export type PlaceTools = {
+export type BackendTools = {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly metrics: Metrics;
