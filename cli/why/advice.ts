@@ -28,6 +28,8 @@ const advice: Readonly<Record<string, Advice>> = {
   IdConflict: () => 'Delete this object and apply it again without the label portcullis.dev/id.',
   InvalidId: () => 'Delete this object and apply it again without the label portcullis.dev/id.',
   PolicyNotFound: ({ policy }) => `Apply the policy ${policy}, or correct policyRef. The operator retries.`,
+  PolicyDeleting: ({ policy, binding }) =>
+    `A deletion cannot be cancelled. To keep the rules of ${policy}, apply them as a policy of another name and refer to it in ${binding}.`,
   PolicyIdConflict: ({ policy }) =>
     `Delete the policy ${policy} and apply it again without the label portcullis.dev/id.`,
   PolicyNotRecorded: wait,
@@ -51,6 +53,13 @@ const advice: Readonly<Record<string, Advice>> = {
   Superseded: () => 'Nothing: a later application replaced this one.',
   RunningAgain: () => 'Wait; the log of the runtime shows why it ended.',
   ProcessEnded: () => 'See the message and the log of the runtime.',
+  ContainerNotStarted: () => 'Correct the cause that the message names, such as a missing Secret. Kubernetes retries.',
+  ImagePullFailed: () => 'Check image, registry and imagePullSecrets of the release. Kubernetes retries.',
+  Unschedulable: () => 'Free capacity on the nodes or add one. Kubernetes retries.',
+  PodsForbidden: () => 'Raise the quota of the namespace or correct the admission rule that the message names.',
+  ForeignEndpoint: () =>
+    'Remove the label portcullis.dev/workload from the named pod. The workload becomes ready without it.',
+  ObjectRefused: () => 'Correct the cause that the message names. The operator retries.',
   BuildMissing: (names) => `This build is not available any more: ${reapply(names)}`,
   BundleMissing: reapply,
   WorkloadMissing: wait,

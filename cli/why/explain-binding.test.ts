@@ -208,7 +208,7 @@ describe('advice', () => {
 
   test('there is advice for every reason that the documentation lists', () => {
     const page = readFileSync(join(checkout, 'docs/conditions-and-errors.md'), 'utf8');
-    const [, bindings = ''] = page.split('| Reason | Means | What to do |');
+    const [, bindings = ''] = page.split('| Reason | Meaning | What to do |');
     const rows = bindings.split('\n\n')[0]?.split('\n').slice(2) ?? [];
     const reasons = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map((match) => match[1]));
     expect(reasons.length).toBeGreaterThan(20);
