@@ -28,7 +28,7 @@ export const policies = '/api/v1/guardrail-policies';
 
 export function testKilledDatabase({ release, early, admin, manage, askOnce, timed }: Installation): void {
   test(
-    'loses nothing that was accepted when its database is killed at work, and answers again',
+    'a killed database loses no accepted command, and the management API recovers',
     async () => {
       await using management = await manage();
       const { read, command, succeeded } = management;
@@ -82,7 +82,7 @@ export function testKilledDatabase({ release, early, admin, manage, askOnce, tim
 
 export function testPlaceOfData({ release, cluster, ownArgs }: Installation): void {
   test(
-    'says what to do where the cluster has no place for the data of the database, and not where there is one',
+    'an installation without a default storage class is refused with instructions',
     async ({ skip }) => {
       if (!cluster().isOurs) skip('the default StorageClass is taken away on a cluster of our own only');
       const ofCluster = (...args: readonly string[]) => kubectlOk(cluster().kubeconfigFile, args);
@@ -120,7 +120,7 @@ export function testPlaceOfData({ release, cluster, ownArgs }: Installation): vo
 export function testOtherMajorVersion(installation: Installation): void {
   const { release, cluster, early, admin, manage, askOnce } = installation;
   test(
-    'does not touch a database of another major version, says the way out, and goes on from there',
+    'a database of another major version is left unchanged, reported with instructions, and recoverable',
     async () => {
       const pod = `${release}-postgres-0`;
       const version = '/var/lib/portcullis/postgres/db/data/PG_VERSION';

@@ -28,7 +28,7 @@ async function environmentOf(objects: readonly Rendered[]): Promise<ClusterEnvir
 describe('the environment', () => {
   skipWithout(missingHelm);
   test.each(valuesFiles)(
-    'of %s is one that the operator reads, with the image and the token of the release',
+    'the operator reads the environment of %s, with the image and token of the release',
     async (file) => {
       const objects = await renderFile(file);
       const { template } = await environmentOf(objects);
@@ -42,7 +42,7 @@ describe('the environment', () => {
     },
   );
 
-  test.each(valuesFiles)('of %s admits operator and gateways to runtimes, and no other pod', async (file) => {
+  test.each(valuesFiles)('the environment of %s admits only operator and gateways to runtimes', async (file) => {
     const objects = await renderFile(file);
     const { allowFrom } = (await environmentOf(objects)).template;
     const admitted = podsOf(objects).filter(({ labels }) =>
@@ -54,7 +54,7 @@ describe('the environment', () => {
     expect(allowFrom).toEqual({ 'portcullis.dev/runtime-client': 'true' });
   });
 
-  test('of the defaults approves the offline model under the address of its Service', async () => {
+  test('the default environment approves the offline model under the address of its Service', async () => {
     const objects = await renderFile('default-values.yaml');
     const { approved, served } = await environmentOf(objects);
     const endpoint = 'http://guardrails-portcullis-echo.safety.svc/v1';
@@ -64,7 +64,7 @@ describe('the environment', () => {
     expect(service?.['spec']).toMatchObject({ ports: [{ port: 80 }] });
   });
 
-  test('takes everything of the values over', async () => {
+  test('the environment contains every setting of the values', async () => {
     const { approved, limits, served, template } = await environmentOf(await renderFile('production-values.yaml'));
     expect(approved.map(({ name, kind }) => `${kind} ${name}`)).toEqual([
       'model main-model',
@@ -89,7 +89,7 @@ describe('the environment', () => {
     });
   });
 
-  test('leaves the user of runtimes to the image, or to the cluster', async () => {
+  test('without runAsUser the environment sets no user id for runtimes', async () => {
     const templateOf = async (...args: readonly string[]) => (await environmentOf(await renderChart(args))).template;
     expect(await templateOf()).not.toHaveProperty('runAsUser');
     expect(await templateOf('--set=runAsUser=', '--set=management.enabled=false')).toMatchObject({ runAsUser: '' });
@@ -97,7 +97,7 @@ describe('the environment', () => {
   });
 
   test.each(valuesFiles.filter((file) => !file.startsWith('least')))(
-    'of %s has issuers that the management API reads',
+    'the management API reads the issuers of %s',
     async (file) => {
       const map = ofKind(await renderFile(file), 'ConfigMap').find(({ metadata }) =>
         metadata.name.endsWith('-issuers'),
@@ -121,7 +121,7 @@ describe('the environment', () => {
     },
   );
 
-  test('takes a key set as text, too', async () => {
+  test('a key set may be given as text', async () => {
     using folder = temporaryFolder();
     const keys = join(folder.path, 'keys.json');
     const text =
@@ -136,7 +136,7 @@ describe('the environment', () => {
     expect(map?.['data']).toMatchObject({ 'jwks-0.json': text });
   });
 
-  test('leaves runtimes open where policies of networks are off', async () => {
+  test('runtimes get no network policy when network policies are disabled', async () => {
     expect((await environmentOf(await renderFile('least-values.yaml'))).template.networkPolicy).toBe(false);
     expect((await environmentOf(await renderFile('default-values.yaml'))).template.networkPolicy).toBe(true);
   });

@@ -114,7 +114,7 @@ const describeChart = (): void => {
   }, minutes(10));
 
   test(
-    'installs in a namespace of restricted pods, and brings a guarded model',
+    'the chart installs in a namespace of restricted pods and serves a guarded model',
     async () => {
       try {
         const install = () => run('install', release, chartFolder, ...cluster.values[0], ...waiting);
@@ -138,7 +138,7 @@ const describeChart = (): void => {
   );
 
   test(
-    'passes helm test',
+    'the release passes helm test',
     async () => {
       const text = await timed('test', `helm test ${release}`, () => run('test', release, '--logs', '--timeout=5m'));
       expect(text).toMatch(/Phase:\s+Succeeded/);
@@ -149,7 +149,7 @@ const describeChart = (): void => {
   );
 
   test(
-    'answers who follows the notes, with the key that they name, and nobody else',
+    'the gateway answers a client with the key of the notes and refuses any other key',
     async () => {
       await using gateway = await openGateway(cluster, release);
       const { ask } = gateway;
@@ -163,7 +163,7 @@ const describeChart = (): void => {
   );
 
   test(
-    'manages policies with tokens of accounts of the cluster, from a first version to a guarded answer and back',
+    'a ServiceAccount token manages a policy from its first version to a guarded answer and back',
     async () => {
       for (const account of ['policies', 'somebody']) await admin(['create', 'serviceaccount', account]);
       const kubectlOfCluster = (args: readonly string[]) => kubectlOk(cluster.kubeconfigFile, args);
@@ -222,7 +222,7 @@ const describeChart = (): void => {
   testKilledDatabase(installation);
 
   test(
-    'upgrades every process while requests go on, and none fails; no model is moved',
+    'an upgrade replaces every process without a failed request and moves no model',
     async () => {
       const runtimes = () =>
         admin(['get', 'pods', '--selector=app.kubernetes.io/name=portcullis-runtime', '--output=name']);
@@ -262,7 +262,7 @@ const describeChart = (): void => {
   );
 
   test(
-    'goes back while requests go on, and none fails',
+    'a rollback completes without a failed request',
     async () => {
       const seen = await traffic(() =>
         timed('rollback', `helm rollback ${release} 2 --wait`, async () => {
@@ -281,7 +281,7 @@ const describeChart = (): void => {
     minutes(20),
   );
 
-  test('has made no request of the API server that its rights refuse', ({ skip }) => {
+  test('no request of the release to the API server was refused for missing rights', ({ skip }) => {
     if (cluster.auditLogFile === undefined) skip('the audit log of the API server is read on a local cluster only');
     const refused = readFileSync(cluster.auditLogFile ?? '', 'utf8')
       .split('\n')
@@ -290,7 +290,7 @@ const describeChart = (): void => {
   });
 
   test(
-    'is removed, and leaves what people wrote; who comes back goes on from there',
+    'uninstalling keeps policies and bindings, and a new installation continues with them',
     async () => {
       const before = await written();
       await timed('uninstall', `helm uninstall ${release} --wait`, () => run('uninstall', release, ...waiting));
@@ -314,7 +314,7 @@ const describeChart = (): void => {
   testOtherMajorVersion(installation);
 
   test(
-    'with its policies removed first takes every workload away',
+    'uninstalling after the policies were deleted removes every workload',
     async () => {
       await timed('removal of the example', 'kubectl delete modelbindings,guardrailpolicies --all', async () => {
         await admin([

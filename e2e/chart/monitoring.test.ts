@@ -127,7 +127,7 @@ function alertsOf(objects: readonly Rendered[]): readonly Alert[] {
   return rules.flatMap(({ spec }) => spec.groups.flatMap((group) => group.rules));
 }
 
-test('a metric, a label and a value that there are not are found', () => {
+test('the check finds unknown metrics, labels and values', () => {
   expect(judge('rate(portcullis_gateway_requests_total{service="gateway", outcome="denied"}[5m])')).toEqual([]);
   expect(judge('portcullis_gateway_request_total{service="gateway"}')).toHaveLength(1);
   expect(judge('portcullis_gateway_requests_total{service="runtime"}')).toHaveLength(1);
@@ -141,14 +141,14 @@ describe('the dashboard', () => {
   const panels = dashboard.panels.filter(({ type }) => type !== 'row');
 
   test.each(panels.map((panel) => [panel.title, panel] as const))(
-    '%s asks for what there is',
+    'the dashboard panel %s queries existing metrics',
     (_title, { targets = [] }) => {
       expect(targets.length).toBeGreaterThan(0);
       for (const { expr } of targets) expect(judge(expr), expr).toEqual([]);
     },
   );
 
-  test('offers namespaces and models that there are', () => {
+  test('the dashboard variables query existing labels', () => {
     const queries = dashboard.templating.list.map(({ query }) => (typeof query === 'string' ? query : query.query));
     const asked = queries.filter((query) => query.startsWith('label_values'));
     expect(asked).toHaveLength(2);
@@ -156,7 +156,7 @@ describe('the dashboard', () => {
   });
 });
 
-describe('what watches the release', () => {
+describe('the monitoring of a release', () => {
   skipWithout(missingHelm);
   let objects: readonly Rendered[];
   let alerts: readonly Alert[];
@@ -172,7 +172,7 @@ describe('what watches the release', () => {
     alerts = [...alertsOf(objects), ...ofDatabase];
   });
 
-  test('alerts on what there is, in the namespace of the release alone', () => {
+  test('alerts use existing metrics, in the namespace of the release only', () => {
     expect(alerts.length).toBeGreaterThan(10);
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
     for (const { alert, expr } of alerts) {
@@ -187,7 +187,7 @@ describe('what watches the release', () => {
     }
   });
 
-  test('says in words what is the matter, naming labels that the expression keeps', () => {
+  test('annotations of alerts describe the problem with labels that the expression keeps', () => {
     for (const { alert, expr, labels, annotations } of alerts) {
       expect(['warning', 'critical'], alert).toContain(labels['severity']);
       const words = `${annotations['summary']} ${annotations['description']}`;
@@ -201,7 +201,7 @@ describe('what watches the release', () => {
     }
   });
 
-  test('has a page for every alert, and no page without one', () => {
+  test('every alert has a runbook, and every runbook an alert', () => {
     const written = alerts.map(({ annotations }) => annotations['runbook'] ?? '');
     for (const [index, page] of written.entries()) {
       expect(existsSync(join(root, page)), page).toBe(true);
@@ -213,7 +213,7 @@ describe('what watches the release', () => {
     expect(files.map((name) => `docs/runbooks/${name}`).toSorted()).toEqual([...written, ...named].toSorted());
   });
 
-  test('scrapes Services and pods that there are, runtimes with their token', () => {
+  test('monitors select existing Services and pods, and scrape runtimes with their token', () => {
     const [monitor] = ofKind(objects, 'ServiceMonitor') as readonly (Rendered & MonitorSpec)[];
     const { selector, endpoints } = monitor!.spec;
     const chosen = ofKind(objects, 'Service').filter(({ metadata }) =>
@@ -234,7 +234,7 @@ describe('what watches the release', () => {
     });
   });
 
-  test('warns of a database that takes more than 60 % of its storage, in bytes', async () => {
+  test('the storage alert fires when the database uses more than 60 % of its storage', async () => {
     const bound = async (size: string): Promise<number> => {
       const args = ['--set=prometheusRule.enabled=true', `--set=postgresql.storage.size=${size}`];
       const found = alertsOf(await renderChart(args)).find(({ alert }) => alert === 'PortcullisDatabaseFilling');
@@ -245,7 +245,7 @@ describe('what watches the release', () => {
     expect(await bound('2Ti')).toBe(Math.floor(0.6 * 2 * 2 ** 40));
   });
 
-  test('brings the dashboard as it is, and nothing of all that unless it is asked for', async () => {
+  test('the dashboard is deployed unchanged, and monitoring objects only when enabled', async () => {
     const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-dashboard'));
     const text = (map as unknown as { readonly data: Readonly<Record<string, string>> }).data['portcullis.json'];
     expect(JSON.parse(text ?? '')).toEqual(

@@ -64,25 +64,28 @@ const isolated = valuesFiles.filter((file) => !file.startsWith('least'));
 
 describe('networks', () => {
   skipWithout(missingHelm);
-  test.each(isolated)('%s: every pod is isolated both ways, and no pod of a workload is by the chart', async (file) => {
-    const objects = await renderFile(file);
-    const policies = policiesOf(objects);
-    for (const { spec, metadata } of policies) expect(spec.policyTypes, metadata.name).toEqual(['Ingress', 'Egress']);
-    const closing = policies.filter(({ spec }) => spec.ingress === undefined && spec.egress === undefined);
-    expect(closing).toHaveLength(1);
-    for (const pod of podsOf(objects)) {
-      expect(matches(closing[0]?.spec.podSelector.matchLabels, pod), pod.name).toBe(true);
-      expect(
-        policies.filter(({ spec }) => matches(spec.podSelector.matchLabels, pod)),
-        pod.name,
-      ).toHaveLength(2);
-    }
-    for (const { spec, metadata } of policies)
-      expect(matches(spec.podSelector.matchLabels, runtime), metadata.name).toBe(false);
-  });
+  test.each(isolated)(
+    'in %s every pod of the release is isolated in both directions, and the chart selects no pod of a workload',
+    async (file) => {
+      const objects = await renderFile(file);
+      const policies = policiesOf(objects);
+      for (const { spec, metadata } of policies) expect(spec.policyTypes, metadata.name).toEqual(['Ingress', 'Egress']);
+      const closing = policies.filter(({ spec }) => spec.ingress === undefined && spec.egress === undefined);
+      expect(closing).toHaveLength(1);
+      for (const pod of podsOf(objects)) {
+        expect(matches(closing[0]?.spec.podSelector.matchLabels, pod), pod.name).toBe(true);
+        expect(
+          policies.filter(({ spec }) => matches(spec.podSelector.matchLabels, pod)),
+          pod.name,
+        ).toHaveLength(2);
+      }
+      for (const { spec, metadata } of policies)
+        expect(matches(spec.podSelector.matchLabels, runtime), metadata.name).toBe(false);
+    },
+  );
 
   test.each(isolated)(
-    '%s: operator and gateways reach runtimes; the job of the example and the test do not',
+    'in %s operator and gateways reach runtimes; the example job and the test pod do not',
     async (file) => {
       const objects = await renderFile(file);
       const reaching = policiesOf(objects).filter(({ spec }) =>
@@ -95,7 +98,7 @@ describe('networks', () => {
     },
   );
 
-  test('the way of a request is open, and no other one', async () => {
+  test('the connections of a request are allowed, and no others', async () => {
     const objects = await renderFile('default-values.yaml');
     const open = (from: string, to: string, port: string): boolean => mayCall(objects, from, to, port);
     expect(open('test', 'gateway', 'http')).toBe(true);
@@ -108,7 +111,7 @@ describe('networks', () => {
     expect(open('echo', 'gateway', 'http')).toBe(false);
   });
 
-  test('the management API is reached by its callers, and its database by it alone', async () => {
+  test('callers reach the management API, and only the management API reaches its database', async () => {
     const objects = await renderFile('default-values.yaml');
     const open = (from: string, to: string, port: string): boolean => mayCall(objects, from, to, port);
     expect(open('test', 'management', 'http')).toBe(true);
@@ -127,7 +130,7 @@ describe('networks', () => {
     expect(policyOf('management')?.spec.ingress?.[0]?.from).toBeUndefined();
   });
 
-  test('callers of the management API that are named leave the test its way', async () => {
+  test('configured callers of the management API do not exclude the test pod', async () => {
     const objects = await renderFile('production-values.yaml');
     expect(mayCall(objects, 'test', 'management', 'http')).toBe(true);
     const management = policiesOf(objects).find(({ metadata }) => metadata.name.endsWith('-management'));
@@ -162,7 +165,7 @@ describe('networks', () => {
     expect(await egressOf(...external(''), ...openfga, rules)).toEqual([443, 53, 6443, 7777]);
   });
 
-  test('callers that are named leave the test its way, and close the gateway to others', async () => {
+  test('configured callers of the gateway exclude other pods but not the test pod', async () => {
     const objects = await renderFile('production-values.yaml');
     expect(mayCall(objects, 'test', 'gateway', 'http')).toBe(true);
     const gateway = policiesOf(objects).find(({ metadata }) => metadata.name.endsWith('-gateway'));
@@ -191,7 +194,7 @@ describe('networks', () => {
     expect(egressOf('operator')).toEqual([443, 53, 6443, 80, 8000]);
   });
 
-  test('where they are off there is none', async () => {
+  test('no NetworkPolicy is rendered when network policies are disabled', async () => {
     expect(policiesOf(await renderFile('least-values.yaml'))).toEqual([]);
   });
 });

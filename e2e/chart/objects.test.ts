@@ -23,7 +23,7 @@ const keyOf = ({ kind, metadata }: Rendered): string => `${kind} ${metadata.name
 
 describe.each(valuesFiles)('the objects of %s', (file) => {
   skipWithout(missingHelm);
-  test('are each there once, and carry the labels of the release', async () => {
+  test('every object is rendered once, with the labels of the release', async () => {
     const objects = (await renderFile(file)).filter((object) => !isExtra(object));
     expect(new Set(objects.map(keyOf)).size).toBe(objects.length);
     for (const object of objects) {
@@ -42,7 +42,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     }
   });
 
-  test('select by labels that never change', async () => {
+  test('selectors use labels that never change', async () => {
     const objects = await renderFile(file);
     for (const object of ofKind(objects, 'Deployment', 'StatefulSet', 'Service', 'PodDisruptionBudget')) {
       const { selector } = (object as unknown as Selecting).spec;
@@ -56,7 +56,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     }
   });
 
-  test('of several replicas have a budget and are spread', async () => {
+  test('workloads with several replicas have a PodDisruptionBudget and are spread over nodes', async () => {
     const objects = await renderFile(file);
     const budgets = ofKind(objects, 'PodDisruptionBudget').map(({ metadata }) => metadata.name);
     for (const deployment of ofKind(objects, 'Deployment')) {
@@ -67,7 +67,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     }
   });
 
-  test('show ports that pods have', async () => {
+  test('Services name ports that their pods have', async () => {
     const objects = await renderFile(file);
     for (const service of ofKind(objects, 'Service')) {
       const { selector, ports } = service['spec'] as { selector: Labels; ports: readonly { targetPort: string }[] };
@@ -82,7 +82,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     }
   });
 
-  test('of the whole cluster stay when the release goes, and say what their files say', async () => {
+  test('cluster-scoped objects equal their files and stay when the release is uninstalled', async () => {
     const objects = await renderFile(file);
     const found = ofKind(objects, ...clusterKinds);
     const sources = ['crds', 'admission', 'roles'].flatMap(definitionsIn);
@@ -95,7 +95,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     }
   });
 
-  test('that are secret are made only where none is named', async () => {
+  test('a Secret is created only when the values name none', async () => {
     const secrets = ofKind(await renderFile(file), 'Secret');
     const components = secrets.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']).toSorted();
     const expected = file.startsWith('production')
@@ -111,7 +111,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     }
   });
 
-  test('of the example are made once, after the installation, and go when they have succeeded', async () => {
+  test('the example job runs once after the installation and is deleted when it succeeds', async () => {
     const objects = await renderFile(file);
     const hooks = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined);
     const expected = ['Job', 'Role', 'RoleBinding', 'ServiceAccount'];
@@ -154,7 +154,7 @@ describe('names and texts', () => {
     ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-operator'],
   ] as const;
 
-  test.each(golden)('of %s: the %s %s has its golden file', async (file, kind, name) => {
+  test.each(golden)('in %s the %s %s equals its golden file', async (file, kind, name) => {
     const object = ofKind(await renderFile(file), kind).find(({ metadata }) => metadata.name === name);
     const title = `${file.replace('-values.yaml', '')}-${name.replace('guardrails-portcullis-', '')}-${kind.toLowerCase()}.yaml`;
     await expect(stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).toMatchFileSnapshot(
@@ -162,7 +162,7 @@ describe('names and texts', () => {
     );
   });
 
-  test('a release whose name says it has no prefix twice; the longest names fit', async () => {
+  test('a release name that contains the chart name is not repeated, and the longest names fit', async () => {
     const names = async (...args: readonly string[]): Promise<readonly string[]> =>
       (await renderChart(args)).filter(({ kind }) => !clusterKinds.includes(kind)).map(({ metadata }) => metadata.name);
     expect(await names('--set=fullnameOverride=portcullis')).toContain('portcullis-gateway');
@@ -170,7 +170,7 @@ describe('names and texts', () => {
     expect(Math.max(...longest.map((name) => name.length))).toBeLessThanOrEqual(63);
   });
 
-  test('further objects are rendered as templates', async () => {
+  test('extraObjects are rendered as templates', async () => {
     const extra = (await renderFile('production-values.yaml')).find(isExtra);
     expect(extra).toMatchObject({
       metadata: { name: 'guardrails-extra' },

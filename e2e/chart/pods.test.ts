@@ -53,7 +53,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     for (const pod of pods) for (const container of pod.spec.containers) look(container, pod);
   };
 
-  test('are those of the components', () => {
+  test('the chart makes exactly the pods of its components', () => {
     const components = pods.map(({ labels }) => labels['app.kubernetes.io/component']);
     const all = ['echo', 'example', 'gateway', 'management', 'operator', 'postgres', 'test', 'test'];
     const without: Readonly<Record<string, readonly string[]>> = {
@@ -63,7 +63,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     expect(components.toSorted()).toEqual(without[file] ?? all);
   });
 
-  test('are restricted, with a root that cannot be written to', () => {
+  test('pods meet the restricted profile and have a read-only root file system', () => {
     for (const pod of pods) {
       const { spec, name } = pod;
       const user = file.startsWith('production') ? 1_000_700_000 : 65_532;
@@ -83,7 +83,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     });
   });
 
-  test('say what they need and how they are, and get no token or variable that they did not ask for', () => {
+  test('pods have resources and probes, and no service links or token that they do not need', () => {
     for (const { spec, name, isLasting } of pods) {
       expect(spec.enableServiceLinks, name).toBe(false);
       const needsToken = /-(operator|gateway|management|example)$/.test(name) && !name.endsWith('-test-management');
@@ -100,7 +100,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     }
   });
 
-  test('run one image but for the database, with settings that their programs know, none missing', () => {
+  test('all pods but the database run one image, with all settings of their program and no unknown ones', () => {
     const others = pods.filter((pod) => !isDatabase(pod));
     const images = new Set(others.flatMap(({ spec }) => spec.containers.map(({ image }) => image)));
     expect(images.size).toBe(1);
@@ -123,7 +123,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     });
   });
 
-  test('mount and name only what is there: of the release, or a Secret that the values name', () => {
+  test('pods refer only to objects of the release or to Secrets named in the values', () => {
     const given = new Set([
       'provider-credentials',
       'runtime-token',
@@ -168,7 +168,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     });
   });
 
-  test('have the time to end that they ask for', () => {
+  test('the termination grace period of a pod covers its shutdown', () => {
     for (const { spec, name, isLasting } of pods) {
       if (!isLasting) continue;
       for (const { lifecycle } of spec.containers) {
@@ -196,21 +196,21 @@ describe('values of pods', () => {
   };
   const imageOf = async (...args: readonly string[]) => (await podOf('gateway', ...args)).spec.containers[0]?.image;
 
-  test('a digest is taken in the place of a tag', async () => {
+  test('an image digest takes precedence over a tag', async () => {
     const digest = `sha256:${'a'.repeat(64)}`;
     expect(await imageOf()).toBe('localhost/portcullis:0.1.0');
     expect(await imageOf('--set=image.tag=dev')).toBe('localhost/portcullis:dev');
     expect(await imageOf('--set=image.tag=dev', `--set=image.digest=${digest}`)).toBe(`localhost/portcullis@${digest}`);
   });
 
-  test('of no user name none, for clusters that give each namespace its own', async () => {
+  test('pods set no user id when runAsUser is empty, for clusters that assign one to each namespace', async () => {
     const args = ['--set=runAsUser=', '--set=postgresql.enabled=false', ...external];
     for (const component of ['operator', 'gateway', 'management', 'echo', 'example', 'test']) {
       expect((await podOf(component, ...args)).spec.securityContext, component).toEqual(restricted);
     }
   });
 
-  test('the user of the database has a name, whoever it is', async () => {
+  test('the database runs as any user id, with a name for it', async () => {
     expect((await podOf('postgres')).spec.containers[0]?.volumeMounts?.map(({ mountPath }) => mountPath)).toEqual([
       '/var/lib/portcullis/postgres',
       '/tmp',
@@ -230,7 +230,7 @@ describe('values of pods', () => {
     });
   });
 
-  test('the image of the database goes with the one image unless it has a tag or digest of its own', async () => {
+  test('the database image has the tag of the platform image unless its own tag or digest is set', async () => {
     const image = async (...args: readonly string[]) => (await podOf('postgres', ...args)).spec.containers[0]?.image;
     const digest = `sha256:${'a'.repeat(64)}`;
     expect(await image()).toBe('localhost/portcullis-postgres:0.1.0');
@@ -242,7 +242,7 @@ describe('values of pods', () => {
     expect(await image(`--set=image.digest=${digest}`)).toBe('localhost/portcullis-postgres:0.1.0');
   });
 
-  test('data of the database are in a claim of the class that is named, or gone with the pod', async () => {
+  test('the data of the database are in a claim of the named storage class, or in the pod', async () => {
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '4Gi' } } };
     expect((await podOf('postgres')).claims).toMatchObject([{ metadata: { name: 'data' }, spec }]);
     const named = await podOf('postgres', '--set=postgresql.storage.storageClassName=fast');
@@ -252,7 +252,7 @@ describe('values of pods', () => {
     expect(none.spec.volumes).toContainEqual({ name: 'data', emptyDir: { sizeLimit: '1Gi' } });
   });
 
-  test('the management API has the database, the issuers and the administrators that the values name', async () => {
+  test('the management API uses the database, issuers and administrators of the values', async () => {
     const environmentOf = (pod: Pod) =>
       Object.fromEntries((pod.spec.containers[0]?.env ?? []).map(({ name, value }) => [name, value]));
     const plain = environmentOf(await podOf('management'));
@@ -290,7 +290,7 @@ describe('values of pods', () => {
     }
   });
 
-  test('the operator starts again when what it reads at its start changes, and not otherwise', async () => {
+  test('the operator is restarted when configuration that it reads at startup changes, and not otherwise', async () => {
     const note = async (...args: readonly string[]) =>
       (await podOf('operator', ...args)).annotations['checksum/environment'];
     const first = await note();
@@ -299,7 +299,7 @@ describe('values of pods', () => {
     expect(await note('--set=limits.maxMatches=7')).not.toBe(first);
   });
 
-  test('so does the management API, and not for what it does not read', async () => {
+  test('the management API is restarted when configuration that it reads changes, and not otherwise', async () => {
     const notes = async (...args: readonly string[]) => {
       const { annotations } = await podOf('management', ...args);
       return [annotations['checksum/environment'], annotations['checksum/issuers']];

@@ -26,7 +26,7 @@ import { missingHelm, skipWithout } from './helm.ts';
 import { release, renderChart } from './render-chart.ts';
 
 const missing = missingHelm ?? missingApiServer;
-const title = 'processes with the rights of the chart alone';
+const title = 'processes with only the rights of the chart';
 
 type Entry = {
   readonly stage: string;
@@ -90,7 +90,7 @@ describe(title, () => {
     }
   }
 
-  test('an operator applies, scales, replaces and removes, is refused nothing and needs every resource', async () => {
+  test('an operator applies, scales, replaces and removes with exactly the rights of the chart', async () => {
     const user = await grantRights('operator');
     const kubeconfig = kubeconfigOf(user);
     const { client } = namespace;
@@ -157,7 +157,7 @@ describe(title, () => {
     expect(allowedResources('operator').filter((resource) => !used.has(resource))).toEqual([]);
   });
 
-  test('the management API carries out commands, is refused nothing and needs every right', async ({ skip }) => {
+  test('the management API executes commands with exactly the rights of the chart', async ({ skip }) => {
     if (missingPostgres !== undefined) skip(missingPostgres);
     const user = await grantRights('management');
     const tokenFile = join(folder, 'management.token');
@@ -200,7 +200,7 @@ describe(title, () => {
     expect([...used].toSorted()).toEqual(allowedRequests('management'));
   });
 
-  test('a gateway reads routes and writes the report of its own pod, and no other one', async () => {
+  test('a gateway reads routes and writes only the report of its own pod', async () => {
     const user = await grantRights('gateway');
     const account = user.split(':').at(-1) ?? '';
     const token = async (name: string): Promise<string> => {

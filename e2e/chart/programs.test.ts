@@ -26,7 +26,7 @@ describe('the program of helm test for the gateway', () => {
       ...more,
     });
 
-  test('sees texts pass, in a stream too, masked and denied', async () => {
+  test('the gateway test sees texts that pass, also in a stream, and texts that are masked or denied', async () => {
     expect(await ask()).toEqual({
       code: 0,
       stderr: '',
@@ -41,12 +41,12 @@ describe('the program of helm test for the gateway', () => {
     });
   });
 
-  test('without the example asks for the models alone', async () => {
+  test('the gateway test only lists the models when the example is disabled', async () => {
     const { code, stdout } = await ask({ PORTCULLIS_EXAMPLE: 'false' });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'passed: the gateway lists its models\n' });
   });
 
-  test('fails with another key, and without one', async () => {
+  test('the gateway test fails with a wrong key and without a key', async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'clients');
     writeFileSync(file, 'another-key first\n');
@@ -61,7 +61,7 @@ describe('the program of helm test for the gateway', () => {
     }
   });
 
-  test('fails where the model is not guarded, and says which text came through, without it', async () => {
+  test('the gateway test fails for an unguarded model and names the failed check without its text', async () => {
     const { client } = platform;
     const binding = await client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
     await client.patch(kinds.modelBinding, 'guarded-echo', [
@@ -78,7 +78,7 @@ describe('the program of helm test for the gateway', () => {
     });
   });
 
-  test('gives up where nobody answers', async () => {
+  test('the gateway test fails at its deadline when the gateway is unreachable', async () => {
     const { code, stderr } = await ask({
       PORTCULLIS_GATEWAY_URL: 'http://127.0.0.1:1',
       PORTCULLIS_PATIENCE_SECONDS: '1',
@@ -87,7 +87,7 @@ describe('the program of helm test for the gateway', () => {
     expect(stderr).toMatch(/no answer; the conditions of the binding/);
   });
 
-  test('names a setting that is wrong', async () => {
+  test('the gateway test names an invalid setting', async () => {
     const { code, stderr } = await ask({ PORTCULLIS_CLIENT_KEYS_FILE: '/no/such/file' });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^test: PORTCULLIS_CLIENT_KEYS_FILE/);
@@ -112,28 +112,31 @@ describe('the program of helm test for the management API', () => {
     return end;
   }
 
-  test.skipIf(missingPostgres !== undefined)(onPostgres('sees it serve, and refuse who shows no token'), async () => {
-    await using platform = await startPlatform({ management: true });
-    expect(await ask(platform.status().addresses.management ?? '')).toEqual({
-      code: 0,
-      stderr: '',
-      stdout: 'passed: a ready replica serves the OpenAPI document\npassed: who shows no token is refused\n',
-    });
-  });
+  test.skipIf(missingPostgres !== undefined)(
+    onPostgres('the management test passes when the API serves and refuses requests without a token'),
+    async () => {
+      await using platform = await startPlatform({ management: true });
+      expect(await ask(platform.status().addresses.management ?? '')).toEqual({
+        code: 0,
+        stderr: '',
+        stdout: 'passed: a ready replica serves the OpenAPI document\npassed: who shows no token is refused\n',
+      });
+    },
+  );
 
-  test('fails where another service answers', async () => {
+  test('the management test fails when another service responds', async () => {
     const { code, stderr } = await answered(200, {});
     expect(code).toBe(5);
     expect(stderr).toMatch(/openapi.json: status 200 in the place of a document of OpenAPI\n$/);
   });
 
-  test('fails where everybody is let in', async () => {
+  test('the management test fails when requests without a token are accepted', async () => {
     const { code, stderr } = await answered(200, { openapi: '3.1.0', paths: { '/api/v1/guardrail-policies': {} } });
     expect(code).toBe(5);
     expect(stderr).toMatch(/guardrail-policies: status 200 in the place of 401 unauthenticated\n$/);
   });
 
-  test('gives up where nobody answers', async () => {
+  test('the management test fails at its deadline when the API is unreachable', async () => {
     const { code, stderr } = await ask('http://127.0.0.1:1');
     expect(code).toBe(12);
     expect(stderr).toMatch(/no answer; the log of the management API says more/);
@@ -157,7 +160,7 @@ describe('the program that applies the example', () => {
     });
   }
 
-  test('creates a policy and then a model behind the gateway that is named', async () => {
+  test('the example job creates a policy and then a model behind the configured gateway', async () => {
     await using server = await startFakeApiServer();
     const { code, stdout } = await apply(server.url, { PORTCULLIS_GATEWAY: 'second' });
     expect({ code, stdout }).toEqual({
@@ -176,7 +179,7 @@ describe('the program that applies the example', () => {
     });
   });
 
-  test('leaves what is there as somebody changed it', async () => {
+  test('the example job leaves existing objects unchanged', async () => {
     await using server = await startFakeApiServer();
     await apply(server.url);
     server.change('guardrailpolicies', 'guarded-chat', (object) => {
@@ -191,7 +194,7 @@ describe('the program that applies the example', () => {
     expect(policy.spec.displayName).toBe('Ours now');
   });
 
-  test('waits for a server that does not answer yet, and gives up in the end', async () => {
+  test('the example job waits for a server that is not reachable yet, until its deadline', async () => {
     await using server = await startFakeApiServer();
     let cut = 0;
     server.fate = () => {

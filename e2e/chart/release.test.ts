@@ -77,7 +77,7 @@ describe('a release', () => {
   afterAll(() => server?.[Symbol.asyncDispose]());
 
   test.each(valuesFiles)(
-    'of %s: every object is one that the API server takes as it is, its pods restricted',
+    'the API server accepts every object of %s under strict validation, with restricted pods',
     async (file) => {
       const objects = await renderFile(file);
       const list = stringify({ apiVersion: 'v1', kind: 'List', items: objects }, { aliasDuplicateObjects: false });
@@ -95,14 +95,14 @@ describe('a release', () => {
     },
   );
 
-  test('whose pods are not restricted is warned of, so that the absence of a warning says something', async () => {
+  test('the API server warns about pods that are not restricted', async () => {
     const [deployment] = ofKind(await renderFile('default-values.yaml'), 'Deployment');
     const text = stringify(deployment).replace('runAsNonRoot: true', 'runAsNonRoot: false');
     const args = ['apply', '--server-side', '--dry-run=server', `--namespace=${namespace}`, '--filename=-'];
     expect((await kubectl(server.kubeconfigFile, args, text)).stderr).toMatch(/would violate PodSecurity "restricted/);
   });
 
-  test('lives: definitions and example, another release, upgrade, rollback, removal, return', async () => {
+  test('a release is installed, upgraded, rolled back, uninstalled and installed again; a second release is refused', async () => {
     // The example is applied before there are definitions, as a hook that is faster than they are.
     const rights = (await renderChart(['--show-only=templates/example/rbac.yaml'])).map((object) => stringify(object));
     await kubectlOk(server.kubeconfigFile, ['apply', `--namespace=${namespace}`, '--filename=-'], rights.join('---\n'));
@@ -193,7 +193,7 @@ describe('a release', () => {
     expect(await within('get', 'guardrailpolicies,modelbindings', '--output=name')).toContain('guarded-chat');
   });
 
-  test('whose example cannot be applied is there all the same, and goes on with an upgrade', async () => {
+  test('a release whose example job fails stays installed and can be upgraded', async () => {
     const values = ['--namespace=third', '--values', valuesPath('second-release-values.yaml')];
     // Nobody runs the job here.
     const { code, stderr } = await run('install', 'third', chartFolder, ...values, '--timeout=3s');
@@ -204,7 +204,7 @@ describe('a release', () => {
     expect(await runOk('status', 'third', '--namespace=third')).toMatch(/STATUS: deployed/);
   });
 
-  test('asks for a place for the data of its database where the cluster has no default one', async () => {
+  test('an installation without a default storage class is refused until a class is named', async () => {
     const mark = (value: string) =>
       admin(
         'annotate',
@@ -249,7 +249,7 @@ describe('a release', () => {
     }
   });
 
-  test('keeps to the place that its database has', async () => {
+  test('an upgrade that changes the storage of the database is refused', async () => {
     const upgrade = (...args: readonly string[]) =>
       run('upgrade', name, chartFolder, `--namespace=${namespace}`, '--dry-run=server', ...args);
     const { code, stderr } = await upgrade('--set=postgresql.persistence=none');
@@ -260,7 +260,7 @@ describe('a release', () => {
     expect(await upgrade('--set=postgresql.persistence=claim')).toMatchObject({ code: 0 });
   });
 
-  test('gives its accounts no secret, nothing beyond the namespace, and no right on rights', async () => {
+  test('service accounts of a release cannot read secrets, act outside the namespace or change RBAC', async () => {
     const may = async (component: string, verb: string, resource: string, place = namespace): Promise<string> => {
       const account = `system:serviceaccount:${namespace}:${name}-portcullis-${component}`;
       return (
@@ -296,7 +296,7 @@ describe('a release', () => {
     expect(await may('management', 'patch', 'gatewayroutes.portcullis.dev')).toBe('no');
   });
 
-  test('says what comes next, with commands for its own names', async () => {
+  test('the notes of a release show the next steps, with commands for its names', async () => {
     const notes = async (file: string) =>
       (
         await runOk(

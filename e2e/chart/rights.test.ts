@@ -31,7 +31,7 @@ const componentOf = ({ metadata }: Rendered): string => metadata.labels?.['app.k
 
 describe.each(valuesFiles)('the rights of %s', (file) => {
   skipWithout(missingHelm);
-  test('are exactly those of the list, each in a Role of its component', async () => {
+  test('the chart grants exactly the listed rights, each in a Role of its component', async () => {
     const roles = ofKind(await renderFile(file), 'Role');
     expect(new Set(roles.map(componentOf)).size).toBe(roles.length);
     for (const role of roles) expect(rightsOf(role), role.metadata.name).toEqual(allowedRights[componentOf(role)]);
@@ -39,7 +39,7 @@ describe.each(valuesFiles)('the rights of %s', (file) => {
     expect(roles.map(componentOf)).toEqual(expect.arrayContaining(['operator', 'gateway', ...managed]));
   });
 
-  test('of processes are in the namespace alone; every Role is bound to the account of its component, and to no other', async () => {
+  test('processes have rights in their namespace only, and each Role is bound to the account of its component only', async () => {
     const objects = await renderFile(file);
     expect(ofKind(objects, 'ClusterRoleBinding')).toEqual([]);
     const bindings = ofKind(objects, 'RoleBinding') as readonly Binding[];
@@ -54,7 +54,7 @@ describe.each(valuesFiles)('the rights of %s', (file) => {
     }
   });
 
-  test('of people name no secret, no wildcard and no group but ours', async () => {
+  test('roles for users name no secrets, no wildcards and no foreign API group', async () => {
     const roles = ofKind(await renderFile(file), 'Role', 'ClusterRole');
     for (const role of roles) {
       const text = JSON.stringify(role['rules']);
@@ -66,7 +66,7 @@ describe.each(valuesFiles)('the rights of %s', (file) => {
     }
   });
 
-  test('of an account come with no token of themselves', async () => {
+  test('service accounts do not mount a token automatically', async () => {
     const accounts = ofKind(await renderFile(file), 'ServiceAccount');
     expect(accounts.map(componentOf)).toEqual(expect.arrayContaining(['operator', 'gateway', 'runtime']));
     for (const account of accounts) expect(account['automountServiceAccountToken'], account.metadata.name).toBe(false);

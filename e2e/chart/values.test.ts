@@ -163,7 +163,7 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['global', [{}, { anything: 1 }], ['a']],
 ];
 
-test('the defaults and every values file keep to the schema', () => {
+test('the defaults and every values file are valid against the schema', () => {
   expect(validate(parse(text)), JSON.stringify(validate.errors)).toBe(true);
   for (const file of valuesFiles) {
     const values = merged(parse(text), parse(readFileSync(valuesPath(file), 'utf8')));
@@ -171,20 +171,23 @@ test('the defaults and every values file keep to the schema', () => {
   }
 });
 
-test.each(edges)('%s is taken up to its limits and refused beyond', (path, good, bad) => {
+test.each(edges)('%s is accepted up to its limits and refused beyond them', (path, good, bad) => {
   for (const value of good) expect(accepts(path, value), JSON.stringify(value)).toBe(true);
   for (const value of bad) expect(accepts(path, value), JSON.stringify(value)).toBe(false);
 });
 
-describe('what is not named is refused', () => {
+describe('unknown keys are refused', () => {
   const known = groups(schema).filter(({ path }) => path[0] !== 'limits');
 
-  test.each(known.map((one) => [one.path.join('.') || 'the root', one] as const))('in %s', (_title, { path }) => {
-    const over = [...path, 'replica'].reduceRight<unknown>((inner, key) => ({ [key]: inner }), 1);
-    expect(validate(merged(parse(text), over))).toBe(false);
-  });
+  test.each(known.map((one) => [one.path.join('.') || 'the root', one] as const))(
+    'an unknown key in %s is refused',
+    (_title, { path }) => {
+      const over = [...path, 'replica'].reduceRight<unknown>((inner, key) => ({ [key]: inner }), 1);
+      expect(validate(merged(parse(text), over))).toBe(false);
+    },
+  );
 
-  test('all of them were looked at', () => {
+  test('the search for maps of the schema finds nested maps', () => {
     expect(known.length).toBeGreaterThan(20);
     expect(known.map(({ path }) => path.join('.'))).toContain('gateway.podDisruptionBudget');
   });
@@ -194,7 +197,7 @@ describe('values.yaml', () => {
   const values = readValues(text);
   const pathOf = ({ path }: ChartValue): string => path.join('.');
 
-  test('names every key of the schema, and has no other', () => {
+  test('values.yaml has exactly the keys of the schema', () => {
     const inSchema = groups(schema)
       .flatMap(({ path, keys }) => keys.map((key) => [...path, key].join('.')))
       .filter((path) => !/^(global|limits\..*|.*\.resources\.(requests|limits))$/.test(path));
@@ -202,7 +205,7 @@ describe('values.yaml', () => {
     expect(inFile.toSorted()).toEqual(inSchema.toSorted());
   });
 
-  test('says of every value what it is for', () => {
+  test('values.yaml describes every value', () => {
     for (const one of values.filter(({ isGroup }) => !isGroup)) {
       const key = one.path.at(-1);
       expect(one.comment, pathOf(one)).toMatch(new RegExp(`^${key}[ ,]`));
@@ -219,7 +222,7 @@ describe('Helm', () => {
     ['--set=gateway.replica=2', /replica/],
     ['--set=operator=null', /operator/],
     ['--set=commonLabels.app\\.kubernetes\\.io/name=x', /invalid propertyName 'app.kubernetes.io.name'/],
-  ])('refuses %s by the schema', async (argument, sentence) => {
+  ])('Helm refuses %s by the schema', async (argument, sentence) => {
     const { code, stderr } = await render(argument);
     expect(code).not.toBe(0);
     expect(stderr).toMatch(/values don't meet the specifications of the schema/);

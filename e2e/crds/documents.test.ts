@@ -24,7 +24,7 @@ describe('the page about API conventions', () => {
   const rows = rowsOf('docs/api-conventions.md').filter(([number]) => /^\d+$/.test(number ?? ''));
   const judged = textOf('hack/crds/api-conventions.test.ts');
 
-  test('answers forty rows for six kinds', () => {
+  test('the page about API conventions answers forty rows for six kinds', () => {
     expect(rows.map(([number]) => Number(number))).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
     for (const row of rows) {
       expect(row).toHaveLength(9);
@@ -32,7 +32,7 @@ describe('the page about API conventions', () => {
     }
   });
 
-  test.each(rows)('row %s names its proof, and says why where it deviates', (...row) => {
+  test.each(rows)('row %s of the API conventions names its proof and explains each deviation', (...row) => {
     const [number, , ...rest] = row;
     const [proof = ''] = rest.slice(6);
     const files = [...proof.matchAll(/`([\w./-]+\.(?:ts|yaml))`/g)].map((match) => match[1] ?? '');
@@ -42,7 +42,7 @@ describe('the page about API conventions', () => {
     if (rest.slice(0, 6).includes('D')) expect(proof.length).toBeGreaterThan(60);
   });
 
-  test('has a row for every one that a machine judges', () => {
+  test('the API conventions have a row for every convention that a test checks', () => {
     const numbers = [...judged.matchAll(/'row (\d+): /g)].map((match) => Number(match[1]));
     const wanted = [2, 4, 5, 6, 11, 12, 13, 14, 15, 16, 17, 18, 20, 22, 24, 25, 26, 27, 28, 29, 30, 31, 32, 35];
     expect([...new Set(numbers)].sort((a, b) => a - b)).toEqual(wanted);
@@ -52,13 +52,13 @@ describe('the page about API conventions', () => {
 describe('the page about resources in a cluster', () => {
   const text = textOf('docs/custom-resources.md');
 
-  test('names every kind with its short name, and every role', () => {
+  test('the page about resources names every kind with its short name, and every role', () => {
     for (const { kind, shortNames } of Object.values(kinds))
       expect(text).toContain(`| ${kind} | \`${shortNames[0]}\` |`);
     for (const { name } of userRoles) expect(text).toContain(`| \`${name}\` |`);
   });
 
-  test('lists every field that may be absent', () => {
+  test('the page about resources lists every optional field', () => {
     const judged = textOf('hack/crds/api-conventions.test.ts');
     const listed = [...judged.matchAll(/(?:guardrailPolicy|modelBinding): \['(.*)'\],/g)];
     const fields = listed.flatMap((match) => (match[1] ?? '').split("', '").map((path) => path.replace('spec.', '')));

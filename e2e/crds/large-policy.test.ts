@@ -47,7 +47,7 @@ describe('a policy of 690 KiB', () => {
       JSON.stringify(object),
     );
 
-  test('is applied by two managers on the server, each with its own fields', async () => {
+  test('two field managers apply a policy of 690 KiB on the server, each with its own fields', async () => {
     expect(JSON.stringify({ ...head, spec }).length).toBeGreaterThan(targetBytes - 100);
     expect(await apply('rules', { ...head, spec })).toMatchObject({ code: 0, stderr: '' });
     const owned = { ...head, metadata: { ...metadata, labels: { team: 'safety' } }, spec: { change: 'a-token' } };
@@ -65,19 +65,19 @@ describe('a policy of 690 KiB', () => {
     expect(JSON.stringify(managers).length).toBeLessThan(4_096);
   });
 
-  test('is recorded as a revision', async () => {
+  test('a policy of 690 KiB is recorded as a revision', async () => {
     const content = makeRevisionContent({ name: 'large', uid: 'a-uid', generation: 1 }, spec);
     const revision = makeRevision('01990000-0000-7000-8000-00000000000d', 1, content);
     expect(await api.send('POST', collection('policyrevisions'), { body: revision })).toMatchObject({ status: 201 });
   });
 
-  test('a manager is told when it takes a field of another one', async () => {
+  test('an apply that takes a field of another manager is refused with a conflict', async () => {
     const { code, stderr } = await apply('operations', { ...head, spec: { displayName: 'Mine' } });
     expect(code).not.toBe(0);
     expect(stderr).toContain('conflict with "rules": .spec.displayName');
   });
 
-  test('cannot be applied by the client, for its copy in an annotation is too long', async () => {
+  test('a client-side apply of 690 KiB is refused because its annotation is too long', async () => {
     const object = { ...head, metadata: { name: 'large-by-client' }, spec };
     const { code, stderr } = await api.kubectl(
       ['apply', `--namespace=${namespace}`, '--filename=-'],

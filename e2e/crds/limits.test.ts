@@ -21,8 +21,8 @@ function edges(key: Key, part: 'spec' | 'status'): readonly Edge[] {
 
 const withStatus = keys.filter((key) => 'status' in fullObjects[key]);
 
-describe('the limits of every field, from both sides, in our own code', () => {
-  test.each(keys)('%s', (key) => {
+describe('the limits of every field in TypeScript', () => {
+  test.each(keys)('TypeScript validation accepts each field of %s at its limits and refuses it beyond them', (key) => {
     const all = [...edges(key, 'spec'), ...edges(key, 'status')];
     const wrong = all.filter(
       ({ object, allowed }) => allowed !== undefined && (judgeOurselves(object as Resource) === undefined) !== allowed,
@@ -32,10 +32,10 @@ describe('the limits of every field, from both sides, in our own code', () => {
   });
 });
 
-describe('the API server judges every field as our own code does', () => {
+describe('the API server agrees with the TypeScript validation', () => {
   const api = useTestApi();
 
-  /** What is wrong with the answers to all edges, a sentence each. */
+  /** One sentence for each edge at which the API server disagrees. */
   async function differences(all: readonly Edge[], send: (object: Resource) => Promise<Answer>) {
     const found: string[] = [];
     for (const { title, object } of all) {
@@ -48,12 +48,12 @@ describe('the API server judges every field as our own code does', () => {
     return found;
   }
 
-  test.each(keys)('the spec of %s', async (key) => {
+  test.each(keys)('the API server and TypeScript agree on every limit in the spec of %s', async (key) => {
     const path = collection(kinds[key].plural, 'fieldValidation=Strict&dryRun=All');
     expect(await differences(edges(key, 'spec'), (body) => api.send('POST', path, { body }))).toEqual([]);
   });
 
-  test.each(withStatus)('the status of %s', async (key) => {
+  test.each(withStatus)('the API server and TypeScript agree on every limit in the status of %s', async (key) => {
     const { plural } = kinds[key];
     const { status: _, ...plain } = fullObjects[key] as Resource;
     const created = await api.send('POST', collection(plural), { body: plain });

@@ -9,11 +9,11 @@ const oldest = '1.33';
 describe(`Kubernetes ${oldest}`, () => {
   const api = useTestApi({ apiServerFlags: [`--emulated-version=${oldest}`] });
 
-  test('is what the API server says that it is', async () => {
+  test(`the API server reports version ${oldest}`, async () => {
     expect((await api.send('GET', '/version')).body).toMatchObject({ emulationMajor: '1', emulationMinor: '33' });
   });
 
-  test('takes the definitions, and refuses an id that stands twice in a section', async () => {
+  test(`Kubernetes ${oldest} accepts the definitions and refuses duplicate rule ids in a section`, async () => {
     const sampleOf = (name: string) => {
       const sample = [...readSamples('valid'), ...readSamples('invalid')].find((one) => one.name === name);
       const [object] = sample?.objects ?? [];

@@ -20,7 +20,7 @@ function descriptions(schema: StructuralSchema, at: string): ReadonlyMap<string,
   return new Map([...items.filter(([path]) => path !== at), ...inner, ...own]);
 }
 
-describe('people who use kubectl', () => {
+describe('kubectl', () => {
   const api = useTestApi();
   const get = (...args: readonly string[]): Promise<string> =>
     api.kubectlOk(['get', `--namespace=${namespace}`, ...args]);
@@ -38,7 +38,7 @@ describe('people who use kubectl', () => {
     }
   }
 
-  test('see the columns of each kind', async () => {
+  test('kubectl get prints the columns of each kind', async () => {
     await createAll();
     const tables: string[] = [];
     for (const { plural } of Object.values(kinds)) {
@@ -51,7 +51,7 @@ describe('people who use kubectl', () => {
     await expect(tables.join('\n')).toMatchFileSnapshot('testdata/columns.txt');
   });
 
-  test('find all kinds by category, and each by its short names', async () => {
+  test('kubectl finds all kinds by category, and each by its short names', async () => {
     await createAll();
     const all = await get('portcullis', '--output=name');
     expect(all.trim().split('\n')).toHaveLength(keys.length);
@@ -63,7 +63,7 @@ describe('people who use kubectl', () => {
     }
   });
 
-  test.each(keys)('select %s by its fields', async (key) => {
+  test.each(keys)('%s can be selected by its fields', async (key) => {
     await createAll();
     const { plural } = kinds[key];
     for (const path of presentations[key].selectableFields) {
@@ -77,7 +77,7 @@ describe('people who use kubectl', () => {
     }
   });
 
-  test('are told what each field means', async () => {
+  test('kubectl explain describes each field', async () => {
     const { body } = await api.send('GET', '/openapi/v3/apis/portcullis.dev/v1alpha1');
     const { schemas } = (body as { components: { schemas: Record<string, StructuralSchema> } }).components;
     for (const key of keys) {
@@ -96,7 +96,7 @@ describe('people who use kubectl', () => {
     ['modelbinding.spec.guardrail', 'guardrail names the policy revision that guards the model'],
     ['mb.status.applications.outcome', 'outcome is Applied or Failed; what was missing may still appear'],
     ['gatewayreport.spec.appliedThrough', 'appliedThrough is the resource version'],
-  ])('read kubectl explain %s', async (path, text) => {
+  ])('kubectl explain %s prints the description of the field', async (path, text) => {
     expect((await api.kubectlOk(['explain', path])).replaceAll(/\s+/g, ' ')).toContain(text);
   });
 

@@ -13,24 +13,24 @@ const taken = [...valid, ...invalid.filter(({ says }) => says('by') === 'conditi
 
 const pluralOf = (object: Resource): string => findKind(object.kind)?.kind.plural ?? '';
 
-describe('our own code', () => {
-  test.each(taken)('takes $name', ({ objects }) => {
+describe('the TypeScript validation of samples', () => {
+  test.each(taken)('TypeScript accepts the sample $name', ({ objects }) => {
     expect(objects.map(judgeOurselves).filter((problem) => problem !== undefined)).toEqual([]);
   });
-  test.each(refused)('refuses $name', ({ objects, says }) => {
+  test.each(refused)('TypeScript refuses the sample $name', ({ objects, says }) => {
     expect(says('schema')).not.toBe('');
     expect(objects.map(judgeOurselves).join()).toContain(says('schema'));
   });
 });
 
-describe('the API server', () => {
+describe('the API server and samples', () => {
   const api = useTestApi();
   const create = (object: Resource) => api.send('POST', collection(pluralOf(object)), { body: object });
 
-  test.each(taken)('takes $name', async ({ objects }) => {
+  test.each(taken)('the API server accepts the sample $name', async ({ objects }) => {
     for (const object of objects) expect(await create(object)).toMatchObject({ status: 201 });
   });
-  test.each(refused)('refuses $name', async ({ objects, says }) => {
+  test.each(refused)('the API server refuses the sample $name', async ({ objects, says }) => {
     expect(objects).toHaveLength(1);
     expect(says('expect')).not.toBe('');
     for (const object of objects) {
@@ -41,7 +41,7 @@ describe('the API server', () => {
   });
 });
 
-test('every sample says who refuses it', () => {
+test('every sample names the component that refuses it', () => {
   expect(refused.length).toBeGreaterThanOrEqual(45);
   expect(taken.length - valid.length).toBeGreaterThanOrEqual(12);
   expect(refused.length + taken.length - valid.length).toBe(invalid.length);

@@ -88,31 +88,34 @@ function remove(path: string): Operation {
   return { op: 'remove', path };
 }
 
-describe('an update is judged alike by the API server and by our own code', () => {
+describe('the API server and the TypeScript validation agree on updates', () => {
   const api = useTestApi();
 
-  test.each(cases)('$title', async ({ kind, object, change, refused, title }) => {
-    const name = title.replaceAll(/[^a-z]+/g, '-');
-    const named = { ...object, metadata: { ...object.metadata, name } };
-    const created = await api.send('POST', collection(kind.plural), { body: named });
-    expect(created.status, created.body.message).toBe(201);
-    const { status, body } = await api.send('PATCH', item(kind.plural, name), {
-      body: [change],
-      contentType: 'application/json-patch+json',
-    });
-    const after = refused === undefined ? body : patched(created.body, change);
-    const problems = immutabilityProblems(kind, created.body as unknown as Resource, after as unknown as Resource);
-    if (refused === undefined) {
-      expect(status, body.message).toBe(200);
-      expect(problems).toEqual([]);
-      return;
-    }
-    expect(status).toBe(422);
-    expect(body.message).toContain(refused);
-    expect(problems.map(({ message }) => message).join()).toContain(refused);
-  });
+  test.each(cases)(
+    'the API server and TypeScript agree on an update: $title',
+    async ({ kind, object, change, refused, title }) => {
+      const name = title.replaceAll(/[^a-z]+/g, '-');
+      const named = { ...object, metadata: { ...object.metadata, name } };
+      const created = await api.send('POST', collection(kind.plural), { body: named });
+      expect(created.status, created.body.message).toBe(201);
+      const { status, body } = await api.send('PATCH', item(kind.plural, name), {
+        body: [change],
+        contentType: 'application/json-patch+json',
+      });
+      const after = refused === undefined ? body : patched(created.body, change);
+      const problems = immutabilityProblems(kind, created.body as unknown as Resource, after as unknown as Resource);
+      if (refused === undefined) {
+        expect(status, body.message).toBe(200);
+        expect(problems).toEqual([]);
+        return;
+      }
+      expect(status).toBe(422);
+      expect(body.message).toContain(refused);
+      expect(problems.map(({ message }) => message).join()).toContain(refused);
+    },
+  );
 
-  test('the status of a binding is written through its own path alone', async () => {
+  test('the status of a binding is written only through the status subresource', async () => {
     const object = bindingObject('status-apart');
     const withStatus = { ...object, status: { observedGeneration: 7 } };
     const created = await api.send('POST', collection('modelbindings'), { body: withStatus });
@@ -137,11 +140,14 @@ describe('an update is judged alike by the API server and by our own code', () =
     expect(written.body.metadata?.generation).toBe(1);
   });
 
-  test.each(['policyRevision', 'gatewayRoute', 'gatewayReport'] as const)('a %s has no status', async (key) => {
-    const object = { ...fullObjects[key], status: { observedGeneration: 1 } };
-    const { body } = await api.send('POST', collection(kinds[key].plural), { body: object });
-    expect(body.message).toContain('unknown field "status"');
-  });
+  test.each(['policyRevision', 'gatewayRoute', 'gatewayReport'] as const)(
+    'a %s has no status subresource',
+    async (key) => {
+      const object = { ...fullObjects[key], status: { observedGeneration: 1 } };
+      const { body } = await api.send('POST', collection(kinds[key].plural), { body: object });
+      expect(body.message).toContain('unknown field "status"');
+    },
+  );
 });
 
 /** The object after a change that the server refused. */

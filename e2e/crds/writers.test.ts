@@ -21,11 +21,11 @@ const rights = [
 
 const core = '/api/v1/namespaces/test';
 
-describe('who writes', () => {
+describe('roles and writers', () => {
   // The controllers put our roles into the built-in ones.
   const api = useTestApi({ controllers: true });
 
-  test.each(rights)('the role %s', async (role, own, internal) => {
+  test.each(rights)('the role %s grants exactly its rights', async (role, own, internal) => {
     const user = `user-of-${role}`;
     await api.kubectlOk([
       'create',
@@ -66,7 +66,7 @@ describe('who writes', () => {
     expect(JSON.stringify(userRoles)).not.toContain('*');
   });
 
-  test('a route, a workload and a pin are written by the service account of the operator and by no other', async () => {
+  test('only the service account of the operator writes routes, workloads and pins', async () => {
     await api.send('POST', `${core}/serviceaccounts`, { body: { metadata: { name: 'portcullis-operator' } } });
     await api.send('POST', `${core}/serviceaccounts`, { body: { metadata: { name: 'other' } } });
     const tokenOfAccount = async (account: string): Promise<string> => {
@@ -189,7 +189,7 @@ describe('who writes', () => {
       body: { message: expect.stringContaining('written by the replica whose name it bears') },
     };
 
-    test('is written by the replica whose name it bears', async () => {
+    test('a report is written by the replica with its name', async () => {
       const [one, other] = [await addReplica('gateway-a'), await addReplica('gateway-b')];
       await allowReports(namespace);
       const created = await until('the right is in force', async () => {
@@ -215,7 +215,7 @@ describe('who writes', () => {
       expect(created.body.metadata).toMatchObject({ name: 'gateway-a' });
     });
 
-    test('is not written by a pod of the same name elsewhere', async () => {
+    test('a pod of the same name in another namespace cannot write a report', async () => {
       await api.kubectlOk(['create', 'namespace', 'elsewhere']);
       const token = await addReplica('gateway-d', 'elsewhere');
       await allowReports('elsewhere');

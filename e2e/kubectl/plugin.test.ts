@@ -336,7 +336,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect((await run('test', 'tried', '-f', 'x')).code).toBe(2);
   });
 
-  describe('what goes wrong', () => {
+  describe('errors', () => {
     test.each([
       [['--context', 'nowhere'], 2, /there is no context 'nowhere'/],
       [['--kubeconfig', '/no/such/file'], 2, /\/no\/such\/file cannot be read/],
@@ -347,7 +347,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       expect({ code: end.code, stdout: end.stdout }).toEqual({ code, stdout: '' });
     });
 
-    test('a user without rights is told the missing right; a reader sees the readable part', async () => {
+    test('the plugin names a missing right, and shows a reader the readable part', async () => {
       const { controlPlane } = server;
       const { namespace } = place.client;
       const stranger = pluginFor(controlPlane.kubeconfigFor('stranger'), namespace);

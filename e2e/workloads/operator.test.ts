@@ -64,7 +64,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     return route;
   }
 
-  test('applies a binding, rests without a write, and rests after a restart', async () => {
+  test('an operator applies a binding and writes nothing at rest, also after a restart', async () => {
     const first = await start();
     const route = await apply();
     const workload = route.spec.workload ?? '';
@@ -94,7 +94,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     { when: 'in time', progressDeadlineMs: 600_000, ends: [] },
     { when: 'after its application failed', progressDeadlineMs: 1_000, ends: ['progress_deadline_exceeded'] },
   ])(
-    'a Secret that is missing is named by a condition of the binding, which is applied when it appears $when',
+    'a condition names a missing Secret, and the binding is applied when it appears $when',
     async ({ progressDeadlineMs, ends }) => {
       await using _operator = await start({ progressDeadlineMs });
       const replica = await startGatewayPod(namespace, folder, 'gateway-1');
@@ -144,7 +144,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     expect(next?.spec.template.spec.containers[0]?.image).toBe('portcullis:2');
   });
 
-  test('two of them: one acts, the other one is warm and takes over when the first ends', async () => {
+  test('a warm standby takes over when the leader exits', async () => {
     const first = await start({ replica: 'operator-0' });
     await until('it leads', () => first.events.includes('leading'));
     await using second = await start({ replica: 'operator-1' });
@@ -161,7 +161,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     expect(second.events).toContain('route_written');
   });
 
-  test('whose lease is taken away acts no more and says so', async () => {
+  test('an operator whose lease is taken stops acting and reports it', async () => {
     await using operator = await start();
     await apply();
     const lease = await namespace.client.get<Lease>(builtinKinds.lease, 'portcullis-operator');

@@ -107,7 +107,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are s
     expect(last.events).toContain('leading');
   });
 
-  test('hold the deletion of their policy', async () => {
+  test('a served policy cannot be deleted until it is no longer served', async () => {
     await using _operator = await start(1);
     await namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
     await leadsTo(1);

@@ -18,12 +18,12 @@ const look = (more: Partial<Look> = {}): Look => ({
   ...more,
 });
 
-describe('a cluster of somebody', () => {
-  test('without anything of ours is used', () => {
+describe('a foreign cluster', () => {
+  test('a cluster without Portcullis objects is used', () => {
     expect(decideUse(look())).toEqual({ kind: 'allowed', leftovers: [] });
   });
 
-  test('with definitions of a run that has ended, used by nobody, is used, and they are taken over', () => {
+  test('a cluster with unused definitions of an earlier run is used, and the definitions are taken over', () => {
     const present = [
       crd(policies, ofSuite(ended)),
       crd('gatewayroutes.portcullis.dev', ofSuite('portcullis-e2e-123456')),
@@ -33,46 +33,46 @@ describe('a cluster of somebody', () => {
 
   test.each<[string, Partial<Look>, RegExp]>([
     [
-      'that has the namespace',
+      'a cluster that already has the namespace',
       { namespaces: new Set(['portcullis-e2e-ffffff']) },
       /^it has a namespace portcullis-e2e-ffffff, .* Start again: each run takes another name\.$/,
     ],
     [
-      'with an installation',
+      'a cluster with an installation',
       { present: [crd(policies, { release: 'portcullis', namespace: 'safety' }), crd('b', ofSuite('safety'))] },
       /guardrailpolicies\.portcullis\.dev \(and 1 more\) is there and belongs to the release portcullis of the namespace safety\. An installation that is there is neither upgraded nor removed: name a cluster without Portcullis\.$/,
     ],
     [
-      'with an installation whose namespace has gone',
+      'a cluster with an installation whose namespace is deleted',
       { present: [crd(policies, { release: 'guardrails', namespace: ended })] },
       /belongs to the release guardrails of the namespace portcullis-e2e-0a1b2c/,
     ],
     [
-      'whose installation only begins like one of the suite',
+      'a cluster whose installation only has the name prefix of the suite',
       { present: [crd(policies, ofSuite('portcullis-e2e-production'))] },
       /belongs to the release portcullis of the namespace portcullis-e2e-production/,
     ],
     [
-      'with definitions that were applied without Helm, one among leftovers',
+      'a cluster with leftover definitions, one of them applied without Helm',
       { present: [crd('gatewayroutes.portcullis.dev', ofSuite(ended)), crd(policies, undefined)] },
       /^customresourcedefinition\.apiextensions\.k8s\.io\/guardrailpolicies\.portcullis\.dev is there and belongs to no release of Helm/,
     ],
     [
-      'on which a run is at work or was broken off',
+      'a cluster with a running or aborted run',
       { present: [crd(policies, ofSuite(ended))], namespaces: new Set(['default', ended]) },
       /in the namespace portcullis-e2e-0a1b2c, or was broken off\. .*: kubectl --context=theirs --namespace=portcullis-e2e-0a1b2c delete modelbindings\.portcullis\.dev,guardrailpolicies\.portcullis\.dev --all; kubectl --context=theirs --namespace=portcullis-e2e-0a1b2c delete namespace portcullis-e2e-0a1b2c$/,
     ],
     [
-      'on which somebody uses what a run left',
+      'a cluster whose leftover definitions are in use',
       { present: [crd(policies, ofSuite(ended))], objects: ['GuardrailPolicy shop/cards', 'ModelBinding shop/till'] },
       /somebody uses them: GuardrailPolicy shop\/cards \(and 1 more\) is there\. Name a cluster without Portcullis\.$/,
     ],
-  ])('%s is refused, with what to do', (_title, more, sentence) => {
+  ])('%s is refused with instructions', (_title, more, sentence) => {
     const use = decideUse(look(more));
     expect(use).toEqual({ kind: 'refused', reason: expect.stringMatching(sentence) });
   });
 
-  test('that is refused for several reasons is told the one that waiting does not mend', () => {
+  test('of several reasons for a refusal, one that waiting does not resolve is reported', () => {
     const present = [crd('gatewayroutes.portcullis.dev', ofSuite(ended)), crd(policies, ofSuite('safety'))];
     const use = decideUse(look({ present, namespaces: new Set([ended]), objects: ['GuardrailPolicy shop/cards'] }));
     expect(use).toMatchObject({ reason: expect.stringMatching(/neither upgraded nor removed/) });

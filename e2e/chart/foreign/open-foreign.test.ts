@@ -27,7 +27,7 @@ function ownedBy(place: string, { metadata, ...rest }: Rendered): object {
   return { ...rest, metadata: { ...metadata, labels, annotations } };
 }
 
-describe("somebody's cluster", () => {
+describe('a foreign cluster', () => {
   skipWithout(missing);
   const folder = temporaryFolder();
   let server: ControlPlane;
@@ -95,20 +95,20 @@ describe("somebody's cluster", () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  test('of a context that the kubeconfig does not have, or that names no address, is looked for nowhere else', async () => {
+  test('a context that is missing or has no server address is refused without a fallback', async () => {
     const unknown = /^The kubeconfig has no context gone: let PORTCULLIS_E2E_CONTEXT be one of/;
     await expectRefused(unknown, { context: 'gone' });
     const noAddress = /^The context theirs names no cluster with an address: mend the kubeconfig\.$/;
     await expectRefused(noAddress, { context: 'theirs' }, { KUBECONFIG: kubeconfigOf('empty', {}, {}) });
   });
 
-  test('that does not answer is not waited for', async () => {
+  test('an unreachable cluster is refused without waiting', async () => {
     const KUBECONFIG = kubeconfigOf('away', { server: 'https://127.0.0.1:1' }, { token: 'none' });
     const sentence = /^The cluster of the context theirs cannot be read: .*127\.0\.0\.1:1/s;
     expect(await complaintOf({ context: 'theirs' }, { KUBECONFIG })).toMatch(sentence);
   });
 
-  test('is not used without an image of this checkout', async () => {
+  test('a cluster without an image of this checkout is refused', async () => {
     const before = await objects();
     for (const text of ['', 'portcullis', 'portcullis@sha256:0123', 'images.example.com:5000/portcullis']) {
       const complaint = await complaintOf({}, { PORTCULLIS_E2E_IMAGE: text });
@@ -119,16 +119,16 @@ describe("somebody's cluster", () => {
     expect(await objects()).toEqual(before);
   });
 
-  test('that lacks what the chart asks for is not used', async () => {
+  test('a cluster that does not meet the requirements of the chart is refused', async () => {
     await expectRefused(/^The chart cannot be installed on the cluster of the context .*no default StorageClass/s);
     await apply(storageClass());
   });
 
-  test('that has the namespace is not used', async () => {
+  test('a cluster that already has the namespace is refused', async () => {
     await expectRefused(/is left as it is: it has a namespace shop,/, { namespace: 'shop' });
   });
 
-  test('with an installation, or a part of one, is not used', async () => {
+  test('a cluster with a complete or partial installation is refused', async () => {
     const [policy] = await renderChart(['--show-only=templates/definitions/admission.yaml']);
     await apply(policy ?? {});
     await expectRefused(
@@ -141,14 +141,14 @@ describe("somebody's cluster", () => {
     );
   });
 
-  test('with definitions that an earlier run left is not used while somebody uses them', async () => {
+  test('a cluster whose leftover definitions are in use is refused', async () => {
     await apply(...(await definitions(ended)));
     await apply({ ...policyObject('cards'), metadata: { name: 'cards', namespace: 'shop' } });
     await expectRefused(/somebody uses them: GuardrailPolicy shop\/cards is there/);
     await admin('delete', 'guardrailpolicies.portcullis.dev', 'cards', '--namespace=shop');
   });
 
-  test('is used otherwise, by whoever their kubeconfig makes of them, and loses the namespace of the run alone', async () => {
+  test('an empty cluster is used with the credentials of its kubeconfig, and only the namespace of the run is removed', async () => {
     const credential = join(folder.path, 'credential.json');
     const clientCertificateData = readFileSync(server.adminCertificateFile, 'utf8');
     const status = { clientCertificateData, clientKeyData: readFileSync(server.adminKeyFile, 'utf8') };
