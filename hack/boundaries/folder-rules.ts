@@ -61,16 +61,12 @@ function importedNames(tree: Tree): ReadonlyMap<string, ReadonlySet<string>> {
   return imported;
 }
 
-/** Folders whose unused exports are still to be removed; none may be added. */
-const openFolders: readonly string[] = ['operator'];
-
 const usedExports: Rule = {
   name: 'every exported name is imported somewhere',
   check: (tree) => {
     const imported = importedNames(tree);
     return [...tree.sources.values()].flatMap(({ path, exports }) =>
       exports
-        .filter(() => !openFolders.some((folder) => isInside(path, folder)))
         .filter(({ name }) => imported.get(path)?.has('*') !== true && imported.get(path)?.has(name) !== true)
         .filter(({ name }) => !loadedByName.some((loaded) => loaded.files.test(path) && loaded.name === name))
         .map(({ name, line }) => ({ path, message: `line ${line}: no file imports ${name}: remove it or its export` })),

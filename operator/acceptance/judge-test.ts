@@ -3,7 +3,7 @@ import type { PolicyTest } from '#resources/guardrail-policy';
 import type { BundleCheckResult } from '../bundles/ports.ts';
 
 /** The result of a policy test. */
-export type TestVerdict =
+type TestVerdict =
   | { readonly kind: 'passed' }
   /** The verdict of a provider led to another decision than the test expects: it is reported and does not gate. */
   | { readonly kind: 'differs'; readonly message: string }

@@ -5,13 +5,13 @@ import type { PolicyTest } from '#resources/guardrail-policy';
 import type { BundleCheckResult, Judge } from '../bundles/ports.ts';
 import { isProviderFailure, judgeTest } from './judge-test.ts';
 
-export type TestRun =
+type TestRun =
   | { readonly kind: 'passed'; readonly differences: readonly string[] }
   | { readonly kind: 'failed'; readonly message: string }
   /** A technical fault of the workload or its connection: the tests have no result. */
   | { readonly kind: 'broken'; readonly message: string };
 
-export type TestRunInput = {
+type TestRunInput = {
   readonly tests: readonly PolicyTest[];
   readonly bundle: Bundle;
   readonly targetOf: (stage: Stage) => CheckTarget;

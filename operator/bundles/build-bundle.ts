@@ -16,7 +16,7 @@ export type BuiltBundle = {
 
 export type RefusedBundle = Extract<AssembledBundle, { kind: 'refused' }>;
 
-export type BundleInput = {
+type BundleInput = {
   readonly revision: PolicyRevisionSpec;
   readonly contentProfile: string;
   readonly limits: BundleLimits;

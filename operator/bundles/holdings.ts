@@ -1,5 +1,5 @@
 /** Bundles that a sweep must keep although no object that it sees names them yet. */
-export type Holdings = {
+type Holdings = {
   /** Holds the bundle until the holding is disposed; several may hold one. */
   hold(digest: string): Disposable;
   /** Starts a sweep: every bundle that is held now or later counts as held during the sweep. */

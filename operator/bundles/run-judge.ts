@@ -13,7 +13,7 @@ const atOnce = 2;
 /** Limit of cached validation results. */
 const remembered = 512;
 
-export type JudgeOptions = {
+type JudgeOptions = {
   /** `runtime/judge.ts` of this checkout. */
   readonly file: string;
   readonly secretsDirectory: string;

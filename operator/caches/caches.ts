@@ -14,14 +14,14 @@ import { namedWorkloads, workloadsOf } from '../applications/named-workloads.ts'
 import { type CachedPolicy, withoutDefinition } from './cached-policy.ts';
 
 /** The objects that the operator watches. Revisions are read on demand, because they may be large and many. */
-export type CachedKinds = {
+type CachedKinds = {
   readonly policies: CachedPolicy;
   readonly bindings: ModelBinding;
   readonly workloads: RuntimeWorkload;
   readonly routes: GatewayRoute;
   readonly reports: GatewayReport;
 };
-export type CacheName = keyof CachedKinds;
+type CacheName = keyof CachedKinds;
 
 export type Stores = { readonly [N in CacheName]: StoreView<CachedKinds[N]> };
 

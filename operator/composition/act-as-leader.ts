@@ -1,6 +1,6 @@
 import { type Leadership, LeadershipLostError } from './leadership.ts';
 
-export type Acting = AsyncDisposable & {
+type Acting = AsyncDisposable & {
   /** Resolves when this process has lost its leadership, other than by disposal. */
   readonly lost: Promise<LeadershipLostError>;
 };

@@ -4,7 +4,7 @@ import { type ConditionState, conditionState, conditionStates } from '#resources
 import type { ModelBinding } from '#resources/model-binding';
 
 /** Number of bindings in each state; reported only by the leader, so that the sum over replicas is correct. */
-export type BindingCounts = {
+type BindingCounts = {
   /** Starts to count the bindings of the store at every scrape. */
   watch(bindings: Pick<StoreView<ModelBinding>, 'list'>): void;
   /** Brings the gauge up to date; called before a scrape. */

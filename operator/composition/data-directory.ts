@@ -16,7 +16,7 @@ export type DataDirectory = {
   readonly limits: string;
 };
 
-export function dataDirectory(root: string): DataDirectory {
+function dataDirectory(root: string): DataDirectory {
   return {
     resources: join(root, 'resources'),
     apply: join(root, 'apply'),

@@ -26,7 +26,7 @@ const debounceMs = 20;
 /** A resync finds what no trigger reported; a pass without a difference writes nothing. */
 export const resyncMs = 600_000;
 
-export type ControllersOptions = {
+type ControllersOptions = {
   readonly config: Pick<OperatorConfig, 'maxStreamMs' | 'progressDeadlineMs'>;
   readonly backend: Backend;
   /** Synced: no decision is made before everything was listed. */

@@ -5,7 +5,7 @@ import type { RevisionContent } from './resources/revision.ts';
 /** A recorded revision without its definition, which may be large. */
 export type RevisionHead = Omit<PolicyRevisionSpec, 'definition'> & { readonly objectName: string };
 
-export type Recording =
+type Recording =
   /** This revision stands for the generation. */
   | { readonly kind: 'stands'; readonly head: RevisionHead }
   | { readonly kind: 'create'; readonly number: number }

@@ -9,12 +9,12 @@ import { makeRevision, makeRevisionContent, type RevisionContent, revisionName }
 import { listRevisionHeads } from './revision-heads.ts';
 
 /** A generation that is recorded: its metadata and its accepted spec. */
-export type Recordable = {
+type Recordable = {
   readonly metadata: Pick<Stored<GuardrailPolicy>['metadata'], 'name' | 'uid' | 'generation' | 'deletionTimestamp'>;
   readonly spec: GuardrailPolicySpec;
 };
 
-export type RecordResult =
+type RecordResult =
   | { readonly kind: 'recorded'; readonly head: RevisionHead; readonly created: boolean }
   /** Another recorder must record an earlier write first. */
   | { readonly kind: 'held' };

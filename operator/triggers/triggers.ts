@@ -158,7 +158,7 @@ export function createTriggers(options: {
   };
 }
 
-export type Triggers = Listeners & {
+type Triggers = Listeners & {
   /** Queues every object and every served policy at low priority: at the start, and as a resync. */
   readonly everything: () => Promise<void>;
   /** The address of a served policy changed. */

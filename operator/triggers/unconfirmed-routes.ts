@@ -9,7 +9,7 @@ type Report = Stored<GatewayReport>;
 type Entry = GatewayReport['spec']['pending'][number] & { readonly reason?: string };
 
 /** Routes that some replica of their gateway may not have confirmed, to find the routes that a report affects. */
-export type UnconfirmedRoutes = {
+type UnconfirmedRoutes = {
   /** A route was changed, or deleted if undefined. */
   changed(name: string, current: Stored<GatewayRoute> | undefined): void;
   /** Names of the routes that a changed report affects; `all` if it may be any route of its gateway. */

@@ -8,7 +8,7 @@ import type { PassOutcome } from '../../reconcile/outcome.ts';
 /** The only key of this controller: all bundles are swept together. */
 export const allBundles = 'bundles';
 
-export type BundleSweepOptions = {
+type BundleSweepOptions = {
   readonly client: Pick<KubeClient, 'list'>;
   readonly bundles: Pick<BundleStore, 'sweep'>;
 };

@@ -10,7 +10,7 @@ import { createStopwatches } from '../../reconcile/stopwatches.ts';
 /** Grace period after a replica ended, because a restarting one is absent for a moment. */
 const goneMs = 2_000;
 
-export type ReportControllerOptions = {
+type ReportControllerOptions = {
   readonly client: Pick<KubeClient, 'delete'>;
   readonly stores: Pick<Stores, 'reports'>;
   readonly gateways: Pick<GatewayReplicas, 'isAlive'>;

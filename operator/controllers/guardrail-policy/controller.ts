@@ -35,7 +35,7 @@ const watched: readonly Watched[] = [
   { type: 'IdConflict', status: 'True', as: { type: 'Warning', action: 'Accept' } },
 ];
 
-export type PolicyControllerOptions = {
+type PolicyControllerOptions = {
   readonly client: KubeClient;
   readonly stores: Stores;
   readonly clock: Clock;

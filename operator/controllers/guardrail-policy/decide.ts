@@ -8,7 +8,7 @@ export type PolicyResult =
   | { readonly kind: 'recorded'; readonly revision: RecordedView }
   | { readonly kind: 'leaving'; readonly references: readonly string[] };
 
-export type PolicyStep =
+type PolicyStep =
   | { readonly kind: 'adopt' }
   | { readonly kind: 'record' }
   | { readonly kind: 'find_references' }

@@ -8,7 +8,7 @@ import { describeAbsence } from './decide-progress.ts';
 import { desiredOf, type Snapshot } from './snapshot.ts';
 import type { PassResult, Settlement } from './steps.ts';
 
-export type Aspect = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
+type Aspect = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
 export type Aspects = Readonly<Record<BindingCondition, Aspect>>;
 
 /** The conditions of a binding at the end of a pass. */

@@ -29,7 +29,7 @@ const maxSteps = 32;
 /** Grace period before the condition reports WaitingForReplicas. */
 const confirmationGraceMs = 5_000;
 
-export type BindingControllerOptions = {
+type BindingControllerOptions = {
   readonly ports: Omit<AcceptancePorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
   readonly world: BindingWorld;
   readonly claims: WorkloadClaims;

@@ -72,7 +72,7 @@ export type TargetFacts = {
   readonly providers?: TrialResult;
 };
 
-export type TrialResult = { readonly kind: 'passed' } | { readonly kind: 'failed'; readonly message: string };
+type TrialResult = { readonly kind: 'passed' } | { readonly kind: 'failed'; readonly message: string };
 
 /** The application that the binding asks for, or the pinned one that is run again. */
 export type ApplicationRole = 'desired' | 'pinned';

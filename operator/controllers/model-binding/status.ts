@@ -23,7 +23,7 @@ export function makeStatus(s: Snapshot, settlement: Settlement, aspects: Aspects
   };
 }
 
-export function makeConditions(
+function makeConditions(
   current: readonly Condition[],
   aspects: Aspects,
   observedGeneration: number,

@@ -21,14 +21,14 @@ import { makeOwner, makeRoute, type RouteDraft } from './resources/route.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { RouteWrite } from './steps.ts';
 
-export type RoutePorts = {
+type RoutePorts = {
   readonly client: KubeClient;
   readonly aliases: AliasTurns;
   readonly claims: WorkloadClaims;
 };
 
 /** One at a time claims an alias that no route of its binding holds yet. */
-export type AliasTurns = {
+type AliasTurns = {
   /**
    * Waits until the caller may claim an alias.
    * @throws the reason of the signal when it is aborted first

@@ -33,7 +33,7 @@ const watched: readonly Watched[] = [
   { type: 'Ready', status: 'True', of: 'Ready', reason: 'WorkloadReady', as: { type: 'Normal', action: 'Run' } },
 ];
 
-export type GenerationControllerOptions = {
+type GenerationControllerOptions = {
   readonly client: KubeClient;
   readonly caches: Pick<Caches, 'stores' | 'routesChangedAt'>;
   readonly world: BindingWorld;

@@ -1,7 +1,7 @@
 import type { WorkloadProblemReason } from '../../workloads/ports.ts';
 import type { WorkloadSnapshot } from './snapshot.ts';
 
-export type WorkloadStep =
+type WorkloadStep =
   /** Needed again: removes the mark and sets the number of processes. */
   | { readonly kind: 'keep'; readonly replicas: number }
   | { readonly kind: 'mark' }

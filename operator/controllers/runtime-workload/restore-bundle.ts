@@ -8,7 +8,7 @@ import type { ServedPin } from '../../served/ports.ts';
 import { buildContent } from '../model-binding/build-content.ts';
 import type { BindingWorld } from '../model-binding/gather.ts';
 
-export type RestorePorts = {
+type RestorePorts = {
   readonly client: Pick<KubeClient, 'get'>;
   readonly bundles: Pick<BundleStore, 'put'>;
   readonly logger: Pick<Logger, 'info'>;

@@ -18,7 +18,7 @@ import { decideServed, type ServedResult, type ServedSnapshot, servedApplication
 
 const maxSteps = 16;
 
-export type ServedControllerOptions = {
+type ServedControllerOptions = {
   readonly ports: Omit<AcceptancePorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
   readonly world: BindingWorld;
   readonly served: ServedPolicies;

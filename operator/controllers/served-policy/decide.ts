@@ -26,7 +26,7 @@ export type ServedResult =
   | { readonly kind: 'waiting'; readonly message: string }
   | { readonly kind: 'failed'; readonly message: string };
 
-export type ServedStep =
+type ServedStep =
   | { readonly kind: 'withdraw' }
   /** The address leads to another workload from now on. */
   | { readonly kind: 'move'; readonly pin: ServedPin }

@@ -13,14 +13,14 @@ import { createHoldings } from '../../holdings.ts';
 import type { BundleStore } from '../../ports.ts';
 import { bundleMapName, bundlesSelector, digestAnnotation, makeBundleMap } from '../../resources/bundle-config-map.ts';
 
-export type BundleConfigMapsOptions = {
+type BundleConfigMapsOptions = {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
 /** Bundles in a cluster; the store is empty before `synced`. */
-export type BundleConfigMaps = BundleStore & {
+type BundleConfigMaps = BundleStore & {
   readonly synced: Promise<void>;
   /** Milliseconds since the watch last received data. */
   silenceMs(): number;

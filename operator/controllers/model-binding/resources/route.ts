@@ -22,7 +22,7 @@ export type Upstream = {
   readonly enabled: boolean;
 };
 
-export type BindingIdentity = { readonly name: string; readonly uid: string; readonly id: string };
+type BindingIdentity = { readonly name: string; readonly uid: string; readonly id: string };
 
 /** A route without its generation. */
 export type RouteDraft = Omit<GatewayRouteSpec, 'generationId'>;

@@ -53,7 +53,7 @@ export function guardOf(number: number): GuardedRoute {
   });
 }
 
-export function routeSpecOf(change: Partial<GatewayRouteSpec> = {}): GatewayRouteSpec {
+function routeSpecOf(change: Partial<GatewayRouteSpec> = {}): GatewayRouteSpec {
   return {
     formatVersion: 1,
     gateway: 'default',
