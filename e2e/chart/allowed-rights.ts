@@ -1,6 +1,6 @@
 /**
- * Every right that a process of ours has, by component, as `group/resource names: verbs`. Whoever adds one here says in
- * the review which call needs it.
+ * Every right of a Portcullis process, by component, as `group/resource names: verbs`. A review that adds a right must
+ * name the call that needs it.
  */
 export const allowedRights: Readonly<Record<string, readonly string[]>> = {
   operator: [
@@ -43,7 +43,7 @@ export function allowedResources(component: string): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
-/** Every request that the rights of a component allow, as `verb group/resource`. */
+/** Every request that a component is allowed, as `verb group/resource`. */
 export function allowedRequests(component: string): readonly string[] {
   return (allowedRights[component] ?? [])
     .flatMap((line) => {

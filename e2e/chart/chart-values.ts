@@ -1,11 +1,11 @@
 export type TestImage = { readonly repository: string; readonly tag: string };
 
-/** The image of the database beside an image of the platform. */
+/** The database image that belongs to a platform image. */
 function postgresOf({ repository, tag }: TestImage): TestImage {
   return { repository: `${repository}-postgres`, tag };
 }
 
-/** Arguments of Helm by which the chart takes both images of a release. */
+/** Helm arguments that set both images of a release. */
 export function imageValues(image: TestImage): readonly string[] {
   const postgres = postgresOf(image);
   return [

@@ -9,13 +9,13 @@ import type { TestCluster } from './open-test-cluster.ts';
 import { valuesPath } from './render-chart.ts';
 import type { Timetable } from './timetable.ts';
 
-/** The release under test, as tests of its database see it. */
+/** The release under test, for tests of its database. */
 export type Installation = {
   readonly release: string;
   readonly cluster: () => TestCluster;
   /** Values with which the release was installed. */
   readonly ownArgs: () => readonly string[];
-  /** An operation that ended before everything that may lose it. */
+  /** An operation that completed before the tests that could lose it. */
   readonly early: () => string;
   readonly admin: (args: readonly string[]) => Promise<string>;
   readonly manage: () => Promise<ClusterManagement>;
@@ -106,7 +106,7 @@ export function testPlaceOfData({ release, cluster, ownArgs }: Installation): vo
         expect(await dry(claim, `--set=postgresql.storage.storageClassName=${name}`)).toMatchObject({ code: 0 });
         expect(await dry('--set=postgresql.persistence=none')).toMatchObject({ code: 0 });
         expect(await helm(['template', 'other', chartFolder, ...elsewhere, claim])).toMatchObject({ code: 0 });
-        // Whose claim is there asks for none.
+        // A release with an existing claim needs no default class.
         const own = ['upgrade', release, chartFolder, `--namespace=${cluster().namespace}`, ...ownArgs()];
         expect(await helm([...own, '--dry-run=server'], cluster().kubeconfigFile)).toMatchObject({ code: 0 });
       } finally {
@@ -140,7 +140,7 @@ export function testOtherMajorVersion(installation: Installation): void {
         { deadlineMs: minutes(2), everyMs: 500 },
       );
       expect(await askOnce('hello')).toMatchObject({ status: 200, text: 'hello' });
-      // As the runbook has it for who begins with an empty one.
+      // The steps of the runbook to start with an empty database.
       for (const target of [`statefulset/${release}-postgres`, `deployment/${release}-management`])
         await scale(target, 0);
       await admin(['wait', '--for=delete', `pod/${pod}`, '--timeout=2m']);

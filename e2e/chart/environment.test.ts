@@ -9,7 +9,7 @@ import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf } from './pods-of.ts';
 import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
 
-/** What the operator reads of the rendered ConfigMap, by its own code. */
+/** The rendered ConfigMap, parsed by the operator's own code. */
 async function environmentOf(objects: readonly Rendered[]): Promise<ClusterEnvironment> {
   const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-environment'));
   using folder = temporaryFolder();
@@ -50,7 +50,7 @@ describe('the environment', () => {
     );
     const components = admitted.map(({ labels }) => labels['app.kubernetes.io/component']);
     expect(components.toSorted()).toEqual(['gateway', 'operator']);
-    // Workloads are never changed: every chart to come has to go on with this label.
+    // Workloads are immutable, so every later chart must keep this label.
     expect(allowFrom).toEqual({ 'portcullis.dev/runtime-client': 'true' });
   });
 

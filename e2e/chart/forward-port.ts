@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
 import { silent } from '../../hack/cluster/progress.ts';
 
-/** A port of this machine that leads to one of a pod or Service, until it is disposed of. */
+/** A local port forwarded to a port of a pod or Service, until disposed. */
 export async function forwardPort(
   kubeconfigFile: string,
   namespace: string,

@@ -12,7 +12,7 @@ import { cacheFolder } from '../../hack/cluster/places.ts';
 
 export const chartFolder = join(root, 'charts', 'portcullis');
 
-/** Why no chart is rendered; undefined where Helm is there. Nothing is built by a test. */
+/** Reason why no chart can be rendered; undefined when Helm is available. Tests do not build it. */
 export const missingHelm: string | undefined =
   findProgram() === undefined ? "Helm is not built here: 'npm run cluster -- build' builds it" : undefined;
 
@@ -23,7 +23,7 @@ function findProgram(): string | undefined {
   return built.find((path) => existsSync(path));
 }
 
-/** Skips every test of a suite with the reason, where there is one. */
+/** Skips every test of a suite when there is a reason. */
 export function skipWithout(missing: string | undefined): void {
   beforeEach((context) => {
     if (missing !== undefined) context.skip(missing);
@@ -33,13 +33,13 @@ export function skipWithout(missing: string | undefined): void {
 type HelmResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 /**
- * Runs Helm without the plugins, repositories and settings of whoever runs the test. What their kubeconfig needs to
- * prove who they are, a program with its variables and its files at home, stays.
+ * Runs Helm without the user's plugins, repositories and settings. The home folder and environment that a credential
+ * plugin of the kubeconfig needs are kept.
  */
 export async function helm(args: readonly string[], kubeconfig?: string): Promise<HelmResult> {
   const program = findProgram();
   if (program === undefined) throw new TypeError('a suite that needs Helm is skipped without it');
-  // What it remembers of a server goes with the server.
+  // The discovery cache is only valid for one server.
   const home = kubeconfig === undefined ? join(tmpdir(), 'portcullis-helm') : join(dirname(kubeconfig), 'helm');
   const inherited = Object.entries(process.env).filter(([name]) => !/^(HELM|KUBERNETES)_/.test(name));
   const environment = {
@@ -56,7 +56,7 @@ export async function helm(args: readonly string[], kubeconfig?: string): Promis
   return { code: code ?? 1, stdout, stderr };
 }
 
-/** As helm, for a command that has to succeed. @returns standard output */
+/** Like helm, for a command that must succeed. @returns standard output */
 export async function helmOk(args: readonly string[], kubeconfig?: string): Promise<string> {
   const { code, stdout, stderr } = await helm(args, kubeconfig);
   if (code !== 0) throw new Error(`helm ${args.join(' ')} ended with ${code}: ${stderr.trim()}`);

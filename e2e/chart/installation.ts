@@ -38,10 +38,10 @@ const describeChart = (): void => {
     helmOk([...args, `--namespace=${cluster.namespace}`], cluster.kubeconfigFile);
   const waiting = ['--wait', '--timeout=10m'];
   const folder = temporaryFolder();
-  /** Values by which accounts of the cluster may call the management API. */
+  /** Values that allow ServiceAccounts to call the management API. */
   let trust: readonly string[];
   let installationFailed = false;
-  /** An operation that ended before everything that may lose it. */
+  /** An operation that completed before the tests that could lose it. */
   let early: string;
   const tokenOf = async (account: string): Promise<string> =>
     (await admin(['create', 'token', account, `--audience=${audience}`])).trim();
@@ -131,7 +131,7 @@ const describeChart = (): void => {
       expect((await admin(['get', 'pods', restarts])).split(' ')).toSatisfy((counts: readonly string[]) =>
         counts.every((count) => count === '0'),
       );
-      // What was done once is not left behind.
+      // Completed hooks are deleted.
       expect(await admin(['get', 'jobs', '--output=name'])).toBe('');
     },
     minutes(20),
@@ -226,7 +226,7 @@ const describeChart = (): void => {
     async () => {
       const runtimes = () =>
         admin(['get', 'pods', '--selector=app.kubernetes.io/name=portcullis-runtime', '--output=name']);
-      // The workload of the version that was taken off again ends by itself.
+      // The operator deletes the workload of the unbound revision.
       const before = await until(
         'one runtime is left',
         async () => {
@@ -239,7 +239,7 @@ const describeChart = (): void => {
         timed('upgrade', `helm upgrade ${words} --set=image.tag=... --wait`, async () => {
           const change = ['--set=gateway.logLevel=warn', ...trust];
           await run('upgrade', release, chartFolder, ...cluster.values[1], ...change, ...waiting);
-          // Replicas of before serve on for a while, and their end counts, too.
+          // Replaced replicas keep serving while they drain; a failed request during their shutdown counts, too.
           await untilReplicasEnded();
         }),
       );
@@ -303,7 +303,7 @@ const describeChart = (): void => {
         run('install', release, chartFolder, ...cluster.values[0], ...trust, ...waiting),
       );
       await modelIsReady();
-      // The password and the claim of before belong together.
+      // The kept password belongs to the kept claim.
       await expectOperation(early);
       expect(await run('test', release, '--timeout=5m')).toMatch(/Phase:\s+Succeeded/);
     },

@@ -33,7 +33,7 @@ type Dashboard = {
   readonly templating: { readonly list: readonly { readonly query: string | { readonly query: string } }[] };
 };
 
-/** What the process declares, and what the platform adds by itself. */
+/** Metrics that the process declares and those that the platform adds. */
 async function seriesOf(service: string): Promise<{ rows: readonly MetricRow[]; names: ReadonlySet<string> }> {
   const metrics = createMetrics({ service });
   if (service === 'gateway') return describeRegistry(createGatewayMetrics().registry);
@@ -63,7 +63,7 @@ const services = new Map(
     ),
   ),
 );
-/** Labels that a scrape adds: of the target, and of the pod by the PodMonitor. */
+/** Labels that a scrape adds: those of the target, and those of the pod from the PodMonitor. */
 const targetLabels = ['namespace', 'pod', 'portcullis_dev_workload'];
 
 type Selector = {
@@ -80,7 +80,7 @@ function selectorsOf(expression: string): readonly Selector[] {
   }));
 }
 
-/** What is wrong with a selector: a metric, a label or a value that there is not. */
+/** Problems of a selector: unknown metrics, labels or values. */
 function problemsOf({ name, matchers }: Selector): readonly string[] {
   const named = matchers.find(([label]) => label === 'service')?.[2] ?? '[a-z]+';
   const of = [...services].filter(([service]) => new RegExp(`^(${named})$`).test(service)).map(([, series]) => series);
@@ -98,7 +98,7 @@ function problemsOf({ name, matchers }: Selector): readonly string[] {
   });
 }
 
-/** Words of an expression that are no metric: functions, operators, and labels by which it groups. */
+/** Words of an expression that are not metrics: functions, operators and grouping labels. */
 function groupsOf(expression: string): readonly string[] {
   return [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) =>
     list.split(',').map((one) => one.trim()),
@@ -119,7 +119,7 @@ function judge(expression: string): readonly string[] {
 }
 
 const pages = 'https://docs.example.com/runbooks';
-/** Pages that a process names in its own words, without an alert. */
+/** Runbooks that a process refers to in a message, without an alert. */
 const named = ['docs/runbooks/database-of-another-major-version.md'];
 
 function alertsOf(objects: readonly Rendered[]): readonly Alert[] {

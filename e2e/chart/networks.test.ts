@@ -27,7 +27,7 @@ const policiesOf = (objects: readonly Rendered[]): readonly Policy[] =>
 const portsOf = (rules: readonly Rule[]): readonly (string | number)[] =>
   [...new Set(rules.flatMap(({ ports = [] }) => ports.map(({ port }) => port)))].toSorted();
 
-/** A pod of a workload, as the operator labels it. */
+/** A pod of a workload, with the labels that the operator sets. */
 const runtime = {
   labels: {
     'app.kubernetes.io/name': 'portcullis-runtime',
@@ -37,7 +37,7 @@ const runtime = {
   },
 };
 
-/** Whether the policies let pods of one component call a port of another. */
+/** Whether the policies allow pods of one component to call a port of another. */
 function mayCall(objects: readonly Rendered[], from: string, to: string, port: string): boolean {
   const pods = podsOf(objects);
   const [caller, called] = [from, to].map((component) => pods.find((pod) => componentOf(pod) === component));

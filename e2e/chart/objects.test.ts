@@ -17,7 +17,7 @@ const clusterKinds = [
   'ValidatingAdmissionPolicyBinding',
   'ClusterRole',
 ];
-/** What the values bring themselves. */
+/** Objects from extraObjects. */
 const isExtra = ({ metadata }: Rendered): boolean => metadata.name.endsWith('-extra');
 const keyOf = ({ kind, metadata }: Rendered): string => `${kind} ${metadata.name}`;
 
@@ -46,7 +46,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     const objects = await renderFile(file);
     for (const object of ofKind(objects, 'Deployment', 'StatefulSet', 'Service', 'PodDisruptionBudget')) {
       const { selector } = (object as unknown as Selecting).spec;
-      // A selector of another form makes every upgrade fail: a change here needs another chart.
+      // Selectors are immutable: a change here makes every upgrade fail.
       expect(selector.matchLabels ?? selector, keyOf(object)).toEqual({
         'app.kubernetes.io/name': 'portcullis',
         'app.kubernetes.io/instance': release,

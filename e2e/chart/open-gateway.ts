@@ -2,12 +2,12 @@ import { kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { type ChatCall, type ChatResult, chatCall } from '../support/chat-call.ts';
 import { forwardPort } from './forward-port.ts';
 
-/** The gateway of a release, as a client with its first key sees it through a forwarded port. */
+/** A client of a release's gateway, with its first key and a forwarded port. */
 type ClusterGateway = AsyncDisposable & {
   ask(content: string, more?: Partial<ChatCall>): Promise<ChatResult>;
 };
 
-/** As the notes of the chart say it: the key out of the Secret, a port that leads to the gateway. */
+/** Follows the notes of the chart: reads the key from the Secret and forwards a port to the gateway. */
 export async function openGateway(
   { kubeconfigFile, namespace }: { readonly kubeconfigFile: string; readonly namespace: string },
   release: string,

@@ -4,13 +4,13 @@ import type { OperationResource } from '#contracts/management';
 import { type Answer, callUrl, isTemporary, untilFinal } from '../management/call-api.ts';
 import { forwardPort } from './forward-port.ts';
 
-/** The management API of a release, as a client with a token sees it through a forwarded port. */
+/** A client of a release's management API, with a token and a forwarded port. */
 export type ClusterManagement = AsyncDisposable & {
-  /** @param token another one than that of the client; null sends none */
+  /** @param token replaces the token of the client; null sends none */
   read(path: string, token?: string | null): Promise<Answer>;
-  /** Sends a command under a key of its own, again under the same one until it is known what became of it. */
+  /** Sends a command with a new idempotency key and retries with that key until a response arrives. */
   command(method: 'POST' | 'PUT', path: string, body: unknown, etag?: unknown): Promise<Answer>;
-  /** The end of the operation of a 202. @throws where it failed */
+  /** Waits for the operation of a 202 response. @throws when it failed */
   succeeded(accepted: Answer): Promise<OperationResource>;
 };
 

@@ -10,31 +10,31 @@ import { createNamespace } from './foreign/own-namespace.ts';
 import { startOwnCluster } from './own-cluster.ts';
 import type { Timetable } from './timetable.ts';
 
-/** Name of the cluster that is started where no context is named. */
+/** Name of the cluster that is started when no context is named. */
 const clusterName = 'e2e';
 
 /** A cluster to install on, and two releases of the images that its nodes have or can pull. */
 export type TestCluster = AsyncDisposable & {
   readonly kubeconfigFile: string;
-  /** Made for this run, of restricted pods: nothing is written to any other one. */
+  /** Created for this run with restricted pods; the suite writes to no other namespace. */
   readonly namespace: string;
-  /** What is installed, and what an upgrade brings; of the same content where we built them. */
+  /** The installed images and those of the upgrade; locally built ones have equal content. */
   readonly images: readonly [TestImage, TestImage];
-  /** Arguments of Helm that say so, in the same order, with what the cluster needs besides. */
+  /** Helm arguments that select the images, in the same order, with other arguments for the cluster. */
   readonly values: readonly [readonly string[], readonly string[]];
-  /** One JSON object for each request to the API server; undefined where the cluster keeps none for us. */
+  /** Audit log with one JSON object for each request to the API server; undefined when not available. */
   readonly auditLogFile: string | undefined;
-  /** Whether we started it, and end it. */
+  /** Whether the suite started the cluster and stops it. */
   readonly isOurs: boolean;
 };
 
-/** The kubectl context that is named; undefined where there is none. */
+/** The configured kubectl context; undefined when not set. */
 export function namedContext(): string | undefined {
   const context = process.env['PORTCULLIS_E2E_CONTEXT'] ?? '';
   return context === '' ? undefined : context;
 }
 
-/** Why there is no cluster to install on; undefined where one is named or can be started. */
+/** Reason why no cluster is available; undefined when one is configured or can be started. */
 export async function missingCluster(): Promise<string | undefined> {
   if (namedContext() !== undefined || (await dockerRuns())) return undefined;
   return missingForNode(progressOn(process.stdout));
@@ -42,8 +42,8 @@ export async function missingCluster(): Promise<string | undefined> {
 
 /**
  * The cluster that `PORTCULLIS_E2E_CONTEXT` names, with the images of `PORTCULLIS_E2E_IMAGE` and, for the upgrade,
- * `PORTCULLIS_E2E_NEXT_IMAGE`, and beside each the one of the database, whose repository ends with `-postgres`; else one
- * of our own, which holds the images of this checkout and is ended afterwards unless `PORTCULLIS_E2E_KEEP` is set.
+ * `PORTCULLIS_E2E_NEXT_IMAGE`, each with a database image in a repository with the suffix `-postgres`. Otherwise a local
+ * cluster with the images of this checkout, stopped afterwards unless `PORTCULLIS_E2E_KEEP` is set.
  */
 export async function openTestCluster(timetable: Timetable): Promise<TestCluster> {
   const progress = progressOn(process.stdout);

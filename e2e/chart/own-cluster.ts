@@ -11,13 +11,13 @@ import type { TestImage } from './chart-values.ts';
 import type { Timetable } from './timetable.ts';
 
 export type OwnCluster = AsyncDisposable & {
-  /** Of this checkout, one for each tag. */
+  /** Images of this checkout, one for each tag. */
   readonly images: readonly TestImage[];
 };
 
 /**
- * Starts a cluster, in Docker where that runs, and gives it the images of this checkout under each tag. It is ended
- * when disposed of, unless `PORTCULLIS_E2E_KEEP` is set.
+ * Starts a cluster, in Docker if available, and loads the images of this checkout under each tag. Disposing stops it
+ * unless `PORTCULLIS_E2E_KEEP` is set.
  */
 export async function startOwnCluster(
   name: string,

@@ -15,7 +15,7 @@ type Volume = {
   readonly configMap?: { readonly name: string };
   readonly emptyDir?: { readonly sizeLimit: string };
 };
-/** A claim that is made for each pod. */
+/** A template from which a claim is created for each pod. */
 type ClaimTemplate = { readonly metadata: { readonly name: string }; readonly spec: unknown };
 
 export type Container = {
@@ -42,15 +42,15 @@ type PodSpec = {
   readonly terminationGracePeriodSeconds?: number;
 };
 
-/** A pod that an object of the chart is, or makes. */
+/** A pod of the chart, or one that an object of the chart creates. */
 export type Pod = {
-  /** Of the object that makes it. */
+  /** Name of the object that creates the pod. */
   readonly name: string;
   readonly labels: Labels;
   readonly annotations: Labels;
   readonly spec: PodSpec;
   readonly claims: readonly ClaimTemplate[];
-  /** Whether it runs for as long as the release is there. */
+  /** Whether the pod runs until the release is uninstalled. */
   readonly isLasting: boolean;
 };
 
@@ -59,7 +59,7 @@ type Template = {
   readonly spec: PodSpec;
 };
 
-/** The pods of rendered objects; a kind that makes pods and is not known here is an error. */
+/** The pods of rendered objects. @throws for an unknown kind with a pod template */
 export function podsOf(objects: readonly Rendered[]): readonly Pod[] {
   return objects.flatMap((object) => {
     const { kind, metadata } = object;

@@ -10,7 +10,7 @@ import { missingHelm, skipWithout } from './helm.ts';
 import { type Container, type Pod, podsOf } from './pods-of.ts';
 import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
 
-/** What the restricted profile of the Pod Security Standards takes, and a root that cannot be written to. */
+/** The restricted profile of the Pod Security Standards, with a read-only root file system. */
 const containerContext = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -19,13 +19,13 @@ const containerContext = {
 const restricted = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
 const podContextOf = (user: number) => ({ ...restricted, runAsUser: user, runAsGroup: user, fsGroup: user });
 const volumeKinds = ['configMap', 'secret', 'emptyDir'];
-/** Where a program may write: the database to its folder, and to what it needs while it makes that. */
+/** Writable mounts: the database has its data folder and temporary folders. */
 const writable: Readonly<Record<string, readonly string[]>> = {
   'dataplane/postgres/main.ts': ['/var/lib/portcullis/postgres', '/tmp'],
 };
 const isDatabase = ({ labels }: Pod): boolean => labels['app.kubernetes.io/component'] === 'postgres';
 
-/** The settings of the program that a container runs, and those of it that are for another way to run. */
+/** Settings of the program of a container; `other` matches those of other run modes. */
 const programs: Readonly<Record<string, { readonly settings: Settings; readonly other: RegExp }>> = {
   'operator/main.ts': { settings: operatorSettings, other: /^PORTCULLIS_(DATA_DIR|API_LISTEN)$/ },
   'dataplane/gateway/main.ts': { settings: gatewaySettings, other: /^$/ },
@@ -67,7 +67,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     for (const pod of pods) {
       const { spec, name } = pod;
       const user = file.startsWith('production') ? 1_000_700_000 : 65_532;
-      // PostgreSQL refuses a folder whose rights were widened after its first start.
+      // PostgreSQL refuses a data folder whose permissions were widened after its first start.
       const own = isDatabase(pod) ? { fsGroupChangePolicy: 'OnRootMismatch' } : {};
       expect(spec.securityContext, name).toEqual({ ...podContextOf(user), ...own });
       for (const member of ['hostNetwork', 'hostPID', 'hostIPC', 'initContainers', 'ephemeralContainers']) {
@@ -173,7 +173,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       if (!isLasting) continue;
       for (const { lifecycle } of spec.containers) {
         const sleep = lifecycle?.preStop?.sleep.seconds ?? 0;
-        // A process of ours ends within 30 s, or is ended by its own watchdog.
+        // Every process exits within 30 s or is killed by its own watchdog.
         expect(spec.terminationGracePeriodSeconds, name).toBeGreaterThanOrEqual(sleep + 30);
         if (lifecycle !== undefined) expect(sleep, name).toBeGreaterThan(0);
       }

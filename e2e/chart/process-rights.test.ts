@@ -54,7 +54,7 @@ describe(title, () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** What the user asked the API server for, as `verb group/resource code`, each once. */
+  /** Distinct requests of the user in the audit log, as `verb group/resource code`. */
   function requestsOf(username: string): readonly string[] {
     const entries = readFileSync(server.controlPlane.auditLogFile, 'utf8')
       .split('\n')
@@ -68,7 +68,7 @@ describe(title, () => {
     return [...new Set(texts)].toSorted();
   }
 
-  /** Applies account, Role and RoleBinding of a component. @returns the name of the user that its pods are */
+  /** Applies account, Role and RoleBinding of a component. @returns the user name of its pods */
   async function grantRights(component: string): Promise<string> {
     const place = namespace.client.namespace;
     const objects = await renderChart([`--namespace=${place}`, `--show-only=templates/${component}/rbac.yaml`]);
@@ -77,7 +77,7 @@ describe(title, () => {
     return `system:serviceaccount:${place}:${release}-portcullis-${component}`;
   }
 
-  /** A certificate in the place of a token. */
+  /** A client certificate instead of a token. */
   function kubeconfigOf(user: string): string {
     const place = namespace.client.namespace;
     const groups = ['system:serviceaccounts', `system:serviceaccounts:${place}`, 'system:authenticated'];
@@ -193,7 +193,7 @@ describe(title, () => {
         return requestsOf(user).includes('get /pods 200');
       });
     }
-    // A watch is in the log once it has ended.
+    // A watch is logged when it ends.
     const requests = requestsOf(user);
     expect(requests.filter(isRefused)).toEqual([]);
     const used = new Set(requests.map((line) => line.split(' ').slice(0, 2).join(' ')));

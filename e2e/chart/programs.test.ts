@@ -100,7 +100,7 @@ describe('the program of helm test for the management API', () => {
       PORTCULLIS_MANAGEMENT_URL: url,
       PORTCULLIS_PATIENCE_SECONDS: '1',
     });
-  /** A server that answers every path with this status and body. */
+  /** A server that responds to every path with this status and body. */
   async function answered(status: number, body: unknown): Promise<ProgramEnd> {
     const server = createServer((_request, response) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));

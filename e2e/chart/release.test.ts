@@ -46,7 +46,7 @@ describe('a release', () => {
   const within = (...args: readonly string[]): Promise<string> => admin(`--namespace=${namespace}`, ...args);
   const run = (...args: readonly string[]) => helm(args, server.kubeconfigFile);
   const runOk = (...args: readonly string[]) => helmOk(args, server.kubeconfigFile);
-  /** Nobody runs pods here: neither the hooks are waited for nor anything else. */
+  /** No kubelet runs pods here, so Helm waits neither for hooks nor for workloads. */
   const install = (release: string, place: string, ...args: readonly string[]) =>
     run('install', release, chartFolder, `--namespace=${place}`, '--no-hooks', ...args);
   const secretsOf = (place = namespace) =>
@@ -69,7 +69,7 @@ describe('a release', () => {
     await kubectlOk(server.kubeconfigFile, ['apply', '--filename=-'], stringify(storageClass));
     for (const place of [namespace, 'second', 'third']) {
       await admin('create', 'namespace', place);
-      // The controller that makes it does not run.
+      // The controller that creates it does not run.
       await admin(`--namespace=${place}`, 'create', 'serviceaccount', 'default');
       await admin('label', 'namespace', place, 'pod-security.kubernetes.io/warn=restricted');
     }
@@ -103,7 +103,7 @@ describe('a release', () => {
   });
 
   test('a release is installed, upgraded, rolled back, uninstalled and installed again; a second release is refused', async () => {
-    // The example is applied before there are definitions, as a hook that is faster than they are.
+    // Simulates a hook that runs before the definitions are established.
     const rights = (await renderChart(['--show-only=templates/example/rbac.yaml'])).map((object) => stringify(object));
     await kubectlOk(server.kubeconfigFile, ['apply', `--namespace=${namespace}`, '--filename=-'], rights.join('---\n'));
     using folder = temporaryFolder();
@@ -178,7 +178,7 @@ describe('a release', () => {
     const rendered = (await renderFile('default-values.yaml')).filter(
       ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
     );
-    // All but the token of workloads and the password of the database.
+    // Without the Secrets of the workload token and the database password.
     expect(kept).toHaveLength(rendered.length - 2);
     const left = (await secretsOf()).trim().split('\n');
     expect(left.map((line) => line.split('=')[0])).toEqual([
@@ -187,7 +187,7 @@ describe('a release', () => {
     ]);
     for (const line of left) expect(secrets).toContain(line);
 
-    // Who comes back finds definitions, policies, the token of workloads that still run, the password of the database.
+    // A new installation reuses definitions, policies, the token of running workloads and the database password.
     expect(await install(name, namespace)).toMatchObject({ code: 0 });
     for (const line of left) expect(await secretsOf()).toContain(line);
     expect(await within('get', 'guardrailpolicies,modelbindings', '--output=name')).toContain('guarded-chat');
@@ -195,7 +195,7 @@ describe('a release', () => {
 
   test('a release whose example job fails stays installed and can be upgraded', async () => {
     const values = ['--namespace=third', '--values', valuesPath('second-release-values.yaml')];
-    // Nobody runs the job here.
+    // No kubelet runs the job here.
     const { code, stderr } = await run('install', 'third', chartFolder, ...values, '--timeout=3s');
     expect(code).not.toBe(0);
     expect(stderr).toMatch(/post-install/);
@@ -218,7 +218,7 @@ describe('a release', () => {
     const others = ['crds', 'admissionPolicies', 'userRoles'].map((one) => `--set=${one}.install=false`);
     const sentence =
       /no default StorageClass\. Name one in postgresql\.storage\.storageClassName, or set postgresql\.persistence=none/;
-    // The release of the test before is an installation of this namespace.
+    // The previous test left its release in this namespace.
     await runOk('uninstall', 'third', '--namespace=third', '--no-hooks');
     expect(await dry(...others)).toMatchObject({ code: 0 });
     await mark('false');
@@ -232,7 +232,7 @@ describe('a release', () => {
         expect(await dry(...others, way), way).toMatchObject({ code: 0 });
       }
       expect(await run('template', 'fourth', chartFolder)).toMatchObject({ code: 0 });
-      // Whose StatefulSet or claim is there has its place; a claim is bound by its name.
+      // An existing StatefulSet or claim needs no default class; a claim is bound by its name.
       expect(await run('upgrade', name, chartFolder, `--namespace=${namespace}`, '--dry-run=server')).toMatchObject({
         code: 0,
       });

@@ -7,7 +7,7 @@ export const release = 'guardrails';
 const namespace = 'safety';
 
 type Labels = Readonly<Record<string, string>>;
-/** What the tests look at of a rendered object; the API server judges the rest. */
+/** Members of a rendered object that the tests read; the API server validates the rest. */
 export type Rendered = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -20,7 +20,7 @@ export type Rendered = {
   readonly [member: string]: unknown;
 };
 
-/** Names of the values files that the chart is held to. */
+/** Names of the values files that the chart is tested with. */
 export const valuesFiles: readonly string[] = readdirSync(join(chartFolder, 'ci')).toSorted();
 
 export function valuesPath(name: string): string {
@@ -29,14 +29,14 @@ export function valuesPath(name: string): string {
 
 const rendered = new Map<string, Promise<readonly Rendered[]>>();
 
-/** The objects that Helm makes of the chart and a values file, hooks too; rendered once. */
+/** The objects, including hooks, that Helm renders from the chart and a values file; rendered once. */
 export function renderFile(name: string): Promise<readonly Rendered[]> {
   const known = rendered.get(name) ?? renderChart(['--values', valuesPath(name)]);
   rendered.set(name, known);
   return known;
 }
 
-/** The objects that Helm makes of the chart and further arguments. */
+/** The objects that Helm renders from the chart with further arguments. */
 export async function renderChart(args: readonly string[]): Promise<readonly Rendered[]> {
   const text = await helmOk(['template', release, chartFolder, '--namespace', namespace, ...args]);
   return parseAllDocuments(text, { version: '1.1', uniqueKeys: true }).flatMap((document) => {
@@ -46,7 +46,7 @@ export async function renderChart(args: readonly string[]): Promise<readonly Ren
   });
 }
 
-/** Path of a file as kubectl and Helm take it. */
+/** Path of a file for kubectl and Helm. */
 export function ofKind(objects: readonly Rendered[], ...kinds: readonly string[]): readonly Rendered[] {
   return objects.filter(({ kind }) => kinds.includes(kind));
 }

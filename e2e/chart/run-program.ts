@@ -5,7 +5,7 @@ import { root } from '../../hack/check/run-tool.ts';
 
 export type ProgramEnd = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-/** Runs a program of the checkout as a container of the chart does, with these variables and no other setting. */
+/** Runs a program of the checkout like a container of the chart, with only these environment variables. */
 export async function runProgram(file: string, environment: Readonly<Record<string, string>>): Promise<ProgramEnd> {
   const child = spawn(process.execPath, [file], {
     cwd: root,

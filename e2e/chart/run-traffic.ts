@@ -4,7 +4,7 @@ import { root } from '../../hack/check/run-tool.ts';
 import { until } from '../support/until.ts';
 import type { TestImage } from './chart-values.ts';
 
-/** What a client in the cluster saw; `faults` counts what was not as it should, by status, code or error. */
+/** Results of a client in the cluster; `faults` counts unexpected results by status, code or error. */
 export type Traffic = {
   readonly requests: number;
   readonly failed: number;
@@ -15,7 +15,7 @@ export type Traffic = {
 type TrafficOptions = {
   readonly kubectl: (args: readonly string[], input?: string) => Promise<string>;
   readonly image: TestImage;
-  /** Of the gateway's Service, within the cluster. */
+  /** URL of the gateway's Service within the cluster. */
   readonly url: string;
   /** Secret of the client keys. */
   readonly keys: string;
@@ -23,7 +23,7 @@ type TrafficOptions = {
 
 const name = 'traffic';
 
-/** Asks the gateway from a pod of the cluster for as long as the action takes. @returns what the pod saw */
+/** Sends requests to the gateway from a pod while the action runs. @returns the results of the pod */
 export async function runTraffic(options: TrafficOptions, action: () => Promise<void>): Promise<Traffic> {
   const { kubectl } = options;
   await kubectl(['delete', 'pod,configmap', name, '--ignore-not-found', '--grace-period=0', '--force']);

@@ -1,11 +1,11 @@
-/** One step of an installation: what a person does, with which command, and how long it took. */
+/** One step of an installation: its description, command and duration. */
 type Row = { readonly what: string; readonly command: string; readonly seconds: number };
 
-/** What takes how long, in the order in which it was done. */
+/** Durations of the steps, in the order of execution. */
 export type Timetable = {
-  /** Runs a step and notes its time. @param command as a person would give it */
+  /** Runs a step and records its duration. @param command as a user would type it */
   timed<T>(what: string, command: string, run: () => Promise<T>): Promise<T>;
-  /** Seconds of several steps together; undefined unless each was done. */
+  /** Total seconds of several steps; undefined unless all have run. */
   sum(...whats: readonly string[]): number | undefined;
   /** The steps as lines of text. */
   lines(): readonly string[];

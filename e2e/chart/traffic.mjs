@@ -1,4 +1,4 @@
-// Runs in a pod: asks the gateway without a pause to speak of until it is told to end, then prints what it saw.
+// Runs in a pod: sends requests to the gateway continuously until it is stopped, then prints the results.
 import { readFileSync } from 'node:fs';
 
 const [url, keyFile] = process.argv.slice(2);

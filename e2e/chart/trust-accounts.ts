@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 type Kubectl = (args: readonly string[]) => Promise<string>;
 
-/** What a token of an account is asked for. */
+/** Audience of the requested ServiceAccount tokens. */
 export const audience = 'portcullis';
 
 /**
- * Values by which the management API takes tokens of the cluster's own accounts, as docs/install-on-kubernetes.md has
- * it: the issuer and its keys as the API server tells them, one account as the first administrator.
+ * Values with which the management API accepts ServiceAccount tokens of the cluster, as in
+ * docs/install-on-kubernetes.md: issuer and keys from the API server, one account as the first administrator.
  * @returns the path of the values file
  */
 export async function trustAccounts(

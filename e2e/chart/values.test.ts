@@ -17,7 +17,7 @@ const text = readFileSync(join(chartFolder, 'values.yaml'), 'utf8');
 const schema = JSON.parse(readFileSync(join(chartFolder, 'values.schema.json'), 'utf8')) as Schema;
 const validate = new Ajv({ strict: false, validateFormats: false, allErrors: true }).compile(schema);
 
-/** Values of a user over the defaults, as Helm puts them. */
+/** Values of a user merged over the defaults, as Helm merges them. */
 function merged(base: unknown, over: unknown): unknown {
   const isMap = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!isMap(base) || !isMap(over)) return over;
@@ -27,7 +27,7 @@ function merged(base: unknown, over: unknown): unknown {
   );
 }
 
-/** `a.b` set to a value, over the defaults. */
+/** The defaults with `a.b` set to a value. */
 function withValue(path: string, value: unknown): unknown {
   const over = path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
   return merged(parse(text), over);
@@ -35,7 +35,7 @@ function withValue(path: string, value: unknown): unknown {
 
 const accepts = (path: string, value: unknown): boolean => validate(withValue(path, value));
 
-/** Every map of the schema that names its keys. */
+/** Every object of the schema with declared properties. */
 function groups(
   at: Schema,
   path: readonly string[] = [],
@@ -50,7 +50,7 @@ const model = { name: 'a', kind: 'model', endpoint: 'https://a.example/v1', enab
 const trusted = { issuer: 'https://a.example', audience: 'control-plane' };
 const served = { name: 'a', policyRef: { name: 'p', revision: 1 }, contentProfile: 'c', replicas: 1 };
 
-/** For each limit what stands on either side of it. */
+/** Accepted and refused values on both sides of each limit. */
 const edges: readonly (readonly [path: string, good: readonly unknown[], bad: readonly unknown[]])[] = [
   ['nameOverride', ['', 'a', 'a'.repeat(40)], ['a'.repeat(41), 'A', '-a']],
   ['fullnameOverride', ['', 'a'.repeat(40)], ['a'.repeat(41), 'a.b']],

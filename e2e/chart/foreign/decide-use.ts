@@ -1,44 +1,44 @@
-/** Name of the release that the suite installs, on any cluster. */
+/** Name of the release that the suite installs. */
 export const release = 'portcullis';
 
 /** Group of the kinds that the chart defines. */
 export const group = 'portcullis.dev';
 
-/** Names of the namespaces that the suite makes; each run makes one of its own. */
+/** Names of the namespaces that the suite creates, one for each run. */
 const namespacePattern = /^portcullis-e2e-[0-9a-f]{6}$/;
 
-/** An object that the chart would make and the cluster has already, or a definition of our group. */
+/** An existing object that the chart would create, or a definition of the Portcullis group. */
 export type Present = {
-  /** As kubectl names it: kind, group and name. */
+  /** Kind, group and name in the format of kubectl. */
   readonly id: string;
   readonly resourceVersion: string;
-  /** Which release of Helm it belongs to; undefined where it belongs to none. */
+  /** Helm release that owns it; undefined when there is none. */
   readonly owner: { readonly release: string; readonly namespace: string } | undefined;
 };
 
-/** What is known of a cluster before anything is written there. */
+/** State of a cluster, read before any write. */
 export type Look = {
-  /** As kubectl knows the cluster. */
+  /** Name of the kubectl context. */
   readonly context: string;
-  /** The namespace that is to be made. */
+  /** The namespace to create. */
   readonly namespace: string;
   readonly namespaces: ReadonlySet<string>;
   readonly present: readonly Present[];
-  /** Objects of our kinds, in any namespace, as `plural namespace/name`. */
+  /** Portcullis objects in any namespace, as `Kind namespace/name`. */
   readonly objects: readonly string[];
 };
 
 type Use =
   | { readonly kind: 'refused'; readonly reason: string }
-  /** @property leftovers definitions of a run that has ended: they become those of this run */
+  /** @property leftovers definitions of an earlier run, which this run takes over */
   | { readonly kind: 'allowed'; readonly leftovers: readonly Present[] };
 
 type Rule = (look: Look) => string | undefined;
 
-/** Asked in this order: the first reason is told. */
+/** Evaluated in this order; the first reason is reported. */
 const rules: readonly Rule[] = [namespaceIsThere, belongsToOthers, runIsThere, leftoversAreUsed];
 
-/** Whether the suite may install on a cluster that is not its own. Who is in doubt is refused. */
+/** Decides whether the suite may install on a foreign cluster; refuses in doubt. */
 export function decideUse(look: Look): Use {
   for (const rule of rules) {
     const reason = rule(look);
@@ -47,7 +47,7 @@ export function decideUse(look: Look): Use {
   return { kind: 'allowed', leftovers: look.present };
 }
 
-/** What a person does to remove the namespace of a run that was broken off. */
+/** Commands that remove the namespace of an aborted run. */
 export function removalOf(context: string, namespace: string): string {
   const at = `kubectl --context=${context} --namespace=${namespace} delete`;
   return `${at} modelbindings.${group},guardrailpolicies.${group} --all; ${at} namespace ${namespace}`;

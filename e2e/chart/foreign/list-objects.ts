@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
 
-/** Kinds that change by themselves while a cluster is at rest. */
+/** Kinds that controllers change in an idle cluster. */
 const restless = new Set(['events', 'events.events.k8s.io', 'leases.coordination.k8s.io']);
 
 type Item = {
@@ -13,8 +13,8 @@ type Item = {
 };
 
 /**
- * Every object of every kind of a cluster, one a line, sorted: kind, namespace, name, uid and a digest of all that people
- * and controllers have written but its status.
+ * Every object of a cluster, one per line, sorted: kind, namespace, name, uid and a digest of its content without
+ * status.
  */
 export async function listObjects(kubeconfigFile: string): Promise<readonly string[]> {
   const resources = (await kubectlOk(kubeconfigFile, ['api-resources', '--verbs=list', '--output=name']))

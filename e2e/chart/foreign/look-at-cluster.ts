@@ -1,7 +1,7 @@
 import { kubectl } from '../../../hack/cluster/kubectl.ts';
 import { group, type Look, type Present } from './decide-use.ts';
 
-/** What this file reads of an object. */
+/** Members of an object that are read here. */
 type Read = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -14,13 +14,13 @@ type Read = {
 };
 type Definition = Read & { readonly spec: { readonly group: string; readonly names: { readonly plural: string } } };
 
-/** A cluster that does not answer is not waited for. */
+/** Timeout, so that an unreachable cluster fails early. */
 const patience = '--request-timeout=20s';
 
 /**
- * Reads what a decision about the cluster needs, and writes nothing.
- * @param rendered what the chart would make
- * @throws Error with the complaint of kubectl
+ * Reads the state that the decision about the cluster needs. Writes nothing.
+ * @param rendered objects that the chart would create
+ * @throws Error with the message of kubectl
  */
 export async function lookAtCluster(
   kubeconfigFile: string,
@@ -29,7 +29,7 @@ export async function lookAtCluster(
 ): Promise<Look> {
   const read = (args: readonly string[], input?: string) => readObjects(kubeconfigFile, args, input);
   const namespaces = await read(['get', 'namespaces']);
-  // In a namespace that is not there only what has none can be found.
+  // The namespace does not exist, so only cluster-scoped objects can be found.
   const named = await read(['get', `--namespace=${namespace}`, '--ignore-not-found', '--filename=-'], rendered);
   const definitions = ((await read(['get', 'customresourcedefinitions'])) as readonly Definition[]).filter(
     ({ spec }) => spec.group === group,
@@ -53,7 +53,7 @@ async function readObjects(file: string, args: readonly string[], input?: string
   return answer.items ?? [answer];
 }
 
-/** An object as kubectl names it. */
+/** Object name in the format of kubectl. */
 export function idOf({
   apiVersion,
   kind,

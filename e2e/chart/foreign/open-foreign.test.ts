@@ -20,7 +20,7 @@ const missing = missingHelm ?? missingApiServer;
 const image = 'images.example.com:5000/safety/portcullis:1.2.3';
 const ended = 'portcullis-e2e-0a1b2c';
 
-/** As Helm writes it for a release. */
+/** Metadata that Helm writes for a release. */
 function ownedBy(place: string, { metadata, ...rest }: Rendered): object {
   const annotations = { 'meta.helm.sh/release-name': release, 'meta.helm.sh/release-namespace': place };
   const labels = { ...metadata.labels, 'app.kubernetes.io/managed-by': 'Helm' };
@@ -57,7 +57,7 @@ describe('a foreign cluster', () => {
       return (error as Error).message;
     }
   };
-  /** That it is refused so, and that not one object is another one afterwards. */
+  /** Expects this refusal and that no object has changed. */
   async function expectRefused(sentence: RegExp, ...args: Parameters<typeof open>): Promise<void> {
     const before = await objects();
     expect(await complaintOf(...args)).toMatch(sentence);
@@ -65,7 +65,7 @@ describe('a foreign cluster', () => {
   }
   const definitions = async (place: string): Promise<readonly object[]> =>
     (await renderChart(['--show-only=templates/definitions/crds.yaml'])).map((one) => ownedBy(place, one));
-  /** A kubeconfig of one context, `theirs`, in the namespace of somebody. @returns its path */
+  /** Writes a kubeconfig with one context `theirs` in a foreign namespace. @returns its path */
   function kubeconfigOf(name: string, cluster: object, user: object): string {
     const file = join(folder.path, name);
     const context = { cluster: 'theirs', user: 'me', namespace: 'shop' };
@@ -84,7 +84,7 @@ describe('a foreign cluster', () => {
     if (missing !== undefined) return;
     server = await startControlPlane({ controllers: true });
     await apply(...otherPeople());
-    // What controllers make of it is there before anything is compared.
+    // Controllers must have created dependent objects before the comparison.
     await admin('wait', '--for=create', '--timeout=60s', 'configmap/kube-root-ca.crt', '--namespace=shop');
     await admin('wait', '--for=create', '--timeout=60s', 'pod', '--selector=app=till', '--namespace=shop');
     await admin('wait', '--for=condition=Established', '--timeout=60s', 'customresourcedefinitions', '--all');
@@ -166,12 +166,12 @@ describe('a foreign cluster', () => {
     expect(owners).toEqual(Array.from({ length: 6 }, () => cluster.namespace));
     const writers = '--output=jsonpath={.items[*].metadata.managedFields[*].manager}';
     const shown = await admin('get', 'customresourcedefinitions', part, '--show-managed-fields', writers);
-    // A second one would refuse whoever installs there with Helm later.
+    // A second field manager would conflict with later installations by Helm.
     expect(new Set(shown.split(' '))).toEqual(new Set(['helm', 'kube-apiserver']));
     const finalizers = ['portcullis.dev/held'];
     for (const namespace of [cluster.namespace, 'shop'])
       await apply({ ...policyObject('held'), metadata: { name: 'held', namespace, finalizers } });
-    // Nobody is there to release what is held.
+    // No operator runs to remove the finalizer.
     await cluster[Symbol.asyncDispose]();
 
     expect(await admin('get', 'namespace', cluster.namespace, '--ignore-not-found')).toBe('');

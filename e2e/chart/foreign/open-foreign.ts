@@ -16,27 +16,27 @@ import { createNamespace, removeNamespace } from './own-namespace.ts';
 import { takeOver } from './take-over.ts';
 
 export type ForeignOptions = {
-  /** Of the kubeconfig that the environment names. */
+  /** Context in the kubeconfig of the environment. */
   readonly context: string;
-  /** Holds `PORTCULLIS_E2E_IMAGE` and what kubectl reads. */
+  /** Contains `PORTCULLIS_E2E_IMAGE` and the variables that kubectl reads. */
   readonly environment: NodeJS.ProcessEnv;
-  /** To be made; one of a new name when absent. */
+  /** Namespace to create; absent: a new unique name. */
   readonly namespace?: string;
   readonly progress: Progress;
 };
 
-/** Roles of the chart widen the roles edit and view of everybody: those of another one's cluster stay as they are. */
+/** Roles of the chart aggregate to edit and view for all users, so they are not installed on a foreign cluster. */
 const foreignValues = ['--set=userRoles.install=false'];
 
-/** A name that no other run takes. */
+/** A unique name. */
 export function newNamespace(): string {
   return `${release}-e2e-${randomBytes(3).toString('hex')}`;
 }
 
 /**
- * Makes a namespace on somebody's cluster, after it was seen that an installation there takes nothing that belongs to
- * anybody else. Disposing it removes the namespace; what the chart defines for the whole cluster stays.
- * @throws ClusterError where the context, the images or the cluster do not allow it; nothing of others was changed
+ * Creates a namespace on a foreign cluster after checking that an installation would take over no object of another
+ * owner. Disposing removes the namespace; cluster-scoped objects of the chart stay.
+ * @throws ClusterError when the context, the images or the cluster do not allow it; foreign objects are unchanged
  */
 export async function openForeign(options: ForeignOptions): Promise<TestCluster> {
   const { context, environment, namespace = newNamespace(), progress } = options;
@@ -84,7 +84,7 @@ async function accessTo(context: string, environment: NodeJS.ProcessEnv): Promis
   const { clusters } = parse(text) as {
     readonly clusters?: readonly { readonly cluster?: { readonly server?: string } }[];
   };
-  // Without an address kubectl and Helm take the cluster that they run in, or one of this machine.
+  // Without an address kubectl and Helm fall back to the in-cluster or local API server.
   if ((clusters?.[0]?.cluster?.server ?? '') === '') {
     throw new ClusterError(
       'not-found',
@@ -114,7 +114,7 @@ async function leftoversFor(
   }
 }
 
-/** The same installation, of which nothing is written: it finds what the chart itself asks of a cluster. */
+/** Server-side dry run of the same installation, which checks the chart's requirements of the cluster. */
 async function rehearse(
   context: string,
   kubeconfigFile: string,

@@ -6,10 +6,10 @@ import { group } from './decide-use.ts';
 
 const goneMs = 180_000;
 const releaseMs = 90_000;
-/** Kinds that an operator has to release before they go. */
+/** Kinds with finalizers that the operator removes. */
 const heldKinds = ['modelbindings', 'guardrailpolicies'].map((plural) => `${plural}.${group}`).join(',');
 
-/** Makes a namespace of restricted pods. @throws Error where one of the name is there */
+/** Creates a namespace with restricted pods. @throws Error when the namespace exists */
 export async function createNamespace(kubeconfigFile: string, name: string): Promise<void> {
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
@@ -17,15 +17,15 @@ export async function createNamespace(kubeconfigFile: string, name: string): Pro
 }
 
 /**
- * Removes a namespace that the suite made, and waits until it has gone with the volumes of its claims. What an operator
- * no longer releases is released here.
- * @throws DeadlineError where it does not go
+ * Deletes a namespace of the suite and waits until it and the volumes of its claims are gone. Removes finalizers that
+ * no operator removes any more.
+ * @throws DeadlineError when the deletion does not complete
  */
 export async function removeNamespace(kubeconfigFile: string, name: string, progress: Progress): Promise<void> {
   await progress.step(`removing the namespace ${name}`, async () => {
     await removeHeld(kubeconfigFile, name);
     await kubectlOk(kubeconfigFile, ['delete', 'namespace', name, '--wait=false', '--ignore-not-found']);
-    // From here on no pod is made there, and none has requests to end in order.
+    // No new pods are created, and no pod has requests to drain.
     await kubectl(kubeconfigFile, [
       `--namespace=${name}`,
       'delete',
@@ -52,7 +52,7 @@ export async function removeNamespace(kubeconfigFile: string, name: string, prog
   }
 }
 
-/** While the operator is there to release them: a namespace does not go before what it holds. */
+/** Deletes them while the operator runs, because it must remove their finalizers before the namespace can go. */
 async function removeHeld(kubeconfigFile: string, namespace: string): Promise<void> {
   const within = (...args: readonly string[]) => kubectl(kubeconfigFile, [`--namespace=${namespace}`, ...args]);
   await within('delete', heldKinds, '--all', '--wait=false');
@@ -63,12 +63,12 @@ async function removeHeld(kubeconfigFile: string, namespace: string): Promise<vo
   try {
     await until('the end of bindings and policies', areGone, { deadlineMs: releaseMs, everyMs: 500 });
   } catch (error) {
-    // What the operator does not release is released with the namespace.
+    // Remaining finalizers are removed with the namespace.
     if (!(error instanceof DeadlineError)) throw error;
   }
 }
 
-/** Names of what an operator has to release, as kubectl takes them; none where the kinds are not known. */
+/** Names of objects with finalizers, in the format of kubectl; empty when the kinds are not defined. */
 async function heldIn(kubeconfigFile: string, namespace: string): Promise<readonly string[]> {
   const { stdout } = await kubectl(kubeconfigFile, [`--namespace=${namespace}`, 'get', heldKinds, '--output=name']);
   return stdout.split('\n').filter((line) => line !== '');

@@ -5,10 +5,10 @@ import { type Present, release } from './decide-use.ts';
 import { idOf } from './look-at-cluster.ts';
 
 /**
- * Makes definitions that an earlier run left those of a release in this namespace, as Helm itself would write them: it
- * installs over what belongs to its release alone, and no other writer stands in the way of who installs later.
- * @param rendered what the chart makes
- * @throws Error where one was changed since it was looked at
+ * Assigns leftover definitions of an earlier run to a release in this namespace. Writes as the field manager of Helm:
+ * Helm only upgrades objects of its own release, and another field manager would conflict with later installations.
+ * @param rendered objects of the chart
+ * @throws Error when a definition was changed since it was read
  */
 export async function takeOver(
   kubeconfigFile: string,

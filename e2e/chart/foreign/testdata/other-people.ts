@@ -1,4 +1,4 @@
-/** What other people have on their cluster: a namespace, a workload, a secret, a kind of their own and one of it. */
+/** Foreign objects on the cluster: a namespace, a workload, a secret, a custom kind and one object of it. */
 export function otherPeople(): readonly object[] {
   const namespace = 'shop';
   const labels = { app: 'till' };
@@ -34,13 +34,13 @@ export function otherPeople(): readonly object[] {
   ];
 }
 
-/** An object of their kind, which shares its name with one of ours. */
+/** A foreign object whose kind has the name of a Portcullis kind. */
 export function theirPolicy(): object {
   const metadata = { name: 'counter', namespace: 'shop', finalizers: ['shop.example.com/counted'] };
   return { apiVersion: 'shop.example.com/v1', kind: 'GuardrailPolicy', metadata };
 }
 
-/** A default place for data; nobody makes volumes of it. */
+/** A default storage class without a provisioner that runs. */
 export function storageClass(): object {
   const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
   return {
