@@ -2,7 +2,7 @@ import type { StructuralSchema } from '../../hack/crds/structural-schema.ts';
 
 type Path = readonly (string | number)[];
 
-/** An object moved to an edge of one limit, or over it; `allowed` is absent where other rules decide, too. */
+/** An object at or beyond one limit; `allowed` is absent when other rules also apply. */
 export type Edge = { readonly title: string; readonly object: unknown; readonly allowed?: boolean };
 
 const letter = 'я';
@@ -79,7 +79,7 @@ function arrayEdges(value: readonly unknown[], schema: StructuralSchema, move: M
   ];
 }
 
-/** An item that does not share its name with another one. */
+/** An item with a unique name. */
 function numbered(item: unknown, index: number): unknown {
   if (typeof item !== 'object' || item === null) return item;
   const named = ['id', 'name', 'type'].filter((name) => name in item);
@@ -104,7 +104,7 @@ function stringEdges(value: string, schema: StructuralSchema, move: Move): reado
   ];
 }
 
-/** Of the longest allowed length: letters of two bytes where any are allowed, else the last character repeated. */
+/** Text of the maximum length: two-byte letters if allowed, otherwise the last character repeated. */
 function stretched(value: string, length: number, pattern: string | undefined): string | undefined {
   if (value.startsWith('http://')) return `${value}/`.padEnd(length, 'x');
   if (pattern === undefined) return letter.repeat(length);
@@ -116,7 +116,7 @@ function read(object: unknown, at: Path): unknown {
   return at.reduce((node, step) => (node as Record<string | number, unknown>)[step], object);
 }
 
-/** A copy in which no part stands at two places, so that one place can be changed alone. */
+/** A copy without shared references, so that each place can be changed separately. */
 function unshared(object: unknown): unknown {
   return JSON.parse(JSON.stringify(object));
 }

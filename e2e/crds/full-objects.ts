@@ -17,7 +17,7 @@ const condition = {
   message: 'All is well.',
 };
 
-/** So that each number can be moved to its own edges. */
+/** Distinct numbers, so that each can be moved to its own limits. */
 const common = { timeoutMs: 1 };
 const deny = { type: 'deny' as const };
 const terms = { terms: ['x'], match: 'token' as const, caseSensitive: false };
@@ -30,7 +30,7 @@ const classifier = {
 };
 const mask = { type: 'mask' as const, replacement: '[x]' };
 
-/** A section with one rule of each kind in each list, each with every member that it may have. */
+/** A section with one rule of each kind in each list, with every optional member. */
 function section(): GuardrailPolicy['spec']['definition']['request'] {
   const rules = (suffix: string) =>
     [
@@ -199,7 +199,7 @@ const gatewayReport: GatewayReport = {
   },
 };
 
-/** One object of each kind with every field that it may have. */
+/** One object of each kind with every optional field. */
 export const fullObjects = {
   guardrailPolicy,
   policyRevision,

@@ -3,7 +3,7 @@ import { findKind } from '#resources/schemas';
 import { ApiRefusal } from '../../operator/folder-api/api-refusal.ts';
 import { validateObject } from '../../operator/folder-api/validate-object.ts';
 
-/** What our own code says of a new object, as the standalone server does; undefined when it takes the object. */
+/** Error of the TypeScript validation for a new object, as in the standalone server; undefined when valid. */
 export function judgeOurselves(object: Resource): string | undefined {
   const kind = findKind(object.kind)?.kind;
   if (kind === undefined) throw new TypeError(`there is no kind ${object.kind}`);

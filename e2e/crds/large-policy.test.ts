@@ -5,7 +5,7 @@ import { collection, item, namespace, useTestApi } from './test-api.ts';
 
 const targetBytes = 690 * 1_024;
 
-/** A policy of 690 KiB: words, as a stop list of a big organisation would hold them. */
+/** A policy of 690 KiB, with the stop list of a large organisation. */
 function largePolicy(name: string): GuardrailPolicy {
   const policy = (terms: string[]): GuardrailPolicy => ({
     apiVersion: 'portcullis.dev/v1alpha1',

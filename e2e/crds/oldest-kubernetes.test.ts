@@ -3,7 +3,7 @@ import { findKind } from '#resources/schemas';
 import { readSamples } from './read-samples.ts';
 import { collection, useTestApi } from './test-api.ts';
 
-/** The oldest version that docs/custom-resources.md names; the API server behaves as that one did. */
+/** The oldest version in docs/custom-resources.md; the API server emulates it. */
 const oldest = '1.33';
 
 describe(`Kubernetes ${oldest}`, () => {

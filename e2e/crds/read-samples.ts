@@ -6,7 +6,7 @@ import { root } from '../../hack/check/run-tool.ts';
 
 /**
  * A file of crds/samples and its header lines: the component that refuses it (`by`), the message (`expect`), the
- * words our own code does (`schema`), or on which object (`subject`) stands which condition.
+ * TypeScript validation (`schema`), or the object (`subject`) and its condition.
  */
 type Sample = {
   readonly name: string;

@@ -8,7 +8,7 @@ import { collection, useTestApi } from './test-api.ts';
 const valid = readSamples('valid');
 const invalid = readSamples('invalid');
 const refused = invalid.filter(({ says }) => says('by') === 'api-server');
-/** Valid structure; their problems are found later. */
+/** Structurally valid samples whose problems the controllers find. */
 const taken = [...valid, ...invalid.filter(({ says }) => says('by') === 'condition')];
 
 const pluralOf = (object: Resource): string => findKind(object.kind)?.kind.plural ?? '';

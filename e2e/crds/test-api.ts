@@ -25,11 +25,11 @@ type SendOptions = {
   readonly token?: string;
 };
 
-/** A real API server with our definitions, admission policies and roles, and the namespace `test`. */
+/** A real API server with the definitions, admission policies and roles of Portcullis, and the namespace `test`. */
 type TestApi = {
   readonly controlPlane: () => ControlPlane;
   readonly kubectl: (args: readonly string[], input?: string) => Promise<KubectlResult>;
-  /** As kubectl, for a command that has to succeed. @returns standard output */
+  /** Like kubectl, for a command that must succeed. @returns standard output */
   readonly kubectlOk: (args: readonly string[], input?: string) => Promise<string>;
   readonly send: (
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
@@ -49,7 +49,7 @@ export function item(plural: string, name: string, query = 'fieldValidation=Stri
   return collection(`${plural}/${name}`, query);
 }
 
-/** Why there is no API server to start; undefined where there is one. */
+/** Reason why no API server can be started; undefined when one is built. */
 function findObstacle(): string | undefined {
   const module = goModules.find(({ programs }) => programs['kube-apiserver'] !== undefined);
   const home = join(cacheFolder(), 'programs', module?.name ?? '');
@@ -60,7 +60,7 @@ function findObstacle(): string | undefined {
   return isBuilt ? undefined : "kube-apiserver is not built here: 'npm run cluster -- build' builds it";
 }
 
-/** Starts an API server before the tests of a file and ends it after them; skips them where none is built. */
+/** Starts an API server before the tests of a file and stops it afterwards; skips them when none is built. */
 export function useTestApi(options: Pick<ControlPlaneOptions, 'controllers' | 'apiServerFlags'> = {}): TestApi {
   const obstacle = findObstacle();
   let running: ControlPlane | undefined;
@@ -124,7 +124,7 @@ async function install(api: TestApi): Promise<void> {
   await api.kubectlOk(['apply', '--server-side', ...files]);
   await api.kubectlOk(['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
   await api.kubectlOk(['create', 'namespace', namespace]);
-  // Admission policies come into force a moment after they are stored.
+  // Admission policies are enforced shortly after they are stored.
   const wrong = {
     apiVersion: 'portcullis.dev/v1alpha1',
     kind: 'ModelBinding',

@@ -12,7 +12,7 @@ type Case = {
   readonly kind: Kind;
   readonly object: Resource;
   readonly change: Operation;
-  /** Part of the sentence of the refusal; absent where the change is allowed. */
+  /** Part of the error message; absent when the change is allowed. */
   readonly refused?: string;
 };
 

@@ -9,7 +9,7 @@ const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'd
 const read = ['get', 'list', 'watch'];
 const write = [...read, 'create', 'update', 'patch', 'delete'];
 
-/** What a role may do with what people write, and with what Portcullis writes. */
+/** Verbs of a role on user-written and on Portcullis-written resources. */
 const rights = [
   ['portcullis-viewer', read, read],
   ['portcullis-editor', write, read],
@@ -22,7 +22,7 @@ const rights = [
 const core = '/api/v1/namespaces/test';
 
 describe('roles and writers', () => {
-  // The controllers put our roles into the built-in ones.
+  // The controllers aggregate the roles into the built-in ones.
   const api = useTestApi({ controllers: true });
 
   test.each(rights)('the role %s grants exactly its rights', async (role, own, internal) => {
@@ -144,7 +144,7 @@ describe('roles and writers', () => {
   describe('a report', () => {
     const reportOf = (name: string) => ({ ...fullObjects.gatewayReport, metadata: { name } });
 
-    /** A token of a service account, as a pod of the name gets it, or one that belongs to no pod. */
+    /** A service account token, bound to the pod of this name or to no pod. */
     async function tokenOf(pod: string | undefined, inNamespace = namespace): Promise<string> {
       const place = core.replace('test', inNamespace);
       const bound = pod === undefined ? {} : { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod } };
@@ -163,7 +163,7 @@ describe('roles and writers', () => {
       return tokenOf(pod, inNamespace);
     }
 
-    /** The right that RBAC can give: to every report of the namespace. */
+    /** The narrowest right that RBAC offers: every report of the namespace. */
     async function allowReports(inNamespace: string): Promise<void> {
       const role = [
         `--namespace=${namespace}`,
@@ -209,7 +209,7 @@ describe('roles and writers', () => {
         });
       expect(await patch(other, change)).toMatchObject(refusal);
       expect(await patch(one, change)).toMatchObject({ status: 200 });
-      // The garbage collector changes metadata of what others wrote.
+      // The garbage collector updates metadata of reports.
       const label = [{ op: 'add', path: '/metadata/labels', value: { seen: 'yes' } }];
       expect(await patch(other, label)).toMatchObject({ status: 200 });
       expect(created.body.metadata).toMatchObject({ name: 'gateway-a' });

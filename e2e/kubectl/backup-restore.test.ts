@@ -25,7 +25,7 @@ const backedUp = ['PolicyRevision', 'GuardrailPolicy', 'ModelBinding', 'RuntimeW
 const policies = ['guard', 'other', 'leaving'];
 const guarded = ['chat', 'behind', 'held'];
 
-/** What has to be the same before and after. */
+/** State that must be equal before and after. */
 type Picture = {
   readonly histories: readonly unknown[];
   readonly ids: Readonly<Record<string, string | undefined>>;
@@ -53,14 +53,14 @@ async function pictureOf({ client, json }: Installation): Promise<Picture> {
   };
 }
 
-/** What a route pins; addresses and the UID of its binding are those of another place. */
+/** The pinned application of a route; addresses and the UID of its binding differ between clusters. */
 function pinnedBy({ generationId, token, workload, guardrail }: GatewayRoute['spec']): unknown {
   if (guardrail.mode === 'None') return { generationId, token, mode: 'None' };
   const { policyId, policyRevision, digest } = guardrail;
   return { generationId, token, workload, policyId, policyRevision, digest };
 }
 
-/** Two revisions of one policy, a policy that is going, models that are guarded by the newest, an old one and none. */
+/** Two revisions of a policy, a policy in deletion, and models guarded by the newest, an old and no revision. */
 async function makeHistory({ client, plugin }: Installation): Promise<void> {
   await client.create(kinds.guardrailPolicy, policyObject('guard'));
   await client.create(kinds.guardrailPolicy, policyObject('other'));
@@ -97,7 +97,7 @@ function applied(client: KubeClient, name: string) {
   });
 }
 
-/** Everything that becomes of routes from now on. */
+/** Records all later changes of routes. */
 function followRoutes(client: KubeClient) {
   const events: { readonly type: string; readonly route: Stored<GatewayRoute> }[] = [];
   const end = new AbortController();
@@ -248,7 +248,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       await place.client.patch(builtinKinds.lease, 'portcullis-operator', [{ op: 'replace', path: '/spec', value }]);
     }
 
-    /** A restore that was interrupted goes on, and one that is done does nothing. */
+    /** An interrupted restore continues, and a completed one changes nothing. */
     async function goOn(): Promise<void> {
       const again = await place.plugin(['restore', file, '--json']);
       expect(JSON.parse(again.stdout).kinds.map(({ created }: { created: number }) => created)).toEqual([
@@ -268,7 +268,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       return found.find(({ spec }) => spec.policy.name === policy && spec.number === number)!.metadata.name;
     }
 
-    /** A gateway is there before the operator, and all the while asked what the policies deny. */
+    /** The gateway starts before the operator and receives denied requests throughout. */
     async function startOperatorBesideAGateway(): Promise<void> {
       await place.startPod('gateway-1');
       const options = { namespace: place.client.namespace, replica: 'gateway-1', folder: folder.path };
@@ -290,7 +290,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       }
     }
 
-    /** The runtimes of this cluster cannot be reached from here: what they confirm is said in their place. */
+    /** The test cannot reach the runtimes of this cluster, so it writes their confirmations. */
     async function startReplicas(): Promise<void> {
       await place.namespace.kubectl('delete', 'pod', 'gateway-1', '--now');
       await place.startReplica('gateway-2');
@@ -333,7 +333,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
         edits += 1;
         await client.patch(kinds.modelBinding, name, [{ op: 'add', path: '/spec/apply', value: `edit-${edits}` }]);
       };
-      /** Somebody edits a binding behind the back of whoever has just listed them. */
+      /** Edits a binding between the two lists of a backup. */
       const disturbed = (times: number): KubeClient => ({
         ...client,
         async list<R extends KubeObject>(kind: Kind, options?: ListOptions) {

@@ -8,7 +8,7 @@ import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '..
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { pluginFor } from './run-plugin.ts';
 
-/** The API server closes the storage of a kind whose definition changed; whoever asks first is to come back later. */
+/** The API server closes the storage of a changed kind and answers the first requests with Retry-After. */
 async function changeDefinitions({ kubectl }: ApiServer, description: string): Promise<void> {
   const path = '/spec/versions/0/additionalPrinterColumns/0/description';
   const patch = JSON.stringify([{ op: 'replace', path, value: description }]);
@@ -17,7 +17,7 @@ async function changeDefinitions({ kubectl }: ApiServer, description: string): P
   }
 }
 
-/** How many lists the API server has refused for now, by its audit log. */
+/** Number of lists that the API server answered with Retry-After, from its audit log. */
 function refusedLists({ controlPlane }: ApiServer): number {
   const lines = readFileSync(controlPlane.auditLogFile, 'utf8').trim().split('\n');
   const entries = lines.map((line) => JSON.parse(line) as { verb: string; responseStatus?: { code?: number } });
@@ -28,7 +28,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('right after definit
   const parts = new AsyncDisposableStack();
   let server: ApiServer;
   beforeAll(async () => {
-    // Nobody else asks for these kinds here.
+    // No other client requests these kinds.
     server = parts.use(await openApiServer({ audit: true }));
   });
   afterAll(() => parts.disposeAsync());

@@ -14,23 +14,23 @@ import { type Plugin, pluginFor } from './run-plugin.ts';
 
 const lookEveryMs = 150;
 
-/** An installation in a namespace of its own: an operator of cluster mode, and this test as kubelet and gateway. */
+/** An installation in a separate namespace: an operator in cluster mode, with the test as kubelet and gateway. */
 export type Installation = AsyncDisposable & {
   readonly client: KubeClient;
   readonly namespace: WorkloadNamespace;
   readonly plugin: Plugin;
-  /** JSON that the plugin writes. */
+  /** Runs the plugin and parses its JSON output. */
   json<T = unknown>(...args: readonly string[]): Promise<T>;
   /** @param files of its environment */
   startOperator(files?: Readonly<Record<string, string>>): Promise<void>;
-  /** Names of what the operator logged, of all that were started. */
+  /** Names of the log events of all started operators. */
   readonly events: readonly string[];
   stopOperator(): Promise<void>;
   /** A pod of a gateway and its reports. */
   startReplica(name: string): Promise<void>;
-  /** A pod of a gateway whose reports somebody else writes. */
+  /** A pod of a gateway whose reports another process writes. */
   startPod(name: string): Promise<void>;
-  /** What every replica says to a route from now on. */
+  /** Sets the response of every replica to a route. */
   setAttitude(decide: (route: Stored<GatewayRoute>) => Attitude): void;
 };
 
@@ -47,13 +47,13 @@ export async function openInstallation(server: ApiServer): Promise<Installation>
   /** Every pod of a workload runs and is ready; every replica reports. */
   async function beat(): Promise<void> {
     const { items } = await client.list<RuntimeWorkload>(kinds.runtimeWorkload);
-    // A pod that goes between two calls is as good as one that is gone.
+    // A pod may be deleted between two calls.
     for (const { metadata } of items) await namespace.setPods(metadata.name, true).catch(() => 0);
     for (const replica of replicas) await replica.report(decide);
   }
   async function run(): Promise<void> {
     while (isOpen) {
-      // What races with the operator is done at the next beat.
+      // A conflict with the operator is retried at the next interval.
       await beat().catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
     }

@@ -30,7 +30,7 @@ type Why = {
   readonly chain: readonly Row[];
 };
 
-/** A checkout as the page sees it. Tests of the policy are left out: no workload of this cluster can be called. */
+/** The checkout that the page assumes, without tests of the policy: no workload of this cluster can be called. */
 function layOutExamples(folder: string): void {
   mkdirSync(join(folder, 'examples/guarded-chat'), { recursive: true });
   mkdirSync(join(folder, 'cli'));
@@ -41,7 +41,7 @@ function layOutExamples(folder: string): void {
   writeFileSync(join(folder, 'examples/guarded-chat/policy.yaml'), stringify(policy));
 }
 
-/** A machine that does other things too may take its time. */
+/** Allows for a loaded machine. */
 const timeout = 180_000;
 const wait = ['--wait', '120'] as const;
 

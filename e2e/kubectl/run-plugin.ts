@@ -8,14 +8,14 @@ import { silent } from '../../hack/cluster/progress.ts';
 
 export type ProgramEnd = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-/** How the plugin is called: with a kubeconfig and a namespace, as kubectl hands them on. */
+/** Arguments of the plugin: kubeconfig and namespace, as kubectl passes them. */
 export type Plugin = (args: readonly string[], input?: string) => Promise<ProgramEnd>;
 
 export function pluginFor(kubeconfig: string, namespace: string): Plugin {
-  // A machine that does other things too may take its time.
+  // Allows for a loaded machine.
   const place = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--request-timeout', '60'];
   const file = join(root, 'cli/kubectl/main.ts');
-  // What a test says itself comes later, and so wins.
+  // Arguments of the test come later and take precedence.
   return ([command = '', ...args], input) =>
     runProgram(process.execPath, [file, command, ...place, ...args], { input });
 }

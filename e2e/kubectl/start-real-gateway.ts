@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import type { ApiServer } from '../kube/open-api-server.ts';
 import { startProcess } from '../support/start-process.ts';
 
-/** What a gateway said to the same question over time, as `status code`. */
+/** Responses of a gateway to the same request over time, as `status code`. */
 type Answers = ReadonlySet<string>;
 
 type AskedGateway = AsyncDisposable & {
-  /** Answers to a question whose text a policy denies, by alias. */
+  /** Responses to a request whose text a policy denies, by alias. */
   answers(alias: string): Answers;
 };
 
 const key = 'client-key-of-a-test';
 const pauseMs = 20;
 
-/** A real gateway process beside an API server, asked for each alias without a pause from its first moment on. */
+/** A real gateway process that receives continuous requests for each alias from its start. */
 export async function startAskedGateway(
   server: ApiServer,
   options: { readonly namespace: string; readonly replica: string; readonly folder: string; readonly text: string },

@@ -89,7 +89,7 @@ describe.skipIf(missingApiServer !== undefined)(
         const isDone = await appliedIn(namespace, report, life.isDead);
         await first[Symbol.asyncDispose]();
         if (!isDone) {
-          // A lease of its own: the one of a killed process would have to run out first.
+          // A separate lease, because that of a killed process has to expire first.
           await using _second = await startClusterOperator(server, namespace, folder, {
             leaseName: 'second-life',
             overrides: { judge: acceptingJudge },

@@ -8,11 +8,11 @@ import type { ApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
 import { setEndpoints } from './set-endpoints.ts';
 
-/** A namespace of a real API server that takes restricted pods only; the test is its only kubelet. */
+/** A namespace of a real API server for restricted pods only; the test is its only kubelet. */
 export type WorkloadNamespace = {
   readonly client: KubeClient;
   kubectl(...args: readonly string[]): Promise<string>;
-  /** Writes that the API server took from us, by the audit log: `verb resource/name`. */
+  /** Accepted writes of Portcullis, from the audit log, as `verb resource/name`. */
   writes(): readonly string[];
   /** Waits until only leases and reports are written, and returns all writes so far. */
   atRest(): Promise<readonly string[]>;
@@ -22,7 +22,7 @@ export type WorkloadNamespace = {
 
 /** Resources that are written at rest. */
 const ticking = /leases|gatewayreports/;
-/** A busy API server may reopen the storage of a kind at any time, and asks to come back later. */
+/** A busy API server may reopen the storage of a kind at any time and responds with Retry-After. */
 const patienceMs = 30_000;
 
 export async function openWorkloadNamespace(server: ApiServer): Promise<WorkloadNamespace> {
@@ -69,7 +69,7 @@ type AuditEntry = {
 
 const writing = new Set(['create', 'update', 'patch', 'delete']);
 
-/** The controllers of Kubernetes write by names of their own, the test as kubelet writes pods. */
+/** Kubernetes controllers write as their own users; the test writes pods as a kubelet. */
 function readWrites(path: string, namespace: string): readonly string[] {
   return readFileSync(path, 'utf8')
     .split('\n')

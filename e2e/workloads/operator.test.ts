@@ -35,7 +35,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
 
   async function routeOf(name: string, says: (route: Stored<GatewayRoute>) => boolean = () => true) {
     return until(`the route ${name}`, async () => {
-      // Pods of whatever workload there is become ready.
+      // Pods of every workload become ready.
       for (const { metadata } of (await namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items) {
         await namespace.setPods(metadata.name, true);
       }
@@ -118,7 +118,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
       await replica.report('take');
       const { status } = await applied('chat');
       expect(JSON.stringify(status?.conditions)).not.toContain('not found');
-      // A slow machine may take longer than the short deadline here, too: that is an end in between.
+      // On a slow machine the short deadline may also expire, which is an intermediate failure.
       const outcomes = status?.applications?.map(({ outcome, reason }) => reason ?? outcome);
       expect(outcomes?.[0]).toBe('Applied');
       expect(outcomes?.slice(1).at(-1)).toBe(ends[0]);

@@ -17,7 +17,7 @@ import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
 import { startClusterOperator, startGatewayPod } from './start-cluster-operator.ts';
 
-/** What a backup holds, in the order in which it is restored: revisions first. */
+/** Kinds of a backup in restore order: revisions first. */
 const backedUp = [
   kinds.policyRevision,
   kinds.guardrailPolicy,

@@ -79,7 +79,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are s
 
     const second = await start(2, 4_000);
     await until('the next one starts', async () => (await workloads()).length === 2);
-    // Its pods are not ready: nothing moves.
+    // The pods are not ready, so the address does not change.
     expect(await leadsTo(1, false)).toBe(one);
     const two = await leadsTo(2);
     expect(two).not.toBe(one);

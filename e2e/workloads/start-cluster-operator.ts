@@ -16,7 +16,7 @@ export const testWorkload = 'image: portcullis:1\ntokenSecret: token\n';
 
 export type ClusterOperator = AsyncDisposable & {
   readonly operator: Operator;
-  /** Why it leads no more, where that is so. */
+  /** Reason why it lost the leadership; undefined while it has not. */
   readonly lost: Promise<LeadershipLostError>;
   /** Names of the events of the log, in order. */
   readonly events: readonly string[];
@@ -72,7 +72,7 @@ export async function startClusterOperator(
   return { operator, lost: lost.promise, events, [Symbol.asyncDispose]: () => operator[Symbol.asyncDispose]() };
 }
 
-/** A gateway replica as the operator knows one in a cluster: a pod that runs, and its report. */
+/** A gateway replica as the operator sees it: a running pod and its report. */
 export async function startGatewayPod(
   { client }: WorkloadNamespace,
   folder: string,
