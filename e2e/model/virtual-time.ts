@@ -87,6 +87,22 @@ export function startVirtualTime(seed: number): VirtualTime {
     return new VirtualTimer(cancel);
   }
 
+  function setRepeating(run: (...args: never[]) => void, ms = 0, ...args: never[]): VirtualTimer {
+    let next: VirtualTimer | undefined;
+    let isOver = false;
+    // Bound to the process that starts it, so that every repetition stops when this process is dead.
+    const repeat = AsyncLocalStorage.bind((): void => {
+      run(...args);
+      // Node's shortest interval is 1 ms; `run` may clear the interval.
+      if (!isOver) next = setTimer(repeat, Math.max(1, ms));
+    });
+    next = setTimer(repeat, Math.max(1, ms));
+    return new VirtualTimer(() => {
+      isOver = true;
+      next?.cancel();
+    });
+  }
+
   async function advance(ms: number): Promise<void> {
     const end = now + ms;
     let still = 0;
@@ -105,7 +121,7 @@ export function startVirtualTime(seed: number): VirtualTime {
     now = end;
   }
 
-  const restore = replaceGlobals({ setTimer, random });
+  const restore = replaceGlobals({ setTimer, setRepeating, random });
   return {
     clock: { now: () => now, date: () => new Date(begin + now) },
     random,
@@ -175,13 +191,16 @@ class VirtualTimer {
   }
 }
 
+type SetTimer = (run: (...args: never[]) => void, ms?: number, ...args: never[]) => VirtualTimer;
+
 type Replacement = {
-  readonly setTimer: (run: (...args: never[]) => void, ms?: number, ...args: never[]) => VirtualTimer;
+  readonly setTimer: SetTimer;
+  readonly setRepeating: SetTimer;
   readonly random: () => number;
 };
 
-function replaceGlobals({ setTimer, random }: Replacement): () => void {
-  const { setTimeout, clearTimeout, setImmediate } = globalThis;
+function replaceGlobals({ setTimer, setRepeating, random }: Replacement): () => void {
+  const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = globalThis;
   const mathRandom = Math.random;
   const clear = (timer: unknown): void => {
     if (timer instanceof VirtualTimer) timer.cancel();
@@ -190,11 +209,13 @@ function replaceGlobals({ setTimer, random }: Replacement): () => void {
   Object.assign(globalThis, {
     setTimeout: setTimer,
     clearTimeout: clear,
+    setInterval: setRepeating,
+    clearInterval: clear,
     setImmediate: (run: (...args: never[]) => void, ...args: never[]) => setTimer(run, 0, ...args),
   });
   Math.random = random;
   return () => {
-    Object.assign(globalThis, { setTimeout, clearTimeout, setImmediate });
+    Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate });
     Math.random = mathRandom;
   };
 }
