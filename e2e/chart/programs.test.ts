@@ -188,7 +188,7 @@ describe('the program that applies the example', () => {
     const { code, stdout } = await apply(server.url);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: 'GuardrailPolicy guarded-chat was there\nModelBinding guarded-echo was there\n',
+      stdout: 'GuardrailPolicy guarded-chat already exists\nModelBinding guarded-echo was there\n',
     });
     const policy = server.object('guardrailpolicies', 'guarded-chat') as unknown as GuardrailPolicy;
     expect(policy.spec.displayName).toBe('Ours now');

@@ -353,7 +353,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       await kubectl('apply', '-f', 'crds/roles/portcullis-admin.yaml');
       const kindsOfBackup = 'policyrevisions,guardrailpolicies,modelbindings,runtimeworkloads,gatewayroutes';
       const resources = kindsOfBackup.split(',').map((plural) => `--resource=${plural}.portcullis.dev`);
-      const verbs = '--verb=get,list,watch,create,update,patch,delete';
+      const verbs = '--verb=get,list,watch,create,update,patch,delete,restore';
       await kubectl('create', 'clusterrole', 'without-status', verbs, ...resources);
       const restorerIn = async (namespace: string, ...roles: readonly string[]) => {
         await kubectl('create', 'namespace', namespace);
@@ -365,17 +365,17 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       };
       const restorer = await restorerIn('empty', 'without-status', 'view');
       const blind = await restorer(['restore', file]);
-      expect(blind).toMatchObject({ code: 11, stderr: expect.stringContaining('you may not look at leases') });
+      expect(blind).toMatchObject({ code: 11, stderr: expect.stringContaining('you are not allowed to read leases') });
       const told = await restorer(['restore', file, '--allow-running']);
       expect(told).toMatchObject({ code: 0, stderr: '' });
       const leftOut =
-        'ModelBinding: you may not write a status, so what became of earlier applications is not restored';
+        'ModelBinding: you are not allowed to write a status: the records of earlier applications are not restored';
       expect(told.stdout).toContain(leftOut);
 
       const admin = await restorerIn('whole', 'portcullis-admin', 'view');
       const whole = await admin(['restore', file, '--allow-running']);
       expect(whole).toMatchObject({ code: 0, stderr: '' });
-      expect(whole.stdout).not.toContain('you may not write a status');
+      expect(whole.stdout).not.toContain('not allowed to write a status');
       const outcomes = async (namespace: string) =>
         kubectl(
           `--namespace=${namespace}`,

@@ -339,7 +339,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
   describe('errors', () => {
     test.each([
       [['--context', 'nowhere'], 2, /there is no context 'nowhere'/],
-      [['--kubeconfig', '/no/such/file'], 2, /\/no\/such\/file cannot be read/],
+      [['--kubeconfig', '/no/such/file'], 2, /\/no\/such\/file is missing or is not a valid kubeconfig/],
       [['--request-timeout', '0'], 2, /whole number of seconds from 1 to 9999/],
     ] as const)('status %j ends with one sentence', async (args, code, sentence) => {
       const end = await run('status', ...args);
@@ -447,7 +447,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       state: 'pending',
       summary:
         'ModelBinding waiting is not applied yet: Operator: No operator is the leader: the lease portcullis-operator has no holder.',
-      whatToDo: 'Start the operator, and look at its log if it does not stay.',
+      whatToDo: 'Start the operator. If it ends again, see its log.',
     });
     expect(await why('stepping')).not.toHaveProperty('cause');
     expect(await why('rival')).toMatchObject({ cause: { reason: 'AliasConflict' } });
