@@ -100,9 +100,7 @@ export function testPlaceOfData({ release, cluster, ownArgs }: Installation): vo
       try {
         const refused = await dry(claim);
         expect(refused.code).not.toBe(0);
-        expect(refused.stderr).toMatch(
-          /no default StorageClass\. Name one in postgresql\.storage\.storageClassName, or set/,
-        );
+        expect(refused.stderr).toMatch(/no default StorageClass\. Set postgresql\.storage\.storageClassName, or set/);
         expect(await dry(claim, `--set=postgresql.storage.storageClassName=${name}`)).toMatchObject({ code: 0 });
         expect(await dry('--set=postgresql.persistence=none')).toMatchObject({ code: 0 });
         expect(await helm(['template', 'other', chartFolder, ...elsewhere, claim])).toMatchObject({ code: 0 });

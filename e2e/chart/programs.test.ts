@@ -74,7 +74,7 @@ describe('the program of helm test for the gateway', () => {
     });
     expect(end).toMatchObject({
       code: 5,
-      stderr: 'test: an e-mail address is masked: the answer is another one than expected\n',
+      stderr: 'test: an e-mail address is masked: the answer is not the expected one\n',
     });
   });
 
@@ -84,7 +84,7 @@ describe('the program of helm test for the gateway', () => {
       PORTCULLIS_PATIENCE_SECONDS: '1',
     });
     expect(code).toBe(12);
-    expect(stderr).toMatch(/no answer; the conditions of the binding/);
+    expect(stderr).toMatch(/no answer; see the conditions of the binding/);
   });
 
   test('the gateway test names an invalid setting', async () => {
@@ -119,7 +119,7 @@ describe('the program of helm test for the management API', () => {
       expect(await ask(platform.status().addresses.management ?? '')).toEqual({
         code: 0,
         stderr: '',
-        stdout: 'passed: a ready replica serves the OpenAPI document\npassed: who shows no token is refused\n',
+        stdout: 'passed: a ready replica serves the OpenAPI document\npassed: a request without a token is refused\n',
       });
     },
   );
@@ -127,19 +127,19 @@ describe('the program of helm test for the management API', () => {
   test('the management test fails when another service responds', async () => {
     const { code, stderr } = await answered(200, {});
     expect(code).toBe(5);
-    expect(stderr).toMatch(/openapi.json: status 200 in the place of a document of OpenAPI\n$/);
+    expect(stderr).toMatch(/openapi.json: status 200 instead of an OpenAPI document\n$/);
   });
 
   test('the management test fails when requests without a token are accepted', async () => {
     const { code, stderr } = await answered(200, { openapi: '3.1.0', paths: { '/api/v1/guardrail-policies': {} } });
     expect(code).toBe(5);
-    expect(stderr).toMatch(/guardrail-policies: status 200 in the place of 401 unauthenticated\n$/);
+    expect(stderr).toMatch(/guardrail-policies: status 200 instead of 401 unauthenticated\n$/);
   });
 
   test('the management test fails at its deadline when the API is unreachable', async () => {
     const { code, stderr } = await ask('http://127.0.0.1:1');
     expect(code).toBe(12);
-    expect(stderr).toMatch(/no answer; the log of the management API says more/);
+    expect(stderr).toMatch(/no answer; see the log of the management API/);
   });
 });
 
@@ -188,7 +188,7 @@ describe('the program that applies the example', () => {
     const { code, stdout } = await apply(server.url);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: 'GuardrailPolicy guarded-chat already exists\nModelBinding guarded-echo was there\n',
+      stdout: 'GuardrailPolicy guarded-chat already exists\nModelBinding guarded-echo already exists\n',
     });
     const policy = server.object('guardrailpolicies', 'guarded-chat') as unknown as GuardrailPolicy;
     expect(policy.spec.displayName).toBe('Ours now');

@@ -46,7 +46,7 @@ describe('a release', () => {
   const within = (...args: readonly string[]): Promise<string> => admin(`--namespace=${namespace}`, ...args);
   const run = (...args: readonly string[]) => helm(args, server.kubeconfigFile);
   const runOk = (...args: readonly string[]) => helmOk(args, server.kubeconfigFile);
-  /** Nobody runs pods here: neither the hooks are waited for nor anything else. */
+  /** No kubelet runs pods here, so Helm waits neither for hooks nor for workloads. */
   const install = (release: string, place: string, ...args: readonly string[]) =>
     run('install', release, chartFolder, `--namespace=${place}`, '--no-hooks', ...args);
   const secretsOf = (place = namespace) =>
@@ -69,7 +69,7 @@ describe('a release', () => {
     await kubectlOk(server.kubeconfigFile, ['apply', '--filename=-'], stringify(storageClass));
     for (const place of [namespace, 'second', 'third']) {
       await admin('create', 'namespace', place);
-      // The controller that makes it does not run.
+      // The controller that creates it does not run.
       await admin(`--namespace=${place}`, 'create', 'serviceaccount', 'default');
       await admin('label', 'namespace', place, 'pod-security.kubernetes.io/warn=restricted');
     }
@@ -77,7 +77,7 @@ describe('a release', () => {
   afterAll(() => server?.[Symbol.asyncDispose]());
 
   test.each(valuesFiles)(
-    'of %s: every object is one that the API server takes as it is, its pods restricted',
+    'the API server accepts every object of %s under strict validation, with restricted pods',
     async (file) => {
       const objects = await renderFile(file);
       const list = stringify({ apiVersion: 'v1', kind: 'List', items: objects }, { aliasDuplicateObjects: false });
@@ -95,15 +95,15 @@ describe('a release', () => {
     },
   );
 
-  test('whose pods are not restricted is warned of, so that the absence of a warning says something', async () => {
+  test('the API server warns about pods that are not restricted', async () => {
     const [deployment] = ofKind(await renderFile('default-values.yaml'), 'Deployment');
     const text = stringify(deployment).replace('runAsNonRoot: true', 'runAsNonRoot: false');
     const args = ['apply', '--server-side', '--dry-run=server', `--namespace=${namespace}`, '--filename=-'];
     expect((await kubectl(server.kubeconfigFile, args, text)).stderr).toMatch(/would violate PodSecurity "restricted/);
   });
 
-  test('lives: definitions and example, another release, upgrade, rollback, removal, return', async () => {
-    // The example is applied before there are definitions, as a hook that is faster than they are.
+  test('a release is installed, upgraded, rolled back, uninstalled and installed again; a second release is refused', async () => {
+    // Simulates a hook that runs before the definitions are established.
     const rights = (await renderChart(['--show-only=templates/example/rbac.yaml'])).map((object) => stringify(object));
     await kubectlOk(server.kubeconfigFile, ['apply', `--namespace=${namespace}`, '--filename=-'], rights.join('---\n'));
     using folder = temporaryFolder();
@@ -124,7 +124,7 @@ describe('a release', () => {
     });
     expect(await applyExample()).toMatchObject({
       code: 0,
-      stdout: 'GuardrailPolicy guarded-chat already exists\nModelBinding guarded-echo was there\n',
+      stdout: 'GuardrailPolicy guarded-chat already exists\nModelBinding guarded-echo already exists\n',
     });
     const secrets = await secretsOf();
     expect(secrets.trim().split('\n')).toHaveLength(3);
@@ -178,7 +178,7 @@ describe('a release', () => {
     const rendered = (await renderFile('default-values.yaml')).filter(
       ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
     );
-    // All but the token of workloads and the password of the database.
+    // Without the Secrets of the workload token and the database password.
     expect(kept).toHaveLength(rendered.length - 2);
     const left = (await secretsOf()).trim().split('\n');
     expect(left.map((line) => line.split('=')[0])).toEqual([
@@ -187,15 +187,15 @@ describe('a release', () => {
     ]);
     for (const line of left) expect(secrets).toContain(line);
 
-    // Who comes back finds definitions, policies, the token of workloads that still run, the password of the database.
+    // A new installation reuses definitions, policies, the token of running workloads and the database password.
     expect(await install(name, namespace)).toMatchObject({ code: 0 });
     for (const line of left) expect(await secretsOf()).toContain(line);
     expect(await within('get', 'guardrailpolicies,modelbindings', '--output=name')).toContain('guarded-chat');
   });
 
-  test('whose example cannot be applied is there all the same, and goes on with an upgrade', async () => {
+  test('a release whose example job fails stays installed and can be upgraded', async () => {
     const values = ['--namespace=third', '--values', valuesPath('second-release-values.yaml')];
-    // Nobody runs the job here.
+    // No kubelet runs the job here.
     const { code, stderr } = await run('install', 'third', chartFolder, ...values, '--timeout=3s');
     expect(code).not.toBe(0);
     expect(stderr).toMatch(/post-install/);
@@ -204,7 +204,7 @@ describe('a release', () => {
     expect(await runOk('status', 'third', '--namespace=third')).toMatch(/STATUS: deployed/);
   });
 
-  test('asks for a place for the data of its database where the cluster has no default one', async () => {
+  test('an installation without a default storage class is refused until a class is named', async () => {
     const mark = (value: string) =>
       admin(
         'annotate',
@@ -218,7 +218,7 @@ describe('a release', () => {
     const others = ['crds', 'admissionPolicies', 'userRoles'].map((one) => `--set=${one}.install=false`);
     const sentence =
       /no default StorageClass\. Set postgresql\.storage\.storageClassName, or set postgresql\.persistence=none/;
-    // The release of the test before is an installation of this namespace.
+    // The previous test left its release in this namespace.
     await runOk('uninstall', 'third', '--namespace=third', '--no-hooks');
     expect(await dry(...others)).toMatchObject({ code: 0 });
     await mark('false');
@@ -232,7 +232,7 @@ describe('a release', () => {
         expect(await dry(...others, way), way).toMatchObject({ code: 0 });
       }
       expect(await run('template', 'fourth', chartFolder)).toMatchObject({ code: 0 });
-      // Whose StatefulSet or claim is there has its place; a claim is bound by its name.
+      // An existing StatefulSet or claim needs no default class; a claim is bound by its name.
       expect(await run('upgrade', name, chartFolder, `--namespace=${namespace}`, '--dry-run=server')).toMatchObject({
         code: 0,
       });
@@ -249,7 +249,7 @@ describe('a release', () => {
     }
   });
 
-  test('keeps to the place that its database has', async () => {
+  test('an upgrade that changes the storage of the database is refused', async () => {
     const upgrade = (...args: readonly string[]) =>
       run('upgrade', name, chartFolder, `--namespace=${namespace}`, '--dry-run=server', ...args);
     const { code, stderr } = await upgrade('--set=postgresql.persistence=none');
@@ -260,7 +260,7 @@ describe('a release', () => {
     expect(await upgrade('--set=postgresql.persistence=claim')).toMatchObject({ code: 0 });
   });
 
-  test('gives its accounts no secret, nothing beyond the namespace, and no right on rights', async () => {
+  test('service accounts of a release cannot read secrets, act outside the namespace or change RBAC', async () => {
     const may = async (component: string, verb: string, resource: string, place = namespace): Promise<string> => {
       const account = `system:serviceaccount:${namespace}:${name}-portcullis-${component}`;
       return (
@@ -296,7 +296,7 @@ describe('a release', () => {
     expect(await may('management', 'patch', 'gatewayroutes.portcullis.dev')).toBe('no');
   });
 
-  test('says what comes next, with commands for its own names', async () => {
+  test('the notes of a release show the next steps, with commands for its names', async () => {
     const notes = async (file: string) =>
       (
         await runOk(

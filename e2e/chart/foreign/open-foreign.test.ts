@@ -129,7 +129,10 @@ describe('a foreign cluster', () => {
   });
 
   test('a cluster with a complete or partial installation is refused', async () => {
-    const [policy] = await renderChart(['--show-only=templates/definitions/admission.yaml']);
+    const policies = await renderChart(['--show-only=templates/definitions/admission.yaml']);
+    const policy = policies.find(
+      ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name === 'ids.portcullis.dev',
+    );
     await apply(policy ?? {});
     await expectRefused(
       /policy\.admissionregistration\.k8s\.io\/ids\.portcullis\.dev is there and belongs to no release/,

@@ -206,7 +206,7 @@ const describeWhole = (): void => {
       // It ends when all inside of it has.
       await until('its end is seen', async () => space(await stateOf())?.state === 'ended');
       const { stderr } = await runOk('up', '--local', '--name', name);
-      expect(stderr).toContain('removing what is left');
+      expect(stderr).toContain('removing its remains');
       expect(await admin('get', 'pods', '--output=name')).toBe('');
     },
     podMs,
