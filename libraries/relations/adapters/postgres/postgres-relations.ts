@@ -37,7 +37,8 @@ function postgresRelations(sql: Sql): Relations {
       await available(
         () => sql`
           insert into relations.tuples (object, relation, subject)
-          select * from ${columns(sql, tuples)} on conflict do nothing`,
+          select * from ${columns(sql, tuples)} as given (object, relation, subject)
+          ${inKeyOrder(sql)} on conflict do nothing`,
       );
     },
 
@@ -45,8 +46,13 @@ function postgresRelations(sql: Sql): Relations {
       const tuples = checkChange(given);
       await available(
         () => sql`
+          with locked as (
+            select object, relation, subject from relations.tuples
+            where (object, relation, subject) in (select * from ${columns(sql, tuples)})
+            ${inKeyOrder(sql)} for update
+          )
           delete from relations.tuples
-          where (object, relation, subject) in (select * from ${columns(sql, tuples)})`,
+          where (object, relation, subject) in (select object, relation, subject from locked)`,
       );
     },
 
@@ -113,6 +119,11 @@ async function checkClosure(sql: Sql, { subject, relation, object }: Tuple): Pro
 function columns(sql: Sql, tuples: readonly Tuple[]) {
   const column = (name: keyof Tuple) => sql`${sql.array(tuples.map((tuple) => tuple[name]))}::text[]`;
   return sql`unnest(${column('object')}, ${column('relation')}, ${column('subject')})`;
+}
+
+/** Every change locks its tuples in this order, so that two changes of the same tuples never deadlock (40P01). */
+function inKeyOrder(sql: Sql) {
+  return sql`order by object collate "C", relation collate "C", subject collate "C"`;
 }
 
 function pageOf(tuples: readonly Tuple[], limit: number): TuplePage {
