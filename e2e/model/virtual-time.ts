@@ -82,7 +82,8 @@ export function startVirtualTime(seed: number): VirtualTime {
 
   function setTimer(run: (...args: never[]) => void, ms = 0, ...args: never[]): VirtualTimer {
     const life = owner.getStore();
-    const call = (): void => run(...args);
+    // Bound to the process that sets the timer, so that timers which `run` sets end with this process too.
+    const call = AsyncLocalStorage.bind((): void => run(...args));
     const cancel = schedule(ms, () => (life === undefined ? call() : life.whenRunning(call)));
     return new VirtualTimer(cancel);
   }
@@ -90,12 +91,11 @@ export function startVirtualTime(seed: number): VirtualTime {
   function setRepeating(run: (...args: never[]) => void, ms = 0, ...args: never[]): VirtualTimer {
     let next: VirtualTimer | undefined;
     let isOver = false;
-    // Bound to the process that starts it, so that every repetition stops when this process is dead.
-    const repeat = AsyncLocalStorage.bind((): void => {
+    const repeat = (): void => {
       run(...args);
       // Node's shortest interval is 1 ms; `run` may clear the interval.
       if (!isOver) next = setTimer(repeat, Math.max(1, ms));
-    });
+    };
     next = setTimer(repeat, Math.max(1, ms));
     return new VirtualTimer(() => {
       isOver = true;
