@@ -69,7 +69,7 @@ describe('a check that fails', () => {
   );
 
   verifies(
-    ['guardrail:errors:503-not-always-temporary'],
+    ['guardrail:errors:503-not-always-temporary', 'guardrail:stateless:no-retry-after'],
     'a check that fails because of rules or limits fails again when repeated',
     async () => {
       for (const [code, text, headers] of failures.slice(0, 4)) {

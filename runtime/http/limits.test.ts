@@ -166,6 +166,7 @@ describe('maxConcurrency', () => {
       'guardrail:limits:environment-values',
       'guardrail:errors:overloaded',
       'guardrail:concurrency:no-queue',
+      'guardrail:stateless:no-retry-after',
     ],
     'a check over maxConcurrency is refused at once, and the next is taken when one has ended',
     async () => {

@@ -259,6 +259,7 @@ describe('an error', () => {
       'guardrail:post-request:failure-statuses',
       'guardrail:post-request:failure-never-pass',
       'guardrail:post-response:failure-statuses',
+      'guardrail:stateless:no-retry-after',
     ],
     'is a flat object of code, message and traceId with one of the statuses of the contract, and never an action',
     async () => {

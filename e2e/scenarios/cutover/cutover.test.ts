@@ -11,8 +11,8 @@ verifies(
   ],
   'revision after revision is applied under load on two replicas: nothing fails, nothing is unguarded or mixed',
   async () => {
-    const report = await runCutover({ applications: 8, gateways: 2, say: () => {} });
-    expect(report).toMatchObject({ failed: [], unguarded: [], mixed: [], applications: 8 });
+    const report = await runCutover({ applications: 12, gateways: 2, say: () => {} });
+    expect(report).toMatchObject({ failed: [], unguarded: [], mixed: [], applications: 12 });
     expect(report.longStreams).toBeGreaterThanOrEqual(2);
     expect(report.canaries).toBeGreaterThan(0);
     expect(report.requests).toBeGreaterThan(50);
