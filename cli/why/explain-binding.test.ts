@@ -182,6 +182,21 @@ describe('why', () => {
     expect(found.serves).toBe('revision 1 of guard');
   });
 
+  test('a route that a replica rejects after it was applied is told from one that was never applied', () => {
+    const reports = [report('gateway-1', { rejected: [{ ...named, reason: 'no' }] })];
+    const conditions = instead(condition('RouteRejected', 'True', 'RejectedByReplica'));
+    expect(explain({ conditions, reports })).toMatchObject({
+      state: 'failed',
+      summary:
+        'ModelBinding chat was applied, but a replica now rejects its route: Replica gateway-1: It rejects the route: no.',
+    });
+    const unconfirmed = instead(
+      condition('RouteRejected', 'True', 'RejectedByReplica'),
+      condition('Applied', 'Unknown', 'WaitingForReplicas'),
+    );
+    expect(explain({ conditions: unconfirmed, reports }).summary).toContain('ModelBinding chat was not applied: ');
+  });
+
   test('for an unknown revision the cause names the newest one', () => {
     const conditions = instead(
       condition('ResolvedRefs', 'False', 'PolicyRevisionUnknown', 'the policy has no revision 9'),

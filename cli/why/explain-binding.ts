@@ -1,3 +1,4 @@
+import { applicationOutcome } from '#resources/binding-state';
 import { stateOf } from '../status/status-view.ts';
 import { adviceFor } from './advice.ts';
 import type { BindingFacts } from './gather-facts.ts';
@@ -110,6 +111,8 @@ function summaryOf({ binding }: BindingFacts, state: Explanation['state'], cause
     case 'pending':
       return `${what} is not applied yet${because || '.'}`;
     case 'failed':
+      if (applicationOutcome(binding).kind === 'applied')
+        return `${what} was applied, but a replica now rejects its route${because || '.'}`;
       return `${what} was not applied${because || '.'}`;
     case 'deleting':
       return `${what} is being deleted${because || '.'}`;
