@@ -2,7 +2,7 @@ import { checkErrors } from '#contracts/checks';
 import { managementErrors, operationFailures } from '#contracts/management-errors';
 import { kubeErrorCodes } from '#kube/client/kube-error';
 import { failureReasons } from '#resources/model-binding';
-import { clientErrors } from '../../dataplane/gateway/http/errors.ts';
+import { clientErrors } from '../../dataplane/gateway/relay/client-error.ts';
 import { code, page, table } from '../reference/markdown.ts';
 import { failureMeanings, resourceErrorMeanings } from '../reference/meanings.ts';
 

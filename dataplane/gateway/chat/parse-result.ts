@@ -4,7 +4,7 @@
  */
 export type RequestRefusal = { readonly code: RequestRefusalCode; readonly param: string | null };
 
-/** The reason; the table in `http/errors.ts` has the status and message of each. */
+/** The reason; the table in `relay/client-error.ts` has the status and message of each. */
 export type RequestRefusalCode =
   | 'invalid_json'
   | 'invalid_request'

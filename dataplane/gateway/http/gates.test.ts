@@ -3,10 +3,10 @@ import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CheckFailure, clientFailures } from '#checks/check-outcome';
 import { checkErrors } from '#contracts/checks';
-import { plainError } from '../relay/client-error.ts';
+import { clientErrors, plainError } from '../relay/client-error.ts';
 import { clientKey } from '../testing/start-gateway.ts';
 import { says, startWorld, type World } from '../testing/start-world.ts';
-import { clientErrors, errorAnswer } from './errors.ts';
+import { errorAnswer } from './errors.ts';
 import { maxRequestBytes } from './receive-json.ts';
 
 let world: World;

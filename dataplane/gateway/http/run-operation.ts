@@ -3,9 +3,9 @@ import { sendBytes } from '#kit/http/json-answer';
 import { drainRefused } from '#kit/http/read-body';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { OperationName, OutcomeName } from '../metrics/gateway-metrics.ts';
-import { type ClientError, plainError } from '../relay/client-error.ts';
+import { type ClientError, clientErrors, plainError } from '../relay/client-error.ts';
 import { beginRequest, Interruption, interruptionError } from '../relay/interruption.ts';
-import { clientErrors, errorAnswer } from './errors.ts';
+import { errorAnswer } from './errors.ts';
 import { failed, type Gateway, type OperationResult, type RequestContext } from './request-context.ts';
 
 export type GatewayOperation = {

@@ -1,33 +1,59 @@
 import type { CheckFailure } from '#checks/check-outcome';
+import { denyText } from '#contracts/checks';
 import type { RequestRefusalCode } from '../chat/parse-result.ts';
 
-/** Why a request fails, except failed checks; the table in `http/errors.ts` has the status and message of each. */
-export type ClientErrorCode =
-  | RequestRefusalCode
-  | 'unauthenticated'
-  | 'policy_denied'
-  | 'model_disabled'
-  | 'model_not_found'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'body_too_large'
-  | 'headers_too_large'
-  | 'path_too_long'
-  | 'request_timeout'
-  | 'unsupported_media'
-  | 'upstream_refused'
-  | 'upstream_rate_limited'
-  | 'upstream_failed'
-  | 'upstream_unreachable'
-  | 'upstream_invalid'
-  | 'upstream_broken'
-  | 'upstream_too_large'
-  | 'upstream_overloaded'
-  | 'upstream_timeout'
-  | 'model_unavailable'
-  | 'overloaded'
-  | 'shutting_down'
-  | 'internal';
+const request = (status: number, message: string) => ({ status, type: 'invalid_request_error', message }) as const;
+const upstream = (status: number, message: string) => ({ status, type: 'upstream_error', message }) as const;
+const unavailable = (message: string) => ({ status: 503, type: 'service_unavailable', message }) as const;
+
+/**
+ * Every error of the gateway except failed checks: code, status, type and message. The body has the shape of the
+ * OpenAI API; no message repeats text of a request or of a provider.
+ */
+export const clientErrors = {
+  invalid_json: request(
+    400,
+    'The request is not valid HTTP, or its body is not strict JSON in UTF-8 without repeated keys.',
+  ),
+  invalid_request: request(400, 'A member of the request is missing or has the wrong type.'),
+  unknown_key: request(400, 'The request has a member that this model does not accept.'),
+  ambiguous_key: request(400, 'The request has a member whose name differs from a known one only in letter case.'),
+  unsupported_value: request(400, 'The request asks for an answer that cannot be checked.'),
+  unsupported_for_profile: request(
+    400,
+    'The content profile of this model allows text only: no streaming, no tools and no other content parts.',
+  ),
+  unsupported_for_policy: request(
+    400,
+    'A rule of the policy cannot judge a stream: send the request with "stream": false.',
+  ),
+  unauthenticated: { status: 401, type: 'authentication_error', message: 'The API key is missing or wrong.' },
+  policy_denied: { status: 403, type: 'guardrail_blocked', message: denyText },
+  model_disabled: { status: 403, type: 'permission_error', message: 'The model is switched off.' },
+  model_not_found: request(404, 'No model has this name.'),
+  not_found: request(404, 'The path does not exist.'),
+  method_not_allowed: request(405, 'The method is not allowed for this path.'),
+  request_timeout: request(408, 'The body of the request did not arrive in time.'),
+  path_too_long: request(414, 'The path and query of the request are longer than 8,192 bytes.'),
+  headers_too_large: request(431, 'The request line and headers are larger than 16,384 bytes.'),
+  body_too_large: request(413, 'The body of the request is too large.'),
+  unsupported_media: request(415, 'The request must have the content type application/json and no content encoding.'),
+  upstream_refused: upstream(400, 'The model provider refused the request.'),
+  upstream_rate_limited: upstream(429, 'The rate limit of the model provider is exceeded.'),
+  upstream_failed: upstream(502, 'The model provider answered with an error.'),
+  upstream_unreachable: upstream(502, 'The model provider cannot be reached.'),
+  upstream_invalid: upstream(502, 'The answer of the model provider cannot be checked.'),
+  upstream_broken: upstream(502, 'The connection to the model provider ended before the answer was complete.'),
+  upstream_too_large: upstream(502, 'The answer of the model provider is too large to be held for a check.'),
+  upstream_overloaded: upstream(503, 'The model provider is overloaded.'),
+  upstream_timeout: upstream(504, 'The model provider did not answer in time.'),
+  model_unavailable: unavailable('This replica does not serve the model yet, or two bindings claim its name.'),
+  overloaded: unavailable('The gateway is overloaded.'),
+  shutting_down: unavailable('The gateway is shutting down.'),
+  internal: { status: 500, type: 'internal_error', message: 'The gateway failed because of an internal error.' },
+} as const satisfies Record<RequestRefusalCode, object> & Record<string, object>;
+
+export type ClientErrorCode = keyof typeof clientErrors;
 
 /** A failed check that only the gateway finds: the masked text of a structured answer is not JSON any more. */
 export const unreadableMask = 'structured_answer_unreadable';
