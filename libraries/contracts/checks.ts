@@ -36,43 +36,36 @@ export const checkErrorSchema = z.strictObject({ code: z.string(), message: z.st
 export type CheckMessage = z.infer<typeof message>;
 export type CheckErrorBody = z.infer<typeof checkErrorSchema>;
 
+const failure = <const S extends number>(status: S, meaning: string) => ({ status, meaning }) as const;
+
 /**
  * Codes of a failed check with their HTTP status and meaning (`guardrail:errors:*`).
  * A caller tells the cases apart by code; none of them is ever a pass.
  */
 export const checkErrors = {
-  invalid_json: {
-    status: 400,
-    meaning: 'The body is not strict JSON in UTF-8, or the request is not HTTP that can be read.',
-  },
-  unauthenticated: { status: 401, meaning: 'The service token is missing, given twice or wrong.' },
-  untrusted_context: { status: 403, meaning: 'A context header is missing, empty, given twice or outside its values.' },
-  not_found: { status: 404, meaning: 'The path does not exist.' },
-  method_not_allowed: { status: 405, meaning: 'The path exists, the method does not.' },
-  body_too_large: { status: 413, meaning: 'The body is over maxBodyBytes.' },
-  unsupported_media: { status: 415, meaning: 'The body is not declared as JSON, or Content-Encoding is present.' },
-  invalid_payload: { status: 422, meaning: 'The JSON has the wrong shape.' },
-  message_limit: { status: 422, meaning: 'There are no messages or more than the limit.' },
-  policy_unavailable: {
-    status: 503,
-    meaning: 'Policy, revision, digest or profile do not match, or no bundle is loaded.',
-  },
-  overloaded: { status: 503, meaning: 'The concurrency limit is exceeded; there is no queue.' },
-  stage_timeout: { status: 503, meaning: 'The stage took longer than its deadline.' },
-  rule_timeout: { status: 503, meaning: 'A mandatory rule took longer than its time-out.' },
-  provider_unavailable: {
-    status: 503,
-    meaning: 'The provider of a mandatory rule cannot be reached or answers with an error.',
-  },
-  provider_invalid_answer: { status: 503, meaning: 'The provider of a mandatory rule answers against its contract.' },
-  verdict_undefined: { status: 503, meaning: 'The verdict of a mandatory rule is neither allow nor deny.' },
-  verdict_refused: { status: 503, meaning: 'The model of a mandatory classifier refused to judge.' },
-  invalid_replacement: { status: 503, meaning: 'Replacements of different rules overlap with different texts.' },
-  match_limit: { status: 503, meaning: 'There are more replacements than maxMatches.' },
-  output_too_large: { status: 503, meaning: 'The masked body is over maxBodyBytes.' },
-  engine_failure: { status: 503, meaning: 'The matching engine could not judge the text.' },
-  internal: { status: 503, meaning: 'The check failed for a reason inside of the runtime.' },
-} as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;
+  invalid_json: failure(400, 'The body is not strict JSON in UTF-8, or the request is not HTTP that can be read.'),
+  unauthenticated: failure(401, 'The service token is missing, given twice or wrong.'),
+  untrusted_context: failure(403, 'A context header is missing, empty, given twice or outside its values.'),
+  not_found: failure(404, 'The path does not exist.'),
+  method_not_allowed: failure(405, 'The path exists, the method does not.'),
+  body_too_large: failure(413, 'The body is over maxBodyBytes.'),
+  unsupported_media: failure(415, 'The body is not declared as JSON, or Content-Encoding is present.'),
+  invalid_payload: failure(422, 'The JSON has the wrong shape.'),
+  message_limit: failure(422, 'There are no messages or more than the limit.'),
+  policy_unavailable: failure(503, 'Policy, revision, digest or profile do not match, or no bundle is loaded.'),
+  overloaded: failure(503, 'The concurrency limit is exceeded; there is no queue.'),
+  stage_timeout: failure(503, 'The stage took longer than its deadline.'),
+  rule_timeout: failure(503, 'A mandatory rule took longer than its time-out.'),
+  provider_unavailable: failure(503, 'The provider of a mandatory rule cannot be reached or answers with an error.'),
+  provider_invalid_answer: failure(503, 'The provider of a mandatory rule answers against its contract.'),
+  verdict_undefined: failure(503, 'The verdict of a mandatory rule is neither allow nor deny.'),
+  verdict_refused: failure(503, 'The model of a mandatory classifier refused to judge.'),
+  invalid_replacement: failure(503, 'Replacements of different rules overlap with different texts.'),
+  match_limit: failure(503, 'There are more replacements than maxMatches.'),
+  output_too_large: failure(503, 'The masked body is over maxBodyBytes.'),
+  engine_failure: failure(503, 'The matching engine could not judge the text.'),
+  internal: failure(503, 'The check failed for a reason inside of the runtime.'),
+};
 
 export type CheckErrorCode = keyof typeof checkErrors;
 /** Codes that end a check whose request was accepted: all with status 503. */

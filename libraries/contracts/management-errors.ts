@@ -1,96 +1,74 @@
+const failure = <const S extends number>(status: S, meaning: string) => ({ status, meaning }) as const;
+
 /**
  * Every error of the policy management API. The meaning is the message of the answer and repeats nothing of a request.
  */
 export const managementErrors = {
-  invalid_json: {
-    status: 400,
-    meaning: 'The request is not HTTP or strict JSON in UTF-8 that can be read; repeated keys are refused.',
-  },
-  invalid_query: { status: 400, meaning: 'A query parameter is unknown, given twice or outside of its values.' },
-  invalid_path_id: {
-    status: 400,
-    meaning: 'An id in the path is not a UUID of version 7, or a number in it is not one.',
-  },
-  cursor_invalid: { status: 400, meaning: 'The cursor is not one of this list: begin again without a cursor.' },
-  idempotency_key_missing: { status: 400, meaning: 'Send a header Idempotency-Key: a new one for each new change.' },
-  idempotency_key_invalid: {
-    status: 400,
-    meaning: 'Idempotency-Key takes 16 to 128 characters of A-Z, a-z, 0-9, dot, underscore, tilde and hyphen, once.',
-  },
-  if_match_invalid: {
-    status: 400,
-    meaning: 'If-Match is not an entity tag: send the ETag of the latest read as it is.',
-  },
-  unauthenticated: { status: 401, meaning: 'The platform token is missing, given twice, expired or not valid here.' },
-  permission_denied: {
-    status: 403,
-    meaning: 'The subject does not have the permission control_plane:control-plane#administer.',
-  },
-  not_found: { status: 404, meaning: 'There is no such path.' },
-  policy_not_found: { status: 404, meaning: 'There is no such policy.' },
-  revision_not_found: { status: 404, meaning: 'There is no such revision of the policy.' },
-  model_not_found: { status: 404, meaning: 'There is no such model.' },
-  operation_not_found: {
-    status: 404,
-    meaning: 'There is no such operation, or it ended longer ago than operations are kept.',
-  },
-  method_not_allowed: { status: 405, meaning: 'The path does not answer to this method.' },
-  request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },
-  idempotency_key_reused: {
-    status: 409,
-    meaning: 'The Idempotency-Key belongs to another command: a new change takes a new key.',
-  },
-  idempotency_in_progress: {
-    status: 409,
-    meaning: 'The same command is still being carried out: repeat it with the same key in a while.',
-  },
-  policy_archived: {
-    status: 409,
-    meaning: 'The policy is archived and cannot be newly applied: restore it by a revision with status draft.',
-  },
-  policy_deleting: {
-    status: 409,
-    meaning: 'The policy is being deleted: it takes no change and is not newly applied.',
-  },
-  policy_revision_unknown: { status: 409, meaning: 'There is no such policy, or it has no such revision.' },
-  model_deleting: { status: 409, meaning: 'The model is being deleted: nothing is applied to it any more.' },
-  etag_mismatch: {
-    status: 412,
-    meaning: 'If-Match is not the current ETag of the resource: read it again, decide again, and use a new key.',
-  },
-  body_too_large: { status: 413, meaning: 'The body holds more than 1 MiB.' },
-  unsupported_media_type: {
-    status: 415,
-    meaning: 'The body has to be declared as application/json, without a content encoding.',
-  },
-  expectation_failed: { status: 417, meaning: 'The only expectation that is met is 100-continue.' },
-  invalid_body: { status: 422, meaning: 'The body has the wrong shape; details name each member.' },
-  definition_too_large: {
-    status: 422,
-    meaning: 'The definition takes more room than one revision may have: split the policy or shorten its lists.',
-  },
-  if_match_missing: { status: 428, meaning: 'Send a header If-Match with the ETag of the latest read.' },
-  headers_too_large: { status: 431, meaning: 'The headers of the request are too large.' },
-  internal: { status: 500, meaning: 'The request failed for a reason inside of the service.' },
-  identity_unavailable: { status: 503, meaning: 'Tokens cannot be verified now, so nobody is let in.' },
-  authorization_unavailable: { status: 503, meaning: 'Permissions cannot be asked for now, so nobody is let in.' },
-  resources_unavailable: {
-    status: 503,
-    meaning: 'The server of the resources does not answer: repeat the request, a command with the same key.',
-  },
-  records_unavailable: {
-    status: 503,
-    meaning: 'The database of the operations does not answer: repeat the request, a command with the same key.',
-  },
-  revision_pending: {
-    status: 503,
-    meaning: 'An earlier change of the policy is still being recorded: repeat the request in a while.',
-  },
-  shutting_down: {
-    status: 503,
-    meaning: 'This process is about to end: repeat the request, a command with the same key.',
-  },
-} as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;
+  invalid_json: failure(
+    400,
+    'The request is not HTTP or strict JSON in UTF-8 that can be read; repeated keys are refused.',
+  ),
+  invalid_query: failure(400, 'A query parameter is unknown, given twice or outside of its values.'),
+  invalid_path_id: failure(400, 'An id in the path is not a UUID of version 7, or a number in it is not one.'),
+  cursor_invalid: failure(400, 'The cursor is not one of this list: begin again without a cursor.'),
+  idempotency_key_missing: failure(400, 'Send a header Idempotency-Key: a new one for each new change.'),
+  idempotency_key_invalid: failure(
+    400,
+    'Idempotency-Key takes 16 to 128 characters of A-Z, a-z, 0-9, dot, underscore, tilde and hyphen, once.',
+  ),
+  if_match_invalid: failure(400, 'If-Match is not an entity tag: send the ETag of the latest read as it is.'),
+  unauthenticated: failure(401, 'The platform token is missing, given twice, expired or not valid here.'),
+  permission_denied: failure(403, 'The subject does not have the permission control_plane:control-plane#administer.'),
+  not_found: failure(404, 'There is no such path.'),
+  policy_not_found: failure(404, 'There is no such policy.'),
+  revision_not_found: failure(404, 'There is no such revision of the policy.'),
+  model_not_found: failure(404, 'There is no such model.'),
+  operation_not_found: failure(404, 'There is no such operation, or it ended longer ago than operations are kept.'),
+  method_not_allowed: failure(405, 'The path does not answer to this method.'),
+  request_timeout: failure(408, 'The request did not arrive in time.'),
+  idempotency_key_reused: failure(409, 'The Idempotency-Key belongs to another command: a new change takes a new key.'),
+  idempotency_in_progress: failure(
+    409,
+    'The same command is still being carried out: repeat it with the same key in a while.',
+  ),
+  policy_archived: failure(
+    409,
+    'The policy is archived and cannot be newly applied: restore it by a revision with status draft.',
+  ),
+  policy_deleting: failure(409, 'The policy is being deleted: it takes no change and is not newly applied.'),
+  policy_revision_unknown: failure(409, 'There is no such policy, or it has no such revision.'),
+  model_deleting: failure(409, 'The model is being deleted: nothing is applied to it any more.'),
+  etag_mismatch: failure(
+    412,
+    'If-Match is not the current ETag of the resource: read it again, decide again, and use a new key.',
+  ),
+  body_too_large: failure(413, 'The body holds more than 1 MiB.'),
+  unsupported_media_type: failure(415, 'The body has to be declared as application/json, without a content encoding.'),
+  expectation_failed: failure(417, 'The only expectation that is met is 100-continue.'),
+  invalid_body: failure(422, 'The body has the wrong shape; details name each member.'),
+  definition_too_large: failure(
+    422,
+    'The definition takes more room than one revision may have: split the policy or shorten its lists.',
+  ),
+  if_match_missing: failure(428, 'Send a header If-Match with the ETag of the latest read.'),
+  headers_too_large: failure(431, 'The headers of the request are too large.'),
+  internal: failure(500, 'The request failed for a reason inside of the service.'),
+  identity_unavailable: failure(503, 'Tokens cannot be verified now, so nobody is let in.'),
+  authorization_unavailable: failure(503, 'Permissions cannot be asked for now, so nobody is let in.'),
+  resources_unavailable: failure(
+    503,
+    'The server of the resources does not answer: repeat the request, a command with the same key.',
+  ),
+  records_unavailable: failure(
+    503,
+    'The database of the operations does not answer: repeat the request, a command with the same key.',
+  ),
+  revision_pending: failure(
+    503,
+    'An earlier change of the policy is still being recorded: repeat the request in a while.',
+  ),
+  shutting_down: failure(503, 'This process is about to end: repeat the request, a command with the same key.'),
+};
 
 export type ManagementErrorCode = keyof typeof managementErrors;
 
