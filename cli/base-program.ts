@@ -6,7 +6,6 @@ import { createLookUp } from './completion/look-up.ts';
 import { completeWord, directives } from './completion/shell-scripts.ts';
 import { describeError } from './errors/describe-error.ts';
 import { type ExitName, exitCodes } from './errors/exit-codes.ts';
-import { withLeadingOptions } from './leading-options.ts';
 import { asksForJson } from './output/format.ts';
 import { writeText } from './output/write.ts';
 import { checkout } from './platform/data-directory.ts';
@@ -86,4 +85,26 @@ function readVersion(): string {
 function exitCodeHelp(): string {
   const rows = Object.entries(exitCodes).map(([name, { code, meaning }]) => `  ${code}\t${name}: ${meaning}`);
   return `\nExit codes:\n${rows.join('\n')}`;
+}
+
+/**
+ * Moves options of the source that stand before the command, as in `-n team status`, behind it, where the parser takes
+ * them. All other words keep their place.
+ */
+function withLeadingOptions(program: Command, source: ResourceSource, args: readonly string[]): string[] {
+  const { options } = source.addOptions(new Command());
+  let at = 0;
+  while (at < args.length) {
+    const [flag = '', value] = (args[at] ?? '').split(/=(.*)/s, 2);
+    const option = options.find(({ long, short }) => flag === long || flag === short);
+    if (option === undefined) break;
+    at += option.required && value === undefined ? 2 : 1;
+  }
+  let end = at;
+  let command: Command | undefined = program;
+  while (at > 0 && command !== undefined) {
+    command = command.commands.find((sub) => sub.name() === args[end]);
+    if (command !== undefined) end += 1;
+  }
+  return end === at ? [...args] : [...args.slice(at, end), ...args.slice(0, at), ...args.slice(end)];
 }

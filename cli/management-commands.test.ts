@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
 import { endOf, type Platform, spawnCommand, startPlatform } from '../e2e/support/start-platform.ts';
 import { until } from '../e2e/support/until.ts';
 import { createManagementClient, type ManagementClient } from './management/client.ts';
@@ -15,7 +16,7 @@ import {
   ManagementUnreachableError,
 } from './management/management-error.ts';
 import { descendantsOf, isRunning } from './testing/process-tree.ts';
-import { type CliEnd, runCli, temporaryFolder } from './testing/run-cli.ts';
+import { runCli, temporaryFolder } from './testing/run-cli.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -23,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 
-const run = (args: readonly string[], input?: string): Promise<CliEnd> =>
+const run = (args: readonly string[], input?: string): Promise<ProgramEnd> =>
   runCli(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
 async function json(...args: readonly string[]) {
   const { code, stdout, stderr } = await run([...args, '--json']);

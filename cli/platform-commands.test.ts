@@ -2,12 +2,13 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
 import { until } from '../e2e/support/until.ts';
 import { verifies } from '../e2e/support/verifies.ts';
 import { checkout } from './platform/data-directory.ts';
 import { patternRule, policyText } from './testing/policy-text.ts';
-import { type CliEnd, runCli, temporaryFolder } from './testing/run-cli.ts';
+import { runCli, temporaryFolder } from './testing/run-cli.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -15,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 
-const run = (args: readonly string[], input?: string): Promise<CliEnd> =>
+const run = (args: readonly string[], input?: string): Promise<ProgramEnd> =>
   runCli(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
 const json = async (...args: readonly string[]) => JSON.parse((await run([...args, '--json'])).stdout);
 const apply = (text: string, ...more: readonly string[]) => run(['apply', '-f', '-', ...more], text);

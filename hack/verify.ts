@@ -2,9 +2,8 @@
 import { addUp, single, summaryLine } from './check/outcome.ts';
 import { programWords } from './check/read-words.ts';
 import { root } from './check/run-tool.ts';
-import { compareFiles } from './generated/compare-files.ts';
 import { loadGenerators } from './generated/load-generators.ts';
-import { writeFiles } from './generated/write-files.ts';
+import { compareFiles, writeFiles } from './generated/write-files.ts';
 
 const write = programWords({ usage: 'npm run verify, or: npm run generate', switches: ['write'] }).switches.has(
   'write',

@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
+import { definitionSchema } from '#contracts/policy';
 import type { KubeClient } from '#kube/client/client';
 import type { Stored } from '#resources/metadata';
-import type { PolicyRevision } from '#resources/policy-revision';
+import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
 import { CliError } from '../errors/cli-error.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { yamlOf } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevision, readRevisions, recordedAt, withoutDefinition } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
-import { revisionText } from '../revisions/revision-text.ts';
 import { unifiedDiff } from '../revisions/unified-diff.ts';
 
 type DiffOptions = ResourceCommandOptions & OutputOptions;
@@ -54,4 +55,17 @@ async function numbersOf(
 function sideOf(revision: Stored<PolicyRevision>): { readonly label: string; readonly text: string } {
   const { policy, number } = revision.spec;
   return { label: `${policy.name} revision ${number}\t${recordedAt(revision)}`, text: revisionText(revision.spec) };
+}
+
+/** A revision as YAML, with members in the documented order. */
+function revisionText(spec: PolicyRevisionSpec): string {
+  const { displayName, description, lifecycle, tests } = spec;
+  const definition = inWrittenOrder(JSON.parse(spec.definition));
+  return yamlOf({ displayName, description, lifecycle, definition, ...(tests.length === 0 ? {} : { tests }) });
+}
+
+/** Canonical JSON is sorted by name; the schema has the documented order. */
+function inWrittenOrder(definition: unknown): unknown {
+  const read = definitionSchema.safeParse(definition);
+  return read.success ? read.data : definition;
 }

@@ -28,3 +28,28 @@ export async function resolveModel(
   if (id !== undefined) return id;
   throw new CliError('not_found', `The ModelBinding ${word} has no id yet: try again in a moment.`);
 }
+
+/**
+ * The current content profile of a model. The API does not return it, so that it is read from the binding on this
+ * machine.
+ * @throws CliError usage with --server, not_found
+ */
+export async function contentProfileOf(
+  { platform }: OpenedManagement,
+  modelId: string,
+  { requestTimeout }: ManagementOptions,
+): Promise<string> {
+  if (platform === undefined) {
+    throw new CliError(
+      'usage',
+      'The API does not return the content profile of the model: name it with --profile, so that it is not changed by accident.',
+    );
+  }
+  await using resources = openPlatform(platform, { requestTimeout });
+  const { items } = await resources.client.list<ModelBinding>(kinds.modelBinding, {
+    labelSelector: `${idLabel}=${modelId}`,
+  });
+  const [binding] = items;
+  if (binding === undefined) throw new CliError('not_found', `There is no ModelBinding of the id ${modelId}.`);
+  return binding.spec.contentProfile;
+}

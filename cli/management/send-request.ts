@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { managementErrorSchema } from '#contracts/management';
 import { ManagementAnswerError, ManagementApiError, ManagementUnreachableError } from './management-error.ts';
-import { mostAnswerBytes, readAnswerBytes } from './read-answer-bytes.ts';
 
 export type ManagementConnection = {
   readonly origin: string;
@@ -93,4 +92,19 @@ function parse(bytes: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Far more than the largest definition as JSON. */
+const mostAnswerBytes = 16_777_216;
+
+/** The body of a response; undefined if it is larger than `most` bytes. */
+async function readAnswerBytes(answer: Response, most: number): Promise<Buffer | undefined> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of answer.body ?? []) {
+    bytes += piece.byteLength;
+    if (bytes > most) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
 }

@@ -1,7 +1,6 @@
 import { type BundleLimits, bundleLimitsSchema, defaultBundleLimits } from '#contracts/bundle';
 import { type ProvidersFile, providersFileSchema } from '#contracts/providers';
-import { readSource, type Source } from './read-sources.ts';
-import { readYaml } from './read-yaml.ts';
+import { readSource, readYaml, type Source } from './read-sources.ts';
 
 /** The approved providers of a file; an empty list without a file. @throws CliError that names file, line or field */
 export function readProviders(path: string | undefined): ProvidersFile['providers'] {

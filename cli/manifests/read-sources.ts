@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { fieldProblems } from '#kube/apply/field-problems';
 import { CliError } from '../errors/cli-error.ts';
 
 export type Source = { readonly name: string; readonly bytes: Buffer };
@@ -30,4 +33,22 @@ export function readSource(path: string): Source {
     if (code === 'ENOENT') throw new CliError('not_found', `There is no file ${path}.`, { cause });
     throw new CliError('usage', `The file ${path} cannot be read (${code}).`, { cause });
   }
+}
+
+/**
+ * Reads one YAML or JSON document with a schema. An empty text counts as an empty object, as in the operator.
+ * @throws CliError usage that names text, line or field
+ */
+export function readYaml<S extends z.ZodType>({ name, bytes }: Source, schema: S): z.infer<S> {
+  const document = parseDocument(bytes.toString('utf8'), { uniqueKeys: true, stringKeys: true });
+  const [fault] = document.errors;
+  if (fault !== undefined) {
+    throw new CliError('usage', `${name}: line ${fault.linePos?.[0].line ?? 1}: invalid YAML (${fault.code}).`);
+  }
+  const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const problems = fieldProblems(read.error, value);
+  const sentences = problems.map(({ field, message }) => `${field === '' ? 'the file' : field} ${message}`);
+  throw new CliError('usage', `${name}: ${sentences.join('; ')}`);
 }

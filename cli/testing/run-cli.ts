@@ -1,30 +1,21 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { type ProgramEnd, runToEnd } from '../../e2e/support/run-to-end.ts';
+import { temporaryFolder as newFolder } from '../../e2e/support/temporary-folder.ts';
 import { checkout } from '../platform/data-directory.ts';
 
-export type CliEnd = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
-
 /** Runs the command line in a child process. */
-export async function runCli(
+export function runCli(
   args: readonly string[],
   options: { input?: string; data?: string; environment?: Readonly<Record<string, string>> } = {},
-): Promise<CliEnd> {
-  const child = spawn(process.execPath, [join(checkout, 'cli/main.ts'), ...args], {
+): Promise<ProgramEnd> {
+  const { input, data = join(tmpdir(), 'no-such-data-directory'), environment } = options;
+  return runToEnd(process.execPath, [join(checkout, 'cli/main.ts'), ...args], {
     cwd: checkout,
-    env: {
-      ...process.env,
-      PORTCULLIS_DATA_DIR: options.data ?? join(tmpdir(), 'no-such-data-directory'),
-      ...options.environment,
-    },
-    stdio: 'pipe',
+    environment: { ...process.env, PORTCULLIS_DATA_DIR: data, ...environment },
+    input,
   });
-  child.stdin.on('error', () => undefined).end(options.input ?? '');
-  const [[code], stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
-  return { code, stdout, stderr };
 }
 
 export type Folder = Disposable & {
@@ -35,7 +26,7 @@ export type Folder = Disposable & {
 
 /** A temporary folder that is removed on disposal. */
 export function temporaryFolder(): Folder {
-  const path = mkdtempSync(join(tmpdir(), 'portcullis-cli-'));
+  const { path, [Symbol.dispose]: dispose } = newFolder();
   return {
     path,
     write(name, content) {
@@ -43,6 +34,6 @@ export function temporaryFolder(): Folder {
       writeFileSync(file, content);
       return file;
     },
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+    [Symbol.dispose]: dispose,
   };
 }

@@ -38,3 +38,14 @@ export function barChart(title: string, bars: readonly Bar[], limit?: number): s
     '',
   ].join('\n');
 }
+
+/** One row of a table in Markdown. */
+export const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+/** The lines of a table in Markdown, with the empty one behind it. */
+export const table = (head: readonly string[], rows: readonly string[]): readonly string[] => [
+  row(...head),
+  row(...head.map(() => '---')),
+  ...rows,
+  '',
+];

@@ -1,13 +1,12 @@
 import { Agent } from 'node:http';
 import { checkBody } from '#checks/check-target';
 import { readResult } from '#checks/read-result';
-import type { JsonNode } from '#kit/json/parse-tree';
-import { parseTree } from '#kit/json/parse-tree';
+import { type JsonNode, parseTree } from '#kit/json/parse-tree';
 import { readChatAnswer } from '../../dataplane/gateway/chat/read-chat-answer.ts';
 import { readChatRequest } from '../../dataplane/gateway/chat/read-chat-request.ts';
 import { type GatewayWorld, type Guard, guards, startGatewayWorld } from './gateway-world.ts';
 import { cpuMicroseconds } from './load.ts';
-import { median } from './median.ts';
+import { median } from './pairs.ts';
 import { proseOf } from './texts.ts';
 import { timeCase } from './time-cases.ts';
 import { type TimedCall, timeCall } from './timed-call.ts';

@@ -1,6 +1,6 @@
+import { row, table } from './bar-chart.ts';
 import type { GatewayFigure, GatewayFigures, Moment } from './gateway-case.ts';
 import type { Guard } from './gateway-world.ts';
-import { row, table } from './table.ts';
 
 const momentNames = { firstByte: 'first byte', firstText: 'first text', total: 'total' } as const;
 

@@ -1,6 +1,5 @@
 import { cpuMicroseconds, type Load } from './load.ts';
 import type { LoadResult } from './load-client.ts';
-import { median } from './median.ts';
 
 /** A server under load: who serves, and which request it gets. */
 export type Subject = {
@@ -92,4 +91,9 @@ function compare(name: string, own: readonly Window[], base: readonly Window[]):
     ratio: { throughput: median(throughput), cpu: median(ratios('cpuMicroseconds')), p99: median(ratios('p99')) },
     spread: [Math.min(...throughput), Math.max(...throughput)],
   };
+}
+
+/** The middle value; of an even number the upper one of the two. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 }

@@ -2,13 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../hack/check/run-tool.ts';
-import { barChart } from './bar-chart.ts';
+import { barChart, row, table } from './bar-chart.ts';
 import { checkBounds } from './checks.ts';
 import type { GatewayFigures } from './gateway-case.ts';
 import { gatewayLines } from './gateway-report.ts';
 import type { Compared } from './pairs.ts';
 import { type StartFigure, startBounds } from './start-case.ts';
-import { row, table } from './table.ts';
 import type { Timed } from './time-cases.ts';
 
 export type Measured = {

@@ -6,7 +6,7 @@ import { canonicalBytes } from '#contracts/canonical';
 import { bundle, policy, section, stopList } from '../../runtime/testing/build-bundle.ts';
 import { memoryOf } from '../support/process-table.ts';
 import { startRuntime } from '../support/start-runtime.ts';
-import { median } from './median.ts';
+import { median } from './pairs.ts';
 import { termsOf } from './policies.ts';
 
 /** The largest bundle file that a runtime loads. */

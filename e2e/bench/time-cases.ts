@@ -1,5 +1,5 @@
 import type { Case } from './engine-cases.ts';
-import { median } from './median.ts';
+import { median } from './pairs.ts';
 
 export type Timed = {
   readonly group: string;

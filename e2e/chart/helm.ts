@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { beforeEach } from 'vitest';
 import { root } from '../../hack/check/run-tool.ts';
 import { goModules } from '../../hack/cluster/build/go-modules.ts';
 import { sourceKey } from '../../hack/cluster/build/module-key.ts';
 import { cacheFolder } from '../../hack/cluster/places.ts';
+import { type ProgramEnd, runToEnd } from '../support/run-to-end.ts';
 
 export const chartFolder = join(root, 'charts', 'portcullis');
 
@@ -30,13 +28,11 @@ export function skipWithout(missing: string | undefined): void {
   });
 }
 
-type HelmResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
-
 /**
  * Runs Helm without the user's plugins, repositories and settings. The home folder and environment that a credential
  * plugin of the kubeconfig needs are kept.
  */
-export async function helm(args: readonly string[], kubeconfig?: string): Promise<HelmResult> {
+export async function helm(args: readonly string[], kubeconfig?: string): Promise<ProgramEnd> {
   const program = findProgram();
   if (program === undefined) throw new TypeError('a suite that needs Helm is skipped without it');
   // The discovery cache is only valid for one server.
@@ -50,10 +46,7 @@ export async function helm(args: readonly string[], kubeconfig?: string): Promis
     KUBECACHEDIR: join(home, 'kube'),
     KUBECONFIG: kubeconfig ?? join(home, 'none'),
   };
-  const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
-  const closed = once(child, 'close') as Promise<[number | null]>;
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
-  return { code: code ?? 1, stdout, stderr };
+  return runToEnd(program, args, { environment });
 }
 
 /** Like helm, for a command that must succeed. @returns standard output */

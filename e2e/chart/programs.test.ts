@@ -7,10 +7,11 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import type { ProgramEnd } from '../support/run-to-end.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { type ProgramEnd, runProgram } from './run-program.ts';
+import { runProgram } from './run-program.ts';
 
 describe('the program of helm test for the gateway', () => {
   let platform: Platform;

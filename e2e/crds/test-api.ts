@@ -6,8 +6,9 @@ import { root } from '../../hack/check/run-tool.ts';
 import { goModules } from '../../hack/cluster/build/go-modules.ts';
 import { sourceKey } from '../../hack/cluster/build/module-key.ts';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../../hack/cluster/control-plane.ts';
-import { type KubectlResult, kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { cacheFolder } from '../../hack/cluster/places.ts';
+import type { ProgramEnd } from '../support/run-to-end.ts';
 import { until } from '../support/until.ts';
 
 export type Answer = { readonly status: number; readonly body: ApiObject };
@@ -28,7 +29,7 @@ type SendOptions = {
 /** A real API server with the definitions, admission policies and roles of Portcullis, and the namespace `test`. */
 type TestApi = {
   readonly controlPlane: () => ControlPlane;
-  readonly kubectl: (args: readonly string[], input?: string) => Promise<KubectlResult>;
+  readonly kubectl: (args: readonly string[], input?: string) => Promise<ProgramEnd>;
   /** Like kubectl, for a command that must succeed. @returns standard output */
   readonly kubectlOk: (args: readonly string[], input?: string) => Promise<string>;
   readonly send: (

@@ -8,17 +8,18 @@ import type { GuardrailPolicy, PolicyTest } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { writeApplication } from '../../cli/bindings/write-application.ts';
+import { writeApplication } from '../../cli/bindings/apply-to-bindings.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { isPrinted, readBlocks, readCommands } from '../readme/read-blocks.ts';
 import { openShell } from '../readme/shell.ts';
 import { freePort } from '../support/loopback.ts';
+import type { ProgramEnd } from '../support/run-to-end.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { type Installation, openInstallation } from './open-installation.ts';
-import { kubectlEnvironment, type ProgramEnd, pluginFor, runKubectl } from './run-plugin.ts';
+import { kubectlEnvironment, pluginFor, runKubectl } from './run-plugin.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 type Why = {

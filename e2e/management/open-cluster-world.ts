@@ -2,9 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
+import { openControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
+import { holdLock } from '../../hack/cluster/lock.ts';
+import { readRecord } from '../../hack/cluster/record.ts';
 import { type Attitude, startFakeReplica } from '../../operator/testing/fake-replica.ts';
 import { testProviders } from '../../operator/testing/start-test-operator.ts';
-import type { ApiServer } from '../kube/open-api-server.ts';
+import { sharedNodesName } from '../kube/end-shared-api-server.ts';
+import { type ApiServer, connectApiServer } from '../kube/open-api-server.ts';
 import { makePod } from '../scale/gateway-pod.ts';
 import { openWorld as openScaleWorld } from '../scale/open-world.ts';
 import { startOperator } from '../scale/operator-process.ts';
@@ -13,7 +17,6 @@ import { actions } from './actions.ts';
 import { keepLooking } from './keep-looking.ts';
 import { besideCluster } from './open-busy-cluster.ts';
 import type { ManagementWorld, WorldOptions } from './open-world.ts';
-import { openSharedCluster } from './shared-cluster.ts';
 import { startManagement } from './start-management.ts';
 
 const replicaName = 'gateway-1';
@@ -85,4 +88,22 @@ export async function openClusterWorld(
     ...actions(api, client),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+const nodes = 10;
+
+/**
+ * An API server with simulated nodes that the management test files of one run share, each in its own namespace. The
+ * first file starts it, the global teardown ends it; disposing ends the clients of the file.
+ */
+async function openSharedCluster(): Promise<ApiServer> {
+  // Test files run in child processes of vitest.
+  const name = sharedNodesName(process.ppid);
+  using _lock = await holdLock(name);
+  const record = readRecord(name);
+  const controlPlane =
+    record?.size === 'control-plane'
+      ? openControlPlane(record)
+      : await startControlPlane({ name, pretendedNodes: nodes, ownerPid: process.ppid });
+  return connectApiServer(controlPlane);
 }

@@ -1,10 +1,9 @@
 import { checkErrors } from '#contracts/checks';
 import { managementErrors, operationFailures } from '#contracts/management-errors';
-import { kubeErrorCodes } from '#kube/client/kube-error';
-import { failureReasons } from '#resources/model-binding';
+import { type KubeErrorCode, kubeErrorCodes } from '#kube/client/kube-error';
+import { type FailureReason, failureReasons } from '#resources/model-binding';
 import { clientErrors } from '../../dataplane/gateway/relay/client-error.ts';
 import { code, page, table } from '../reference/markdown.ts';
-import { failureMeanings, resourceErrorMeanings } from '../reference/meanings.ts';
 
 /** Every error code that a caller, a client or the author of a policy can meet. */
 export function generate(): ReadonlyMap<string, string> {
@@ -55,3 +54,39 @@ export function generate(): ReadonlyMap<string, string> {
   const introduction = 'Codes are for programs and do not change; messages are for people and may.';
   return new Map([['docs/reference/errors.md', page('Errors', introduction, parts)]]);
 }
+
+/** For the reference: what an author does about an application that failed. */
+const failureMeanings: Readonly<Record<FailureReason, string>> = {
+  policy_archived: 'The policy is archived and cannot be newly applied: set its lifecycle to Draft, or choose another.',
+  policy_revision_unknown:
+    'The policy has no such revision, or there is no such policy: correct policyRef. The application is retried when the revision exists.',
+  profile_unsupported: 'The content profile is not one that the runtime knows: correct contentProfile.',
+  bundle_invalid: 'A rule does not compile or the bundle is too large: the condition names rule and reason.',
+  rule_too_costly:
+    'A local rule could take longer than its share of the time budget: narrow the rule, raise its time, or move it into a detector.',
+  policy_tests_failed: 'A test of the policy got another decision than it expects: the condition names it.',
+  provider_unknown:
+    'The model or a rule names a provider that is not approved in this environment, or with another credential. The application is retried when it is approved.',
+  provider_unavailable: 'A provider that an enforced rule names does not answer: check its endpoint and credential.',
+  replica_rejected: 'A gateway replica could not use the route; the previous application was restored.',
+  progress_deadline_exceeded:
+    'Processes were not ready, or not every replica confirmed, in time; the application may still complete.',
+  superseded: 'A later application replaced this one before it was observed.',
+};
+
+/** For the reference: codes of calls to a server of resources. */
+const resourceErrorMeanings: Readonly<Record<KubeErrorCode, string>> = {
+  not_found: 'There is no such object, or no such path.',
+  already_exists: 'An object of this name exists.',
+  conflict: 'The object has another uid or version than the precondition of the write.',
+  precondition_failed: 'A patch did not apply, most often because the object had changed.',
+  invalid: 'The object is refused; the answer names each field.',
+  gone: 'The version of the list or watch is too old: list again.',
+  too_large_resource_version: 'The server has not yet seen the version that was asked for.',
+  unauthenticated: 'The token is missing or wrong.',
+  forbidden: 'The token does not give this right.',
+  too_many_requests: 'The server asks the client to wait.',
+  unavailable: 'The server cannot answer now.',
+  network: 'No complete response arrived; a write may or may not have been made.',
+  storage_full: 'The server cannot store more: free space on its disk.',
+};

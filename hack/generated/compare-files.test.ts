@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { compareFiles } from './compare-files.ts';
-import { writeFiles } from './write-files.ts';
+import { compareFiles, writeFiles } from './write-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-verify-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

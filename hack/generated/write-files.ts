@@ -1,6 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Difference } from './compare-files.ts';
 import type { GeneratedFiles } from './load-generators.ts';
 
 /** Writes the files that differ, and only those. */
@@ -11,4 +10,17 @@ export function writeFiles(root: string, files: GeneratedFiles, differences: rea
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), content);
   }
+}
+
+type Difference = { readonly path: string; readonly kind: 'missing' | 'different' };
+
+/** What the checkout holds otherwise than its generator makes it; byte for byte. */
+export function compareFiles(root: string, files: GeneratedFiles): readonly Difference[] {
+  const differences: Difference[] = [];
+  for (const [path, content] of files) {
+    const file = join(root, path);
+    if (!existsSync(file)) differences.push({ path, kind: 'missing' });
+    else if (!readFileSync(file).equals(Buffer.from(content))) differences.push({ path, kind: 'different' });
+  }
+  return differences;
 }

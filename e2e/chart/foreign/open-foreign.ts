@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments, stringify } from 'yaml';
 import { buildPrograms } from '../../../hack/cluster/build/build-programs.ts';
 import { ClusterError } from '../../../hack/cluster/cluster-error.ts';
+import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
 import { runProgram } from '../../../hack/cluster/process/run-program.ts';
 import { type Progress, silent } from '../../../hack/cluster/progress.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { imageValues, type TestImage } from '../chart-values.ts';
 import { chartFolder, helm, helmOk } from '../helm.ts';
 import type { TestCluster } from '../open-test-cluster.ts';
+import type { Rendered } from '../render-chart.ts';
 import { decideUse, type Present, release, removalOf } from './decide-use.ts';
-import { lookAtCluster } from './look-at-cluster.ts';
+import { idOf, lookAtCluster } from './look-at-cluster.ts';
 import { createNamespace, removeNamespace } from './own-namespace.ts';
-import { takeOver } from './take-over.ts';
 
 export type ForeignOptions = {
   /** Context in the kubeconfig of the environment. */
@@ -145,4 +146,36 @@ function imageOf(environment: NodeJS.ProcessEnv, variable: string): TestImage {
     );
   }
   return { repository, tag };
+}
+
+/**
+ * Assigns leftover definitions of an earlier run to a release in this namespace. Writes as the field manager of Helm:
+ * Helm only upgrades objects of its own release, and another field manager would conflict with later installations.
+ * @param rendered objects of the chart
+ * @throws Error when a definition was changed since it was read
+ */
+async function takeOver(
+  kubeconfigFile: string,
+  leftovers: readonly Present[],
+  rendered: string,
+  namespace: string,
+): Promise<void> {
+  const versions = new Map(leftovers.map(({ id, resourceVersion }) => [id, resourceVersion]));
+  const objects = parseAllDocuments(rendered, { version: '1.1' }).flatMap((document) => {
+    const object = document.toJS() as Rendered | null;
+    const resourceVersion = object === null ? undefined : versions.get(idOf(object));
+    return object === null || resourceVersion === undefined ? [] : [owned(object, resourceVersion, namespace)];
+  });
+  if (objects.length === 0) return;
+  const list = stringify({ apiVersion: 'v1', kind: 'List', items: objects }, { aliasDuplicateObjects: false });
+  await kubectlOk(kubeconfigFile, ['apply', '--server-side', '--field-manager=helm', '--filename=-'], list);
+}
+
+function owned({ metadata, ...rest }: Rendered, resourceVersion: string, namespace: string): object {
+  const annotations = {
+    ...metadata.annotations,
+    'meta.helm.sh/release-name': release,
+    'meta.helm.sh/release-namespace': namespace,
+  };
+  return { ...rest, metadata: { ...metadata, resourceVersion, annotations } };
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres, openTestDatabase, startTestServer } from '#sql/testing/test-database';
 import { descendantsOf } from '../../../cli/testing/process-tree.ts';
-import { type CliEnd, runCli, temporaryFolder } from '../../../cli/testing/run-cli.ts';
+import { runCli, temporaryFolder } from '../../../cli/testing/run-cli.ts';
+import type { ProgramEnd } from '../../support/run-to-end.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,10 +20,10 @@ const file = (name: string): string => {
   return JSON.stringify({ name, definition: { request: section, response: section, providers: [] } });
 };
 
-const run = (platform: Platform, args: readonly string[], input?: string): Promise<CliEnd> =>
+const run = (platform: Platform, args: readonly string[], input?: string): Promise<ProgramEnd> =>
   runCli(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
 
-const create = (platform: Platform, name: string): Promise<CliEnd> =>
+const create = (platform: Platform, name: string): Promise<ProgramEnd> =>
   run(platform, ['policy', 'create', '-f', '-', '--wait'], file(name));
 
 const external = ({ url, passwordFile }: { readonly url: string; readonly passwordFile: string }) => ({

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copiedFile, type Entry, folder, textFile } from './entry.ts';
-import { isForThisMachine } from './machine-type.ts';
 import { productionPackages } from './production-packages.ts';
 import { libraryPaths, systemLibrary } from './shared-libraries.ts';
 import type { Image } from './write-image.ts';
@@ -100,4 +99,27 @@ export function portcullisImage(root: string, tag = defaultTag): Image {
     command: ['cli/main.ts', '--help'],
     environment: { PATH: '/usr/local/bin', NODE_ENV: 'production', HOME: '/tmp' },
   };
+}
+
+const headBytes = 20;
+const magic = 0x7f454c46;
+const machineOffset = 18;
+
+/** The machine type in the head of an ELF file; undefined for every other file. */
+function machineTypeOf(path: string): number | undefined {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(headBytes);
+    if (readSync(file, head, 0, headBytes, 0) < headBytes || head.readUInt32BE(0) !== magic) return undefined;
+    return head.readUInt16LE(machineOffset);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const ownType = machineTypeOf(process.execPath);
+
+/** Whether an addon was made for the system and the processor of this Node. */
+function isForThisMachine(path: string): boolean {
+  return machineTypeOf(path) === ownType;
 }
