@@ -99,6 +99,8 @@ describe('answers', () => {
     const traced = await call('/notes', { headers: { traceparent: `00-${id}-${'cd'.repeat(8)}-01` } });
     expect(traced.headers.get('traceparent')).toMatch(new RegExp(`^00-${id}-[0-9a-f]{16}-01$`));
     expect(traced.headers.get('cache-control')).toBe('no-store');
+    const later = await call('/notes', { headers: { traceparent: `01-${id}-${'cd'.repeat(8)}-01-more` } });
+    expect(later.headers.get('traceparent')).toMatch(new RegExp(`^00-${id}-[0-9a-f]{16}-01$`));
     for (const wrong of [`00-${'0'.repeat(32)}-${'cd'.repeat(8)}-01`, 'none']) {
       const refused = await call('/notes/one', { headers: { traceparent: wrong } });
       expect(refused.json.traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/);

@@ -5,6 +5,7 @@ import { type Context, Hono } from 'hono';
 import { sendBytes, sendJson } from '#kit/http/json-answer';
 import type { ClientFault, FaultAnswer, FetchHandler } from '#kit/http/listen';
 import { drainRefused } from '#kit/http/read-body';
+import { openTrace, type TraceContext } from '#kit/http/trace-context';
 import {
   type ApiOperation,
   type ApiRequest,
@@ -15,7 +16,6 @@ import {
   failure,
 } from './operation.ts';
 import { passGates } from './pass-gates.ts';
-import { openTrace, type TraceContext } from './trace-context.ts';
 
 type Env = { Bindings: HttpBindings };
 

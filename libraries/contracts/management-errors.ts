@@ -67,7 +67,6 @@ export const managementErrors = {
     503,
     'An earlier change of the policy is still being recorded: repeat the request in a while.',
   ),
-  shutting_down: failure(503, 'This process is about to end: repeat the request, a command with the same key.'),
 };
 
 export type ManagementErrorCode = keyof typeof managementErrors;

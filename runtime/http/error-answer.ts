@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type CheckErrorBody, type CheckErrorCode, checkErrors } from '#contracts/checks';
 
@@ -9,18 +8,6 @@ import { type CheckErrorBody, type CheckErrorCode, checkErrors } from '#contract
 export function errorBody(code: CheckErrorCode, traceId: string, rule?: string): CheckErrorBody {
   const { meaning } = checkErrors[code];
   return { code, message: rule === undefined ? meaning : `${meaning} Rule: ${rule}.`, traceId };
-}
-
-/** A new trace id: 32 lower-case hexadecimal characters. */
-export function newTraceId(): string {
-  return randomBytes(16).toString('hex');
-}
-
-/** The trace id of a W3C traceparent, else a new one. */
-const traceparent = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-export function traceIdOf(header: string | string[] | undefined): string {
-  return (typeof header === 'string' ? traceparent.exec(header)?.[1] : undefined) ?? newTraceId();
 }
 
 /** Sends an error with the status of its code. Nothing is sent after the head of another answer. */

@@ -1,4 +1,5 @@
-import { sendError, sendText, traceIdOf } from './error-answer.ts';
+import { traceIdOf } from '#kit/http/trace-context';
+import { sendError, sendText } from './error-answer.ts';
 import { readCheckHeaders, serviceToken } from './header-gates.ts';
 import type { Endpoint } from './runtime-service.ts';
 

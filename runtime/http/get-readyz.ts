@@ -1,4 +1,5 @@
-import { sendError, sendText, traceIdOf } from './error-answer.ts';
+import { traceIdOf } from '#kit/http/trace-context';
+import { sendError, sendText } from './error-answer.ts';
 import type { Endpoint } from './runtime-service.ts';
 
 const ready = JSON.stringify({ status: 'ready' });

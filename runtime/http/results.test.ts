@@ -290,11 +290,14 @@ describe('an error', () => {
   test('an error carries the trace id of the caller where there is one', async () => {
     const id = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traced = { authorization: undefined, traceparent: `00-${id}-00f067aa0ba902b7-01` };
-    expect((await runtime.check('request', ['x'], traced)).json['traceId']).toBe(id);
+    for (const traceparent of [traced.traceparent, `cc-${id}-00f067aa0ba902b7-01-more`]) {
+      expect((await runtime.check('request', ['x'], { ...traced, traceparent })).json['traceId']).toBe(id);
+    }
     for (const traceparent of [
       undefined,
       'x',
       `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+      `ff-${id}-00f067aa0ba902b7-01`,
       [`00-${id}-00f067aa0ba902b7-01`, `00-${id}-00f067aa0ba902b7-01`],
     ]) {
       const made = (await runtime.check('request', ['x'], { ...traced, traceparent })).json['traceId'];

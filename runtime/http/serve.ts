@@ -1,7 +1,8 @@
 import type { CheckErrorCode } from '#contracts/checks';
 import { type FaultAnswer, type Listening, listen } from '#kit/http/listen';
+import { traceIdOf } from '#kit/http/trace-context';
 import { createApp, createDirectChecks } from './app.ts';
-import { errorBody, newTraceId } from './error-answer.ts';
+import { errorBody } from './error-answer.ts';
 import type { RuntimeService } from './runtime-service.ts';
 
 const headersTimeoutMs = 10_000;
@@ -43,6 +44,6 @@ function unreadableRequest(): FaultAnswer {
   return {
     status: 400,
     contentType: 'application/json',
-    body: JSON.stringify(errorBody(unreadable, newTraceId())),
+    body: JSON.stringify(errorBody(unreadable, traceIdOf(undefined))),
   };
 }

@@ -1,4 +1,5 @@
 import { headerValues } from '#kit/http/raw-headers';
+import { readTraceParent, writeTraceParent } from '#kit/http/trace-context';
 import { plainError } from '../relay/client-error.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
 import { mapUpstreamStatus } from '../upstream/map-status.ts';
@@ -18,11 +19,9 @@ const bodyFaults = {
   broken: 'upstream_broken',
 } as const;
 
-const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-
 /**
- * Sends a body to the provider of the route. Of the client's headers only a well-formed `traceparent` is forwarded. An
- * answer other than 200 with the expected media type becomes an error of the gateway without the provider's text.
+ * Sends a body to the provider of the route. Of the client's headers only the known fields of a
+ * `traceparent` are forwarded. An answer other than 200 with the expected media type becomes an error of the gateway without the provider's text.
  */
 export async function callProvider(
   context: RequestContext,
@@ -57,5 +56,6 @@ export async function askProvider(
 
 function forwardedHeaders(rawHeaders: readonly string[]): Readonly<Record<string, string>> {
   const [value, ...more] = headerValues(rawHeaders, 'traceparent');
-  return value !== undefined && more.length === 0 && traceparent.test(value) ? { traceparent: value } : {};
+  const parent = more.length === 0 ? readTraceParent(value) : undefined;
+  return parent === undefined ? {} : { traceparent: writeTraceParent(parent) };
 }

@@ -294,12 +294,17 @@ describe('the context of a check', () => {
     },
   );
 
-  test('a well-formed traceparent is forwarded to the provider, and any other value is not', async () => {
-    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
-    await world.chat(says('hi'), { traceparent });
-    expect(world.upstream.seen.at(-1)?.headers['traceparent']).toBe(traceparent);
-    await world.chat(says('hi'), { traceparent: 'anything else' });
-    expect(world.upstream.seen.at(-1)?.headers['traceparent']).toBeUndefined();
+  test('the known fields of a traceparent are forwarded to the provider, and no other text of the header', async () => {
+    const fields = `${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    for (const [traceparent, forwarded] of [
+      [`00-${fields}`, `00-${fields}`],
+      [`01-${fields}-more`, `00-${fields}`],
+      [`ff-${fields}`, undefined],
+      ['anything else', undefined],
+    ] as const) {
+      await world.chat(says('hi'), { traceparent });
+      expect(world.upstream.seen.at(-1)?.headers['traceparent']).toBe(forwarded);
+    }
   });
 });
 

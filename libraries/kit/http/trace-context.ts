@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+
+/** The known fields of a traceparent, in lower-case hexadecimal; of the flags only `sampled` is known. */
+type TraceParent = { readonly traceId: string; readonly parentId: string; readonly flags: '00' | '01' };
+
+/** The trace of a request, and the header that the answer carries. */
+export type TraceContext = { readonly traceId: string; readonly traceparent: string };
+
+/** Version, trace id, parent id, flags, and what later versions may add. Node joins repeated headers with a comma. */
+const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-[^,]*)?$/;
+
+/**
+ * Reads a traceparent of W3C Trace Context (section 3.2): version 00 exactly, of a later version the fields of version
+ * 00. Version ff and a repeated header are invalid.
+ */
+export function readTraceParent(header: string | string[] | undefined): TraceParent | undefined {
+  const found = typeof header === 'string' ? form.exec(header) : null;
+  if (found === null) return undefined;
+  const [, version, traceId = '', parentId = '', flags = '', added] = found;
+  if (version === '00' && added !== undefined) return undefined;
+  return { traceId, parentId, flags: Number.parseInt(flags, 16) % 2 === 1 ? '01' : '00' };
+}
+
+/** A traceparent of version 00, the one that this program knows. */
+export function writeTraceParent({ traceId, parentId, flags }: TraceParent): string {
+  return `00-${traceId}-${parentId}-${flags}`;
+}
+
+/** The trace id of the client; a new one where the header is absent or invalid. */
+export function traceIdOf(header: string | string[] | undefined): string {
+  return readTraceParent(header)?.traceId ?? newTraceId();
+}
+
+/** Continues the trace of the client; starts a new one where the header is absent or invalid. */
+export function openTrace(header: string | string[] | undefined): TraceContext {
+  const { traceId, flags } = readTraceParent(header) ?? { traceId: newTraceId(), flags: '00' };
+  const parentId = randomBytes(8).toString('hex');
+  return { traceId, traceparent: writeTraceParent({ traceId, parentId, flags }) };
+}
+
+function newTraceId(): string {
+  return randomBytes(16).toString('hex');
+}
