@@ -10,7 +10,7 @@ export type TraceContext = { readonly traceId: string; readonly traceparent: str
 const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-[^,]*)?$/;
 
 /**
- * Reads a traceparent of W3C Trace Context (section 3.2): version 00 exactly, of a later version the fields of version
+ * Reads a traceparent of W3C Trace Context: version 00 exactly, of a later version the fields of version
  * 00. Version ff and a repeated header are invalid.
  */
 export function readTraceParent(header: string | string[] | undefined): TraceParent | undefined {
