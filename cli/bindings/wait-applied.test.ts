@@ -9,7 +9,7 @@ type Records = NonNullable<NonNullable<ModelBinding['status']>['applications']>;
 function bindingOf(said: Said, record: Partial<Records[number]> | undefined, apply?: string): Stored<ModelBinding> {
   const [status, reason, observedGeneration = 2] = said;
   const operationId = apply ?? '';
-  const common = { contentProfile: 'p', policyRevision: '1', outcome: 'Failed', time: '' } as const;
+  const common = { contentProfile: 'p', policyRevision: 1, outcome: 'Failed', time: '' } as const;
   const condition = (type: string): Condition => ({
     type,
     status,

@@ -38,7 +38,7 @@ type Row = ReturnType<typeof rowOf>;
 function rowOf(revision: Stored<PolicyRevision>, bindings: readonly Stored<ModelBinding>[]) {
   const { spec, metadata } = revision;
   const guards = bindings.filter(
-    ({ status }) => status?.pinned?.policyId === spec.policyId && status.pinned.policyRevision === String(spec.number),
+    ({ status }) => status?.pinned?.policyId === spec.policyId && status.pinned.policyRevision === spec.number,
   );
   return {
     revision: spec.number,

@@ -27,7 +27,7 @@ export async function checkApplicable(
   const recorded = await readRevision(client, name, revision);
   const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
   const wantedId = policyId ?? recorded.spec.policyId;
-  const isServed = status?.pinned?.policyId === wantedId && status.pinned.policyRevision === String(revision);
+  const isServed = status?.pinned?.policyId === wantedId && status.pinned.policyRevision === revision;
   const problem = policy !== undefined && isServed ? undefined : problemOf(policy, wantedId);
   if (problem === undefined) return;
   throw new CliError('refused', `Revision ${revision} of ${name} cannot be applied: ${problem} Nothing was changed.`);

@@ -42,7 +42,7 @@ export async function readRevision(
 ): Promise<Stored<PolicyRevision>> {
   const live = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, policy);
   const id = live?.metadata.labels?.[idLabel];
-  const named = id === undefined ? undefined : await readRevisionOfId(client, id, String(number));
+  const named = id === undefined ? undefined : await readRevisionOfId(client, id, number);
   if (named?.spec.policy.name === policy) return named;
   const all = await readRevisions(client, policy);
   const found = all.find(({ spec }) => spec.number === number);
@@ -51,11 +51,11 @@ export async function readRevision(
   throw new CliError('not_found', `The policy ${policy} has no revision ${number}. The newest one is ${newest}.`);
 }
 
-/** A revision by the policy id that a route or an application record holds. */
+/** A revision by the policy id that an application record holds. */
 export function readRevisionOfId(
   client: KubeClient,
   policyId: string,
-  number: string,
+  number: number,
 ): Promise<Stored<PolicyRevision> | undefined> {
   return client.get<PolicyRevision>(kinds.policyRevision, `${policyId}-${number}`);
 }

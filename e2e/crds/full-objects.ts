@@ -108,12 +108,12 @@ const modelBinding: ModelBinding = {
   status: {
     conditions: [condition],
     observedGeneration: 1,
-    pinned: { generationId: uuid, policyId: uuid, policyRevision: '1', digest },
+    pinned: { generationId: uuid, policyId: uuid, policyRevision: 1, digest },
     applications: [
       {
         operationId: 'token',
         policyId: uuid,
-        policyRevision: '1',
+        policyRevision: 1,
         contentProfile: 'gateway-1.5.0-chat-webhook-v2',
         generationId: uuid,
         outcome: 'Failed',

@@ -259,7 +259,8 @@ function askedFor({ spec }: ModelBinding): string {
 
 /** What a generation pins, for ever; the beginning is what an outcome of it says. */
 function pinsOf({ binding, token, contentProfile, guardrail, workload }: GatewayRouteSpec): string {
-  const policy = guardrail.mode === 'None' ? [undefined, undefined] : [guardrail.policyId, guardrail.policyRevision];
+  const policy =
+    guardrail.mode === 'None' ? [undefined, undefined] : [guardrail.policyId, Number(guardrail.policyRevision)];
   const digest = guardrail.mode === 'None' ? undefined : guardrail.digest;
   return JSON.stringify([binding.uid, token, ...policy, contentProfile]) + JSON.stringify([digest, workload]);
 }

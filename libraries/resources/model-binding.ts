@@ -66,7 +66,7 @@ export type FailureReason = (typeof failureReasons)[number];
 const applicationRecordSchema = z.strictObject({
   operationId: z.string().max(128).describe('operationId is the token of the application.'),
   policyId: z.string().max(128).optional().describe('policyId is absent for an unbind.'),
-  policyRevision: z.string().max(64).optional().describe('policyRevision is absent for an unbind.'),
+  policyRevision: z.int().min(1).max(2_147_483_647).optional().describe('policyRevision is absent for an unbind.'),
   contentProfile: z.string().max(128).describe('contentProfile is the profile that was applied.'),
   generationId: z.string().max(64).optional().describe('generationId is absent when no route was written.'),
   outcome: z
@@ -97,8 +97,9 @@ const modelBindingStatusSchema = z.strictObject({
       generationId: z.string().max(64).describe('generationId is the application that serves requests.'),
       policyId: z.string().max(128).optional().describe('policyId is absent for a model without a guardrail.'),
       policyRevision: z
-        .string()
-        .max(64)
+        .int()
+        .min(1)
+        .max(2_147_483_647)
         .optional()
         .describe('policyRevision is the number of the revision that guards the model.'),
       digest: z.string().max(64).optional().describe('digest is the SHA-256 of the bundle.'),

@@ -113,7 +113,7 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
       column('Guardrail', '.spec.guardrail.mode', 'Whether a policy guards the model.'),
       column('Policy', '.spec.guardrail.policyRef.name', 'Desired policy.'),
       column('Revision', '.spec.guardrail.policyRef.revision', 'Desired revision.', 'integer'),
-      column('Serving', '.status.pinned.policyRevision', 'Revision that the route serves.'),
+      column('Serving', '.status.pinned.policyRevision', 'Revision that the route serves.', 'integer'),
       age,
       wide('Gateway', '.spec.gateway', 'Gateway that serves the alias.'),
       wide('Provider', '.spec.model.provider', 'Provider of the model.'),

@@ -69,7 +69,7 @@ export function outcomeOf(
   return {
     operationId: token,
     ...(content.mode === 'Policy' && content.policyId !== undefined ? { policyId: content.policyId } : {}),
-    ...(content.mode === 'Policy' ? { policyRevision: content.policyRevision } : {}),
+    ...(content.mode === 'Policy' ? { policyRevision: Number(content.policyRevision) } : {}),
     contentProfile: content.contentProfile,
     ...(generationId === undefined ? {} : { generationId }),
     ...result,
@@ -81,5 +81,5 @@ export function answers(record: ApplicationRecord, application: Application): bo
   const { token, content } = application;
   if (record.operationId !== token || record.contentProfile !== content.contentProfile) return false;
   if (content.mode === 'None') return record.policyRevision === undefined && record.policyId === undefined;
-  return record.policyId === content.policyId && record.policyRevision === content.policyRevision;
+  return record.policyId === content.policyId && record.policyRevision === Number(content.policyRevision);
 }

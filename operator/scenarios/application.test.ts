@@ -48,9 +48,9 @@ describe('an application', () => {
   test('an application runs its revision in a separate process and reports its progress', async () => {
     const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
     expect(binding?.status?.applications).toMatchObject([
-      { outcome: 'Applied', generationId: first.spec.generationId, policyRevision: '1', operationId: '' },
+      { outcome: 'Applied', generationId: first.spec.generationId, policyRevision: 1, operationId: '' },
     ]);
-    expect(binding?.status?.pinned).toMatchObject({ generationId: first.spec.generationId, policyRevision: '1' });
+    expect(binding?.status?.pinned).toMatchObject({ generationId: first.spec.generationId, policyRevision: 1 });
     const generation = await platform.client.get<RuntimeWorkload>(kinds.runtimeWorkload, first.spec.workload ?? '');
     expect(generation?.status).toMatchObject({ state: 'Ready', readyReplicas: 1 });
     expect(await decide(platform, first, 'about the portal')).toBe('deny');

@@ -10,7 +10,7 @@ function statusOf(settlement: Settlement, change: Parameters<typeof snapshotOf>[
   return makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0));
 }
 
-const record = { operationId: 't', policyRevision: '1', contentProfile: 'p', generationId } as const;
+const record = { operationId: 't', policyRevision: 1, contentProfile: 'p', generationId } as const;
 const told = (
   settlement: Settlement,
   change: Parameters<typeof snapshotOf>[0] = {},

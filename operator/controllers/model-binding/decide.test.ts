@@ -31,7 +31,7 @@ function recordOf(change: Partial<ApplicationRecord> = {}): ApplicationRecord {
   return {
     operationId: '',
     policyId,
-    policyRevision: '1',
+    policyRevision: 1,
     contentProfile: currentProfile,
     generationId,
     outcome: 'Applied',
@@ -44,7 +44,7 @@ const trialId = '01990000-0000-7000-8000-00000000000b';
 const applied = [recordOf()];
 const { generationId: _none, ...failedSecond } = recordOf({
   operationId: 'second',
-  policyRevision: '2',
+  policyRevision: 2,
   outcome: 'Failed',
   reason: 'bundle_invalid',
 });
@@ -389,7 +389,7 @@ describe('a failure', () => {
       history: [
         recordOf({
           operationId: 'second',
-          policyRevision: '2',
+          policyRevision: 2,
           outcome: 'Failed',
           reason: 'replica_rejected' as const,
         }),

@@ -27,7 +27,7 @@ export function pinnedRecord({
   return {
     ...application,
     policyId,
-    policyRevision,
+    policyRevision: Number(policyRevision),
     digest,
     ...(workload === undefined ? {} : { workload }),
     checks: {
@@ -44,7 +44,10 @@ export function pinnedRecord({
 export function guardedPin(record: PinnedRecord | undefined): Application | undefined {
   const { policyId, policyRevision, contentProfile, token } = record ?? {};
   if (policyId === undefined || policyRevision === undefined || contentProfile === undefined) return undefined;
-  return { token: token ?? '', content: { mode: 'Policy', policyId, policyRevision, contentProfile } };
+  return {
+    token: token ?? '',
+    content: { mode: 'Policy', policyId, policyRevision: String(policyRevision), contentProfile },
+  };
 }
 
 /** The guard that the status says is pinned; undefined if the record is incomplete. */
@@ -56,12 +59,12 @@ export function pinnedGuard(record: PinnedRecord, addresses: readonly string[]):
   return {
     mode: 'Policy',
     policyId,
-    policyRevision,
+    policyRevision: String(policyRevision),
     digest,
     addresses: [...addresses],
     headers: {
       [contextHeaders.policyId]: policyId,
-      [contextHeaders.policyRevision]: policyRevision,
+      [contextHeaders.policyRevision]: String(policyRevision),
       [contextHeaders.bundleDigest]: digest,
       [contextHeaders.contentProfile]: contentProfile,
     },

@@ -54,7 +54,7 @@ function snapshot(change: Partial<ModelSnapshot> = {}): ModelSnapshot {
 const failed = (token: string, change: Partial<ApplicationRecord> = {}): ApplicationRecord => ({
   operationId: token,
   policyId,
-  policyRevision: '2',
+  policyRevision: 2,
   contentProfile: profile,
   outcome: 'Failed',
   reason: 'bundle_invalid',

@@ -41,7 +41,7 @@ const record = (spec: ModelBindingSpec, change: Partial<ApplicationRecord>): App
   contentProfile: spec.contentProfile,
   outcome: 'Failed',
   time: '2026-01-01T00:00:00Z',
-  ...(spec.guardrail.mode === 'None' ? {} : { policyId, policyRevision: String(spec.guardrail.policyRef.revision) }),
+  ...(spec.guardrail.mode === 'None' ? {} : { policyId, policyRevision: spec.guardrail.policyRef.revision }),
   ...change,
 });
 

@@ -42,7 +42,7 @@ function answersOperation(record: ApplicationRecord, { operationId, write }: Bin
   if (write.guardrail.mode === 'None') return record.policyId === undefined && record.policyRevision === undefined;
   // An entry has no policy id if the policy did not exist when the operator wrote it.
   const samePolicy = record.policyId === undefined || record.policyId === write.policyId;
-  return samePolicy && record.policyRevision === String(write.guardrail.policyRef.revision);
+  return samePolicy && record.policyRevision === write.guardrail.policyRef.revision;
 }
 
 function endOf(operation: BindingOperation, record: ApplicationRecord, facts: BindingFacts): OperationEnd {

@@ -53,7 +53,7 @@ function record(change: Partial<ApplicationRecord> = {}): ApplicationRecord {
   return {
     operationId,
     policyId,
-    policyRevision: '2',
+    policyRevision: 2,
     contentProfile: 'profile',
     generationId: 'generation',
     outcome: 'Applied',
@@ -83,7 +83,7 @@ describe('an operation on a binding', () => {
   });
 
   test('an entry with other content does not end an operation', () => {
-    for (const change of [{ policyRevision: '3' }, { policyId: 'other' }, { contentProfile: 'other' }]) {
+    for (const change of [{ policyRevision: 3 }, { policyId: 'other' }, { contentProfile: 'other' }]) {
       expect(end({ history: [record(change)] })).toBeUndefined();
     }
     const unbind = { guardrail: { mode: 'None' } as const, policyId: null };
