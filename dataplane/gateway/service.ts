@@ -152,7 +152,7 @@ function holdRoutes(
   const openSource = overrides.routes ?? kubernetesRoutes(required(kube), logger);
   const sink = overrides.reports ?? kubernetesReports(required(kube), config);
   const bootId = randomUUID();
-  const table = new RouteTable();
+  const table = new RouteTable(config.api.namespace);
   const pins = createRoutePins(table, () => reports.changed(false));
   const readiness = watchReadiness(table, () => reports.changed(false));
   const reports = writeReports({

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { conditionsSchema, digestSchema, observedGenerationSchema, resourceSchema } from './metadata.ts';
 
+/** The names that the operator gives to workloads: a digest over their content. */
+export const workloadNameForm = /^g-[0-9a-f]{20}$/;
+
+/** The host of a workload's Service, for clients inside of the cluster. */
+export function workloadHost(name: string, namespace: string): string {
+  return `${name}.${namespace}.svc`;
+}
+
 /** The runtime processes of one bundle and build, named `g-<hash of their content>`; shared by applications. */
 const runtimeWorkloadSpecSchema = z.strictObject({
   digest: digestSchema.describe('digest is the SHA-256 of the bundle.'),

@@ -28,7 +28,7 @@ type Followed = AsyncDisposable & {
 /** Follows routes with a runtime that answers as told. */
 function follow(answer: (target: CheckTarget) => ProbeOutcome): Followed {
   const source = handSource();
-  const table = new RouteTable();
+  const table = new RouteTable('default');
   const probed: CheckTarget[] = [];
   const followed = followRoutes({
     gateway: 'default',

@@ -5,6 +5,7 @@ import {
   gatewayRouteSpecSchema,
   routeFormatVersion,
 } from '#resources/gateway-route';
+import { workloadHost, workloadNameForm } from '#resources/runtime-workload';
 
 /** Formats of routes that this gateway reads. */
 export const routeFormats: readonly number[] = [routeFormatVersion];
@@ -19,8 +20,9 @@ const credentialName = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 /**
  * Reads the spec of a route strictly: a route with an unknown format, an unknown field or contradicting fields is
  * rejected (docs/design/applications-and-routes.md). Reasons name fields, never values.
+ * @param namespace where the workloads of the gateway's routes run
  */
-export function readRoute(spec: unknown): RouteParseResult {
+export function readRoute(spec: unknown, namespace: string): RouteParseResult {
   const format = field(spec, 'formatVersion');
   const alias = field(spec, 'alias');
   const refuse = (reason: string): RouteParseResult => ({
@@ -31,18 +33,34 @@ export function readRoute(spec: unknown): RouteParseResult {
   if (typeof format !== 'number' || !routeFormats.includes(format)) return refuse('unknown_format');
   const parsed = gatewayRouteSpecSchema.safeParse(spec);
   if (!parsed.success) return refuse(`invalid_route: ${faultyFields(parsed.error.issues)}`);
-  const contradiction = findContradiction(parsed.data);
+  const contradiction = findContradiction(parsed.data, namespace);
   return contradiction === undefined ? { ok: true, spec: parsed.data } : refuse(`invalid_route: ${contradiction}`);
 }
 
-function findContradiction(route: GatewayRouteSpec): string | undefined {
+function findContradiction(route: GatewayRouteSpec, namespace: string): string | undefined {
   const { guardrail, upstream } = route;
   if (upstream.credential !== undefined && !credentialName.test(upstream.credential)) return 'upstream.credential';
   if (!isHttp(upstream.endpoint)) return 'upstream.endpoint';
   if (guardrail.mode === 'None') return undefined;
-  if (route.workload === undefined) return 'workload';
+  const { workload } = route;
+  if (workload === undefined) return 'workload';
   if (!isContentProfile(route.contentProfile)) return 'contentProfile';
-  return guardrail.addresses.every(isHttp) ? findHeaderContradiction(route, guardrail) : 'guardrail.addresses';
+  const isOfWorkload = guardrail.addresses.every((address) => leadsTo(address, workload, namespace));
+  return isOfWorkload ? findHeaderContradiction(route, guardrail) : 'guardrail.addresses';
+}
+
+/** Where the processes of `portcullis up` run. */
+const loopback = ['127.0.0.1', '[::1]'];
+
+/**
+ * Whether an address is the Service of the workload or a process of this machine. The runtime token and the texts of
+ * users are sent there and nowhere else (docs/decisions/0024-addresses-of-workloads-follow-from-their-names.md).
+ */
+function leadsTo(address: string, workload: string, namespace: string): boolean {
+  const url = URL.parse(address);
+  if (url === null || !isHttp(address) || url.username !== '' || url.password !== '') return false;
+  if (loopback.includes(url.hostname)) return true;
+  return workloadNameForm.test(workload) && url.hostname === workloadHost(workload, namespace);
 }
 
 function findHeaderContradiction(route: GatewayRouteSpec, guardrail: GuardedRoute): string | undefined {

@@ -16,7 +16,7 @@ function seen(name: string, spec: unknown, uid?: string): SeenRoute {
 }
 
 function tableOf(...routes: readonly SeenRoute[]): RouteTable {
-  const table = new RouteTable();
+  const table = new RouteTable('default');
   for (const route of routes) table.observe(route);
   table.complete();
   return table;
@@ -27,7 +27,7 @@ const proved = { kind: 'proved' } as const;
 
 describe('an alias', () => {
   test('an alias without a route is unknown only after the complete list was loaded', () => {
-    const table = new RouteTable();
+    const table = new RouteTable('default');
     expect(kindOf(table.lookup('m'))).toBe('unavailable');
     table.complete();
     expect(kindOf(table.lookup('m'))).toBe('unknown');
@@ -156,6 +156,33 @@ describe('a version that is not understood', () => {
     table.observe(seen('r', { ...guarded('m'), ...change }));
     expect(table.state().rejected).toMatchObject([{ route: 'r', reason }]);
     expect(table.lookup('m')).toMatchObject({ kind: 'route', route: { version: first.version } });
+  });
+
+  const workload = `g-${'0'.repeat(20)}`;
+  const at = (address: string, name = workload) =>
+    tableOf(seen('r', guarded('m', { workload: name, guardrail: guardOf({ ...pin, addresses: [address] }) }))).state();
+
+  test.each(['http://127.0.0.1:9001', 'http://[::1]:9001', `http://${workload}.default.svc:8000`])(
+    'a route to %s is probed',
+    (address) => expect(at(address)).toMatchObject({ pending: [{ route: 'r' }], rejected: [] }),
+  );
+
+  test.each([
+    ['another host', 'http://collector.example:8000'],
+    ['another Service of the namespace', 'http://portcullis-echo.default.svc:8000'],
+    ['the Service of another workload', `http://g-${'1'.repeat(20)}.default.svc:8000`],
+    ['a Service of another namespace', `http://${workload}.other.svc:8000`],
+    ['a host below that of the Service', `http://${workload}.default.svc.example:8000`],
+    ['an address with a user name', `http://user@${workload}.default.svc:8000`],
+    ['another machine of a loopback network', 'http://127.0.0.2:9001'],
+    ['another scheme', `ftp://${workload}.default.svc`],
+  ])('a route to %s is rejected and not probed', (_, address) => {
+    expect(at(address)).toMatchObject({ pending: [], rejected: [{ reason: 'invalid_route: guardrail.addresses' }] });
+  });
+
+  test('a route whose workload has the name of another Service is rejected', () => {
+    const rejected = [{ reason: 'invalid_route: guardrail.addresses' }];
+    expect(at('http://portcullis-echo.default.svc:8000', 'portcullis-echo')).toMatchObject({ pending: [], rejected });
   });
 
   test('an invalid version makes its alias unavailable if no version served before', () => {

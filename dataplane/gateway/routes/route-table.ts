@@ -59,14 +59,20 @@ export class RouteTable {
   readonly #serving = new Map<string, Set<string>>();
   /** Names of routes whose newest version is not served. */
   readonly #open = new Set<string>();
+  readonly #namespace: string;
   #complete = false;
+
+  /** @param namespace where the workloads of the routes run */
+  constructor(namespace: string) {
+    this.#namespace = namespace;
+  }
 
   /**
    * Records the newest version of a route.
    * @returns the spec, when a probe must confirm it before it serves
    */
   observe(seen: SeenRoute): GatewayRouteSpec | undefined {
-    const reading = readRoute(seen.spec);
+    const reading = readRoute(seen.spec, this.#namespace);
     const before = this.#entries.get(seen.name);
     const taken = before?.seen.uid === seen.uid ? before.taken : undefined;
     const alias = reading.ok ? reading.spec.alias : reading.alias;

@@ -13,7 +13,7 @@ function guarded(name: string): SeenRoute {
 }
 
 test('a replica is ready once every route was loaded and each was probed or rejected', () => {
-  const table = new RouteTable();
+  const table = new RouteTable('default');
   const moves: boolean[] = [];
   using readiness = watchReadiness(table, () => moves.push(readiness.mayServe()));
   const [one, other] = [guarded('one'), guarded('other')];
@@ -38,7 +38,7 @@ test('a replica is ready once every route was loaded and each was probed or reje
 });
 
 test('a route without a successful probe delays readiness for 30 s at most', async () => {
-  const table = new RouteTable();
+  const table = new RouteTable('default');
   table.observe(guarded('one'));
   table.complete();
   using readiness = watchReadiness(table, () => undefined, 50);

@@ -6,6 +6,7 @@ import { isKubeError } from '#kube/client/kube-error';
 import type { KubeObject } from '#kube/client/kube-object';
 import type { EventRecorder } from '#kube/events/event-recorder';
 import { apiVersion, type Kind, kinds } from '#resources/kinds';
+import { workloadHost } from '#resources/runtime-workload';
 import type { WorkloadTemplate } from '../../../environment/workload-template.ts';
 import { startController } from '../../../reconcile/controller.ts';
 import { BrokenError, outcomeOfError, type PassOutcome } from '../../../reconcile/outcome.ts';
@@ -207,7 +208,7 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
     const { name, manifest: text, addresses } = request;
     const manifest = readManifest(text, name);
     if (manifest === undefined) throw new TypeError(`the workload ${name} cannot be run here`);
-    const address = `http://${name}.${client.namespace}.svc:${manifest.port}`;
+    const address = `http://${workloadHost(name, client.namespace)}:${manifest.port}`;
     const wasReady = addresses.includes(address);
     if (removed.get(name) === request.uid) removed.delete(name);
     requested.set(name, { request, manifest, address, wasReady, refusal: undefined, applied: new Set(), reported: '' });
