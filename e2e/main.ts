@@ -1,4 +1,4 @@
-// Whole installations on a real cluster; the last line counts what passed.
+// Runs the suites on a real cluster; the last line counts passed tests.
 import '../hack/check/plain-output.ts';
 
 import { skipLines, summaryLine } from '../hack/check/outcome.ts';

@@ -7,7 +7,9 @@ const top = 40;
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Horizontal bars as SVG, on a scale from 0 to the largest value; `limit` draws a line that they should not cross. */
+/**
+ * Horizontal bars as SVG, on a scale from 0 to the largest value; `limit` draws a line at the largest permitted value.
+ */
 export function barChart(title: string, bars: readonly Bar[], limit?: number): string {
   const largest = Math.max(limit ?? 0, ...bars.map(({ value }) => value));
   const lengthOf = (value: number): number => Math.round((value / largest) * (width - labelWidth - 110));

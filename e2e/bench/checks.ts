@@ -4,10 +4,10 @@ import { benchBundle, denyMark, maskMark } from './policies.ts';
 import { serveBundle, serveEcho } from './serving.ts';
 import { proseBody } from './texts.ts';
 
-/** What figure 1 asks of a check of 2 KB against the echo of the same request. */
+/** Targets of figure 1: a check of 2 KB compared with an echo of the same request. */
 export const checkBounds = { pass: 0.65, mask: 0.55, cpu: 1.5, p99: 2 } as const;
 
-/** Passing, masking and denying checks of 2 KB against the echo, and a second echo against the first as the control. */
+/** Measures checks of 2 KB that pass, mask and deny against an echo server, and a second echo server as the control. */
 export async function measureChecks(options: PairOptions): Promise<readonly Compared[]> {
   await using load = startLoadClient();
   await using echo = await serveEcho();

@@ -1,4 +1,4 @@
-// Usage: the baseline of the check figures: reads a body as JSON and sends it back, as the framework suggests.
+// Usage: the baseline of the check figures: reads a body as JSON and returns it with the usual calls of the framework.
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 

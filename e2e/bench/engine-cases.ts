@@ -2,23 +2,23 @@ import { createJudge } from './judge.ts';
 import { benchBundle, denyMark, expressionsOf, maskMark, type Rules, termsOf } from './policies.ts';
 import { proseBody, proseOf, requestBody, type Script } from './texts.ts';
 
-/** Work that is timed; its result must contain `expects`, so that no other work is timed by mistake. */
+/** A measured function; its result must contain `expects`, so that no other work is measured by mistake. */
 export type Case = {
   readonly group: string;
   readonly name: string;
   readonly body: Buffer;
   readonly work: (body: Buffer) => string | Promise<string>;
   readonly expects: string;
-  /** Ratio to the baseline that must hold, if there is one. */
+  /** Upper bound of the ratio to the baseline; absent if there is none. */
   readonly bound?: number;
-  /** What the time is divided by: JSON.parse of the same body where not given. */
+  /** Baseline that the time is divided by; absent: JSON.parse of the same body. */
   readonly baseline?: (body: Buffer) => string | Promise<string>;
 };
 
 const kib = 1_024;
 const most = 131_072;
 
-/** Judges of equal rules are compiled once. */
+/** Compiled judges, shared between cases with equal rules. */
 const judges = new Map<string, ReturnType<typeof createJudge>>();
 
 function judgeOf(rules: Rules): ReturnType<typeof createJudge> {
@@ -74,7 +74,7 @@ function windows(): readonly Case[] {
   );
 }
 
-/** 64 rules on the longest body against JSON.parse of it (figure 2). */
+/** 64 rules on the largest body, compared with JSON.parse of that body (figure 2). */
 function longest(): readonly Case[] {
   const bounds: readonly [Script, Partial<Case>][] = [
     ['latin', { bound: 16 }],
@@ -86,7 +86,7 @@ function longest(): readonly Case[] {
   );
 }
 
-/** 5,000 terms against 100 on the same text (figure 2). */
+/** 5,000 terms compared with 100 terms on the same text (figure 2). */
 function manyTerms(): readonly Case[] {
   const texts = [
     { name: 'prose', body: proseBody('latin', 32 * kib), bound: 1.15, expects: 'policy_pass' },
@@ -111,7 +111,7 @@ function manyTerms(): readonly Case[] {
   );
 }
 
-/** Terms without their last letter: no term itself, and the beginning of one. */
+/** Terms without their last letter: each is a prefix of a term but no term. */
 const nearMisses = termsOf(100)
   .map((term) => term.slice(0, -1))
   .join(' ');
@@ -120,7 +120,7 @@ function repeated(words: string): Buffer {
   return requestBody(`${words} `.repeat(Math.floor((32 * kib - 100) / (words.length + 1))));
 }
 
-/** What one would write without an engine: the same patterns one by one, and all terms in one alternation. */
+/** The naive alternative to the engine: the same patterns one after another, and all terms as one alternation. */
 function alternatives(): readonly Case[] {
   const group = 'alternatives (32 KiB, same rules, text read by JSON.parse)';
   const loop = expressionsOf(8).map(({ pattern, caseSensitive }) => new RegExp(pattern, caseSensitive ? 'u' : 'iu'));

@@ -13,22 +13,22 @@ import { type TimedCall, timeCall } from './timed-call.ts';
 
 export type Moment = 'firstByte' | 'firstText' | 'total';
 
-/** The answers that are timed, and the moments that are measured; the provider writes a stream at once. */
+/** The measured kinds of answers and their measured moments; the provider writes a stream without pauses. */
 const answers: readonly { readonly name: string; readonly bytes: number; readonly moments: readonly Moment[] }[] = [
   { name: 'whole answer, 1 KiB', bytes: 1_024, moments: ['total'] },
   { name: 'stream of a word', bytes: 12, moments: ['firstByte', 'total'] },
   { name: 'stream, 4 KiB', bytes: 4_096, moments: ['firstText', 'total'] },
 ];
 
-/** What one kind of answer costs under each guard. */
+/** Latencies and CPU of one kind of answer under each guard. */
 export type GatewayFigure = {
   readonly name: string;
   readonly moments: readonly Moment[];
   /** Milliseconds, medians. */
   readonly at: Readonly<Record<Guard, Readonly<Record<Moment, number>>>>;
-  /** Milliseconds that a guard adds to the one before it: medians of the differences within a turn. */
+  /** Milliseconds that each guard adds to the previous one: medians of the differences within a round. */
   readonly added: Readonly<Record<Exclude<Guard, 'none'>, Readonly<Record<Moment, number>>>>;
-  /** Milliseconds that the whole guard adds to none. */
+  /** Milliseconds that the full guard adds to a request without a guard. */
   readonly whole: Readonly<Record<Moment, number>>;
   /** CPU microseconds of one call. */
   readonly cpu: Readonly<Record<Guard, { readonly gateway: number; readonly judge: number }>>;
@@ -36,12 +36,12 @@ export type GatewayFigure = {
 
 export type GatewayFigures = {
   readonly figures: readonly GatewayFigure[];
-  /** Microseconds to read request, answer and both results, and to write both checks, without any call. */
+  /** Microseconds to parse the request, the answer and both results and to write both checks, without any call. */
   readonly reading: number;
 };
 
 const warmUpTurns = 500;
-/** Calls of one model in a row while CPU is counted. */
+/** Consecutive calls of one model during which CPU is counted. */
 const cpuBlock = 40;
 const cpuBlocks = 7;
 
@@ -68,7 +68,7 @@ type Times = Readonly<Record<Guard, readonly TimedCall[]>>;
 async function timeTurns(call: Call, turns: number): Promise<Times> {
   const times = { none: [], idle: [], 'one pattern': [], usual: [] } satisfies Record<Guard, TimedCall[]>;
   for (let turn = -warmUpTurns; turn < turns; turn++) {
-    // Forwards and backwards, so that none always follows the same one.
+    // In alternating order, so that no guard always follows the same other guard.
     for (const guard of turn % 2 === 0 ? guards : guards.toReversed()) {
       const timed = await call(guard);
       if (turn >= 0) (times[guard] as TimedCall[]).push(timed);
@@ -120,7 +120,10 @@ async function countCpu({ gateway, judge }: GatewayWorld, call: Call): Promise<G
   return { none: of('none'), idle: of('idle'), 'one pattern': of('one pattern'), usual: of('usual') };
 }
 
-/** The part of the guard in the gateway that is no call: what a guarded buffered request adds to an unguarded one. */
+/**
+ * The part of the guard in the gateway that is not a call: the parsing and writing that a guarded request adds to an
+ * unguarded one.
+ */
 async function timeReading(): Promise<number> {
   const content = proseOf('latin', 1_024);
   const root: JsonNode = parseTree(Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })));

@@ -5,12 +5,12 @@ import { guardOf, type PolicyPin, routeSpec, storedRoute } from '../../dataplane
 import { ready, startGateway } from '../../dataplane/gateway/testing/start-gateway.ts';
 
 export type GatewaySetup = {
-  /** Where it keeps its keys and tokens. */
+  /** Folder with its keys and tokens. */
   readonly folder: string;
   readonly runtimeToken: string;
-  /** The provider of every model. */
+  /** Address of the provider of every model. */
   readonly endpoint: string;
-  /** By alias: what judges the model. */
+  /** Addresses of the runtimes that check the models, by alias; an alias without an entry is unguarded. */
   readonly models: Readonly<Record<string, PolicyPin | 'unguarded'>>;
 };
 

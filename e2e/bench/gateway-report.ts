@@ -6,14 +6,14 @@ const momentNames = { firstByte: 'first byte', firstText: 'first text', total: '
 
 type Shown = { readonly name: string; readonly figure: GatewayFigure; readonly moment: Moment };
 
-/** The times that are shown, in their order. */
+/** The reported times, in the order of the report. */
 export function shownTimes({ figures }: GatewayFigures): readonly Shown[] {
   return figures.flatMap((figure) =>
     figure.moments.map((moment) => ({ name: `${figure.name}: ${momentNames[moment]}`, figure, moment })),
   );
 }
 
-/** The part of the report about the gateway: what a guard adds, and where that goes. */
+/** The section of the report about the gateway: the latency that a guard adds, and its parts. */
 export function gatewayLines(measured: GatewayFigures): readonly string[] {
   const shown = shownTimes(measured);
   const part = (name: string, of: (one: Shown) => number): string =>

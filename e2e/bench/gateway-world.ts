@@ -13,8 +13,8 @@ import { benchBundle } from './policies.ts';
 import { serveBundle } from './serving.ts';
 
 /**
- * One gateway in front of one echo, with the same model four times, each with more of the guard than the one before:
- * none; checks that a server passes without looking at them; a runtime with one pattern; a runtime with the usual rules.
+ * A gateway in front of an echo provider, with the same model four times, each with more of the guard: none; checks
+ * that a server passes without reading them; a runtime with one pattern; a runtime with the usual rules.
  */
 export const guards = ['none', 'idle', 'one pattern', 'usual'] as const;
 export type Guard = (typeof guards)[number];
@@ -28,7 +28,7 @@ export type GatewayWorld = AsyncDisposable & {
 };
 
 const usual = benchBundle({ patterns: 8, terms: 1_000 });
-/** A pattern that begins with letters costs next to nothing where they do not occur. */
+/** The engine skips a pattern with a literal prefix quickly in texts that do not contain the prefix. */
 const onePattern = { ...usual, policies: [policy(section([regex('key', 'AKIA[0-9A-Z]{16}')]))] };
 
 export async function startGatewayWorld(): Promise<GatewayWorld> {

@@ -1,10 +1,10 @@
-// Usage: a server in the place of a runtime that judges nothing: every check passes. It shows what the way to a
-// runtime costs alone.
+// Usage: a server in place of a runtime that passes every check unread. It measures the cost of the connection to a
+// runtime alone.
 import { createServer } from 'node:http';
 import { writeReadyLine } from '#kit/process/ready';
 
 const pass = JSON.stringify({ action: { reason: 'policy_pass' } });
-/** What a runtime answers to the probe of a gateway, a check without messages. */
+/** The response of a runtime to a gateway's probe, a check without messages. */
 const noMessages = JSON.stringify({ code: 'message_limit', message: 'no messages', traceId: '0'.repeat(32) });
 const probe = Buffer.from('{"body":{"messages":[]}}');
 

@@ -8,7 +8,7 @@ import { checkAnswer } from '../../runtime/http/check-answer.ts';
 import { readCheckHeaders } from '../../runtime/http/header-gates.ts';
 import { firstRefusal, type PendingCheck } from '../../runtime/http/pending-check.ts';
 
-/** Judges the bytes of a body of `POST /request` as the runtime does, without HTTP: the answer's JSON. */
+/** Checks the body of a `POST /request` as the runtime does, without HTTP. @returns the JSON of the answer */
 type Judge = (bytes: Buffer) => Promise<string>;
 
 const ports = {
@@ -17,10 +17,10 @@ const ports = {
   observers: { start: () => undefined },
 };
 
-/** @throws what refuses the bundle */
+/** @throws the error that refuses the bundle */
 export function createJudge(bundle: Bundle): Judge {
   const compiled = compileBundle({ bundle, digest: digestOf(bundle) }, () => {
-    throw new Error('a bench asks no provider');
+    throw new Error('a benchmark calls no provider');
   });
   if (!compiled.ok) throw new Error(compiled.problems.map(({ message }) => message).join('\n'));
   const { loaded } = compiled;

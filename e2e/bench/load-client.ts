@@ -1,7 +1,9 @@
-// Usage: a child process with an IPC channel. Each message is a LoadJob; the answer to it is a LoadResult.
+// Usage: a child process with an IPC channel. Each message is a LoadJob; the reply is a LoadResult.
 import { connect } from 'node:net';
 
-/** Keep-alive connections that send one prepared request again and again, each as soon as its answer is there. */
+/**
+ * Keep-alive connections that send one prepared request repeatedly, each as soon as its previous answer has arrived.
+ */
 export type LoadJob = {
   readonly port: number;
   /** The whole request, head and body, in base64. */
@@ -16,15 +18,15 @@ export type LoadResult = {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** The first answer, so that who measures can see that it is the one that was meant. */
+  /** The first answer, so that the caller can verify that it is the expected one. */
   readonly first: string;
-  /** Answers of another length or status than the first one, or connections that broke. */
+  /** Number of answers with another length or status than the first one, and of broken connections. */
   readonly odd: number;
 };
 
 const endOfHead = Buffer.from('\r\n\r\n');
 
-/** Length of a whole answer, or 0 while its head is not there. */
+/** Length of the complete answer; 0 until its head has arrived. */
 function lengthOf(bytes: Buffer): number {
   const head = bytes.indexOf(endOfHead);
   if (head < 0) return 0;

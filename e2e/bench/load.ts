@@ -6,7 +6,7 @@ import type { LoadJob, LoadResult } from './load-client.ts';
 
 export type Load = AsyncDisposable & { readonly run: (job: LoadJob) => Promise<LoadResult> };
 
-/** Starts the client in a process of its own, so that its work is not counted as the server's. */
+/** Starts the client in a separate process, so that its CPU time is not counted as the server's. */
 export function startLoadClient(): Load {
   const child = fork(`${root}/e2e/bench/load-client.ts`);
   return {
@@ -24,7 +24,7 @@ export function startLoadClient(): Load {
   };
 }
 
-/** CPU time of all threads of a process, in microseconds, as the scheduler of Linux counts it. */
+/** CPU time of all threads of a process in microseconds, from the Linux scheduler. */
 export function cpuMicroseconds(pid: number): number {
   let nanoseconds = 0;
   for (const task of readdirSync(`/proc/${pid}/task`)) {
@@ -33,7 +33,7 @@ export function cpuMicroseconds(pid: number): number {
   return nanoseconds / 1_000;
 }
 
-/** One request as it goes over the wire, in base64. */
+/** One request in wire format, in base64. */
 export function requestBytes(path: string, headers: readonly string[], body: Buffer): string {
   const lines = [`POST ${path} HTTP/1.1`, 'host: 127.0.0.1'];
   for (let at = 0; at + 1 < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);

@@ -1,4 +1,4 @@
-// Ratios against their committed ranges.
+// Compares the measured ratios with their committed ranges.
 import { writeFileSync } from 'node:fs';
 import { programWords } from '../../hack/check/read-words.ts';
 import { shownTimes } from './gateway-report.ts';

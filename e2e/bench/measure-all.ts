@@ -11,7 +11,7 @@ async function timeEngine(quick: boolean): Promise<readonly Timed[]> {
   return timed;
 }
 
-/** Measures everything, one part after another; `quick` takes fewer and shorter rounds. */
+/** Runs every benchmark in order; `quick` takes fewer and shorter rounds. */
 export async function measureAll(quick: boolean): Promise<Measured> {
   console.log('checks over HTTP ...');
   const checks = await measureChecks({ rounds: quick ? 7 : 11, windowMs: quick ? 500 : 1_500, connections: 32 });
@@ -24,7 +24,7 @@ export async function measureAll(quick: boolean): Promise<Measured> {
   return { checks, engine, start, gateway };
 }
 
-/** Cost as a multiple of the baseline, so that more is always worse. */
+/** Cost as a multiple of the baseline; a higher value is always worse. */
 export function ratiosOf({ checks, engine }: Measured): ReadonlyMap<string, number> {
   const overHttp = checks
     .filter(({ name }) => name !== 'echo' && name !== 'control')

@@ -1,13 +1,13 @@
 import { cpuMicroseconds, type Load } from './load.ts';
 import type { LoadResult } from './load-client.ts';
 
-/** A server under load: who serves, and which request it gets. */
+/** A server under load: its process and the request that it receives. */
 export type Subject = {
   readonly name: string;
   readonly pid: number;
   readonly port: number;
   readonly request: string;
-  /** A word of a good answer; any other answer ends the measurement. */
+  /** Text that every correct answer contains; any other answer ends the measurement. */
   readonly expects: string;
 };
 
@@ -18,12 +18,12 @@ type Window = {
   readonly p99: number;
 };
 
-/** Medians over all rounds of a subject, and of its ratios to the baseline of the same round. */
+/** Medians over all rounds of a subject, and of its ratios to the baseline in the same round. */
 export type Compared = {
   readonly name: string;
   readonly median: Window;
   readonly ratio: { readonly throughput: number; readonly cpu: number; readonly p99: number };
-  /** Smallest and largest ratio of throughput. */
+  /** Smallest and largest throughput ratio. */
   readonly spread: readonly [number, number];
 };
 
@@ -36,8 +36,8 @@ export type PairOptions = {
 const warmUpMs = 2_500;
 
 /**
- * Measures subjects against a baseline under the same load, one after another within each round and in another order in
- * each, so that what happens on the machine beside it happens to all of them.
+ * Measures subjects against a baseline under the same load. Each round measures them one after another in a different
+ * order, so that other load on the machine affects all of them.
  */
 export async function comparePairs(
   load: Load,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** Largest ratio to its baseline that each case may have, by its key. */
+/** Upper bound of each case's ratio to its baseline, by key of the case. */
 type Ranges = Readonly<Record<string, number>>;
 
 export const rangesFile = new URL('ranges.json', import.meta.url);
@@ -10,12 +10,12 @@ export function readRanges(): Ranges {
   return z.record(z.string(), z.number()).parse(JSON.parse(readFileSync(rangesFile, 'utf8')));
 }
 
-/** The measured ratios with the room that another run of the same code may take. */
+/** Upper bounds from measured ratios, with a margin for the variation between runs. */
 export function rangesOf(ratios: ReadonlyMap<string, number>): Ranges {
   return Object.fromEntries([...ratios].map(([key, ratio]) => [key, Number((ratio * 1.2).toFixed(2))]));
 }
 
-/** One sentence for each case that is over its range or has none. */
+/** One sentence for each case whose ratio exceeds its bound or that has no bound. */
 export function outOfRange(ratios: ReadonlyMap<string, number>, ranges: Ranges): readonly string[] {
   return [...ratios].flatMap(([key, ratio]) => {
     const range = ranges[key];

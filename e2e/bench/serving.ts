@@ -11,11 +11,11 @@ import { requestBytes } from './load.ts';
 type Served = AsyncDisposable & {
   readonly process: RunningProcess;
   readonly port: number;
-  /** The request of a check with this body, ready to be sent; the baseline gets the same bytes. */
+  /** The prepared request of a check with this body; the baseline receives the same bytes. */
   readonly request: (body: Buffer) => string;
 };
 
-/** A runtime in a process of its own, as it is deployed. */
+/** A runtime in a separate process, as in a deployment. */
 export async function serveBundle(bundle: Bundle): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-bench-'));
   writeFileSync(join(folder, 'bundle.json'), JSON.stringify(bundle));
@@ -38,7 +38,7 @@ export async function serveBundle(bundle: Bundle): Promise<Served> {
 
 type Baseline = AsyncDisposable & { readonly process: RunningProcess; readonly port: number };
 
-/** The echo that checks are compared with. */
+/** The echo server that is the baseline of checks. */
 export async function serveEcho(): Promise<Baseline> {
   const echo = await startProcess({ file: 'e2e/bench/echo-server.ts', environment: {} });
   return {

@@ -15,7 +15,10 @@ export const startBounds = { seconds: 1.5, mebibytes: 220 } as const;
 
 export type StartFigure = { readonly bytes: number; readonly seconds: number; readonly mebibytes: number };
 
-/** Starts a runtime on the largest bundle of terms several times: from spawn to ready, and its memory then. */
+/**
+ * Starts a runtime on the largest bundle of terms several times: time from spawn to ready, and resident memory when
+ * ready.
+ */
 export async function measureStart(times: number): Promise<StartFigure> {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-bench-'));
   try {
@@ -36,7 +39,7 @@ export async function measureStart(times: number): Promise<StartFigure> {
   }
 }
 
-/** Lists of 4,000 long terms until one more would be too large. */
+/** Adds lists of 4,000 long terms until one more would make the bundle too large. */
 function largestBundle(): Bundle {
   const words = termsOf(8_000);
   const listOf = (number: number) =>

@@ -1,6 +1,6 @@
 /**
- * Texts that no rule of the bench fires on: prose in two alphabets, and lines of a log, which have the digits, capitals
- * and signs of what the patterns look for.
+ * Texts that match no rule of the benchmark: prose in two alphabets, and log lines, which contain digits, capitals and
+ * punctuation as the patterns do.
  */
 const prose = {
   latin:
@@ -16,7 +16,7 @@ const prose = {
 
 export type Script = keyof typeof prose;
 
-/** Prose of at most so many bytes, cut at a character. */
+/** Prose of at most this many bytes, cut between two characters. */
 export function proseOf(script: Script, bytes: number): string {
   const text = prose[script];
   const whole = text.repeat(Math.ceil(bytes / Buffer.byteLength(text)));
@@ -26,12 +26,12 @@ export function proseOf(script: Script, bytes: number): string {
     .replace(/\uFFFD$/, '');
 }
 
-/** A body of `POST /request` of at most so many bytes with one message. */
+/** A body of `POST /request` of at most this many bytes with one message. */
 export function requestBody(content: string): Buffer {
   return Buffer.from(JSON.stringify({ body: { messages: [{ role: 'user', content }] } }));
 }
 
-/** As requestBody of prose, so that the whole body is of about so many bytes. */
+/** Like requestBody of prose, so that the whole body has about this many bytes. */
 export function proseBody(script: Script, bytes: number, mark = ''): Buffer {
   const frame = requestBody('').length;
   const text = prose[script];

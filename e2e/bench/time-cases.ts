@@ -11,14 +11,14 @@ export type Timed = {
   readonly bound: number | undefined;
 };
 
-/** How long one side of a round should run, milliseconds: short, so that few rounds are interrupted by other work. */
+/** Target duration of one side of a round in milliseconds: short, so that other work interrupts few rounds. */
 const sideMs = 4;
 
 const warmUpMs = 60;
 
 const parse = (body: Buffer): string => typeof JSON.parse(body.toString('utf8'));
 
-/** Times a case and its baseline in turns and returns the ratio. */
+/** Measures a case and its baseline alternately and returns the ratio. */
 export async function timeCase(
   { group, name, body, work, expects, bound, baseline }: Case,
   rounds: number,
@@ -40,7 +40,9 @@ export async function timeCase(
 
 type Work = Case['work'];
 
-/** Runs the work until the compiler has seen enough of it, and returns how many calls fill a side. */
+/**
+ * Runs the function until the JIT compiler has optimised it. @returns the number of calls that fill one side of a round
+ */
 async function countFor(work: Work, body: Buffer): Promise<number> {
   const end = performance.now() + warmUpMs;
   while (performance.now() < end) await time(work, body, 10);

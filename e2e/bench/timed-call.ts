@@ -1,10 +1,10 @@
 import { type Agent, request } from 'node:http';
 
-/** Milliseconds from the begin of a call. */
+/** Milliseconds since the start of a call. */
 export type TimedCall = {
-  /** Until anything of the answer's body was there: of a stream its first frame, which holds no text. */
+  /** Time until the first byte of the body; of a stream that is a frame without text. */
   readonly firstByte: number;
-  /** Until text of the model was there. */
+  /** Time until the first text of the model. */
   readonly firstText: number;
   readonly total: number;
 };
@@ -18,7 +18,7 @@ type ChatCall = {
   readonly content: string;
 };
 
-/** A frame whose text is not empty. */
+/** A frame with non-empty text. */
 const textInFrame = /"content":"[^"]/;
 
 /** @throws when the answer has another status than 200 */

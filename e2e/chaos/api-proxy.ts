@@ -4,19 +4,19 @@ import type { Socket } from 'node:net';
 import { closeServer, listenOnLoopback } from '../support/loopback.ts';
 
 /**
- * What happens to one request: `busy` is a 429, `error` a 500, `gone` a 410; `reset` breaks the connection before the
- * request is passed on, `lost` after it was carried out, `cut` amid the answer.
+ * The fault of one request: `busy` answers 429, `error` 500, `gone` 410; `reset` breaks the connection before the
+ * request is forwarded, `lost` after it was executed, `cut` in the middle of the answer.
  */
 export type Mishap = 'none' | 'busy' | 'error' | 'gone' | 'reset' | 'lost' | 'cut';
 
-/** The way of one process to the API server, over plain HTTP on loopback. */
+/** A proxy between one process and the API server, over plain HTTP on loopback. */
 export type ApiProxy = AsyncDisposable & {
   readonly url: string;
-  /** Chooses what happens to the next request. */
+  /** Chooses the fault of the next request. */
   choose: (isWatch: boolean) => Mishap;
-  /** Breaks every connection, and each that is opened, until it is called with false. */
+  /** Breaks every open and new connection until it is called with false. */
   part(isParted: boolean): void;
-  /** Leaves every connection of now open and silent, for ever. */
+  /** Leaves every current connection open and never sends on it again. */
   silence(): void;
   readonly counts: ReadonlyMap<Mishap | 'silenced' | 'parted', number>;
 };

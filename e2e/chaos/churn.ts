@@ -7,18 +7,18 @@ import { bindingObject, definitionOf, guardedBy, policyObject } from '../../oper
 import { writePolicy } from '../support/resources.ts';
 
 export const sidePolicy = 'side';
-/** What the side policy denies. */
+/** A word that the second policy denies. */
 export const deniedWord = 'portal';
 const bindings = 20;
 const everyMs = 300;
 
 type Churn = {
-  /** Edits that the API server took. */
+  /** Edits that the API server accepted. */
   readonly edits: () => number;
   stop(): Promise<void>;
 };
 
-/** Edits of many bindings, one after the other: made, applied, switched off, deleted and made again. */
+/** Edits many bindings one after another: creates, applies, disables, deletes and recreates them. */
 export async function startChurn(client: KubeClient): Promise<Churn> {
   await writePolicy(client, policyObject(sidePolicy, { definition: definitionOf(deniedWord) }));
   let edits = 0;
@@ -50,7 +50,7 @@ export async function startChurn(client: KubeClient): Promise<Churn> {
       try {
         await edit(`side-${Math.floor(Math.random() * bindings)}`);
       } catch (error) {
-        // The API server is away, or somebody else was faster: people try again.
+        // The API server is unreachable or another edit conflicts; the edit is retried later.
         if (!isKubeError(error)) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, everyMs));

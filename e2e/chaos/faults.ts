@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Mishap } from './api-proxy.ts';
 import type { LocalCluster, Part } from './local-cluster.ts';
 
-/** Something that goes wrong for a while; over when its promise resolves. */
+/** A fault of limited duration; its promise resolves when it is over. */
 type Fault = { readonly name: string; run(): Promise<void> };
 
-/** Mishaps that happen all the time, to one request of so many. */
+/** Faults of single requests, injected continuously into one of this many requests. */
 const noise: readonly (readonly [Mishap, number])[] = [
   ['busy', 200],
   ['error', 200],
@@ -27,7 +27,7 @@ function mishapOfNoise(isWatch: boolean): Mishap {
   return found?.[0] ?? 'none';
 }
 
-/** The faults of the figure, and whether they end the leader. */
+/** The faults of the chaos figure, and whether each one ends the leader. */
 export function faultsOf(cluster: LocalCluster, lengthMs: number): readonly Fault[] {
   const { operators, gateways, server } = cluster;
   const all = [...operators, ...gateways];

@@ -17,13 +17,13 @@ const compared: readonly Kind[] = [
   builtinKinds.networkPolicy,
   builtinKinds.configMap,
 ];
-/** Selects what the operator makes of kinds that others use, too. */
+/** Selects the operator's objects of kinds that other controllers use too. */
 const ours = '--selector=app.kubernetes.io/part-of=portcullis';
 const patience = { deadlineMs: 150_000, everyMs: 1_000 };
 
 /**
- * Compares what kubectl lists with what the operator made of it and with what the gateways answer, when all is quiet.
- * @returns one sentence for each object that somebody lost
+ * Compares the objects that kubectl lists with the operator's objects and the gateways' answers once the installation
+ * is idle. @returns one sentence for each missing or different object
  */
 export async function findLost(cluster: LocalCluster, urls: readonly string[]): Promise<readonly string[]> {
   let left: readonly string[] = ['nothing was compared'];
@@ -63,7 +63,7 @@ async function compare(
   return (await Promise.all(answers)).filter((sentence) => sentence !== undefined);
 }
 
-/** Sends a text that the side policy denies. @returns the fault of the response, if any */
+/** Sends a text that the second policy denies. @returns the fault of the response, if any */
 async function wrongAnswer(url: string, { metadata, spec }: Stored<ModelBinding>): Promise<string | undefined> {
   const isSide = spec.guardrail.mode === 'Policy' && spec.guardrail.policyRef.name === sidePolicy;
   if (spec.guardrail.mode === 'Policy' && !isSide) return undefined;

@@ -2,18 +2,18 @@ import { type ProcessOptions, type RunningProcess, startProcess } from '../suppo
 
 /** A process that is restarted when it ends, like a container of a Deployment. */
 export type KeptProcess = AsyncDisposable & {
-  /** The process of now; undefined between two of them. */
+  /** The current process; undefined while it is being restarted. */
   readonly now: () => RunningProcess | undefined;
-  /** Last log lines of processes that ended unexpectedly and without an explanation. */
+  /** Last log lines of processes that exited unexpectedly without an explanation. */
   readonly surprises: readonly string[];
   readonly starts: () => number;
-  /** Ends the process of now; the next one follows. */
+  /** Ends the current process; it is restarted. */
   kill(): void;
   signal(signal: NodeJS.Signals): void;
 };
 
 const restartMs = 1_000;
-/** Log text of an expected end. */
+/** Log text of an expected exit. */
 const explained = /leadership was lost/;
 
 export function keepProcess(options: ProcessOptions): KeptProcess {

@@ -11,16 +11,16 @@ import { type ApiProxy, startApiProxy } from './api-proxy.ts';
 import { type KeptProcess, keepProcess } from './kept-process.ts';
 import { type LocalNode, startLocalNode } from './local-node.ts';
 
-/** One process of an installation and its way to the API server. */
+/** One process of an installation and its proxy to the API server. */
 export type Part = { readonly name: string; readonly process: KeptProcess; readonly proxy: ApiProxy };
 
 /**
  * An installation without containers: a real API server with its controllers, processes of operators, gateways and
- * runtimes, and between each operator or gateway and the API server a proxy that misbehaves on demand.
+ * runtimes, and a proxy with injected faults between each operator or gateway and the API server.
  */
 export type LocalCluster = AsyncDisposable & {
   readonly server: ApiServer;
-  /** Of an administrator, straight to the API server. */
+  /** A client with administrator rights that bypasses the proxies. */
   readonly client: KubeClient;
   readonly node: LocalNode;
   readonly operators: readonly Part[];
@@ -121,7 +121,7 @@ async function makeAccount(server: ApiServer, namespace: string, folder: string)
   return file;
 }
 
-/** The pod that a replica is to the operator: it runs. */
+/** The Pod object of a gateway replica, with phase Running. */
 async function makeGatewayPod(client: KubeClient, name: string): Promise<void> {
   const labels = {
     'app.kubernetes.io/component': 'gateway',
@@ -129,7 +129,7 @@ async function makeGatewayPod(client: KubeClient, name: string): Promise<void> {
     'portcullis.dev/gateway': 'default',
   };
   const spec = { automountServiceAccountToken: false, containers: [{ name: 'gateway', image: 'x' }] };
-  await until('the account of the namespace is there', async () => {
+  await until('the service account of the namespace exists', async () => {
     await client.create<Pod>(builtinKinds.pod, { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels }, spec });
     return true;
   });

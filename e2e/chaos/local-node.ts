@@ -13,17 +13,17 @@ import { setEndpoints } from '../workloads/set-endpoints.ts';
 import { addressOfWorkload } from './workload-address.ts';
 
 const workloadPort = 8_000;
-/** Terminating pods keep serving for this long, like their preStop hook. */
+/** Terminating pods keep serving for this duration, like a preStop hook. */
 const preStopMs = 5_000;
 
 export type LocalNode = AsyncDisposable & {
-  /** Processes that run. */
+  /** Running processes. */
   readonly running: () => number;
   /** Processes that were started so far. */
   readonly started: () => number;
 };
 
-/** The kubelet of the runtimes' pods: it runs each as a process, at the address that stands for its Service. */
+/** Acts as the kubelet of runtime pods: runs each as a process on the loopback address of its Service. */
 export function startLocalNode(options: {
   readonly client: KubeClient;
   readonly folder: string;

@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { addressOfWorkload } from './workload-address.ts';
 
-// Imported into a process before its own code: this machine has no DNS of a cluster.
+// Preloaded into a process: resolves Service names, because the machine has no cluster DNS.
 const { lookup } = dns;
 
 function lookupHere(hostname: string, ...rest: readonly unknown[]): void {

@@ -17,9 +17,9 @@ import { clientKey, type LocalCluster, startLocalCluster } from './local-cluster
 
 type ChaosOptions = {
   readonly seconds: number;
-  /** How long storms last, milliseconds. */
+  /** Duration of a fault in milliseconds. */
   readonly stormMs: number;
-  /** Names of faults, in their order; all of them when absent. */
+  /** Names of the faults to inject, in this order; all when absent. */
   readonly faults?: readonly string[];
   readonly say: (progress: string) => void;
 };
@@ -30,25 +30,28 @@ type ChaosReport = {
   readonly edits: number;
   readonly applications: number;
   readonly mishaps: number;
-  /** Seconds from the end of a fault until an edit was applied everywhere, at most, and after which fault. */
+  /**
+   * Longest time in seconds from the end of a fault until an edit was applied on every gateway, and the fault that
+   * preceded it.
+   */
   readonly recovery: { readonly seconds: number; readonly after: string };
-  /** What an independent list shows and the installation does not, one sentence each. */
+  /** Objects of an independent list that the installation lacks, one sentence each. */
   readonly lost: readonly string[];
   /** The most connections that one process held to the API server, and the most sockets of all kinds. */
   readonly connections: number;
   readonly sockets: number;
-  /** Unexpected ends of processes. */
+  /** Unexpected exits of processes. */
   readonly surprises: readonly string[];
   readonly traffic: TrafficReport;
 };
 
 const alias = 'cutover';
 const sentinel = 'sentinel';
-/** More than are ever applied. */
+/** More revisions than are ever applied. */
 const revisions = 200;
 const applyEveryMs = 8_000;
 
-/** Injects faults into an installation one after the other, under edits and requests. */
+/** Injects faults into an installation one after another while bindings are edited and requests are sent. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { say } = options;
   await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'unguarded' });
@@ -81,7 +84,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   stopNoise(cluster);
   await churn.stop();
   const applications = await applying.stop();
-  // Streams keep their workload: after the last one only needed workloads may be left.
+  // Streams keep their workload in use: after the last stream has ended only needed workloads may exist.
   const seen = await traffic.stop();
   const lost = await findLost(cluster, urls);
   const peaks = census.stop();
@@ -119,18 +122,18 @@ function applied(client: KubeClient, name: string, generation = 1): Promise<unkn
   return until(`${name} is applied`, isApplied, { deadlineMs: 90_000, everyMs: 50 });
 }
 
-/** Seconds until an edit that is made now is in force at every gateway. */
+/** Seconds until a new edit is served by every gateway. */
 async function measureRecovery(client: KubeClient, turn: number): Promise<number> {
   const begun = performance.now();
   const path = '/spec/model/upstreamModel';
-  const edited = await until('the edit is taken', () =>
+  const edited = await until('the edit is accepted', () =>
     client.patch<ModelBinding>(kinds.modelBinding, sentinel, [{ op: 'replace', path, value: `model-${turn}` }]),
   );
   await applied(client, sentinel, edited.metadata.generation);
   return (performance.now() - begun) / 1_000;
 }
 
-/** Applies one revision after the other to the alias under load. */
+/** Applies one revision after another to the alias under load. */
 function startApplying(client: KubeClient) {
   let isOpen = true;
   let count = 0;
@@ -139,7 +142,7 @@ function startApplying(client: KubeClient) {
     const revision = await until('the revision is recorded', () =>
       writePolicy(client, policyOf(alias, markedDefinition(wanted, revisions))),
     );
-    const generation = await until('the application is asked for', () =>
+    const generation = await until('the spec of the binding names the revision', () =>
       applyRevision(client, alias, revision, `turn-${wanted}`),
     );
     await applied(client, alias, generation);
@@ -152,7 +155,7 @@ function startApplying(client: KubeClient) {
     }
   }
   const running = run();
-  // Found when it is stopped.
+  // Filled when the run stops.
   running.catch(() => undefined);
   return {
     async stop() {
@@ -163,7 +166,7 @@ function startApplying(client: KubeClient) {
   };
 }
 
-/** Looks at what processes hold open, again and again; nothing is seen where the system does not tell. */
+/** Samples the open sockets of processes periodically; without /proc there are no samples. */
 function startCensus({ operators, gateways }: LocalCluster) {
   let connections = 0;
   let sockets = 0;

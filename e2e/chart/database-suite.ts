@@ -49,7 +49,7 @@ export function testKilledDatabase({ release, early, admin, manage, askOnce, tim
       await timed('database back after a kill', `kubectl delete pod ${pod} --grace-period=0 --force`, async () => {
         await admin(['delete', 'pod', pod, '--grace-period=0', '--force']);
         await until(
-          'another pod of the database is ready',
+          'another database pod is ready',
           async () => {
             const [uid, ready] = (await admin(['get', 'pod', pod, '--ignore-not-found', readyUid])).split(' ');
             return uid !== before && ready === 'True';
@@ -84,7 +84,7 @@ export function testPlaceOfData({ release, cluster, ownArgs }: Installation): vo
   test(
     'an installation without a default storage class is refused with instructions',
     async ({ skip }) => {
-      if (!cluster().isOurs) skip('the default StorageClass is taken away on a cluster of our own only');
+      if (!cluster().isOurs) skip('the default StorageClass is only removed on a cluster that the suite started');
       const ofCluster = (...args: readonly string[]) => kubectlOk(cluster().kubeconfigFile, args);
       const key = 'storageclass.kubernetes.io/is-default-class';
       const [name = ''] = (
@@ -126,7 +126,7 @@ export function testOtherMajorVersion(installation: Installation): void {
       await admin(['exec', pod, '--', 'node', '--eval', `fs.writeFileSync("${version}", "17\\n")`]);
       await admin(['delete', 'pod', pod]);
       await until(
-        'its pod says why it ends',
+        'the pod reports why it exits',
         async () => {
           const { stdout } = await kubectl(cluster().kubeconfigFile, [
             `--namespace=${cluster().namespace}`,
@@ -138,7 +138,7 @@ export function testOtherMajorVersion(installation: Installation): void {
         { deadlineMs: minutes(2), everyMs: 500 },
       );
       expect(await askOnce('hello')).toMatchObject({ status: 200, text: 'hello' });
-      // The steps of the runbook to start with an empty database.
+      // The steps of the runbook for starting with an empty database.
       for (const target of [`statefulset/${release}-postgres`, `deployment/${release}-management`])
         await scale(target, 0);
       await admin(['wait', '--for=delete', `pod/${pod}`, '--timeout=2m']);

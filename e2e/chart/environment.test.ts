@@ -64,7 +64,7 @@ describe('the environment', () => {
     expect(service?.['spec']).toMatchObject({ ports: [{ port: 80 }] });
   });
 
-  test('the environment contains every setting of the values', async () => {
+  test("the environment of the operator contains every setting of the chart's values", async () => {
     const { approved, limits, served, template } = await environmentOf(await renderFile('production-values.yaml'));
     expect(approved.map(({ name, kind }) => `${kind} ${name}`)).toEqual([
       'model main-model',
@@ -89,7 +89,7 @@ describe('the environment', () => {
     });
   });
 
-  test('without runAsUser the environment sets no user id for runtimes', async () => {
+  test('without runAsUser the environment of the operator sets no user id for runtimes', async () => {
     const templateOf = async (...args: readonly string[]) => (await environmentOf(await renderChart(args))).template;
     expect(await templateOf()).not.toHaveProperty('runAsUser');
     expect(await templateOf('--set=runAsUser=', '--set=management.enabled=false')).toMatchObject({ runAsUser: '' });
@@ -121,7 +121,7 @@ describe('the environment', () => {
     },
   );
 
-  test('a key set may be given as text', async () => {
+  test('the chart accepts the key set of an issuer as text', async () => {
     using folder = temporaryFolder();
     const keys = join(folder.path, 'keys.json');
     const text =

@@ -138,7 +138,7 @@ const describeChart = (): void => {
   );
 
   test(
-    'the release passes helm test',
+    'an installed release passes helm test',
     async () => {
       const text = await timed('test', `helm test ${release}`, () => run('test', release, '--logs', '--timeout=5m'));
       expect(text).toMatch(/Phase:\s+Succeeded/);
@@ -155,7 +155,7 @@ const describeChart = (): void => {
   );
 
   test(
-    'the gateway answers a client with the key of the notes and refuses any other key',
+    "the gateway answers a client with the key from the chart's notes and refuses any other key",
     async () => {
       await using gateway = await openGateway(cluster, release);
       const { ask } = gateway;
@@ -169,7 +169,7 @@ const describeChart = (): void => {
   );
 
   test(
-    'a ServiceAccount token manages a policy from its first version to a guarded answer and back',
+    'a ServiceAccount token can create, apply and roll back a policy through the management API',
     async () => {
       for (const account of ['policies', 'somebody']) await admin(['create', 'serviceaccount', account]);
       const kubectlOfCluster = (args: readonly string[]) => kubectlOk(cluster.kubeconfigFile, args);
@@ -228,7 +228,7 @@ const describeChart = (): void => {
   testKilledDatabase(installation);
 
   test(
-    'an upgrade replaces every process without a failed request and moves no model',
+    'a chart upgrade replaces every process without a failed request and changes no binding',
     async () => {
       const runtimes = () =>
         admin(['get', 'pods', '--selector=app.kubernetes.io/name=portcullis-runtime', '--output=name']);
@@ -268,7 +268,7 @@ const describeChart = (): void => {
   );
 
   test(
-    'a rollback completes without a failed request',
+    'a chart rollback completes without a failed request',
     async () => {
       const seen = await traffic(() =>
         timed('rollback', `helm rollback ${release} 2 --wait`, async () => {
@@ -296,7 +296,7 @@ const describeChart = (): void => {
   });
 
   test(
-    'uninstalling keeps policies and bindings, and a new installation continues with them',
+    'uninstalling the chart keeps policies and bindings, and a new installation uses them',
     async () => {
       const before = await written();
       await timed('uninstall', `helm uninstall ${release} --wait`, () => run('uninstall', release, ...waiting));
@@ -320,7 +320,7 @@ const describeChart = (): void => {
   testOtherMajorVersion(installation);
 
   test(
-    'uninstalling after the policies were deleted removes every workload',
+    'uninstalling the chart after its policies were deleted removes every workload',
     async () => {
       await timed('removal of the example', 'kubectl delete modelbindings,guardrailpolicies --all', async () => {
         await admin([
@@ -353,7 +353,7 @@ const describeChart = (): void => {
 
   async function untilReplicasEnded(): Promise<void> {
     await until(
-      'replicas of before have ended',
+      'the replicas of the previous release have exited',
       async () => {
         const text = await admin([
           'get',

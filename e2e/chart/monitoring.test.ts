@@ -127,7 +127,7 @@ function alertsOf(objects: readonly Rendered[]): readonly Alert[] {
   return rules.flatMap(({ spec }) => spec.groups.flatMap((group) => group.rules));
 }
 
-test('the check finds unknown metrics, labels and values', () => {
+test('the check of monitoring queries detects unknown metrics, labels and values', () => {
   expect(judge('rate(portcullis_gateway_requests_total{service="gateway", outcome="denied"}[5m])')).toEqual([]);
   expect(judge('portcullis_gateway_request_total{service="gateway"}')).toHaveLength(1);
   expect(judge('portcullis_gateway_requests_total{service="runtime"}')).toHaveLength(1);
@@ -172,7 +172,7 @@ describe('the monitoring of a release', () => {
     alerts = [...alertsOf(objects), ...ofDatabase];
   });
 
-  test('alerts use existing metrics, in the namespace of the release only', () => {
+  test('alerts use existing metrics and select only the namespace of the release', () => {
     expect(alerts.length).toBeGreaterThan(10);
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
     for (const { alert, expr } of alerts) {

@@ -56,7 +56,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     }
   });
 
-  test('workloads with several replicas have a PodDisruptionBudget and are spread over nodes', async () => {
+  test('components with several replicas have a PodDisruptionBudget and are spread over nodes', async () => {
     const objects = await renderFile(file);
     const budgets = ofKind(objects, 'PodDisruptionBudget').map(({ metadata }) => metadata.name);
     for (const deployment of ofKind(objects, 'Deployment')) {

@@ -53,7 +53,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     for (const pod of pods) for (const container of pod.spec.containers) look(container, pod);
   };
 
-  test('the chart makes exactly the pods of its components', () => {
+  test('the chart creates exactly the pods of its components', () => {
     const components = pods.map(({ labels }) => labels['app.kubernetes.io/component']);
     const all = ['echo', 'example', 'gateway', 'management', 'operator', 'postgres', 'test', 'test'];
     const without: Readonly<Record<string, readonly string[]>> = {

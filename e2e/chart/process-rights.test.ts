@@ -26,7 +26,7 @@ import { missingHelm, skipWithout } from './helm.ts';
 import { release, renderChart } from './render-chart.ts';
 
 const missing = missingHelm ?? missingApiServer;
-const title = 'processes with only the rights of the chart';
+const title = "processes with only the rights of the chart's Roles";
 
 type Entry = {
   readonly stage: string;
@@ -90,7 +90,7 @@ describe(title, () => {
     }
   }
 
-  test('an operator applies, scales, replaces and removes with exactly the rights of the chart', async () => {
+  test('an operator with exactly the rights of the chart applies, scales, replaces and removes workloads', async () => {
     const user = await grantRights('operator');
     const kubeconfig = kubeconfigOf(user);
     const { client } = namespace;
@@ -129,7 +129,7 @@ describe(title, () => {
     for (const kind of ['deployment', 'service', 'networkpolicy']) {
       const change = '{"metadata":{"labels":{"app.kubernetes.io/part-of":"somebody-else"}}}';
       await namespace.kubectl('patch', kind, first.spec.workload ?? '', '--type=merge', `--patch=${change}`);
-      await until(`the ${kind} is ours again`, async () => {
+      await until(`the ${kind} has its desired state again`, async () => {
         const label = '--output=jsonpath={.metadata.labels.app\\.kubernetes\\.io/part-of}';
         return (await namespace.kubectl('get', kind, first.spec.workload ?? '', label)) === 'portcullis';
       });
@@ -188,7 +188,7 @@ describe(title, () => {
       const containerStatuses = [{ ...ended, state: { terminated: { exitCode: 0 } } }];
       const value = { phase: 'Running', containerStatuses };
       await client.patchStatus(builtinKinds.pod, 'gateway-1', [{ op: 'add', path: '/status', value }]);
-      await until('a replica that is not seen to run is asked for', async () => {
+      await until('a replica whose pod is not found is listed as requested', async () => {
         expect((await act.readBinding(modelId)).status).toBe(200);
         return requestsOf(user).includes('get /pods 200');
       });

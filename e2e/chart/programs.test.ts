@@ -27,7 +27,7 @@ describe('the program of helm test for the gateway', () => {
       ...more,
     });
 
-  test('the gateway test sees texts that pass, also in a stream, and texts that are masked or denied', async () => {
+  test('the helm test of the gateway verifies that texts pass, also in a stream, and that texts are masked and denied', async () => {
     expect(await ask()).toEqual({
       code: 0,
       stderr: '',
@@ -42,12 +42,12 @@ describe('the program of helm test for the gateway', () => {
     });
   });
 
-  test('the gateway test only lists the models when the example is disabled', async () => {
+  test('the helm test of the gateway only lists the models when the example is disabled', async () => {
     const { code, stdout } = await ask({ PORTCULLIS_EXAMPLE: 'false' });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'passed: the gateway lists its models\n' });
   });
 
-  test('the gateway test fails with a wrong key and without a key', async () => {
+  test('the helm test of the gateway fails with a wrong key and without a key', async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'clients');
     writeFileSync(file, 'another-key first\n');
@@ -62,7 +62,7 @@ describe('the program of helm test for the gateway', () => {
     }
   });
 
-  test('the gateway test fails for an unguarded model and names the failed check without its text', async () => {
+  test('the helm test of the gateway fails for an unguarded model and names the failed check without its text', async () => {
     const { client } = platform;
     const binding = await client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
     await client.patch(kinds.modelBinding, 'guarded-echo', [
@@ -79,7 +79,7 @@ describe('the program of helm test for the gateway', () => {
     });
   });
 
-  test('the gateway test fails at its deadline when the gateway is unreachable', async () => {
+  test('the helm test of the gateway fails at its deadline when the gateway is unreachable', async () => {
     const { code, stderr } = await ask({
       PORTCULLIS_GATEWAY_URL: 'http://127.0.0.1:1',
       PORTCULLIS_PATIENCE_SECONDS: '1',
@@ -88,7 +88,7 @@ describe('the program of helm test for the gateway', () => {
     expect(stderr).toMatch(/no answer; see the conditions of the binding/);
   });
 
-  test('the gateway test names an invalid setting', async () => {
+  test('the helm test of the gateway names an invalid setting', async () => {
     const { code, stderr } = await ask({ PORTCULLIS_CLIENT_KEYS_FILE: '/no/such/file' });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^test: PORTCULLIS_CLIENT_KEYS_FILE/);
@@ -125,19 +125,19 @@ describe('the program of helm test for the management API', () => {
     },
   );
 
-  test('the management test fails when another service responds', async () => {
+  test('the helm test of the management API fails when another service responds', async () => {
     const { code, stderr } = await answered(200, {});
     expect(code).toBe(5);
     expect(stderr).toMatch(/openapi.json: status 200 instead of an OpenAPI document\n$/);
   });
 
-  test('the management test fails when requests without a token are accepted', async () => {
+  test('the helm test of the management API fails when requests without a token are accepted', async () => {
     const { code, stderr } = await answered(200, { openapi: '3.1.0', paths: { '/api/v1/guardrail-policies': {} } });
     expect(code).toBe(5);
     expect(stderr).toMatch(/guardrail-policies: status 200 instead of 401 unauthenticated\n$/);
   });
 
-  test('the management test fails at its deadline when the API is unreachable', async () => {
+  test('the helm test of the management API fails at its deadline when the API is unreachable', async () => {
     const { code, stderr } = await ask('http://127.0.0.1:1');
     expect(code).toBe(12);
     expect(stderr).toMatch(/no answer; see the log of the management API/);

@@ -102,7 +102,7 @@ describe('a release', () => {
     expect((await kubectl(server.kubeconfigFile, args, text)).stderr).toMatch(/would violate PodSecurity "restricted/);
   });
 
-  test('a release is installed, upgraded, rolled back, uninstalled and installed again; a second release is refused', async () => {
+  test('a Helm release is installed, upgraded, rolled back, uninstalled and installed again; a second release is refused', async () => {
     // Simulates a hook that runs before the definitions are established.
     const rights = (await renderChart(['--show-only=templates/example/rbac.yaml'])).map((object) => stringify(object));
     await kubectlOk(server.kubeconfigFile, ['apply', `--namespace=${namespace}`, '--filename=-'], rights.join('---\n'));

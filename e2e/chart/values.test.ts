@@ -172,7 +172,7 @@ test('the defaults and every values file are valid against the schema', () => {
   }
 });
 
-test.each(edges)('%s is accepted up to its limits and refused beyond them', (path, good, bad) => {
+test.each(edges)('the chart value %s is accepted up to its limits and refused beyond them', (path, good, bad) => {
   for (const value of good) expect(accepts(path, value), JSON.stringify(value)).toBe(true);
   for (const value of bad) expect(accepts(path, value), JSON.stringify(value)).toBe(false);
 });
@@ -181,14 +181,14 @@ describe('unknown keys are refused', () => {
   const known = groups(schema).filter(({ path }) => path[0] !== 'limits');
 
   test.each(known.map((one) => [one.path.join('.') || 'the root', one] as const))(
-    'an unknown key in %s is refused',
+    'an unknown key in %s of the chart values is refused',
     (_title, { path }) => {
       const over = [...path, 'replica'].reduceRight<unknown>((inner, key) => ({ [key]: inner }), 1);
       expect(validate(merged(parse(text), over))).toBe(false);
     },
   );
 
-  test('the search for maps of the schema finds nested maps', () => {
+  test('the test helper that searches maps in the values schema finds nested maps', () => {
     expect(known.length).toBeGreaterThan(20);
     expect(known.map(({ path }) => path.join('.'))).toContain('gateway.podDisruptionBudget');
   });

@@ -3,7 +3,7 @@ import type { FigureSize } from '../support/figure.ts';
 import { judgeInProcess, problemsOf } from './judge-process.ts';
 import { bundleAt, examplePolicies, exampleTimeoutMs, joined, policyOf, withTimeout } from './policies.ts';
 
-/** The example and the pack as they stand, in one bundle; in the small size a part of the pack. */
+/** The example policy and the rule pack unchanged in one bundle; in the small size only a part of the pack. */
 export function publishedBundle(size: FigureSize): Bundle {
   const pack = examplePolicies('rule-pack').filter(({ name }) => size === 'full' || name === 'jailbreaks');
   return bundleAt([...examplePolicies('guarded-chat'), ...pack].map(policyOf), 32_768);
@@ -15,7 +15,9 @@ type AdmittedReport = {
   readonly problems: readonly string[];
 };
 
-/** Whether every rule of the example and of the pack is admitted; in the full size also how far that reaches. */
+/**
+ * Whether every rule of the example and of the pack is admitted; in the full size also for larger bodies and deadlines.
+ */
 export async function judgeAdmitted(size: FigureSize, say: (line: string) => void): Promise<AdmittedReport> {
   const published = publishedBundle(size);
   const problems = await problemsOf(published);
@@ -40,7 +42,7 @@ async function sayReach(say: (line: string) => void): Promise<void> {
         131_072,
       ),
     );
-    say(`the pack at maxBodyBytes 131072 with timeoutMs ${timeoutMs}: ${large.length} rules of its sections refused`);
+    say(`Whether this many new processes print the same bytes for each of the bundles.`);
     for (const sentence of large.slice(0, 5)) say(`  ${sentence}`);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The time of the work in milliseconds, the fastest of the runs: other load on the machine can only add to it. The clock of the
- * machine, because the processor time of a thread is counted in ticks of milliseconds.
+ * The time of a function in milliseconds, the fastest of several runs, because other load can only increase it.
+ * Measured by the wall clock, because thread CPU time has millisecond ticks.
  */
 export function fastestMs(runs: number, work: (run: number) => void): number {
   const times = Array.from({ length: runs }, (_, run) => {

@@ -12,14 +12,14 @@ const maxBodyBytes = 32_768;
 
 type GapReport = {
   readonly groups: number;
-  /** Milliseconds of the worst text: all of them as one set, as the groups, and the slowest group. */
+  /** Milliseconds for the slowest text: all patterns in one set, all groups together, and the slowest group. */
   readonly oneSet: number;
   readonly together: number;
   readonly slowest: number;
   readonly problems: readonly string[];
 };
 
-/** Forty rules with a bounded gap: as one set, and as they are admitted. */
+/** Compares forty rules with a bounded gap in one set with the groups in which they are admitted. */
 export async function judgeGapGroups(texts: number): Promise<GapReport> {
   const patterns = Array.from({ length: 40 }, (_, index) => `ignore.{0,60}system${index}x`);
   const rules = patterns.map((pattern) => ({ pattern, caseSensitive: true }));

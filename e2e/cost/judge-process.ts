@@ -8,7 +8,7 @@ import { root } from '../../hack/check/run-tool.ts';
 const longestMs = 120_000;
 const maxVerdictBytes = 16 * 1_024 * 1_024;
 
-/** The output of judge.ts for a bundle, started as operator and command line start it. */
+/** The output of judge.ts for a bundle, started as the operator and the CLI start it. */
 export async function judgeInProcess(bundle: Bundle): Promise<string> {
   const { code, stdout, stderr } = await runChild(join(root, 'runtime/judge.ts'), {
     input: JSON.stringify({ bundle: JSON.stringify(bundle), checks: [] }),

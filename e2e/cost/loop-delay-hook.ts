@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-// Imported into a process before its own code: on SIGUSR2 it writes how late the event loop was since the last time, in
-// milliseconds, its own interval of 1 ms included.
+// Preloaded into a process: on SIGUSR2 it writes the event-loop delay since the last signal, in milliseconds, including
+// its own interval of 1 ms.
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
 

@@ -9,14 +9,14 @@ import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
-/** How late the event loop of a process was, in milliseconds. */
+/** Event-loop delay of a process in milliseconds. */
 type LoopDelay = { readonly p50: number; readonly p99: number; readonly max: number };
-/** The same with the answers in that time. */
+/** The event-loop delay, with the answers in that period. */
 type LoadedLoop = LoopDelay & { readonly answers: Readonly<Record<string, number>> };
 
 export type LoopReport = { readonly idle: LoopDelay; readonly rounds: readonly LoadedLoop[] };
 
-/** Serves a bundle by a runtime process and sends one check after another, never two at once, for each of the rounds. */
+/** Serves a bundle with a runtime process and sends one check at a time, for each of the rounds. */
 export async function measureLoopDelay(
   bundle: Bundle,
   body: string,
@@ -64,7 +64,7 @@ async function readDelay({ child }: RunningProcess, path: string): Promise<LoopD
   return JSON.parse(readFileSync(path, 'utf8')) as LoopDelay;
 }
 
-/** Answers by their code, for a pass its reason, of checks sent one after another for a while. */
+/** Number of answers by code, or by reason of a pass, for checks sent one after another for a period. */
 async function send(agent: Agent, url: string, bundle: Bundle, body: string, forMs: number) {
   const headers = Object.fromEntries(
     Object.entries(goodHeaders(bundle, digestOf(bundle))).map(([name, value]) => [name, String(value)]),

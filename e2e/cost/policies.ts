@@ -6,19 +6,19 @@ import { type BaselineRule, type Definition, definitionSchema, type Section } fr
 import { root } from '../../hack/check/run-tool.ts';
 import { bundle, type Policy, policy, quiet, regex, section } from '../../runtime/testing/build-bundle.ts';
 
-/** The example values of the contract: 250 ms for a stage whose rules have 20 ms each (`guardrail:limits:*`). */
+/** The example limits of the contract: a stage deadline of 250 ms and rule timeouts of 20 ms (`guardrail:limits:*`). */
 export const exampleTimeoutMs = 20;
 const exampleDeadlineMs = 250;
-/** The largest of both. */
+/** The largest deadline and timeout. */
 export const largestTimeoutMs = 5_000;
 
-/** A section whose rules all have one time-out, and the deadline that goes with it. */
+/** A section whose rules have one timeout, and the matching deadline. */
 export function timedSection(rules: readonly BaselineRule[], timeoutMs: number): Section {
   const deadlineMs = timeoutMs === largestTimeoutMs ? largestTimeoutMs : Math.max(exampleDeadlineMs, timeoutMs);
   return { ...section(rules.map((rule) => ({ ...rule, timeoutMs }))), deadlineMs };
 }
 
-/** A policy whose request section holds these patterns and whose response section is quiet. */
+/** A policy whose request section has these patterns and whose response section matches nothing. */
 export function patternPolicy(
   id: string,
   patterns: readonly { readonly pattern: string; readonly caseSensitive: boolean }[],
@@ -34,7 +34,7 @@ export function bundleAt(policies: readonly Policy[], maxBodyBytes: number): Bun
 
 type NamedDefinition = { readonly name: string; readonly definition: Definition };
 
-/** The policies of a folder of examples. */
+/** The example policies of a folder. */
 export function examplePolicies(folder: string): readonly NamedDefinition[] {
   return readdirSync(join(root, 'examples', folder))
     .filter((file) => file.endsWith('.yaml'))
@@ -47,7 +47,7 @@ export function policyOf({ name, definition: { request, response } }: NamedDefin
   return policy(request, response, name);
 }
 
-/** The same rules with another time-out, and the largest deadline. */
+/** The same rules with another timeout and the largest deadline. */
 export function withTimeout({ name, definition }: NamedDefinition, timeoutMs: number): NamedDefinition {
   const changed = (one: Section): Section => ({
     deadlineMs: largestTimeoutMs,
@@ -58,7 +58,7 @@ export function withTimeout({ name, definition }: NamedDefinition, timeoutMs: nu
   return { name, definition: { request: changed(request), response: changed(response), providers } };
 }
 
-/** All rules of the request sections in one. */
+/** The rules of all request sections in one section. */
 export function joined(policies: readonly NamedDefinition[], deadlineMs: number): Policy {
   const rules = policies.flatMap(({ definition }) => definition.request.baseline);
   return policy({ ...timedSection(rules, exampleTimeoutMs), deadlineMs }, section([quiet]), 'joined');

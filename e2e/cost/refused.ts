@@ -9,10 +9,10 @@ import { bundleAt, exampleTimeoutMs, largestTimeoutMs, timedSection } from './po
 import { lookedThrough, shuffled } from './texts.ts';
 
 const maxBodyBytes = 32_768;
-/** What a rule with the time-out of the example may take. */
+/** Longest time of a rule with the timeout of the example. */
 const slowMs = exampleTimeoutMs / 4;
 
-/** Those that are always judged, as they stand in the promise of the platform. */
+/** The slow patterns that the small size checks too, as named in the platform's contract. */
 const named = ['(.{1,100}){1,9}Z', '\\p{L}{100,200}Z', '[b-z].{10,50}x1y'];
 
 const actions = ['deny', 'mask'] as const;
@@ -20,15 +20,15 @@ type Action = (typeof actions)[number];
 
 type RefusedReport = {
   readonly patterns: number;
-  /** Patterns that are admitted in one of the two kinds of rules, where their question is cheap. */
+  /** Patterns that admission accepts in one action only, because matching without positions is cheap for them. */
   readonly admitted: readonly string[];
-  /** Refused and not slow, or admitted and not fast: there should be none. */
+  /** Patterns that are refused but fast, or admitted but slow; must be empty. */
   readonly wrong: readonly string[];
 };
 
 /**
- * Every named pattern, or every known one, with both time-outs, in a rule that denies and in one that masks: refused
- * patterns really are slow, and admitted ones are not.
+ * Compares admission with measured times for the named slow patterns, or all known ones, with both timeouts and in
+ * rules that deny and that mask: refused patterns are slow and admitted ones are fast.
  */
 export async function judgeRefused(
   { all, texts }: { readonly all: boolean; readonly texts: number },
@@ -55,7 +55,7 @@ export async function judgeRefused(
   return { patterns: patterns.length, admitted, wrong };
 }
 
-/** Action and pattern of the rules that are refused with both time-outs. */
+/** Action and pattern of the rules that are refused with both timeouts. */
 async function refusalsOf(patterns: readonly SlowPattern[], say: (line: string) => void): Promise<ReadonlySet<string>> {
   const counts = new Map<string, number>();
   for (const timeoutMs of [exampleTimeoutMs, largestTimeoutMs]) {
@@ -82,7 +82,7 @@ function textsFor({ parts }: SlowPattern, count: number): readonly string[] {
   return Array.from({ length: count }, (_, seed) => shuffled(parts, seed + 1, maxBodyBytes));
 }
 
-/** The engine as it is, on the fastest of so many texts: each is new to it. */
+/** Time of the engine without admission, on the slowest of several texts that it has not seen before. */
 function engineMs(slow: SlowPattern, count: number): { readonly set: number; readonly alone: number } {
   const texts = textsFor(slow, count).map((text) => Buffer.from(text));
   const { tree, engine } = prepare(slow.pattern, slow.caseSensitive);
@@ -95,10 +95,10 @@ function engineMs(slow: SlowPattern, count: number): { readonly set: number; rea
   };
 }
 
-/** What a rule that is admitted takes for its question, on the slowest of so many texts. */
+/** Time of an admitted rule for a match test, on the slowest of several texts. */
 function ruleMs(slow: SlowPattern, action: Action, count: number): number {
   const compiled = prepare(slow.pattern, slow.caseSensitive);
-  // What the pattern ends with stands at the end of the text too, so that a match is found as late as can be.
+  // The literal end of the pattern also ends the text, so that a match is found as late as possible.
   const last = Array.from(slow.pattern).at(-1) ?? '';
   const texts = textsFor(slow, count)
     .flatMap((text) => [lookedThrough(text, maxBodyBytes), `${text}${last}`])

@@ -4,9 +4,9 @@ import { bundleAt, patternPolicy, timedSection } from './policies.ts';
 import { findSlowest, type SlowestSearch } from './slowest.ts';
 import { bodyOf } from './texts.ts';
 
-/** No section needs more to keep a process busy. */
+/** Enough rules to keep a process busy. */
 const mostRules = 25;
-/** How long checks are sent for one measurement, milliseconds. */
+/** Duration of the checks of one measurement in milliseconds. */
 const lengths: Readonly<Record<FigureSize, number>> = { full: 3_000, small: 350 };
 
 export type SetReport = {
@@ -15,13 +15,13 @@ export type SetReport = {
   readonly rules: number;
   readonly search: SlowestSearch;
   readonly loop: LoopReport;
-  /** The p99 of the event-loop delay in milliseconds: the median of the rounds, in the small size the best of them. */
+  /** The p99 of the event-loop delay in milliseconds: the median of the rounds; in the small size the lowest. */
   readonly p99: number;
 };
 
 /**
- * The slowest set of rules that is admitted for a time-out: the slowest pattern as often as the deadline allows, because
- * one text is the worst for all of them. Served and asked with that text.
+ * Serves the slowest set of rules that is admitted for a timeout and checks the slowest text: the slowest pattern as
+ * often as the deadline allows, because one text is the worst case of every copy.
  */
 export async function judgeSlowestSet(
   size: FigureSize,
@@ -37,7 +37,7 @@ export async function judgeSlowestSet(
   const rounds = { rounds: 7, roundMs: lengths[size] };
   const loop = await measureLoopDelay(bundle, bodyOf(slowest.text), rounds);
   const sorted = loop.rounds.map((round) => round.p99).toSorted((one, other) => one - other);
-  // In the small size other checks run on the machine: their time would be counted.
+  // In the small size other tests run on the machine, which would increase the measured time.
   const p99 = sorted[size === 'full' ? sorted.length >> 1 : 0] ?? Number.POSITIVE_INFINITY;
   return { maxBodyBytes, timeoutMs, rules, search, loop, p99 };
 }

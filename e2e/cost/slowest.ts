@@ -6,7 +6,7 @@ import { fastestMs } from './fastest.ts';
 import { examplePolicies } from './policies.ts';
 import { repeated, walks } from './texts.ts';
 
-/** A pattern that may be admitted, and texts that could be its worst. */
+/** A candidate pattern for admission, and texts that may be its worst case. */
 type Candidate = {
   readonly pattern: string;
   readonly caseSensitive: boolean;
@@ -14,17 +14,17 @@ type Candidate = {
   readonly units: readonly string[];
 };
 
-/** An admitted pattern, and the text on which it takes longest. */
+/** An admitted pattern, and the text for which the engine takes longest. */
 type Slowest = {
   readonly pattern: string;
   readonly caseSensitive: boolean;
-  /** The estimate of admission, and the time that the engine took; milliseconds. */
+  /** The estimate of admission and the measured time of the engine; milliseconds. */
   readonly costMs: number;
   readonly tookMs: number;
   readonly text: string;
 };
 
-/** The slowest admitted pattern, and the largest part of its estimate that any timed pattern took. */
+/** The slowest admitted pattern, and the largest ratio of measured time to estimate among the measured patterns. */
 export type SlowestSearch = {
   readonly slowest: Slowest;
   /** Measured time divided by the estimate; above 1 the estimate was too low. */
@@ -34,10 +34,12 @@ export type SlowestSearch = {
 
 type SearchBound = { readonly maxBodyBytes: number; readonly budgetMs: number };
 
-/** The forms of which the slowest come; the small size searches only them, and no walks. */
+/** The kinds of patterns that include the slowest ones; the small size searches only these and no random walks. */
 const slowForms = 2;
 
-/** Forms with a count that is made as large as is still admitted, and units of which their worst text may be made. */
+/**
+ * Pattern templates with a repetition count that is raised to the admission limit, and units of their worst-case text.
+ */
 const forms: readonly { readonly form: (count: number) => string; readonly units: readonly string[] }[] = [
   { form: (count) => `\\bM[A-Za-z0-9_-]{${count}}\\.`, units: ['M-', 'M-M-a'] },
   { form: (count) => `жу[а-яё ]{0,${count}}x1y`, units: ['жу', 'жу '] },
@@ -52,10 +54,13 @@ const forms: readonly { readonly form: (count: number) => string; readonly units
   { form: (count) => `(?i)sk.{0,${count}}x1y`, units: ['sk', 'sK'] },
 ];
 const largestCount = 900;
-/** Patterns estimated below this part of the budget are not among the slowest. */
+/** Patterns whose estimate is below this share of the budget are not measured. */
 const worthTiming = 0.5;
 
-/** The admitted pattern that takes the engine longest, of generated ones and, in the full size, all published ones. */
+/**
+ * Finds the admitted pattern that takes the engine longest, among generated ones and, in the full size, all published
+ * ones.
+ */
 export function findSlowest(size: FigureSize, bound: SearchBound, say: (line: string) => void): SlowestSearch {
   const candidates =
     size === 'full' ? [...generated(forms, bound), ...published()] : generated(forms.slice(0, slowForms), bound);
@@ -110,7 +115,10 @@ function costOf({ pattern, caseSensitive, masks }: Candidate, { maxBodyBytes }: 
   return Math.max(firingCostMs([analysis], maxBodyBytes), masks ? spansCostMs(analysis, maxBodyBytes, 257) : 0);
 }
 
-/** The slower of firing and listing on the worst of its texts; nothing when it is not admitted or far from the edge. */
+/**
+ * The slower of matching and listing matches on the worst text; undefined when the pattern is not admitted or far below
+ * the limit.
+ */
 function timed(candidate: Candidate, restarts: readonly number[], bound: SearchBound): Slowest | undefined {
   const costMs = costOf(candidate, bound);
   if (costMs > bound.budgetMs || costMs < worthTiming * bound.budgetMs) return undefined;

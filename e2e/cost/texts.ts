@@ -1,7 +1,7 @@
 import type { Automaton } from '../../runtime/rules/pattern/cost/determinize.ts';
 import { longWalk, seeded } from '../../runtime/rules/pattern/testing/long-walk.ts';
 
-/** Every printable character of ASCII and one character for every first byte of UTF-8, each alone. */
+/** Every printable ASCII character and one character for each UTF-8 lead byte, as single texts. */
 const everyByte = `${[
   ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(0x20 + index)),
   ...Array.from({ length: 30 }, (_, index) => String.fromCodePoint((index + 2) * 0x40)),
@@ -16,7 +16,7 @@ export function bodyOf(text: string): string {
   return JSON.stringify({ body: { messages: [{ role: 'user', content: text }] } });
 }
 
-/** The longest begin of a text whose body has at most so many bytes. */
+/** The longest prefix of a text whose body has at most this many bytes. */
 function fitting(text: string, maxBodyBytes: number): string {
   const size = (characters: readonly string[]): number => Buffer.byteLength(bodyOf(characters.join('')));
   let characters = Array.from(text);
@@ -26,7 +26,7 @@ function fitting(text: string, maxBodyBytes: number): string {
   return characters.join('');
 }
 
-/** A text that no pattern may skip, whole or in part: it lacks no byte at its begin and at its end. */
+/** A text that no pattern can skip, as a whole or in part: it contains every byte at its start and at its end. */
 export function lookedThrough(text: string, maxBodyBytes: number): string {
   const own = Buffer.byteLength(bodyOf(everyByte)) - Buffer.byteLength(bodyOf(''));
   return fitting(everyByte + text, maxBodyBytes - own) + everyByte;
@@ -36,7 +36,7 @@ export function repeated(unit: string, maxBodyBytes: number): string {
   return lookedThrough(unit.repeat(Math.ceil(maxBodyBytes / Buffer.byteLength(unit))), maxBodyBytes);
 }
 
-/** Parts in random order, the same for the same seed. */
+/** Parts in a random order that the seed determines. */
 export function shuffled(parts: readonly string[], seed: number, maxBodyBytes: number): string {
   const random = seeded(seed);
   const chosen: string[] = [];
@@ -46,7 +46,7 @@ export function shuffled(parts: readonly string[], seed: number, maxBodyBytes: n
   return fitting(chosen.join(''), maxBodyBytes);
 }
 
-/** Texts that lead through as many transitions of the automaton as long walks can, with several lengths of a walk. */
+/** Texts that use as many transitions of the automaton as long random walks reach, with walks of several lengths. */
 export function walks(automaton: Automaton, restarts: readonly number[], maxBodyBytes: number): readonly string[] {
   const random = seeded(11);
   return restarts.map((restart) =>

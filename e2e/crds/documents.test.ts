@@ -24,7 +24,7 @@ describe('the page about API conventions', () => {
   const rows = rowsOf('docs/api-conventions.md').filter(([number]) => /^\d+$/.test(number ?? ''));
   const judged = textOf('hack/crds/api-conventions.test.ts');
 
-  test('the page about API conventions answers forty rows for six kinds', () => {
+  test('the page about API conventions has forty rows for six kinds', () => {
     expect(rows.map(([number]) => Number(number))).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
     for (const row of rows) {
       expect(row).toHaveLength(9);

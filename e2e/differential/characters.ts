@@ -2,7 +2,10 @@ import { contains, type RuneSet } from '../../runtime/rules/unicode/rune-set.ts'
 import type { Random } from '../streaming/random.ts';
 
 const ascii = [...'aabbkKsSzZiIeE09_ -./:,\n'];
-/** Letters with more than one other case, dotless and dotted i, marks, emoji of several code points, edges of UTF-8. */
+/**
+ * Letters with several case variants, dotless and dotted i, combining marks, emoji of several code points, boundaries
+ * of UTF-8.
+ */
 const beyond = [
   ...'ıİſKåÅÅßẞéÉǆǅǄ',
   ...'аяАЯёЁжіѣᲀᲁв',
@@ -14,24 +17,24 @@ const beyond = [
   ...['\u07ff', '\u0800', '\ud7ff', '\ue000', '\ufffd', '\uffff', '\u{10000}', '\u{10ffff}', '\ufeff'],
 ];
 
-/** Characters that patterns and texts are made of. */
+/** Characters of the generated patterns and texts. */
 export const characters: readonly string[] = [...ascii, ...ascii, ...beyond];
 
 export function anyCharacter(random: Random): string {
   return random.pick(characters);
 }
 
-/** A few random characters. */
+/** A few randomly chosen characters. */
 export function noise(random: Random, longest: number): string {
   return Array.from({ length: random.below(longest + 1) }, () => anyCharacter(random)).join('');
 }
 
-/** The text of a code point; surrogates, which no valid text holds, become a letter. */
+/** The text of a code point; a letter in place of a surrogate, which no valid text contains. */
 function textOf(rune: number): string {
   return rune >= 0xd800 && rune <= 0xdfff ? 'a' : String.fromCodePoint(rune);
 }
 
-/** A member of a set, most often at the edge of one of its ranges. */
+/** A character of a set, usually at the boundary of one of its ranges. */
 export function memberOf(set: RuneSet, random: Random): string {
   if (set.length === 0) return anyCharacter(random);
   const common = characters.filter((one) => [...one].length === 1 && contains(set, one.codePointAt(0) ?? 0));
@@ -42,7 +45,7 @@ export function memberOf(set: RuneSet, random: Random): string {
   return textOf(random.chance(60) ? random.pick([low, high]) : random.between(low, high));
 }
 
-/** The character in another case, where it has one that is a single code point. */
+/** The character in another case, if that is a single code point. */
 export function otherCase(character: string, random: Random): string {
   const [upper, lower] = [character.toUpperCase(), character.toLowerCase()];
   const cases = [upper, lower, upper.toLowerCase(), lower.toUpperCase()].filter(

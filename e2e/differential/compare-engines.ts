@@ -1,19 +1,19 @@
 import { compilePattern } from '../../runtime/rules/pattern/search/compile-pattern.ts';
 import type { Question, Verdict } from './reference.ts';
 
-/** A pattern, or a pattern and one text, about which the two engines do not say the same. */
+/** A pattern, or a pattern and a text, for which the two engines give different results. */
 export type Difference = {
   readonly pattern: string;
   readonly caseSensitive: boolean;
-  /** Absent where one accepts what the other refuses. */
+  /** Absent where one engine accepts the pattern and the other refuses it. */
   readonly text?: string;
   readonly here: string;
   readonly reference: string;
 };
 
 /**
- * Asks the engine port of the runtime, before anything is refused for its cost or for what a mask may not do, and
- * compares: accepted or refused, whether it fires, and the spans of all matches in bytes.
+ * Calls the engine port of the runtime, before cost admission and mask rules refuse anything, and compares with the
+ * reference: accepted or refused, match or no match, and the spans of all matches in bytes.
  */
 export function compareEngines(question: Question, verdict: Verdict): readonly Difference[] {
   const { pattern, caseSensitive, texts } = question;
@@ -32,6 +32,6 @@ export function compareEngines(question: Question, verdict: Verdict): readonly D
     const reference = expected.join(' ');
     if (here !== reference) return [{ pattern, caseSensitive, text, here, reference }];
     if (compiled.test(bytes) === expected.length > 0) return [];
-    return [{ pattern, caseSensitive, text, here: `${here}, but the set says the contrary`, reference }];
+    return [{ pattern, caseSensitive, text, here: `${here}, but the set has the opposite result`, reference }];
   });
 }

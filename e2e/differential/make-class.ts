@@ -3,14 +3,14 @@ import { complement, type RuneSet, runeSet } from '../../runtime/rules/unicode/r
 import type { Random } from '../streaming/random.ts';
 import { characters } from './characters.ts';
 
-/** A part of a class or a whole class. The set only serves to make texts that probably match. */
+/** A part of a character class or a complete class. The set only serves to generate texts that probably match. */
 export type ClassPart = { readonly source: string; readonly set: RuneSet };
 
 const posixNames = [
   ...['alnum', 'alpha', 'ascii', 'blank', 'cntrl', 'digit', 'graph'],
   ...['lower', 'print', 'punct', 'space', 'upper', 'word', 'xdigit'],
 ];
-/** Names of one letter, which need no braces. */
+/** Single-letter property names, which need no braces. */
 const letters = UNICODE_CLASS_NAMES.filter((name) => name.length === 1);
 
 const signed = (set: RuneSet, positive: boolean): RuneSet => (positive ? set : complement(set));
@@ -20,7 +20,7 @@ export function perl(letter: string): ClassPart {
   return { source: `\\${letter}`, set: signed(perlClass(small) ?? [], letter === small) };
 }
 
-/** `[:alpha:]` or `[:^alpha:]`, for use inside of brackets. */
+/** `[:alpha:]` or `[:^alpha:]`, for use inside brackets. */
 export function posix(random: Random, positive: boolean): ClassPart {
   const name = random.pick(posixNames);
   return { source: `[:${positive ? '' : '^'}${name}:]`, set: signed(posixClass(name) ?? [], positive) };
@@ -39,7 +39,7 @@ export function unicodeName(random: Random, positive: boolean, caret = false): C
   return { source, set: signed(unicodeClass(name) ?? [], positive !== caret) };
 }
 
-/** A character as it may be written in a pattern or a class: itself or by one of its escapes. */
+/** A character in a form that a pattern or a class accepts: literal or one of its escapes. */
 export function written(character: string, random: Random): string {
   const rune = character.codePointAt(0) ?? 0;
   const hex = rune.toString(16);
@@ -73,7 +73,7 @@ function single(random: Random): ClassPart {
 
 const at = (character: string): RuneSet => [character.charCodeAt(0), character.charCodeAt(0)];
 
-/** Each kind of element that brackets may hold. */
+/** One generator for each kind of element inside brackets. */
 const elements: Readonly<Record<string, (random: Random) => ClassPart>> = {
   '[x]': single,
   '[A-Z]': range,
@@ -85,7 +85,7 @@ const elements: Readonly<Record<string, (random: Random) => ClassPart>> = {
 };
 export const elementNames = Object.keys(elements);
 
-/** `[…]` or `[^…]` with the named kind of element first and perhaps more of any kind after it. */
+/** `[…]` or `[^…]` with the named kind of element first and possibly more elements after it. */
 export function brackets(random: Random, first: string, negated: boolean): ClassPart {
   const made = [first, ...Array.from({ length: random.below(3) }, () => random.pick(elementNames))];
   const parts = made.flatMap((name) => elements[name]?.(random) ?? []);

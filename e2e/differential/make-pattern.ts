@@ -3,18 +3,18 @@ import { anyCharacter } from './characters.ts';
 import { oddForms } from './odd-forms.ts';
 import { nestingRows, type Piece, plainRows, type SyntaxRow } from './syntax-rows.ts';
 
-/** A pattern with the names of the syntax rows that it is made of. */
+/** A pattern with the names of the syntax rows that it uses. */
 export type MadePattern = Piece & { readonly rows: readonly string[] };
 
 const odd = Object.entries(oddForms).flatMap(([kind, sources]) => sources.map((source) => ({ kind, source })));
-/** Forms that may stand beside others; the large ones take half a second each. */
+/** Forms that can be combined with others; the large ones take half a second each. */
 const small = odd.filter(({ source }) => source.length < 100 && !/\{\d{3}/.test(source));
 
-/** All rows that patterns are made of, and all kinds of odd forms. */
+/** All syntax rows of the generator, and all kinds of odd forms. */
 export const rowNames: readonly string[] = [...plainRows, ...nestingRows].map(({ name }) => name);
 export const oddKinds: readonly string[] = Object.keys(oddForms);
 
-/** Every odd form and every row of the syntax alone. */
+/** Every odd form and every syntax row alone. */
 export function eachAlone(random: Random): readonly MadePattern[] {
   const letter: Piece = { source: 'я', sample: () => 'я' };
   return [
@@ -31,7 +31,7 @@ const nesting = weighted(nestingRows);
 
 const deepest = 4;
 
-/** A pattern from the rows of the syntax; one of ten holds an odd form, one of twenty is garbled. */
+/** A pattern from the syntax rows; one in ten has an odd form, one in twenty has random changes. */
 export function makePattern(random: Random): MadePattern {
   const rows: string[] = [];
   function make(depth: number): Piece {

@@ -2,10 +2,10 @@ import type { Random } from '../streaming/random.ts';
 import { anyCharacter, noise, otherCase } from './characters.ts';
 import type { Piece } from './syntax-rows.ts';
 
-/** No text is longer, in UTF-16 units. */
+/** Maximum text length in UTF-16 units. */
 const longest = 2_500;
 
-/** Texts from the tree of a pattern: as it is, between other text, more than once, and changed. */
+/** Texts from the syntax tree of a pattern: unchanged, surrounded by other text, repeated, and changed. */
 export function makeTexts(piece: Piece, count: number, random: Random): readonly string[] {
   return Array.from({ length: count }, () => makeText(piece, random).slice(0, longest).toWellFormed());
 }

@@ -1,14 +1,14 @@
-/** Forms between white space, as they are written. */
+/** Odd forms, separated by white space. */
 function forms({ raw }: { readonly raw: readonly string[] }): readonly string[] {
   return raw.join('').trim().split(/\s+/);
 }
 
 /**
- * Syntax of other engines, of npm re2 and of no engine. Most of it is refused; what RE2 reads as ordinary text is compared
- * like any other pattern.
+ * Syntax of other engines, of npm re2 and of no engine. Most of it is refused; where RE2 reads a form as literal text,
+ * it is compared like any other pattern.
  */
 export const oddForms: Readonly<Record<string, readonly string[]>> = {
-  'what npm re2 rewrites': forms`
+  'forms that npm re2 rewrites': forms`
     \u0041 \u{41} \u{1F600} \u044f \u \u12 \cA \cz \c \c1 \p{Script=Greek} \p{sc=Greek} \p{Script_Extensions=Greek}
     \p{scx=Grek} \p{gc=Lu} \p{General_Category=Lu} \p{Letter} \p{Lowercase_Letter} \P{Uppercase_Letter} \p{Number}
     [\u0041-\u005a] [\cA] [\p{Letter}] [\p{Script=Cyrillic}x] \/ / [/] (?<a>x)(?<a>y)
@@ -67,7 +67,7 @@ export const oddForms: Readonly<Record<string, readonly string[]>> = {
     '\\\u0000',
     '\u0000',
   ],
-  'sizes at the edge of the engine': [
+  'sizes at the limits of the engine': [
     ...forms`
     ((((\pL)))){445} ((\pL)){446} (\pL){446} \pL{446} \pL{447} (?:\pL{100}\pN{100}){9} .{1000} (?:.{100}){10}
     (?i)\p{L}{300} [^\p{Lu}]{400}

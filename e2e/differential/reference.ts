@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** One pattern and the texts that it is asked about. */
+/** One pattern and the texts to match it against. */
 export type Question = { readonly pattern: string; readonly caseSensitive: boolean; readonly texts: readonly string[] };
 
 /** The result of an engine: whether it accepts the pattern and, for each text, `[start, end, start, end, …]` in bytes. */
 export type Verdict = { readonly accepted: boolean; readonly spans: readonly (readonly number[])[] };
 
-/** google-re2 in a Python process of its own. Questions may overlap; each gets its answers in order. */
+/** google-re2 in a separate Python process. Requests may overlap; each gets its answers in order. */
 export type Reference = AsyncDisposable & {
   ask(questions: readonly Question[]): Promise<readonly Verdict[]>;
 };

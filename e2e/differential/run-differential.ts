@@ -7,7 +7,7 @@ import { shrinkDifference } from './shrink-difference.ts';
 
 type DifferentialRun = {
   readonly python: string;
-  /** Pairs of a pattern that both accept, in one case mode, and a text; the run ends when there are so many. */
+  /** Pairs of a text and a pattern that both engines accept, in one case mode; the run ends at this number. */
   readonly pairs: number;
   readonly seed: number;
   readonly say: (progress: string) => void;
@@ -15,16 +15,16 @@ type DifferentialRun = {
 
 type DifferentialReport = {
   readonly pairs: number;
-  /** Pairs whose pattern matches somewhere in the text. */
+  /** Pairs whose pattern matches in the text. */
   readonly matching: number;
   /** Patterns, each in one case mode, that the reference accepts and refuses. */
   readonly accepted: number;
   readonly refused: number;
-  /** Syntax rows, and those of which no accepted pattern matched anything. */
+  /** Number of syntax rows, and the rows of which no accepted pattern matched a text. */
   readonly rows: number;
   readonly unmatchedRows: readonly string[];
   readonly differences: number;
-  /** The first differences, made as short as they can be. */
+  /** The first differences, reduced to the shortest pattern and text. */
   readonly shortest: readonly Difference[];
 };
 
@@ -34,7 +34,7 @@ const patternsPerBatch = 100;
 const textsPerPattern = 10;
 const shown = 20;
 
-/** Asks google-re2 and the engine of the runtime about generated patterns and texts, and compares all that they say. */
+/** Runs google-re2 and the engine of the runtime on generated patterns and texts, and compares all results. */
 export async function runDifferential({ python, pairs, seed, say }: DifferentialRun): Promise<DifferentialReport> {
   await using reference = openReference(python);
   const report = { pairs: 0, matching: 0, accepted: 0, refused: 0 };

@@ -12,10 +12,10 @@ import {
   written,
 } from './make-class.ts';
 
-/** A piece of a pattern, and a maker of texts that it probably matches. */
+/** A piece of a pattern, and a generator of texts that it probably matches. */
 export type Piece = { readonly source: string; readonly sample: (random: Random) => string };
 
-/** One row of the syntax that RE2 accepts: its name, how often it is used, and a maker around smaller pieces. */
+/** One row of the RE2 syntax: its name, its frequency, and a generator that combines smaller pieces. */
 export type SyntaxRow = {
   readonly name: string;
   readonly weight: number;
@@ -95,7 +95,7 @@ function repeated(piece: Piece, operator: string, least: number, most: number): 
   return { source: operand(piece) + operator, sample };
 }
 
-/** Small counts mostly, the edges of what RE2 admits now and then. */
+/** Mostly small repetition counts, sometimes the limits of RE2. */
 function count(random: Random): number {
   return random.chance(2) ? random.pick([999, 1000, 1001, 31, 32]) : random.pick([0, 1, 1, 2, 2, 3, 4]);
 }
@@ -161,7 +161,7 @@ const composites: readonly SyntaxRow[] = [
   }),
 ];
 
-/** Rows that stand alone. */
+/** Rows without operands. */
 export const plainRows: readonly SyntaxRow[] = [...literals, ...classes, ...escapes, ...anchors];
-/** Rows around smaller pieces. */
+/** Rows that contain smaller pieces. */
 export const nestingRows: readonly SyntaxRow[] = [...repeats, ...groups, ...composites];

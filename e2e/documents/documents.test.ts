@@ -31,7 +31,7 @@ function commandsOf(path: string) {
 const pages = documents.filter((path) => path !== 'README.md' && commandsOf(path).length > 0);
 
 describe('commands of pages', () => {
-  test.each(pages)('the commands of %s print what is shown', async (path) => {
+  test.each(pages)('the commands of the page %s print the documented output', async (path) => {
     using folder = temporaryFolder();
     await using platform = await startPlatform();
     const environment = { ...process.env, PORTCULLIS_DATA_DIR: platform.data, TMPDIR: folder.path };
@@ -42,19 +42,19 @@ describe('commands of pages', () => {
     }
   });
 
-  test('at least six pages have tested commands', () => {
+  test('at least six documentation pages have tested commands', () => {
     expect(pages.length).toBeGreaterThanOrEqual(6);
   });
 });
 
 describe('documents', () => {
-  test.each(documents)('%s links to existing files', (path) => {
+  test.each(documents)('the documentation page %s links to existing files only', (path) => {
     const links = [...textOf(path).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
     const missing = links.filter((link) => !statSync(resolve(root, dirname(path), link), { throwIfNoEntry: false }));
     expect(missing).toEqual([]);
   });
 
-  test('the pages name only existing npm scripts', () => {
+  test('the documentation names only existing npm scripts', () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
     const named = documents.flatMap((path) =>
       [...textOf(path).matchAll(/\bnpm run (?:-s )?([a-z0-9]+)/g)].map((match) => match[1] ?? ''),
@@ -76,7 +76,7 @@ describe('documents', () => {
       ]) {
         // The obligation itself is quoted in the table of obligations.
         if (path === 'docs/reference/requirements.md') continue;
-        // The report of what was measured says that it promises nothing.
+        // The benchmark report states that it gives no guarantee.
         if (path === 'docs/benchmarks.md') {
           expect(text).toContain('no guarantee');
           continue;

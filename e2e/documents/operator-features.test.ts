@@ -18,7 +18,7 @@ const rows = page
 
 type Proof = { readonly file: string; readonly titles: readonly string[] };
 
-/** Files of a cell, each with the titles that follow it. */
+/** Files of a cell, each with the test titles that follow it. */
 function proofsOf(cell: string): readonly Proof[] {
   return [...cell.matchAll(/`([\w./-]+\.ts)`((?:,? "[^"]+")*)/g)].map(([, file = '', titles = '']) => ({
     file,
@@ -26,7 +26,7 @@ function proofsOf(cell: string): readonly Proof[] {
   }));
 }
 
-/** A test has the whole title as a literal; the title of a figure goes on with its bounds. */
+/** A test has the whole title as a literal; the title of a figure is followed by its bounds. */
 function holds({ file }: Proof, title: string): boolean {
   const text = readFileSync(join(root, file), 'utf8');
   if (file.startsWith('e2e/figures/')) return text.includes(`'${title}`) || text.includes(`\`${title}`);
@@ -41,7 +41,7 @@ describe('the page about features of the operator', () => {
     expect(rows.filter(([, , here]) => here === 'Y').length).toBeGreaterThanOrEqual(40);
   });
 
-  test.each(rows)('row %s, %s, cites existing tests or gives a reason', (...row) => {
+  test.each(rows)('row %s of the operator features, %s, cites existing tests or gives a reason', (...row) => {
     const [, , here, cell = ''] = row;
     const proofs = proofsOf(cell);
     expect(proofs.filter(({ file }) => !existsSync(join(root, file)))).toEqual([]);
@@ -49,13 +49,13 @@ describe('the page about features of the operator', () => {
       proof.titles.filter((title) => !holds(proof, title)).map((title) => `${proof.file}: ${title}`),
     );
     expect(missing).toEqual([]);
-    // What stands in quotes but behind no file is compared with nothing.
+    // Quoted text that does not follow a file name is not compared.
     expect(proofs.flatMap(({ titles }) => titles)).toHaveLength([...cell.matchAll(/"[^"]+"/g)].length);
     if (here === 'Y') expect(proofs.flatMap(({ titles }) => titles).length).toBeGreaterThan(0);
     else expect(cell.length).toBeGreaterThan(80);
   });
 
-  test('a title that no test has is detected', () => {
+  test('the check of cited test titles detects a title that no test has', () => {
     const file = 'operator/http/admin.test.ts';
     expect(holds({ file, titles: [] }, 'life and readiness fail apart from each other')).toBe(false);
   });

@@ -4,9 +4,9 @@ import { runChaos } from '../chaos/run-chaos.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';
 import type { Figure } from '../support/figure.ts';
 
-/** Of an operator: its client and the one of its election have a pool each. */
+/** An operator: its API client and its election client have a connection pool each. */
 const connections = defaultMaxSockets + electionMaxSockets;
-/** Seconds for a recovery; connections of one process to the API server, and sockets of it in all. */
+/** Seconds for a recovery; connections of one process to the API server, and its sockets in total. */
 const bounds = { recovery: 35, connections, sockets: 128 } as const;
 
 export const figure: Figure = {

@@ -5,7 +5,7 @@ import { judgeRefused } from '../cost/refused.ts';
 import { judgeSlowestSet, type SetReport } from '../cost/slowest-set.ts';
 import type { Figure, FigureSize } from '../support/figure.ts';
 
-/** Admission lets a pass take a quarter of a time-out by its estimate, so an estimate may be wrong by this factor. */
+/** Admission lets a pass take a quarter of a timeout by its estimate, so an estimate may be wrong by this factor. */
 const safetyFactor = 4;
 
 type Say = (line: string) => void;
@@ -59,7 +59,7 @@ export const figure: Figure = {
   },
 };
 
-/** One bundle that is refused, and in the full size the published one. */
+/** One refused bundle, and in the full size also the published one. */
 function bundlesToRepeat(size: FigureSize) {
   const costly = ['[b-z].{10,50}x1y', 'a.{50}b.{50}c', 'key.{0,59}x1y'].map((pattern) => ({
     pattern,

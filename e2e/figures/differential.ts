@@ -7,7 +7,7 @@ import { preparePython } from '../support/python.ts';
 const requirements = fileURLToPath(new URL('../differential/requirements.txt', import.meta.url));
 const seed = 4;
 const pairs = { full: 200_000, small: 5_000 } as const;
-/** So many of a hundred pairs have to match, or the comparison would be one of refusals. */
+/** Minimum percentage of pairs that match; otherwise mostly refusals would be compared. */
 const matchingShare = 30;
 
 export const figure: Figure = {

@@ -5,7 +5,10 @@ import type { Figure } from '../support/figure.ts';
 
 const seed = 5;
 const sizes = { full: { warmUp: 200_000, requests: 1_000_000 }, small: { warmUp: 15_000, requests: 25_000 } } as const;
-/** Resident memory at the end, as a multiple of the level after the warm-up. In the small size the heap still settles. */
+/**
+ * Resident memory at the end, as a multiple of the level after the warm-up. In the small size the heap still grows
+ * towards its level.
+ */
 const growth = { full: 1.1, small: 1.5 } as const;
 
 export const figure: Figure = {

@@ -4,7 +4,7 @@ import { measureReads, openCluster, openFolder, type ReadReport } from '../manag
 import type { Figure } from '../support/figure.ts';
 
 const sizes = { full: { policies: 10_000, rounds: 1_000 }, small: { policies: 1_000, rounds: 200 } } as const;
-/** A list or read takes at most so many times of a bare answer and one GET of the resource. */
+/** Upper bound of a list or read, as a multiple of an empty response plus one GET of the resource. */
 const most = 3;
 
 export const figure: Figure = {
@@ -13,7 +13,7 @@ export const figure: Figure = {
   run: async (size, say) => {
     const missing = missingPostgres ?? missingApiServer;
     if (missing !== undefined) return { skipped: missing };
-    // Standalone reads by the same code: its server is measured where there is time for it.
+    // Standalone reads use the same code; they are measured in the full size only.
     const folder = size === 'full' ? await measureReads({ open: openFolder, ...sizes[size], say }) : undefined;
     if (folder !== undefined) say(`on a folder: ${lineOf(folder)}`);
     const cluster = await measureReads({ open: openCluster, ...sizes[size], say });

@@ -30,7 +30,7 @@ export const figure: Figure = {
       all.push(JSON.parse(stdout) as Followed);
       say(stdout.trim());
     }
-    // The best run is a figure of the code; the others are of the machine, too.
+    // The best run measures the code; the others are affected by other load on the machine.
     const best = all.toSorted((one, other) => one.seconds - other.seconds)[0] ?? (all[0] as Followed);
     const residentMiB = Math.max(...all.map((one) => one.peakResidentMiB));
     const heapBytes = Math.max(...all.map((one) => one.heapBytesPerObject));

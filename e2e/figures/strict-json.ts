@@ -1,7 +1,7 @@
 import { parseStrict } from '#kit/json/parse-strict';
 import type { Figure, FigureSize } from '../support/figure.ts';
 
-/** Strict reading may take this many times as long as JSON.parse of the same bytes. */
+/** Strict reading may take this multiple of JSON.parse of the same bytes. */
 const BOUND = 3;
 
 const PROSE = {
@@ -41,7 +41,7 @@ function bodyOf(text: string, bytes: number, messages: number): Buffer {
   return Buffer.from(JSON.stringify({ messages: Array.from({ length: messages }, () => ({ role: 'user', content })) }));
 }
 
-/** The best of interleaved rounds, in microseconds for one reading: what else runs on the machine only adds. */
+/** The best of interleaved rounds, in microseconds for one read, because other load can only increase the time. */
 function measure(body: Buffer, size: FigureSize): { plain: number; strict: number } {
   const readings = Math.ceil(2_000_000 / body.length);
   const plain: number[] = [];

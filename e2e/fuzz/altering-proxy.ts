@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Changes one answer, given as text of one character per byte; an empty text swallows it. */
+/** Replaces one answer, given as text with one character per byte; an empty text drops the answer. */
 export type Alteration = (answer: string) => string;
 
 export type AlteringProxy = AsyncDisposable & {
   readonly port: number;
-  /** Sets what happens to each answer from now on. */
+  /** Sets the change for all following answers. */
   readonly alter: (alteration: Alteration) => void;
 };
 
-/** Passes bytes to a runtime untouched and its answers back altered: a runtime with a planted defect. */
+/** Forwards requests to a runtime unchanged and alters its answers, like a runtime with a planted defect. */
 export async function startAlteringProxy(target: number): Promise<AlteringProxy> {
   let alteration: Alteration = (answer) => answer;
   const sockets = new Set<Socket>();
@@ -49,13 +49,16 @@ export async function startAlteringProxy(target: number): Promise<AlteringProxy>
   };
 }
 
-/** The answers that begin in a chunk, each altered separately; the rest of one that began before stays as it is. */
+/**
+ * Splits a chunk into the answers that begin in it, and alters each; the rest of an earlier answer is forwarded
+ * unchanged.
+ */
 function altered(chunk: Buffer, alteration: Alteration): Buffer {
   const parts = chunk.toString('latin1').split(/(?=HTTP\/1\.1 [1-5])/);
   return Buffer.from(parts.map((part) => (part.startsWith('HTTP/') ? alteration(part) : part)).join(''), 'latin1');
 }
 
-/** An answer with this body and everything else in order. */
+/** An otherwise correct answer with this body. */
 export function answerOf(status: number, body: string): string {
   const bytes = Buffer.from(body);
   const head = `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${bytes.length}\r\n\r\n`;

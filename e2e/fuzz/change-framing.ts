@@ -177,7 +177,7 @@ const changes: readonly Change[] = [
   },
 ];
 
-/** Changes how a request is framed: its first line, its host, its length, its coding, its expectations. */
+/** Mutates the framing of a request: its request line, host, length, transfer coding or expectations. */
 export function changeFraming(draft: Draft, random: Random): void {
   random.pick(changes)(draft, random);
 }
@@ -205,7 +205,7 @@ const suffixes = [
   '{}',
 ];
 
-/** Changes the bytes of a whole request, most often in its head. */
+/** Mutates bytes of a whole request, most often in its head. */
 export function changeWire(bytes: Buffer, random: Random): Buffer {
   const head = bytes.indexOf('\r\n\r\n', 0, 'latin1') + 4;
   switch (random.below(8)) {

@@ -45,7 +45,7 @@ const others = [
 
 type Change = (draft: Draft, random: Random) => void;
 
-/** Changes one value of a random header. */
+/** Mutates the value of a random header. */
 function rewrite(draft: Draft, random: Random, make: (value: string) => string): void {
   const at = random.below(draft.headers.length);
   const [name = 'x', value = ''] = draft.headers[at] ?? [];
@@ -101,7 +101,7 @@ function changedText(value: string, random: Random): string {
   return value.slice(0, at) + inserted + value.slice(at + random.below(2));
 }
 
-/** Changes the head of a request without breaking its framing on purpose. */
+/** Mutates the head of a request without deliberately breaking its framing. */
 export function changeHeaders(draft: Draft, random: Random): void {
   random.pick(changes)(draft, random);
 }

@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { type Answer, readAnswer } from './read-answer.ts';
 
-/** The answers to some requests. */
+/** The answers that arrived on a connection. */
 export type Reply = {
   readonly answers: readonly Answer[];
-  /** The other side closed. */
+  /** The peer closed the connection. */
   readonly ended: boolean;
-  /** Patience was over. */
+  /** The time limit passed first. */
   readonly stuck: boolean;
-  /** Why the bytes behind the answers cannot be read as an answer. */
+  /** Why the bytes after the parsed answers are not a valid answer. */
   readonly broken: string | undefined;
   /** Bytes that belong to no answer. */
   readonly rest: number;
@@ -18,9 +18,9 @@ export type Reply = {
 
 export type Conversation = Disposable & {
   /**
-   * Writes the pieces one after another and waits for the answers, for the end of the connection where an answer
-   * announces it, or until patience ends. `heads` says for each request whether its answer has no body; `half` closes
-   * the own side after the pieces and waits for the end of the other.
+   * Writes the pieces one after another and waits for the answers, for the end of the connection if an answer announces
+   * it, or for the time limit. `heads` says for each request whether its answer has no body; `half` closes the writing
+   * side after the pieces and waits until the peer closes.
    */
   say(pieces: readonly Buffer[], heads: readonly boolean[], half: boolean): Promise<Reply>;
 };
@@ -28,7 +28,7 @@ export type Conversation = Disposable & {
 /** Longer than any answer takes on a busy machine. */
 const longestWaitMs = 30_000;
 
-/** Opens a connection. Disposing resets it, so that the kernel remembers none of a million. */
+/** Opens a connection. Disposing resets it, so that a million connections leave none in TIME_WAIT. */
 export async function openConversation(port: number, patienceMs = longestWaitMs): Promise<Conversation> {
   const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });
   const line: { received: Buffer; ended: boolean } = { received: Buffer.alloc(0), ended: false };

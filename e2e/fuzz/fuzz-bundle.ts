@@ -4,7 +4,7 @@ import { currentProfile } from '#contracts/profiles';
 
 export const token = 'service-token-of-the-fuzzer';
 export const policy = { id: 'fuzz', revision: '7' } as const;
-/** Small limits, so that both sides of each are met often. */
+/** Small limits, so that requests on both sides of each limit are frequent. */
 export const limits = {
   maxBodyBytes: 2_048,
   maxMessages: 8,
@@ -13,11 +13,11 @@ export const limits = {
   queueSize: 0,
 } as const;
 
-/** Denied anywhere in a text. */
+/** A term that is denied anywhere in a text. */
 export const denied = 'forbidden-portal';
-/** Denied as a word between other characters than letters and digits. */
+/** A term that is denied only between characters that are neither letters nor digits. */
 export const deniedWord = 'тайна';
-/** Replaced by something longer, so that an answer can grow beyond the limit. */
+/** A term whose replacement is longer, so that an answer can exceed the limit. */
 export const masked = { term: 'harbour', replacement: '[a place that is not to be named here]' } as const;
 export const number = { pattern: '[0-9]{4}-[0-9]{4}', replacement: '#' } as const;
 
@@ -55,7 +55,7 @@ const rules: readonly BaselineRule[] = [
   },
 ];
 
-/** One policy whose decisions a few lines of JavaScript can foretell. */
+/** One policy whose decisions a few lines of JavaScript can predict. */
 export function fuzzBundle(): Bundle {
   const section: Section = { deadlineMs: 5_000, baseline: [...rules], additional: [] };
   return {

@@ -5,37 +5,41 @@ import { readJson } from './reference-json.ts';
 import type { Expected, Told } from './reference-runtime.ts';
 import { denyText, isCode, statusOf } from './wire-contract.ts';
 
-/** The verdict on one answer; `late` where the machine was too busy and the runtime refused for that reason. */
+/** The result of comparing one answer; `late` when the runtime refused because the machine was too busy. */
 type ValidationResult =
   | { readonly kind: 'good' | 'late'; readonly told: Told }
   | { readonly kind: 'malformed_passed' | 'outside_contract'; readonly fault: string };
 
 const late: readonly Told[] = ['stage_timeout', 'rule_timeout'];
 
-/** Whether an answer is valid (`guardrail:result:*`, `guardrail:error-body:*`), and the one that the oracle expects. */
+/**
+ * Whether an answer is valid (`guardrail:result:*`, `guardrail:error-body:*`) and equals the answer that the oracle
+ * expects.
+ */
 export function judgeAnswer(answer: Answer, expected: Expected): ValidationResult {
   const told = readTold(answer, expected);
   if (told !== undefined && expected.told.includes(told)) return { kind: 'good', told };
   if (expected.malformed && answer.status === 200) {
-    return { kind: 'malformed_passed', fault: `a malformed request was answered ${shown(answer)}` };
+    return { kind: 'malformed_passed', fault: `a malformed request received the answer ${shown(answer)}` };
   }
-  if (told === undefined) return { kind: 'outside_contract', fault: `an answer of no known shape: ${shown(answer)}` };
+  if (told === undefined)
+    return { kind: 'outside_contract', fault: `the answer has an unknown shape: ${shown(answer)}` };
   if (late.includes(told)) return { kind: 'late', told };
-  return { kind: 'outside_contract', fault: `not ${expected.told.join(' or ')}, but ${shown(answer)}` };
+  return { kind: 'outside_contract', fault: `expected ${expected.told.join(' or ')}, received ${shown(answer)}` };
 }
 
 function shown({ status, headers, body }: Answer): string {
   return `${status} ${JSON.stringify(Object.fromEntries(headers))} ${body.toString('utf8').slice(0, 300)}`;
 }
 
-/** The outcome that an answer states, or undefined where its shape is not of the contract. */
+/** The outcome that an answer states; undefined when its shape violates the contract. */
 function readTold(answer: Answer, expected: Expected): Told | undefined {
   const { status, headers, body } = answer;
   const media = headers.get('content-type') ?? '';
   if (expected.told.includes('page') && status === 200) return isPage(answer, expected) ? 'page' : undefined;
   if (media !== 'application/json' || !hasOnlyKnownHeaders(headers)) return undefined;
   if (expected.head) return expected.told.find((one) => isCode(one) && statusOf[one] === status);
-  // Keys that are there twice, which JSON.parse would let pass.
+  // Duplicate keys, which JSON.parse would accept.
   const value = readJson(body) === undefined ? undefined : objectOf(body.toString('utf8'));
   if (value === undefined) return undefined;
   return status === 200 ? readResult(value, expected) : readError(value, answer);
@@ -67,7 +71,7 @@ function hasExactly(value: Json, ...keys: readonly string[]): boolean {
   return Object.keys(value).length === keys.length && keys.every((key) => Object.hasOwn(value, key));
 }
 
-/** The optional end of a message: the rule that failed. */
+/** The optional last part of a message, which names the rule that failed. */
 const causes = [
   '',
   ...fuzzBundle().policies.flatMap(({ request }) => request.baseline.map(({ id }) => ` Rule: ${id}.`)),

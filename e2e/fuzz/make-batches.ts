@@ -7,22 +7,22 @@ export type Sent = MadeRequest & { readonly foretold: Foretold };
 
 /** Requests that are sent together over one connection, in one to three writes. */
 export type Batch = {
-  /** The number of the round that made it: with the seed, all that is needed to make it again. */
+  /** Number of the round that generated it; seed and round suffice to generate it again. */
   readonly round: number;
   readonly sent: readonly Sent[];
   readonly pieces: readonly Buffer[];
-  /** Whether the own side of the connection is closed behind it. */
+  /** Whether the client closes its writing side after the batch. */
   readonly half: boolean;
-  /** Whether the connection is used again where it can be. */
+  /** Whether the connection is reused after the batch if possible. */
   readonly again: boolean;
 };
 
-/** Requests in one write; all workers together stay under maxConcurrency of the bundle. */
+/** Requests in one write; all workers together stay below maxConcurrency of the bundle. */
 const longestBatch = 8;
 
 /**
- * The batches of one round: whole requests behind each other, one that ends its connection alone or last. The same for
- * the same seed and round, whatever was sent before.
+ * The batches of one round: pipelined whole requests, and requests that end their connection, alone or in last place.
+ * The same seed and round always generate the same batches.
  */
 export function makeBatches(seed: number, round: number, digest: string): readonly Batch[] {
   const random = createRandom(Math.imul(seed, 0x9e37_79b1) ^ Math.imul(round + 1, 0x85eb_ca6b));
@@ -48,7 +48,7 @@ function batchOf(round: number, sent: readonly Sent[], random: Random): Batch {
   return { round, sent, pieces, half, again: open && !half && random.chance(97) };
 }
 
-/** One write mostly, else two or three, cut anywhere. */
+/** Usually one write, otherwise two or three, cut at random positions. */
 function cut(bytes: Buffer, random: Random): readonly Buffer[] {
   if (random.chance(90) || bytes.length === 0) return [bytes];
   const [first = 0, second = 0] = [random.below(bytes.length), random.below(bytes.length)].sort((a, b) => a - b);

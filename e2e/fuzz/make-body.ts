@@ -30,7 +30,7 @@ function makeContent(random: Random): string {
 
 const roles = ['user', 'user', 'system', 'assistant', 'tool', 'роль', '😀'.repeat(32)] as const;
 
-/** The body of a check as one would send it: one to a few messages, sometimes as many or as large as may be. */
+/** The body of a valid check: one to a few messages, sometimes at the maximum number or size. */
 export function makeBody(stage: Stage, random: Random): string {
   const count = random.chance(80)
     ? random.between(1, 3)
@@ -43,7 +43,7 @@ export function makeBody(stage: Stage, random: Random): string {
   return random.chance(3) && first !== undefined ? padded(text, random) : text;
 }
 
-/** The same body with so much more text that it is as large as allowed, or a byte less or more. */
+/** The same body, extended to the size limit, or one byte less or more. */
 function padded(text: string, random: Random): string {
   const missing = limits.maxBodyBytes + random.between(-1, 1) - Buffer.byteLength(text);
   return missing > 0 ? text.replace('"content":"', `"content":"${'a'.repeat(missing)}`) : text;
@@ -140,7 +140,7 @@ const escapes = [
   ...['\\x41', '\\0', '\\a', "\\'", '\\', '\\U0041', '\\u00', '\\uzzzz', '\n', '\u0000', '\u001f', '\u007f'],
 ];
 
-/** A place in a text right after a match, or its end. */
+/** A position in a text directly after a match, or at its end. */
 function placeAfter(text: string, pattern: RegExp, random: Random): number {
   const places = [...text.matchAll(pattern)].map((found) => found.index + found[0].length);
   return places.length === 0 ? text.length : random.pick(places);
@@ -159,7 +159,7 @@ function replaceOne(text: string, pattern: RegExp, random: Random, replacement: 
 
 type Change = (text: string, random: Random) => string;
 
-/** Faults of JSON and of the shape of a check; some of them are allowed. */
+/** Mutations of JSON syntax and of the shape of a check; some results are still valid. */
 const changes: readonly Change[] = [
   (text, random) => insert(text, placeAfter(text, /\{/g, random), `"${random.pick(keys)}":${random.pick(values)},`),
   (text, random) => replaceOne(text, /"(?:role|content)":"[^"\\]*"/g, random, (found) => `${found},${found}`),
@@ -194,7 +194,7 @@ function escapedKey(key: string, random: Random): string {
   return `${key.slice(0, at)}\\u00${key.charCodeAt(at).toString(16)}${key.slice(at + 1)}`;
 }
 
-/** A body changed as text. */
+/** Mutates the text of a body. */
 export function changeJson(text: string, random: Random): string {
   return random.pick(changes)(text, random);
 }
@@ -209,10 +209,12 @@ const sequences = [
   [0xff, 0xfe],
 ];
 
-/** More than a body may hold, than is read away of a refused one, and than any body may hold. */
+/**
+ * Sizes above the body limit, above the part of a refused body that the server drains, and above the limit of any body.
+ */
 const fillers = [2_048, 65_600, 140_000] as const;
 
-/** Bytes changed without regard to their meaning: flipped, lost, added, moved, cut off. */
+/** Mutates bytes without regard to their meaning: flips, removes, inserts, moves or truncates them. */
 export function changeBytes(before: Buffer, random: Random): Buffer {
   if (random.chance(1)) return Buffer.concat([before, Buffer.alloc(random.pick(fillers), random.pick(bytes))]);
   const at = random.below(before.length + 1);

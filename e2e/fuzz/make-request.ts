@@ -5,13 +5,13 @@ import { policy, token } from './fuzz-bundle.ts';
 import { changeBytes, changeJson, makeBody, type Stage } from './make-body.ts';
 import { pages, profile } from './wire-contract.ts';
 
-/** A request before it is written as bytes. */
+/** A request before serialisation. */
 export type Draft = {
   method: string;
   target: string;
   version: string;
   headers: (readonly [name: string, value: string])[];
-  /** How the body is announced; `as_is` where the headers say it already. */
+  /** How the length of the body is announced; `as_is` when the headers already contain it. */
   framing: 'length' | 'chunked' | 'as_is';
   body: Buffer;
 };
@@ -19,10 +19,10 @@ export type Draft = {
 export const mutationKinds = ['headers', 'bytes', 'json', 'framing'] as const;
 export type MutationKind = (typeof mutationKinds)[number];
 
-/** The bytes of a request with the changes made to it; `none` for a correct one. */
+/** The bytes of a request with the mutations applied to it; `none` for a correct one. */
 export type MadeRequest = { readonly kind: MutationKind | 'none'; readonly bytes: Buffer };
 
-/** Makes a request of the fuzzer's bundle and changes it in one to three places. */
+/** Generates a request for the fuzzer's bundle and mutates it in one to three places. */
 export function makeRequest(random: Random, digest: string): MadeRequest {
   const stage: Stage = random.chance(50) ? 'request' : 'response';
   const text = makeBody(stage, random);
@@ -50,7 +50,7 @@ function change(draft: Draft, kind: MutationKind, text: string, random: Random):
   if (kind === 'framing' && random.chance(60)) changeFraming(draft, random);
 }
 
-/** All of a draft as one text, to see whether a change changed anything. */
+/** The whole draft as one text, to detect whether a mutation had an effect. */
 function contentOf({ method, target, version, headers, framing, body }: Draft): string {
   return JSON.stringify([method, target, version, headers, framing, body.toString('latin1')]);
 }

@@ -40,7 +40,7 @@ test.each<[string, string, string]>([
   ['a part of a word', requestOf(bodyOf('тайный')), 'policy_pass'],
   ['a masked text', requestOf(bodyOf('call 1234-5678')), 'content_redacted'],
   ['too many matches', requestOf(bodyOf('harbour '.repeat(9))), 'match_limit'],
-  ['as many matches as may be', requestOf(bodyOf('harbour '.repeat(8))), 'content_redacted'],
+  ['the maximum number of matches', requestOf(bodyOf('harbour '.repeat(8))), 'content_redacted'],
   ['no messages', requestOf(bodyOf()), 'message_limit'],
   ['nine messages', requestOf(bodyOf(...'123456789')), 'message_limit'],
   ['eight messages', requestOf(bodyOf(...'12345678')), 'policy_pass'],
@@ -49,7 +49,7 @@ test.each<[string, string, string]>([
   ['a key twice', requestOf('{"body":{"messages":[{"role":"u","role":"u","content":"x"}]}}'), 'invalid_json'],
   ['half a pair', requestOf(bodyOf('x').replace('"x"', '"\\ud83d"')), 'invalid_json'],
   ['a comma too many', requestOf(bodyOf('x').replace(']', ',]')), 'invalid_json'],
-  ['as many bytes as may be', requestOf(bodyOf('x'.repeat(1_996))), 'policy_pass'],
+  ['the maximum number of bytes', requestOf(bodyOf('x'.repeat(1_996))), 'policy_pass'],
   ['one byte more', requestOf(bodyOf('x'.repeat(1_997))), 'body_too_large'],
   ['no token', requestOf(bodyOf('x'), without('authorization')), 'unauthenticated'],
   ['a revision twice', requestOf(bodyOf('x'), [...head, 'x-ap-gr-policy-revision: 7']), 'untrusted_context'],
@@ -61,11 +61,11 @@ test.each<[string, string, string]>([
   ['another method', requestOf(bodyOf('x'), head, 'PUT /request HTTP/1.1'), 'method_not_allowed'],
   ['no host', requestOf(bodyOf('x'), without('host')), 'invalid_json'],
   ['two lengths', requestOf(bodyOf('x'), [...head, 'content-length: 1']), 'invalid_json'],
-])('the oracle knows by the documents what %s is answered', (_, text, told) => {
+])('the oracle of the fuzzer predicts the documented answer for %s', (_, text, told) => {
   expect(foretold(text).expected.map((one) => one.told)).toEqual([[told]]);
 });
 
-test('the oracle reads several requests on one connection in order', () => {
+test('the oracle of the fuzzer reads several requests of one connection in order', () => {
   const { expected, end } = foretold(`${good}${requestOf('{')}${good}`);
   expect(expected.map(({ told }) => told)).toEqual([['policy_pass'], ['invalid_json'], ['policy_pass']]);
   expect(end).toBe('open');
@@ -73,7 +73,7 @@ test('the oracle reads several requests on one connection in order', () => {
   expect(foretold(requestOf(bodyOf('x'), [...head, 'connection: close'])).end).toBe('closes');
 });
 
-test('one seed always makes the same round, and another seed another round', () => {
+test('the fuzzer generates the same round for the same seed, and another round for another seed', () => {
   const bytes = (seed: number, round: number): string =>
     Buffer.concat(makeBatches(seed, round, digest).flatMap(({ pieces }) => pieces)).toString('hex');
   const rounds = Array.from({ length: 50 }, (_, round) => bytes(5, round));
@@ -90,7 +90,7 @@ function report(change: Partial<Tally> = {}, more: Partial<FuzzReport> = {}): Fu
   return { tally, connections: 10, crashed: false, memory: { before: 100, after: 110 }, ...more };
 }
 
-test('the fuzz figure holds only when each of its parts holds', () => {
+test('the fuzz figure passes only when each of its parts passes', () => {
   const bounds = { requests: 1_000, growth: 1.1 };
   const problems = (change: Partial<Tally>, more?: Partial<FuzzReport>) =>
     verdictOf(report(change, more), bounds).length;

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const requests = 1_500;
-/** Where nothing is to be found every answer comes, on a busy machine late. */
+/** Without a defect every answer arrives, on a busy machine late. */
 const longest = 30_000;
 const pass = answerOf(200, '{"action":{"reason":"policy_pass"}}');
 const deny = answerOf(
@@ -31,7 +31,7 @@ const deny = answerOf(
 );
 const traceId = '"traceId":"0af7651916cd43dd8448eb211c80319c"';
 
-/** Sends until something was found, or all were judged; an answer that does not come is found after the patience. */
+/** Sends until a finding or until all requests were judged; a missing answer is a finding after the time limit. */
 async function fuzz(alteration: Alteration, patienceMs = 2_000): Promise<Tally> {
   proxy.alter(alteration);
   const tally = emptyTally();
@@ -40,7 +40,7 @@ async function fuzz(alteration: Alteration, patienceMs = 2_000): Promise<Tally> 
   return tally;
 }
 
-/** Answers that hold a text, replaced as a whole. */
+/** Answers that contain a text are replaced as a whole. */
 function whole(text: string, other: string): Alteration {
   return (answer) => (answer.includes(text) ? other : answer);
 }
@@ -49,7 +49,7 @@ function part(from: string | RegExp, to: string): Alteration {
   return (answer) => answer.replace(from, to);
 }
 
-test('the fuzzer finds nothing in a correct runtime', async () => {
+test('the fuzzer reports no finding for a correct runtime', async () => {
   const tally = await fuzz((answer) => answer, longest);
   expect(tally.examples).toEqual([]);
   expect(verdictOf({ tally, crashed: false, memory: undefined, connections: 1 }, { requests, growth: 1.1 })).toEqual(
@@ -61,56 +61,59 @@ test.each<[string, Alteration]>([
   ['a broken request', (answer) => (answer.startsWith('HTTP/1.1 400') ? pass : answer)],
   ['a wrong shape', whole('invalid_payload', pass)],
   ['too many messages', whole('message_limit', pass)],
-  ['a broken request, with an answer of no known shape', part('HTTP/1.1 400', 'HTTP/1.1 200')],
-])('%s that is answered 200 is found', async (_, alteration) => {
+  ['a malformed request, with an answer of unknown shape', part('HTTP/1.1 400', 'HTTP/1.1 200')],
+])('the fuzzer reports %s that is answered with 200', async (_, alteration) => {
   const tally = await fuzz(alteration);
   expect(tally.malformedPassed).toBeGreaterThan(0);
 });
 
 let turn = 0;
 test.each<[string, Alteration]>([
-  ['a deny that became a pass', whole('policy_denied', pass)],
-  ['a pass that became a deny', whole('policy_pass', deny)],
-  ['a mask that became a pass', whole('content_redacted', pass)],
-  ['a mask that kept the text', part(/#/, '5')],
+  ['a deny that is altered to a pass', whole('policy_denied', pass)],
+  ['a pass that is altered to a deny', whole('policy_pass', deny)],
+  ['a mask that is altered to a pass', whole('content_redacted', pass)],
+  ['a mask that keeps the original text', part(/#/, '5')],
   ['a mask with another role', part('"role":"user"', '"role":"tool"')],
-  ['a failure that became a pass', whole('match_limit', pass)],
-  ['a body over the limit that became a pass', whole('body_too_large', pass)],
-  ['a wrong token that became a pass', whole('unauthenticated', pass)],
-  ['an untrusted context that became a pass', whole('untrusted_context', pass)],
-  ['a wrong policy that became a pass', whole('policy_unavailable', pass)],
+  ['a failure that is altered to a pass', whole('match_limit', pass)],
+  ['a body over the limit that is altered to a pass', whole('body_too_large', pass)],
+  ['a wrong token that is altered to a pass', whole('unauthenticated', pass)],
+  ['an untrusted context that is altered to a pass', whole('untrusted_context', pass)],
+  ['a wrong policy that is altered to a pass', whole('policy_unavailable', pass)],
   ['another status', part('HTTP/1.1 422', 'HTTP/1.1 400')],
   ['another code', part('"code":"untrusted_context"', '"code":"policy_unavailable"')],
   ['an unknown code', whole('unsupported_media', answerOf(415, `{"code":"other","message":"x",${traceId}}`))],
-  ['another status of a deny', part('"status_code":403', '"status_code":200')],
-  ['a message of its own', part('The JSON has the wrong shape.', 'A text of the request, as it.')],
-  ['a trace id that is none', part(/"traceId":"[0-9a-f]{32}"/, `"traceId":"${'0'.repeat(32)}"`)],
+  ['a deny with another status', part('"status_code":403', '"status_code":200')],
+  ['an error with an unspecified message', part('The JSON has the wrong shape.', 'A text of the request, as it.')],
+  ['an invalid trace id', part(/"traceId":"[0-9a-f]{32}"/, `"traceId":"${'0'.repeat(32)}"`)],
   ['one member more', whole('policy_pass', answerOf(200, '{"action":{"reason":"policy_pass"},"meta":{}}'))],
-  ['one member more of the action', whole('policy_pass', answerOf(200, '{"action":{"reason":"policy_pass","x":1}}'))],
   [
-    'a key that is there twice',
+    'an action with an additional member',
+    whole('policy_pass', answerOf(200, '{"action":{"reason":"policy_pass","x":1}}')),
+  ],
+  [
+    'a duplicate key',
     whole('policy_pass', answerOf(200, '{"action":{"reason":"policy_denied","reason":"policy_pass"}}')),
   ],
-  ['bytes that are no JSON', whole('invalid_payload', answerOf(422, '{"code":'))],
-  ['a header that invites a retry', part('\r\n', '\r\nretry-after: 1\r\n')],
-  ['a trace id of a success', part('\r\n', '\r\nx-trace-id: 0af7651916cd43dd8448eb211c80319c\r\n')],
-  ['a header that is there twice', part('\r\n', '\r\ncontent-type: application/json\r\n')],
+  ['a body that is not JSON', whole('invalid_payload', answerOf(422, '{"code":'))],
+  ['a Retry-After header', part('\r\n', '\r\nretry-after: 1\r\n')],
+  ['a trace id in a successful answer', part('\r\n', '\r\nx-trace-id: 0af7651916cd43dd8448eb211c80319c\r\n')],
+  ['a duplicate header', part('\r\n', '\r\ncontent-type: application/json\r\n')],
   ['another media type', part('application/json', 'text/html')],
-  ['a page of another media type', part('text/plain; version', 'text/html; version')],
+  ['a page with another media type', part('text/plain; version', 'text/html; version')],
   ['no allowed methods', part(/\r\nallow: [^\r]*/i, '')],
   ['no length', part(/\r\ncontent-length: \d+/i, '')],
   ['another protocol', part('HTTP/1.1', 'HTTP/1.0')],
-  ['an answer that comes twice', (answer) => answer + answer],
-  ['an answer that is lost', (answer) => (++turn % 40 === 0 ? '' : answer)],
-  ['an answer that is cut short', (answer) => (++turn % 40 === 0 ? answer.slice(0, -5) : answer)],
-  ['a connection that ends for nothing', part(/connection: keep-alive/i, 'connection: close')],
-])('%s is found', async (_, alteration) => {
+  ['an answer that is sent twice', (answer) => answer + answer],
+  ['a missing answer', (answer) => (++turn % 40 === 0 ? '' : answer)],
+  ['a truncated answer', (answer) => (++turn % 40 === 0 ? answer.slice(0, -5) : answer)],
+  ['a connection that is closed without a reason', part(/connection: keep-alive/i, 'connection: close')],
+])('the fuzzer reports %s', async (_, alteration) => {
   const tally = await fuzz(alteration);
   expect(tally.outsideContract).toBeGreaterThan(0);
   expect(tally.examples[0]).toMatch(/^round \d+: /);
 });
 
-test('a runtime that answers overloaded to everything does not count as correct', async () => {
+test('a runtime that answers every request with overloaded fails the fuzz figure', async () => {
   const late = answerOf(
     503,
     `{"code":"stage_timeout","message":"The stage took longer than its deadline.",${traceId}}`,
@@ -118,10 +121,10 @@ test('a runtime that answers overloaded to everything does not count as correct'
   const tally = await fuzz(whole('"code":"invalid_payload"', late), longest);
   expect(tally.examples).toEqual([]);
   const problems = verdictOf({ tally, crashed: false, memory: undefined, connections: 1 }, { requests, growth: 1.1 });
-  expect(problems).toEqual(['too many refused for time']);
+  expect(problems).toEqual(['too many checks refused for overload or a deadline']);
 });
 
-test('a process that exits during the requests is reported as a crash', async () => {
+test('the fuzzer reports a crash when the process exits during the requests', async () => {
   using own = temporaryFolder();
   const started = await startFuzzedRuntime(own.path);
   await using victim = started.runtime;

@@ -1,15 +1,15 @@
-/** One answer as it came over a connection. */
+/** One answer as received on a connection. */
 export type Answer = {
   readonly status: number;
-  /** Names in lower case, each once. */
+  /** Lower-case names without duplicates. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
 };
 
-/** The next thing in the bytes of a connection. */
+/** The next element in the bytes of a connection. */
 type AnswerReading =
   | { readonly kind: 'answer'; readonly answer: Answer; readonly rest: Buffer }
-  /** `100 Continue`, which is no answer. */
+  /** `100 Continue`, which is not a final answer. */
   | { readonly kind: 'interim'; readonly rest: Buffer }
   | { readonly kind: 'unfinished' }
   | { readonly kind: 'broken'; readonly fault: string };
@@ -17,7 +17,7 @@ type AnswerReading =
 const statusLine = /^HTTP\/1\.1 ([1-5][0-9][0-9]) [\t -~]*$/;
 const field = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t -~]*)$/;
 
-/** Reads the next answer strictly: HTTP/1.1, each header once, a length in digits. `head`: the answer has no body. */
+/** Parses the next answer strictly: HTTP/1.1, no duplicate header, a decimal length. `head`: the answer has no body. */
 export function readAnswer(received: Buffer, head: boolean): AnswerReading {
   const end = received.indexOf('\r\n\r\n', 0, 'latin1');
   if (end < 0) return { kind: 'unfinished' };
@@ -28,7 +28,7 @@ export function readAnswer(received: Buffer, head: boolean): AnswerReading {
   if (status === 100 && headers.size === 0) return { kind: 'interim', rest: received.subarray(end + 4) };
   const declared = headers.get('content-length') ?? '';
   if (status < 200 || headers.has('transfer-encoding') || !/^[0-9]{1,9}$/.test(declared)) {
-    return { kind: 'broken', fault: `an answer of no certain length: ${first}` };
+    return { kind: 'broken', fault: `the answer has no definite length: ${first}` };
   }
   const next = end + 4 + (head ? 0 : Number(declared));
   if (received.length < next) return { kind: 'unfinished' };

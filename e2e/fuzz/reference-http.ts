@@ -1,44 +1,44 @@
 import { METHODS } from 'node:http';
 
-/** One request as RFC 9112 reads it. */
+/** One request as RFC 9112 parses it. */
 export type HttpRequest = {
   readonly method: string;
   readonly target: string;
-  /** Names in lower case; values without white space around them, one character per byte. */
+  /** Lower-case names; values without surrounding white space, one character per byte. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly declared: number | undefined;
-  /** Whether a server may as well refuse it as not readable. */
+  /** Whether a server may also refuse it as malformed. */
   readonly doubtful: boolean;
-  /** Whether the connection ends with its answer. */
+  /** Whether the connection closes after its answer. */
   readonly closes: boolean;
 };
 
-/** The next thing in the bytes of a connection. */
+/** The next element in the bytes of a connection. */
 export type Reading =
   /** A whole request. */
   | { readonly kind: 'request'; readonly request: HttpRequest; readonly body: Buffer; readonly next: number }
-  /** The head is good, the body is broken or does not come to its end. */
+  /** The head is valid; the body is malformed or incomplete. */
   | { readonly kind: 'broken_body'; readonly request: HttpRequest; readonly received: number }
-  /** A request that no server may act on. */
+  /** A request that no server may process. */
   | { readonly kind: 'malformed'; readonly head: boolean }
-  /** A head without its end. */
+  /** An incomplete head. */
   | { readonly kind: 'unfinished' }
   | { readonly kind: 'nothing' };
 
-/** What the runtime reads of a request line and headers at most, bytes; Node does not count what separates them. */
+/** Maximum size of request line and headers in the runtime, in bytes; Node does not count separators. */
 const maxHeadBytes = 16_384;
 
 const framing = /^(?:content-length|transfer-encoding)$/i;
 const requestLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) +([!-~]+) +HTTP\/1\.[01]$/;
 const field = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t -~\x80-\xff]*)$/;
 const host = /^(?:[a-zA-Z0-9._~%!$&'()*+,;=-]*|\[[0-9a-fA-F:.]+\])(?::[0-9]{0,5})?$/;
-/** Hosts that every reader of URLs takes; RFC 3986 has more. */
+/** Host values that every URL parser accepts; RFC 3986 allows more. */
 const certainHost = /^(?:127\.0\.0\.1|[a-zA-Z][a-zA-Z.-]*|\[::1\])(?::[0-9]{1,4})?$/;
 
-/** Reads the next request from one place of a connection's bytes. */
+/** Parses the next request at a position in the bytes of a connection. */
 export function readRequest(bytes: Buffer, from: number): Reading {
   let start = from;
-  // RFC 9112, section 2.2: empty lines before a request line are passed over.
+  // RFC 9112, section 2.2: empty lines before a request line are ignored.
   while (bytes[start] === 0x0d || bytes[start] === 0x0a) start += 1;
   if (start >= bytes.length) return { kind: 'nothing' };
   const end = bytes.indexOf('\r\n\r\n', start, 'latin1');
@@ -64,7 +64,7 @@ function readHead(text: string): HttpRequest | undefined {
   const valuesOf = (name: string): readonly string[] =>
     headers.flatMap(([one, value]) => (one === name ? [value] : []));
   const [only, ...more] = valuesOf('host');
-  // RFC 9112, section 3.2: a request of HTTP/1.0 may name no host.
+  // RFC 9112, section 3.2: a request of HTTP/1.0 may have no Host.
   const named = only ?? (first.endsWith('1.0') ? '' : undefined);
   if (named === undefined || more.length > 0 || !host.test(named)) return undefined;
   const lengths = valuesOf('content-length');
@@ -73,7 +73,7 @@ function readHead(text: string): HttpRequest | undefined {
   if (lengths.some((value) => !/^[0-9]{1,19}$/.test(value))) return undefined;
   if (codings.some((value) => value.toLowerCase() !== 'chunked')) return undefined;
   const [expectation] = [valuesOf('expect')].flatMap((all) => (all.length > 0 ? [all.join(', ').toLowerCase()] : []));
-  // RFC 9110, section 10.1.1: other expectations may be refused and may be ignored.
+  // RFC 9110, section 10.1.1: a server may refuse or ignore other expectations.
   if (expectation !== undefined && !/(?:^|\W)100-continue(?:$|\W)/.test(expectation)) return undefined;
   const connection = valuesOf('connection').join(', ').toLowerCase();
   return {
@@ -97,7 +97,7 @@ function readLength(bytes: Buffer, at: number, request: HttpRequest): Reading {
   return { kind: 'request', request, body: bytes.subarray(at, at + length), next: at + length };
 }
 
-/** A chunk size with extensions; whatever they are, they are ignored (RFC 9112, section 7.1.1) or refused. */
+/** A chunk size with extensions; a server ignores extensions (RFC 9112, section 7.1.1) or refuses the request. */
 const chunkLine = /^([0-9a-fA-F]{1,15})(?:[ \t]*(;[\t -~\x80-\xff]*))?$/;
 const plainExtension = /^(?:;a(?:=b|="b c")?)?$/;
 
@@ -127,14 +127,14 @@ function readChunks(bytes: Buffer, from: number, request: HttpRequest): Reading 
   }
 }
 
-/** Where the request ends, after its trailer fields; undefined where they are broken. */
+/** Position of the end of the request after its trailer fields; undefined when they are malformed. */
 function readTrailers(bytes: Buffer, from: number): number | undefined {
   for (let at = from; ; ) {
     const end = bytes.indexOf('\r\n', at, 'latin1');
     if (end < 0) return undefined;
     if (end === at) return at + 2;
     const [, name] = field.exec(bytes.toString('latin1', at, end)) ?? [];
-    // RFC 9110, section 6.5.1: what frames a message must not stand in its trailers.
+    // RFC 9110, section 6.5.1: fields that frame a message are not allowed in trailers.
     if (name === undefined || framing.test(name)) return undefined;
     at = end + 2;
   }

@@ -1,4 +1,4 @@
-/** JSON read strictly; objects as lists of members in order, so that no key is special. */
+/** Strictly parsed JSON; objects as ordered lists of members, so that no key is special. */
 export type Value =
   | { readonly kind: 'object'; readonly members: ReadonlyMap<string, Value> }
   | { readonly kind: 'array'; readonly items: readonly Value[] }
@@ -12,7 +12,7 @@ class Fault extends Error {}
 
 /**
  * A second implementation of RFC 8259 and `guardrail:errors:invalid-json-*`, independent of the runtime's: undefined
- * for whatever must be answered with invalid_json.
+ * for every text that must be answered with invalid_json.
  */
 export function readJson(bytes: Uint8Array): Value | undefined {
   try {
@@ -37,7 +37,7 @@ function expect(reader: Reader, token: string): void {
   reader.at += token.length;
 }
 
-/** Whether the token stands here after white space; it is passed over. */
+/** Whether the token follows at this position after white space; if so, the position moves past it. */
 function take(reader: Reader, token: string): boolean {
   skipSpace(reader);
   if (reader.text[reader.at] !== token) return false;

@@ -3,32 +3,35 @@ import { type HttpRequest, type Reading, readRequest } from './reference-http.ts
 import { readJson, type Value } from './reference-json.ts';
 import { type Code, contextHeaders, pages, profile } from './wire-contract.ts';
 
-/** A code of the contract, a reason of a result, a page that is no check, or no answer at all. */
+/** A code of the contract, a reason of a result, the response of another page, or no answer. */
 export type Told = Code | 'policy_pass' | 'policy_denied' | 'content_redacted' | 'page' | 'closed';
 
-/** The answers that are allowed for one request. */
+/** The allowed answers to one request. */
 export type Expected = {
   readonly told: readonly Told[];
-  /** Whether the request is broken HTTP or JSON, so that no implementation may act on it. */
+  /** Whether the request is malformed HTTP or JSON, so that no implementation may process it. */
   readonly malformed: boolean;
-  /** Whether it may be refused before its turn: behind others it then stays without an answer, and so does what follows. */
+  /**
+   * Whether the server may refuse it before earlier requests are answered: then it gets no answer, nor do the requests
+   * after it.
+   */
   readonly unreadable: boolean;
-  /** Whether the connection may end with the answer. */
+  /** Whether the server may close the connection after the answer. */
   readonly mayClose: boolean;
   /** The answer has no body. */
   readonly head: boolean;
-  /** The media type, where the answer is a page. */
+  /** The media type, if the answer is a page. */
   readonly media?: RegExp | undefined;
   /** The body of a mask, as JSON. */
   readonly masked?: string;
 };
 
-/** The requests on a connection, and what the last of them does to it. */
+/** The requests on a connection, and how the last of them leaves the connection. */
 export type Foretold = { readonly expected: readonly Expected[]; readonly end: 'open' | 'closes' | 'breaks' };
 
 /**
- * The answers that a runtime with the bundle of the fuzzer owes to the bytes of a connection, by the obligations of
- * e2e/requirements alone.
+ * The answers that a runtime with the bundle of the fuzzer must send for the bytes of a connection, derived from the
+ * obligations of e2e/requirements alone.
  */
 export function foretell(bytes: Buffer, digest: string): Foretold {
   const expected: Expected[] = [];
@@ -60,7 +63,7 @@ const fault = (...told: readonly Told[]): Expected => ({
 function answerToBroken(reading: Exclude<Reading, { kind: 'nothing' | 'request' }>, digest: string): Expected {
   switch (reading.kind) {
     case 'malformed':
-      // Whether the answer to a broken HEAD has a body depends on the fault.
+      // The fault determines whether the answer to a malformed HEAD request has a body.
       return reading.head ? fault('invalid_json', 'closed') : fault('invalid_json');
     case 'unfinished':
       return fault('invalid_json', 'closed');
@@ -69,7 +72,7 @@ function answerToBroken(reading: Exclude<Reading, { kind: 'nothing' | 'request' 
       const told: readonly Told[] = ['invalid_json', 'closed', ...(first === undefined ? [] : [first])];
       const media = mediaOf(reading.request);
       const over: readonly Told[] = reading.received > limits.maxBodyBytes ? ['body_too_large'] : [];
-      // A page is answered as soon as its head is there: no body can change it.
+      // A page is answered as soon as its head has arrived: no body can change it.
       const malformed = first !== 'page';
       return { ...fault(...told, ...over), malformed, head: reading.request.method === 'HEAD', media };
     }
@@ -78,7 +81,7 @@ function answerToBroken(reading: Exclude<Reading, { kind: 'nothing' | 'request' 
 
 const checks = new Set(['/request', '/response']);
 
-/** The path of a target, normalized as RFC 3986, section 6.2.2, allows; undefined for an invalid target. */
+/** The path of a request target, normalised as RFC 3986, section 6.2.2, allows; undefined for an invalid target. */
 function pathOf(target: string): string | undefined {
   const path = target.replace(/^https?:\/\/(?:[\w:]+@)?[\w\-.~%]+(?::[0-9]*)?(?=[/?])/i, '').replace(/\?.*$/, '');
   if (!path.startsWith('/') || path.includes('#')) return undefined;
@@ -92,7 +95,7 @@ function stageOf(target: string): 'request' | 'response' {
   return pathOf(target) === '/response' ? 'response' : 'request';
 }
 
-/** The answer that is due whatever the body is, or undefined where the body decides. */
+/** The answer that does not depend on the body; undefined when the body decides. */
 function beforeBody(request: HttpRequest, digest: string): Told | undefined {
   const path = pathOf(request.target);
   if (path === undefined) return 'invalid_json';
@@ -167,7 +170,9 @@ function certainAnswer(request: HttpRequest, body: Buffer, digest: string): Expe
   return { ...common, ...decide(messages, stage, stops), malformed: false };
 }
 
-/** The body of a refused request is not drained when it exceeds 64 KiB, declares no length or has not begun. */
+/**
+ * The server does not drain the body of a refused request that exceeds 64 KiB, declares no length or has not started.
+ */
 function mayLeaveBody(request: HttpRequest): boolean {
   const endless = valuesOf(request, 'transfer-encoding').length > 0 || valuesOf(request, 'expect').length > 0;
   return endless || (request.declared ?? 0) > 65_536;

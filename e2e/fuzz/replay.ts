@@ -24,7 +24,7 @@ for (const batch of makeBatches(seed, round, digest)) {
   for (const [index, { told }] of due.entries()) {
     const answer = reply.answers[index];
     const came = answer === undefined ? 'nothing' : `${answer.status} ${answer.body.toString('utf8')}`;
-    console.log(`due ${told.join(' or ')}, answered ${came}`);
+    console.log(`expected ${told.join(' or ')}, received ${came}`);
   }
   console.log(tally.examples.length === 0 ? 'nothing was found' : (tally.examples[0] ?? ''));
 }

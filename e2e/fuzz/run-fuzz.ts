@@ -10,7 +10,7 @@ import { sendChanged } from './send-changed.ts';
 import { emptyTally, judgedOf, type Tally } from './tally.ts';
 
 type FuzzRun = {
-  /** Mutated requests that are judged before memory is looked at, and after that. */
+  /** Judged requests before the first memory measurement, and after it. */
   readonly warmUp: number;
   readonly requests: number;
   readonly seed: number;
@@ -20,13 +20,16 @@ type FuzzRun = {
 export type FuzzReport = {
   readonly tally: Tally;
   readonly connections: number;
-  /** The process ended, is not ready any more, or logged an error. */
+  /** Whether the process exited, is not ready any more, or logged an error. */
   readonly crashed: boolean;
-  /** Resident memory in bytes after the warm-up and at the end; undefined where the system does not tell. */
+  /** Resident memory in bytes after the warm-up and at the end; undefined without /proc. */
   readonly memory: { readonly before: number; readonly after: number } | undefined;
 };
 
-/** Looks at memory between warm-up and end; the level is the median of the first tenth, then of the last. */
+/**
+ * Measures memory between the warm-up and the end; the level is the median of the first tenth of samples, then of the
+ * last tenth.
+ */
 const looks = 100;
 
 /** A runtime process with the bundle of the fuzzer. */
@@ -38,7 +41,7 @@ export async function startFuzzedRuntime(folder: string): Promise<{ runtime: Run
   return { runtime, digest: digestOf(bundle) };
 }
 
-/** Sends changed requests to one runtime process and judges every answer. */
+/** Sends mutated requests to one runtime process and judges every answer. */
 export async function runFuzz({ warmUp, requests, seed, say }: FuzzRun): Promise<FuzzReport> {
   using folder = temporaryFolder();
   const { runtime, digest } = await startFuzzedRuntime(folder.path);
@@ -74,7 +77,7 @@ function isAlive({ child }: RunningProcess): boolean {
   return child.exitCode === null && child.signalCode === null;
 }
 
-/** Whether the process ended, is not ready any more, or logged an error. */
+/** Whether the process exited, is not ready any more, or logged an error. */
 export async function hasCrashed(runtime: RunningProcess): Promise<boolean> {
   if (!isAlive(runtime) || /"level":"(?:error|fatal)"|request_failed/.test(runtime.log())) return true;
   return fetch(`${runtime.url}/readyz`).then(

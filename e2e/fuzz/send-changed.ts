@@ -6,17 +6,19 @@ type Sending = {
   readonly port: number;
   readonly digest: string;
   readonly seed: number;
-  /** Changed requests that are to be judged in all. */
+  /** Total number of mutated requests to judge. */
   readonly requests: number;
   readonly tally: Tally;
-  /** Called after each batch; false ends the sending. */
+  /** Called after each batch; false stops the run. */
   readonly goesOn: (connections: number) => boolean;
   readonly patienceMs?: number;
 };
 
 const workers = 12;
 
-/** Sends changed requests over some connections at once and judges every answer; returns how many connections it took. */
+/**
+ * Sends mutated requests over several connections at once and judges every answer. @returns the number of connections
+ */
 export async function sendChanged(sending: Sending): Promise<number> {
   const { port, digest, seed, requests, tally, goesOn, patienceMs } = sending;
   let connections = 0;
@@ -49,7 +51,7 @@ export async function sendChanged(sending: Sending): Promise<number> {
   return connections;
 }
 
-/** Whether the connection can be used again. */
+/** Whether the connection can be reused. */
 async function exchange(conversation: Conversation, batch: Batch, tally: Tally): Promise<boolean> {
   const heads = batch.sent.flatMap(({ foretold }) => foretold.expected.map(({ head }) => head));
   const reply = await conversation.say(batch.pieces, heads, batch.half);

@@ -7,19 +7,22 @@ import type { Expected } from './reference-runtime.ts';
 
 /** Results so far. */
 export type Tally = {
-  /** Mutated requests that were judged, by kind. */
+  /** Judged mutated requests, by kind of mutation. */
   readonly judged: Record<MutationKind, number>;
-  /** How often each code, reason and way to end was told. */
+  /** Number of answers by code, reason and kind of connection end. */
   readonly told: Map<string, number>;
-  /** Judged requests that are broken HTTP or JSON. */
+  /** Judged requests that are malformed HTTP or JSON. */
   malformed: number;
   malformedPassed: number;
   outsideContract: number;
-  /** Refused, or closed by the caller, before a decision: says nothing about the request. A few on a busy machine. */
+  /**
+   * Checks that were refused for overload or a deadline, or cancelled by the client, before a decision; they prove
+   * nothing. A few occur on a busy machine.
+   */
   late: number;
-  /** Requests behind one that ended the connection: they count for nothing. */
+  /** Requests after one that closed the connection; they are not counted. */
   unanswered: number;
-  /** The first findings, with the round and the bytes that were sent. */
+  /** The first findings, with their round and the bytes that were sent. */
   readonly examples: string[];
 };
 
@@ -35,12 +38,12 @@ export function judgedOf({ judged }: Tally): number {
   return mutationKinds.reduce((sum, kind) => sum + judged[kind], 0);
 }
 
-/** One request of a batch with its expected answer and its place in the batch. */
+/** One request of a batch with its expected answer and its position in the batch. */
 type Due = { readonly batch: Batch; readonly sent: Sent; readonly expected: Expected; readonly index: number };
 
 /**
- * Judges the answers to some requests that were sent together. What was sent after an answer that announced the end
- * of the connection, or is broken behind others, may stay without an answer and counts for nothing.
+ * Judges the answers to requests that were sent together. Requests that follow an answer which closes the connection,
+ * or that precede a malformed one, may get no answer and are not counted.
  */
 export function judgeReply(tally: Tally, batch: Batch, reply: Reply): void {
   let index = 0;
@@ -58,7 +61,7 @@ export function judgeReply(tally: Tally, batch: Batch, reply: Reply): void {
     if (sent.foretold.expected.length > 0) countRequest(tally, sent);
   }
   if (reply.rest > 0 || reply.broken !== undefined) {
-    note(tally, 'outsideContract', reply.broken ?? 'more was answered than was asked', batch);
+    note(tally, 'outsideContract', reply.broken ?? 'there are more answers than requests', batch);
   }
 }
 
@@ -66,7 +69,7 @@ function countRequest(tally: Tally, { kind }: Sent): void {
   if (kind !== 'none') tally.judged[kind] += 1;
 }
 
-/** Whether the answer is good, so that the next one can be looked at. */
+/** Whether the answer is correct, so that the next one can be judged. */
 function judgeOne(tally: Tally, due: Due, answer: Answer): boolean {
   const judgement = judgeAnswer(answer, due.expected);
   if (due.expected.malformed) tally.malformed += 1;
@@ -78,7 +81,7 @@ function judgeOne(tally: Tally, due: Due, answer: Answer): boolean {
     case 'good':
       count(tally, judgement.told);
       if (mayEnd(due, answer)) return true;
-      note(tally, 'outsideContract', 'the connection of a good request was ended', due.batch);
+      note(tally, 'outsideContract', 'the server closed the connection of a valid request', due.batch);
       return false;
     case 'malformed_passed':
       note(tally, 'malformedPassed', judgement.fault, due.batch);
@@ -89,7 +92,9 @@ function judgeOne(tally: Tally, due: Due, answer: Answer): boolean {
   }
 }
 
-/** Whether the answer keeps the connection, or has a reason to end it: its own request or a broken one behind it. */
+/**
+ * Whether the answer keeps the connection open, or closes it because of its own request or a malformed one after it.
+ */
 function mayEnd({ batch, expected, index }: Due, answer: Answer): boolean {
   if (answer.headers.get('connection') !== 'close' || expected.mayClose) return true;
   return expectedOf(batch)
@@ -112,16 +117,17 @@ function judgeSilence(tally: Tally, { batch, sent, expected, index }: Due, reply
     if (expected.malformed) tally.malformed += 1;
     countRequest(tally, sent);
   } else if (batch.half) {
-    // A client that closes its side early counts as gone: its check is cancelled. Rare, as answers are fast.
+    // A client that closes its side early counts as disconnected and its check is cancelled. This is rare, because
+    // answers are fast.
     tally.late += 1;
-    count(tally, 'lost by closing first');
+    count(tally, 'cancelled because the client closed first');
   } else {
-    note(tally, 'outsideContract', `closed without the answer ${expected.told.join(' or ')}`, batch);
+    note(tally, 'outsideContract', `closed without the expected answer ${expected.told.join(' or ')}`, batch);
     countRequest(tally, sent);
   }
 }
 
-/** A process that lives takes every connection. */
+/** A running process accepts every connection. */
 export function noteRefusedConnection(tally: Tally): void {
   tally.outsideContract += 1;
   tally.examples.push('a connection was refused');
@@ -136,5 +142,5 @@ function note(tally: Tally, what: 'malformedPassed' | 'outsideContract', fault: 
   if (tally.examples.length >= shownExamples) return;
   const bytes = Buffer.concat(batch.sent.map((one) => one.bytes)).toString('latin1');
   const shown = JSON.stringify(bytes.length > 3_000 ? `${bytes.slice(0, 3_000)}…` : bytes);
-  tally.examples.push(`round ${batch.round}: ${fault} to ${shown}`);
+  tally.examples.push(`round ${batch.round}: ${fault} for ${shown}`);
 }

@@ -9,7 +9,7 @@ export type Level = {
   readonly sockets: number;
 };
 
-// Loaded into a process before its own code, with --expose-gc.
+// Preloaded into a process that runs with --expose-gc.
 process.on('SIGUSR2', () => {
   globalThis.gc?.();
   const { rss, heapUsed, external } = process.memoryUsage();

@@ -17,10 +17,10 @@ import { type MisbehavingDetector, type Misbehaviour, startMisbehavingDetector }
 
 const maxConcurrency = 8;
 const words = stopList('words', ['forbidden']);
-/** Long enough for every answer that comes at all, and hardly worth to wait for. */
+/** Longer than any answer takes, and short enough to wait for. */
 const patient = { ...detector('patient'), timeoutMs: 3_000 };
 const impatient = { ...detector('impatient'), timeoutMs: 300 };
-/** Its time-out is its stage's, so that the stage ends it. */
+/** The rule's timeout equals the stage deadline, so that the stage ends it. */
 const hurried = { ...section([{ ...detector('hurried'), timeoutMs: 300 }]), deadlineMs: 300 };
 
 let provider: MisbehavingDetector;
@@ -49,10 +49,10 @@ function ask(count: number, policyId = 'asking'): Promise<readonly Answer[]> {
 
 const inFlight = (): Promise<number> => runtime.metric('portcullis_runtime_checks_in_flight');
 
-/** The process is the same, no slot is held, and 200 checks in a row of eight at once pass. */
+/** The process still runs, no slot is taken, and 200 checks pass, eight of them at a time. */
 async function expectHealthy(): Promise<void> {
   provider.behave('allow');
-  await until('no slot is held', async () => (await inFlight()) === 0);
+  await until('no check slot is taken', async () => (await inFlight()) === 0);
   for (const id of ['asking', 'local'])
     expect(await checkMany(runtime, 200, { atOnce: maxConcurrency, policy: id })).toEqual({ [pass]: 200 });
   expect(runtime.process.child.exitCode).toBeNull();
@@ -73,7 +73,7 @@ const misbehaviours: readonly (readonly [Misbehaviour, string])[] = [
 ];
 
 describe('a detector that answers with', () => {
-  test.each(misbehaviours)('%s fails its rule with %s, and nothing stays held', async (misbehaviour, code) => {
+  test.each(misbehaviours)('an external rule fails on %s with %s and releases its slot', async (misbehaviour, code) => {
     await expectHealthy();
     provider.behave(misbehaviour);
     for (let wave = 0; wave < 2; wave += 1) {
@@ -87,7 +87,7 @@ describe('a detector that answers with', () => {
 
 verifies(
   ['guardrail:fail-closed:timeout', 'guardrail:errors:stage-timeout'],
-  'a detector that never answers ends with the time of its stage where that is over first',
+  "a detector that never answers is aborted at the stage deadline when that passes before the rule's timeout",
   async () => {
     provider.behave('silence');
     expect(outcomes(await ask(maxConcurrency, 'hurried'))).toEqual({ '503 stage_timeout': maxConcurrency });
@@ -95,10 +95,10 @@ verifies(
   },
 );
 
-test('checks that need no detector are answered while one hangs, as long as a slot is free', async () => {
+test('checks without a detector are answered while a detector hangs, as long as a slot is free', async () => {
   provider.behave('silence');
   const hanging = ask(maxConcurrency - 1);
-  await until('all but one slot are held', async () => (await inFlight()) === maxConcurrency - 1);
+  await until('all but one check slot are taken', async () => (await inFlight()) === maxConcurrency - 1);
   expect(outcomes(await ask(1, 'local'))).toEqual({ [pass]: 1 });
   expect(outcomes(await hanging)).toEqual({ '503 rule_timeout': maxConcurrency - 1 });
   await expectHealthy();
@@ -119,22 +119,22 @@ test('clients that disconnect while a detector hangs free their slots', async ()
         () => 'gone',
       ),
     );
-    await until('the slots are held', async () => (await inFlight()) === maxConcurrency);
+    await until('the check slots are taken', async () => (await inFlight()) === maxConcurrency);
     gone.abort();
     expect(await Promise.all(calls)).toEqual(calls.map(() => 'gone'));
-    await until('the slots are free', async () => (await inFlight()) === 0);
+    await until('the check slots are free', async () => (await inFlight()) === 0);
   }
   await expectHealthy();
 });
 
-test('a detector that only observes and never answers holds no check', async () => {
+test('a detector in observe mode that never answers delays no check', async () => {
   provider.behave('silence');
   const overloads = () => runtime.metric('portcullis_runtime_overloads_total', { part: 'observers' });
   const before = await overloads();
   expect(await checkMany(runtime, 200, { atOnce: maxConcurrency, policy: 'observing' })).toEqual({ [pass]: 200 });
   expect(await inFlight()).toBe(0);
   expect(await overloads()).toBeGreaterThan(before);
-  await until('its pending calls are aborted', () => provider.connections() < 20);
+  await until('the pending calls of the detector are aborted', () => provider.connections() < 20);
   await expectHealthy();
 });
 

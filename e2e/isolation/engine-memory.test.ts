@@ -17,27 +17,30 @@ function bundleOf(...patterns: readonly string[]): Bundle {
   return bundle([policy({ ...section([...rules, stopList('words', ['forbidden'])]), deadlineMs: 5_000 })], { limits });
 }
 
-describe('a pattern that needs more than the memory of the engine', () => {
+describe('a pattern that needs more memory than the engine has', () => {
   test.each([
-    ['as much as the engine has', '\\pL{446}', 'rule_too_costly'],
+    ['a pattern that needs all memory of the engine', '\\pL{446}', 'rule_too_costly'],
     ['one step more', '\\pL{447}', 'bundle_invalid'],
-  ])('%s is refused at load with its reason, and nothing is answered but that', async (_, pattern, code) => {
-    expect('refused' in openPattern(pattern, true)).toBe(code === 'bundle_invalid');
-    await using runtime = await startIsolated(bundleOf('hello', pattern));
-    await until('the refusal is said', () => runtime.process.log().includes('bundle_refused'));
-    const refusal =
-      runtime.process
-        .log()
-        .split('\n')
-        .find((line) => line.includes('bundle_refused')) ?? '';
-    expect(JSON.parse(refusal)).toMatchObject({ code, reason: expect.stringContaining('rule pattern-1') });
-    const termination = () => readFileSync(join(runtime.folder, 'termination'), 'utf8');
-    await until('the termination message is written', () => termination().includes('rule pattern-1'));
-    expect((await runtime.get('/readyz')).status).toBe(503);
-    expect(outcome(await runtime.check('request', ['hello']))).toBe('503 policy_unavailable');
-  });
+  ])(
+    'a bundle with %s is refused at load with the reason, and the runtime answers no check',
+    async (_, pattern, code) => {
+      expect('refused' in openPattern(pattern, true)).toBe(code === 'bundle_invalid');
+      await using runtime = await startIsolated(bundleOf('hello', pattern));
+      await until('the refusal is logged', () => runtime.process.log().includes('bundle_refused'));
+      const refusal =
+        runtime.process
+          .log()
+          .split('\n')
+          .find((line) => line.includes('bundle_refused')) ?? '';
+      expect(JSON.parse(refusal)).toMatchObject({ code, reason: expect.stringContaining('rule pattern-1') });
+      const termination = () => readFileSync(join(runtime.folder, 'termination'), 'utf8');
+      await until('the termination message is written', () => termination().includes('rule pattern-1'));
+      expect((await runtime.get('/readyz')).status).toBe(503);
+      expect(outcome(await runtime.check('request', ['hello']))).toBe('503 policy_unavailable');
+    },
+  );
 
-  test('a narrow pattern beside the same rules is admitted', async () => {
+  test('a short pattern with the same other rules is admitted', async () => {
     await using runtime = await startReady(bundleOf('hello', '[a-z]{3}[0-9]'));
     expect(outcome(await runtime.check('request', ['good']))).toBe(pass);
     for (const text of ['hello', 'abc1', 'it is forbidden'])
@@ -45,8 +48,8 @@ describe('a pattern that needs more than the memory of the engine', () => {
   });
 });
 
-describe('the automaton of a pattern that outgrows its memory while texts are read', () => {
-  /** What the last 60 characters were is what the automaton remembers, so that random texts never meet a state twice. */
+describe('an automaton that exceeds its memory while it reads texts', () => {
+  /** The state of the automaton encodes the last 60 characters, so random texts never reach the same state twice. */
   const pattern = 'a[ab]{60}c';
   const letters = (random: ReturnType<typeof createRandom>, length: number): string =>
     Array.from({ length }, () => random.pick(['a', 'b'])).join('');
@@ -74,7 +77,7 @@ describe('the automaton of a pattern that outgrows its memory while texts are re
 
     const before = await check(1);
     const filled = await check(80);
-    // 3,000 states for each text: what follows would take three times as much if nothing bounded it.
+    // 3,000 states for each text: without a bound the following texts would need three times the memory.
     const after = await check(240);
     expect(filled - before).toBeGreaterThan(8 * mebibyte);
     expect(after - before).toBeLessThan(64 * mebibyte);
@@ -82,11 +85,11 @@ describe('the automaton of a pattern that outgrows its memory while texts are re
     expect(seen.size).toBe(2);
   });
 
-  test('a pattern far above the admission limit is answered correctly too, alone and in a set', () => {
+  test('a pattern far above the admission limit matches correctly too, alone and in a set', () => {
     const random = createRandom(4);
     const set = openSet([pattern, 'b[ab]{60}d']);
     const alone = openPattern(pattern, true);
-    if ('refused' in set || 'refused' in alone) throw new Error('the engine takes both');
+    if ('refused' in set || 'refused' in alone) throw new Error('the engine compiles both patterns');
     for (let turn = 0; turn < 6; turn += 1) {
       const text = letters(random, 60_000);
       const at = 60_000 - random.between(1, 50_000);
@@ -113,7 +116,7 @@ test('patterns that do not fit into one set are matched in several sets, each co
   expect(outcome(await runtime.check('request', [text(count, 100)]))).toBe(pass);
 });
 
-test('the matches of a mask rule are listed correctly in the longest text', async () => {
+test('the engine lists the matches of a mask rule correctly in the longest text', async () => {
   const rule = { ...masking(regex('numbers', '[0-9]{4}-[0-9]{4}'), '#'), ...generous };
   const own = bundle([policy({ ...section([rule]), deadlineMs: 5_000 })], {
     limits: { ...limits, maxBodyBytes: 131_072, maxMatches: 1_024 },

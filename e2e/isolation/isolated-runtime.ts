@@ -16,20 +16,20 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import type { Level } from './collect-on-signal.ts';
 
-/** A runtime process of its own with a client; beyond what platforms start, it collects its garbage when told to. */
+/** A separate runtime process with a client; unlike other runtimes it collects garbage on request. */
 export type IsolatedRuntime = AsyncDisposable &
   Pick<TestRuntime, 'url' | 'folder' | 'headers' | 'check' | 'post' | 'get' | 'metric'> & {
     readonly process: RunningProcess;
-    /** The memory of the process once all its connections are closed. */
+    /** The memory of the process after all its connections are closed. */
     readonly settle: () => Promise<Level>;
   };
 
-/** A small nursery of the engine of JavaScript: else resident memory says how busy the machine was. */
+/** A small young generation in V8: otherwise resident memory depends on the load of the machine. */
 const options = ['--expose-gc', '--max-semi-space-size=4'];
 
 /**
- * Starts a runtime process on a bundle, whether it can be loaded or not, and waits until it listens. `defects` are files
- * of this folder that are loaded before its own code.
+ * Starts a runtime process on a bundle, valid or not, and waits until it listens. `defects` are files of this folder
+ * that are preloaded into it.
  */
 export async function startIsolated(bundle: Bundle, defects: readonly string[] = []): Promise<IsolatedRuntime> {
   const folder = temporaryFolder();
@@ -51,7 +51,7 @@ export async function startIsolated(bundle: Bundle, defects: readonly string[] =
       PORTCULLIS_TERMINATION_MESSAGE_FILE: file('termination'),
     },
   });
-  // Idle connections are closed at once, so that a process whose clients are done has none.
+  // Idle connections are closed at once, so that a process without active clients has none.
   const agent = new Agent({ keepAliveTimeout: 50, keepAliveMaxTimeout: 50 });
   return {
     ...createClient(process.url, agent, bundle),
@@ -67,7 +67,7 @@ export async function startIsolated(bundle: Bundle, defects: readonly string[] =
   };
 }
 
-/** The same, for a bundle that can be loaded. */
+/** Starts an isolated runtime on a bundle that can be loaded. */
 export async function startReady(bundle: Bundle, defects: readonly string[] = []): Promise<IsolatedRuntime> {
   const runtime = await startIsolated(bundle, defects);
   const refused = (): boolean => runtime.process.log().includes('bundle_refused');
@@ -82,7 +82,7 @@ const said = /^collected (.*)$/gm;
 async function levelOf(runtime: RunningProcess): Promise<Level | undefined> {
   const before = [...runtime.log().matchAll(said)].length;
   runtime.child.kill('SIGUSR2');
-  const level = await until('the process collected its garbage', () => {
+  const level = await until('the process collected garbage', () => {
     const all = [...runtime.log().matchAll(said)];
     return all.length > before ? (JSON.parse(all.at(-1)?.[1] ?? '') as Level) : undefined;
   });
@@ -94,14 +94,14 @@ export function outcome({ status, json }: Answer): string {
   return `${status} ${String(json.code ?? json.action?.['reason'])}`;
 }
 
-/** How often each outcome came. */
+/** Number of answers with each outcome. */
 export function outcomes(answers: readonly Answer[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const answer of answers) counts[outcome(answer)] = (counts[outcome(answer)] ?? 0) + 1;
   return counts;
 }
 
-/** Good checks, some at once, for an application whose texts pass. */
+/** Sends valid checks, several at a time, for an application whose texts pass. */
 export async function checkMany(
   runtime: IsolatedRuntime,
   count: number,

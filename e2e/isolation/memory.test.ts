@@ -55,10 +55,10 @@ const asking = { 'x-ap-gr-policy-id': 'asking' };
 async function slowBodies(): Promise<void> {
   const ways = Array.from({ length: 500 }, (_, at) => slowWays[at % slowWays.length] ?? 'nothing');
   using slow = await sendSlowBodies(runtime, ways);
-  await until('every slow caller has its answer', () => slow.outcomes().every((one) => one !== undefined));
+  await until('every slow client has its answer', () => slow.outcomes().every((one) => one !== undefined));
 }
 
-/** Texts as long as may be, each of which is cleaned; on a busy machine the last of them are late. */
+/** Texts of maximum length, each of which is masked; on a busy machine the last of them exceed their deadline. */
 async function largeTexts(): Promise<void> {
   const room = maxBodyBytes - checkBody('request', ['']).length;
   const text = `${'1234-5678 '.repeat(500)}${'a'.repeat(room)}`.slice(0, room);
@@ -68,7 +68,7 @@ async function largeTexts(): Promise<void> {
   expect(cleaned + late).toBe(64);
 }
 
-/** Bodies over the limit, which are not kept. */
+/** Bodies over the limit, which the runtime does not keep in memory. */
 async function tooLargeTexts(): Promise<void> {
   const text = 'a'.repeat(2 * maxBodyBytes);
   const answers = await Promise.all(Array.from({ length: 100 }, () => runtime.check('request', [text])));
@@ -80,29 +80,31 @@ async function manyConnections(of = runtime): Promise<void> {
 }
 
 const storms: readonly (readonly [string, Storm])[] = [
-  ['256 checks of a detector that never answers, and 64 of one that never ends', hangingDetector],
+  ['256 checks of a detector that never answers, and 64 of one whose answer never ends', hangingDetector],
   ['500 slow bodies', slowBodies],
   ['1,000 checks on many connections', () => manyConnections()],
   ['bodies over the limit', tooLargeTexts],
-  ['64 of the largest texts at once', largeTexts],
+  ['64 of the largest texts at the same time', largeTexts],
 ];
 
-/** How much more than the level may be left after a storm. */
+/** Largest growth of memory over the level after a load. */
 const share = 1.15;
-/** Storms until code is compiled and pools are full: then a storm leaves hardly more memory than the one before. */
+/**
+ * Warm-up loads, until code is compiled and pools are full: then a load leaves hardly more memory than the one before.
+ */
 const mostToSettle = 4;
 
 function isBack({ live, resident }: Level, level: Level): boolean {
   return live <= level.live * share && resident <= level.resident * share;
 }
 
-/** The memory left after a storm once its last timers have ended: three readings that do not fall. */
+/** The memory after a load once its last timers have expired: the third of three readings that do not fall. */
 async function levelAfter(storm: Storm, of = runtime): Promise<Level> {
   await storm();
   let least = await of.settle();
   let still = 0;
   return until(
-    'the memory that a storm of checks leaves does not grow',
+    'the memory in use after a load of checks stops growing',
     async () => {
       const level = await of.settle();
       still = level.live < least.live * 0.99 ? 0 : still + 1;
@@ -113,7 +115,7 @@ async function levelAfter(storm: Storm, of = runtime): Promise<Level> {
   );
 }
 
-test.each(storms)('after %s memory returns to its level', async (_, storm) => {
+test.each(storms)('the memory of a runtime returns to its level after %s', async (_, storm) => {
   let level = await levelAfter(storm);
   for (let count = 1; count < mostToSettle; count += 1) {
     const before = level;

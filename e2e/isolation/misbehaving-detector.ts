@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** The behaviour of a detector once the headers of a call arrived. */
+/** The behaviour of a detector once the headers of a call have arrived. */
 export type Misbehaviour =
   | 'allow'
   | 'silence'
@@ -17,9 +17,9 @@ export type Misbehaviour =
 
 export type MisbehavingDetector = AsyncDisposable & {
   readonly url: string;
-  /** Connections that are open. */
+  /** Open connections. */
   readonly connections: () => number;
-  /** For every connection and question from now on. */
+  /** Sets the behaviour for all following connections and requests. */
   readonly behave: (misbehaviour: Misbehaviour) => void;
 };
 
@@ -27,7 +27,7 @@ const dribbleMs = 20;
 const allow = '{"decision":"allow"}';
 const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 
-/** A detector on raw sockets, so that it can do what no server should. */
+/** A detector on raw sockets, so that it can violate HTTP. */
 export async function startMisbehavingDetector(): Promise<MisbehavingDetector> {
   const sockets = new Set<Socket>();
   let misbehaviour: Misbehaviour = 'allow';
@@ -63,7 +63,7 @@ export async function startMisbehavingDetector(): Promise<MisbehavingDetector> {
   };
 }
 
-/** Where the first whole question ends; 0 while it is not there. */
+/** Position of the end of the first complete request; 0 while it is incomplete. */
 function endOfQuestion(received: string): number {
   const end = received.indexOf('\r\n\r\n');
   const length = Number(/\r\ncontent-length: (\d+)/i.exec(received)?.[1] ?? 0);
@@ -104,7 +104,7 @@ function act(socket: Socket, misbehaviour: Misbehaviour): void {
   }
 }
 
-/** Writes the piece again and again until the other side closes; with no pause, as fast as it reads. */
+/** Writes the piece repeatedly until the peer closes; without a pause, as fast as the peer reads. */
 function repeat(socket: Socket, first: string, piece: string, everyMs: number): void {
   socket.write(first);
   if (everyMs > 0) {

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { checkMany, type IsolatedRuntime, outcomes, pass, startReady } from './isolated-runtime.ts';
 
-/** A detector that holds each question until it is told to allow them. */
+/** A detector that holds each request until the test releases it. */
 async function startHolding() {
   const held: (() => void)[] = [];
   const provider = await startProvider((response, asked) => held.push(() => allow(response, asked)));
@@ -42,7 +42,7 @@ const inFlight = (runtime: IsolatedRuntime): Promise<number> => runtime.metric('
 
 verifies(
   ['guardrail:errors:overloaded', 'guardrail:limits:max-concurrency-edge', 'guardrail:limits:queue-size-zero'],
-  '256 checks at once are all answered; further ones are refused at once while they run',
+  '256 concurrent checks are all answered; further ones are refused immediately while they run',
   async () => {
     await using provider = await startHolding();
     await using runtime = await startWith(provider.url, 256);
@@ -57,13 +57,13 @@ verifies(
         expect(outcomes(await ask(runtime, 1, policyId))).toEqual({ '503 overloaded': 1 });
         expect(outcomes(await ask(runtime, 100, policyId))).toEqual({ '503 overloaded': 100 });
       }
-      // One that ends makes room for exactly one.
+      // Each check that ends frees exactly one slot.
       provider.release(1);
       await until('a slot is free', async () => (await inFlight(runtime)) === 255);
       expect(outcomes(await ask(runtime, 1, 'local'))).toEqual({ [pass]: 1 });
       provider.release();
       expect(outcomes([...(await running), ...(await last)])).toEqual({ [pass]: 256 });
-      // Nobody was asked for a check that was refused.
+      // The detector was not called for a refused check.
       expect(provider.asked() - before).toBe(256);
       expect(await inFlight(runtime)).toBe(0);
       expect(await checkMany(runtime, 200, { atOnce: 64, policy: 'local' })).toEqual({ [pass]: 200 });
@@ -73,7 +73,7 @@ verifies(
   },
 );
 
-test('with a maxConcurrency of 1 a second check at the same time is refused', async () => {
+test('a runtime with a maxConcurrency of 1 refuses a second concurrent check', async () => {
   await using provider = await startHolding();
   await using runtime = await startWith(provider.url, 1);
   const running = ask(runtime, 1);
@@ -84,7 +84,7 @@ test('with a maxConcurrency of 1 a second check at the same time is refused', as
   expect(await checkMany(runtime, 50, { atOnce: 1, policy: 'local' })).toEqual({ [pass]: 50 });
 });
 
-test('2,000 checks of local rules at once are each answered with a decision or as overloaded', async () => {
+test('2,000 concurrent checks of local rules are each answered with a decision or with overloaded', async () => {
   await using provider = await startHolding();
   await using runtime = await startWith(provider.url, 4);
   const counts = outcomes(await ask(runtime, 2_000, 'local'));

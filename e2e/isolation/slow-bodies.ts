@@ -1,7 +1,10 @@
 import { type HeldRequest, holdRequest } from '../../runtime/testing/held-request.ts';
 import type { IsolatedRuntime } from './isolated-runtime.ts';
 
-/** How a caller sends its body: a byte every so often, one piece and then nothing, nothing at all, or never an end. */
+/**
+ * How a client sends its body: single bytes at intervals, one piece and then nothing, nothing at all, or without an
+ * end.
+ */
 type SlowWay = 'dribble' | 'half' | 'nothing' | 'chunks' | 'continue';
 export const slowWays: readonly SlowWay[] = ['dribble', 'half', 'nothing', 'chunks', 'continue'];
 
@@ -29,19 +32,19 @@ const next: Readonly<Record<SlowWay, string>> = {
 };
 
 type SlowBodies = Disposable & {
-  /** First line of the last answer and the code of each caller; undefined where none came yet. */
+  /** Status line of the last answer and the code for each client; undefined before an answer. */
   readonly outcomes: () => readonly (string | undefined)[];
   readonly closed: () => number;
 };
 
-/** The head of a good check with a body of this framing. */
+/** The head of a valid check whose body has this framing. */
 export function headOf(runtime: IsolatedRuntime, ...lines: readonly string[]): string {
   const list = runtime.headers();
   const good = Array.from({ length: list.length / 2 }, (_, at) => `${list[2 * at]}: ${list[2 * at + 1]}`);
   return `${['POST /request HTTP/1.1', 'host: runtime', ...good, ...lines].join('\r\n')}\r\n\r\n`;
 }
 
-/** Callers that begin a body, all at once, and do not come to its end. */
+/** Clients that start a body at the same time and never complete it. */
 export async function sendSlowBodies(runtime: IsolatedRuntime, ways: readonly SlowWay[]): Promise<SlowBodies> {
   const held = await Promise.all(
     ways.map((way) => holdRequest(runtime.url, headOf(runtime, framing[way]) + pieces[way])),

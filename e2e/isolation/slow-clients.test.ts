@@ -24,13 +24,13 @@ function counted(values: readonly unknown[]): Readonly<Record<string, number>> {
   return counts;
 }
 
-test('500 slow bodies hold no check slot, end with stage_timeout, and good checks beside them pass all the time', async () => {
+test('500 slow request bodies take no check slot and end with stage_timeout while valid checks pass', async () => {
   await using runtime = await startWith(128);
   for (let round = 0; round < 2; round += 1) {
     const good = startLoad({ workers: 2, restMs: 1, call: () => runtime.check('request', ['hello']) });
     using slow = await sendSlowBodies(runtime, ways);
     const during: number[] = [];
-    await until('every slow caller has its answer', async () => {
+    await until('every slow client has its answer', async () => {
       during.push(await inFlight(runtime));
       return slow.outcomes().every((one) => one !== undefined);
     });
@@ -38,19 +38,19 @@ test('500 slow bodies hold no check slot, end with stage_timeout, and good check
     expect(counted(slow.outcomes())).toEqual({ '503 stage_timeout': count });
     expect(counted(answers.map(outcome))).toEqual({ [pass]: answers.length });
     expect(answers.length).toBeGreaterThan(20);
-    // Two workers of good checks hold two slots at most.
+    // Two workers of valid checks take two slots at most.
     expect(Math.max(...during)).toBeLessThanOrEqual(2);
-    // The rest of a body that is not sent is not waited for.
-    await until('the connections of the slow are ended', () => slow.closed() === count);
+    // The runtime does not wait for the rest of an incomplete body.
+    await until('the connections of the slow clients are closed', () => slow.closed() === count);
   }
   expect(await checkMany(runtime, 200, { atOnce: 8 })).toEqual({ [pass]: 200 });
 });
 
-test('slow bodies above the limit of places are overloaded, the others end with stage_timeout, and later checks pass', async () => {
+test('slow request bodies above the limit of bodies in progress get overloaded, the others stage_timeout, and later checks pass', async () => {
   await using runtime = await startWith(32);
   using slow = await sendSlowBodies(runtime, ways);
   expect(outcome(await runtime.check('request', ['hello']))).toMatch(/^(?:200 policy_pass|503 overloaded)$/);
-  await until('every slow caller has its answer', () => slow.outcomes().every((one) => one !== undefined));
+  await until('every slow client has its answer', () => slow.outcomes().every((one) => one !== undefined));
   const { '503 stage_timeout': late = 0, '503 overloaded': overloaded = 0, ...others } = counted(slow.outcomes());
   expect(others).toEqual({});
   expect(late).toBeGreaterThan(100);
@@ -58,12 +58,12 @@ test('slow bodies above the limit of places are overloaded, the others end with 
   expect(await checkMany(runtime, 200, { atOnce: 8 })).toEqual({ [pass]: 200 });
 });
 
-test('a body in pieces that arrives in time passes beside 500 that do not', async () => {
+test('a request body that arrives in several pieces before its deadline passes beside 500 that do not arrive', async () => {
   await using runtime = await startWith(128);
   using slow = await sendSlowBodies(runtime, ways);
   const body = '{"body":{"messages":[{"role":"user","content":"hello"}]}}';
-  // A second is all that it has: on a busy machine the first try may be late too.
-  await until('a body in pieces passes', async () => {
+  // Its deadline is one second: on a busy machine the first attempt may exceed it.
+  await until('a check whose body arrives in pieces passes', async () => {
     using patient = await holdRequest(
       runtime.url,
       headOf(runtime, `content-length: ${body.length}`) + body.slice(0, 10),
@@ -92,7 +92,7 @@ test('500 connections that send nothing, or half of their headers, do not delay 
   expect(await checkMany(runtime, 200, { atOnce: 1 })).toEqual({ [pass]: 200 });
 });
 
-test('clients that send requests and read no answers are throttled, and others are answered', async () => {
+test('clients that send requests without reading the answers are throttled, and other clients are answered', async () => {
   await using runtime = await startReady(bundleOf([masking(stopList('names', ['harbour']), 'place')]));
   const body = checkBody('request', [`harbour ${'a'.repeat(30_000)}`]);
   const one = headOf(runtime, `content-length: ${body.length}`) + body;
@@ -107,7 +107,7 @@ test('clients that send requests and read no answers are throttled, and others a
     }
     let answered = -1;
     await until(
-      'nothing more of them is answered',
+      'the throttled clients receive no further answers',
       async () => {
         const last = answered;
         answered = await masked();

@@ -164,14 +164,14 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('access to an API se
     await expect(client.list(kind)).rejects.toMatchObject({ code: 'forbidden' });
     const account = `--serviceaccount=${namespace}:operator`;
     await server.kubectl(...scope, 'create', 'rolebinding', 'admin', '--clusterrole=cluster-admin', account);
-    await until('the right is there', () => client.list(kind));
+    await until('the right is granted', () => client.list(kind));
     writeFileSync(tokenFile, 'no-token');
     await until('the token is refused', async () => {
       const error: unknown = await client.list(kind).catch((caught: unknown) => caught);
       return (error as { code?: string }).code === 'unauthenticated';
     });
     writeFileSync(tokenFile, await newToken());
-    await until('the new token is taken', () => client.list(kind));
+    await until('the new token is accepted', () => client.list(kind));
   });
 
   test('a user authenticates with the client certificate of a kubeconfig', async () => {

@@ -105,7 +105,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('built-in kinds of t
     return [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true }];
   }
 
-  test.each(made)('%s is created once and needs no second write', async (_name, kind, content) => {
+  test.each(made)('the client creates %s once and needs no second write', async (_name, kind, content) => {
     const writes: string[] = [];
     const client = await server.client({
       onRequest: ({ method }) => void (method === 'GET' ? undefined : writes.push(method)),
@@ -130,7 +130,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('built-in kinds of t
     expect(await client.get(kind, 'g-1')).toBeUndefined();
   });
 
-  test('a change of replicas and of container resources is written to a Deployment', async () => {
+  test('a changed number of replicas or changed container resources are written to a Deployment', async () => {
     const client = await server.client();
     const ownerReferences = await openOwner(client);
     const desired = (spec: Deployment['spec']): Deployment => ({
@@ -151,7 +151,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('built-in kinds of t
     expect(object.spec.template.spec.containers[0]).toMatchObject({ resources: { requests: { cpu: '750m' } } });
   });
 
-  test('a list and a watch return equal objects, selected by label and by name', async () => {
+  test('a list and a watch of the API server return equal objects, selected by label and by name', async () => {
     const client = await server.client();
     const seen: Stored<ConfigMap>[] = [];
     const map = (name: string): ConfigMap => ({
@@ -173,7 +173,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('built-in kinds of t
     onTestFinished(() => reflector[Symbol.asyncDispose]());
     await reflector.synced;
     const after = await client.create<ConfigMap>(builtinKinds.configMap, map('after'));
-    await until('the change is seen', () => seen.length === 2);
+    await until('the watch reports the change', () => seen.length === 2);
     expect(seen).toEqual([before, after]);
     expect(seen.map(({ kind, apiVersion, metadata }) => [apiVersion, kind, metadata.generation])).toEqual([
       ['v1', 'ConfigMap', 0],

@@ -6,7 +6,7 @@ export function sharedName(runPid: number): string {
   return `run-${runPid}`;
 }
 
-/** Name of the one with simulated nodes. */
+/** Name of the control plane with simulated nodes. */
 export function sharedNodesName(runPid: number): string {
   return `run-nodes-${runPid}`;
 }

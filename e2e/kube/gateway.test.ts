@@ -109,7 +109,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a gateway in a clus
     await until('the first route is seen', () => isThrough(before));
     await server.controlPlane.restartApiServer();
     const create = () => client.create<GatewayRoute>(kinds.gatewayRoute, unguardedRoute('after'));
-    const after = await until('the server takes another', create);
+    const after = await until('the server reports another version', create);
     await until('the second route is seen', () => isThrough(after));
     expect(await report()).toMatchObject({
       metadata: { uid: first.metadata.uid },

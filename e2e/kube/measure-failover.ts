@@ -3,7 +3,7 @@ import { until } from '../support/until.ts';
 
 const slow = { deadlineMs: 60_000 };
 
-/** Seconds from the end of a leader to the first write of its successor, with the standard durations. */
+/** Seconds from the exit of a leader to the first write of its successor, with the standard lease durations. */
 export async function measureFailover(server: ElectionServer, signal: 'SIGKILL' | 'SIGTERM'): Promise<number> {
   await using _counters = await openCounters(server);
   await using first = await startElector(server, 'first');

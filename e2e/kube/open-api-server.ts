@@ -45,7 +45,7 @@ export async function openApiServer(options: ControlPlaneOptions = {}): Promise<
   return { ...server, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** The same over a control plane that runs already; disposing it ends its clients alone. */
+/** The same API over a control plane that already runs; disposing it only closes its clients. */
 export async function connectApiServer(controlPlane: ControlPlane): Promise<ApiServer> {
   const kubectl = (...args: readonly string[]): Promise<string> => kubectlOk(controlPlane.kubeconfigFile, args);
   await kubectl('apply', '--server-side', ...definitions().flatMap((file) => ['-f', file]));

@@ -72,7 +72,8 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
     const { resourceVersion } = await listAll(client, policies);
     const map: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'other' } };
     const other = await client.create<ConfigMap>(builtinKinds.configMap, map);
-    // A consistent list makes the server read its newest version; otherwise it does so every few minutes.
+    // A consistent list makes the server read its newest version; without it the server reads it only every few
+    // minutes.
     setTimeout(() => void client.list(policies).catch(() => {}), 500);
     const versions: string[] = [];
     for await (const event of client.watch(policies, { resourceVersion, timeoutSeconds: 6 })) {
@@ -82,7 +83,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
     expect(compareVersions(versions.at(-1) ?? '0', other.metadata.resourceVersion)).toBeGreaterThanOrEqual(0);
   });
 
-  test('a watch from a future version is silent, and a list from it fails', async () => {
+  test('a watch from a future resourceVersion returns no events, and a list from it fails', async () => {
     const client = await server.client();
     const resourceVersion = '9000000000000';
     const list = client.list(policies, { resourceVersion, limit: 1 });
@@ -109,14 +110,14 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
     };
     const watch = async function* (...[kind, options]: Parameters<KubeClient['watch']>) {
       watches.push(options.resourceVersion);
-      if (watches.length === 1) throw new KubeError('network', 'the server went away');
+      if (watches.length === 1) throw new KubeError('network', 'the connection to the server is closed');
       yield* client.watch(kind, options);
     };
     const fromTheFuture = { list: list as KubeClient['list'], watch: watch as KubeClient['watch'] };
     const reflector = follow(fromTheFuture, { onChange: (name) => void told.push(name) });
     await reflector.synced;
     await client.create(policies, samplePolicy('restored'));
-    await until('the change is seen', () => reflector.store.get('restored') !== undefined);
+    await until('the watch reports the change', () => reflector.store.get('restored') !== undefined);
     expect(told).toEqual(['restored']);
     expect(lists).toBe(2);
     expect(watches[0]).toBe('9000000000000');
@@ -139,7 +140,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
     await applyDesired(client, policies, kept, { spec: { ...kept.spec, displayName: 'New' } });
     await client.create(policies, samplePolicy('made'));
     await server.controlPlane.restartApiServer();
-    await until('the old version is gone', async () => {
+    await until('the old version is compacted', async () => {
       try {
         for await (const _ of client.watch(policies, { resourceVersion: position, timeoutSeconds: 2 })) return false;
       } catch (error) {
@@ -148,7 +149,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
       return false;
     });
     held.release();
-    await until('all of it is told', () => told.length >= 5);
+    await until('every removal is delivered', () => told.length >= 5);
     expect(told.slice(0, 2).toSorted()).toEqual(['gone Sample', 'kept Sample']);
     expect(told.slice(2).toSorted()).toEqual(['gone removed', 'kept New', 'made Sample']);
     expect(versionsOf(reflector.store.list())).toEqual(versionsOf((await listAll(client, policies)).items));
@@ -163,7 +164,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
       if (options.continue === undefined) return client.list(kind, options);
       // The page is requested after its token has expired: the server compacts every two seconds.
       return until(
-        'the token is too old',
+        'the page token has expired',
         async () => {
           await client.create(policies, samplePolicy(`later-${expired}-${performance.now()}`.replaceAll('.', '-')));
           return client.list(kind, options).then(
@@ -178,7 +179,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
       ).then(({ error }) => Promise.reject(error));
     };
     const { items } = await listAll<GuardrailPolicy>({ list: list as KubeClient['list'] }, policies);
-    // Two attempts in pages, then one response.
+    // Two attempts with pages, then one unpaged response.
     expect(expired).toBe(2);
     const found = new Set(items.map(({ metadata }) => metadata.name));
     expect(names.filter((name) => !found.has(name))).toEqual([]);
@@ -203,7 +204,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
     stop.abort();
     await writing;
     const live = versionsOf((await listAll(client, policies)).items);
-    await until('the copy is the truth', () => same(versionsOf(reflector.store.list()), live));
+    await until('the cache equals the objects of the server', () => same(versionsOf(reflector.store.list()), live));
     for (const name of written.keys()) expect([name, told.get(name)]).toEqual([name, live[name]]);
     expect(Object.keys(live).length).toBeGreaterThan(20);
   });

@@ -25,7 +25,7 @@ const backedUp = ['PolicyRevision', 'GuardrailPolicy', 'ModelBinding', 'RuntimeW
 const policies = ['guard', 'other', 'leaving'];
 const guarded = ['chat', 'behind', 'held'];
 
-/** State that must be equal before and after. */
+/** State that must be equal before the backup and after the restore. */
 type Picture = {
   readonly histories: readonly unknown[];
   readonly ids: Readonly<Record<string, string | undefined>>;
@@ -201,7 +201,10 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       });
       expect(await isEmpty()).toBe(true);
       await place.namespace.kubectl('delete', 'deployment', 'a-gateway', '--wait', '--cascade=foreground');
-      await until('its pods are gone', async () => (await place.client.list(builtinKinds.pod)).items.length === 0);
+      await until(
+        'the pods of the installation are gone',
+        async () => (await place.client.list(builtinKinds.pod)).items.length === 0,
+      );
     });
 
     test('a restore names a foreign object and writes nothing', async () => {
@@ -268,7 +271,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       return found.find(({ spec }) => spec.policy.name === policy && spec.number === number)!.metadata.name;
     }
 
-    /** The gateway starts before the operator and receives denied requests throughout. */
+    /** The gateway starts before the operator and receives requests that must be denied throughout. */
     async function startOperatorBesideAGateway(): Promise<void> {
       await place.startPod('gateway-1');
       const options = { namespace: place.client.namespace, replica: 'gateway-1', folder: folder.path };
@@ -276,12 +279,12 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       await using gateway = await startAskedGateway(server, { ...options, text }, [...guarded, 'open']);
       await until('it serves the model without a guardrail', () => gateway.answers('open').has('200 answered'));
       await place.startOperator(providers);
-      await until('the bindings are adopted', async () => {
+      await until('the operator has adopted the bindings', async () => {
         const routes = await all<GatewayRoute>(place.client, kinds.gatewayRoute);
         return routes.every(({ metadata }) => metadata.ownerReferences?.length === 1);
       });
       await until(
-        'the workloads are there',
+        'the workloads exist',
         async () => (await place.client.list(builtinKinds.deployment)).items.length === 3,
       );
       for (const alias of guarded) {
@@ -348,7 +351,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       await expect(takeBackup(disturbed(1_000), new Date())).rejects.toMatchObject({ exit: 'conflict' });
     });
 
-    test('the admin role restores everything; missing rights on status are reported, missing rights to read refused', async () => {
+    test('the admin role restores everything; a missing right to write a status is reported, a missing right to read is refused', async () => {
       const { kubectl, controlPlane } = server;
       await kubectl('apply', '-f', 'crds/roles/portcullis-admin.yaml');
       const kindsOfBackup = 'policyrevisions,guardrailpolicies,modelbindings,runtimeworkloads,gatewayroutes';

@@ -115,7 +115,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect((await binding('stepping'))?.spec.guardrail).toEqual(guardedBy(2, 'steps'));
   });
 
-  test('status shows the leader, replicas, bindings and workloads', async () => {
+  test('kubectl portcullis status shows the leader, replicas, bindings and workloads', async () => {
     await apply(policyObject('standing'), withRevision('stands', 'standing'));
     const status = await place.json<Record<string, Row & readonly Row[]>>('status');
     expect(status['operator']).toMatchObject({ state: 'leading', holder: 'operator-0', lease: 'portcullis-operator' });
@@ -150,7 +150,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect((await run('status', '-o', 'yaml')).stdout).toMatch(/^namespace: /);
   });
 
-  test('reapply selects one, all or bindings of another build, and never overwrites a concurrent edit', async () => {
+  test('kubectl portcullis reapply selects one, all or bindings of another build, and never overwrites a concurrent edit', async () => {
     await apply(policyObject('again'), withRevision('first-again', 'again'), withRevision('second-again', 'again'));
     const tokens = async () =>
       (await Promise.all(['first-again', 'second-again'].map(binding))).map((one) => one?.spec.apply);
@@ -192,7 +192,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     const create = (name: string, change: Parameters<typeof bindingObject>[1]) =>
       place.client.create(kinds.modelBinding, bindingObject(name, change));
 
-    test('why shows every step of an applied binding', async () => {
+    test('kubectl portcullis why shows every step of an applied binding', async () => {
       await apply(withRevision('well', 'reasons'));
       const found = await why('well');
       expect(found).toMatchObject({
@@ -213,10 +213,10 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       ]);
     });
 
-    test('why names a missing policy and a missing revision', async () => {
+    test('kubectl portcullis why names a missing policy and a missing revision', async () => {
       await create('orphan', { guardrail: guardedBy(1, 'nowhere') });
       await create('ahead', { guardrail: guardedBy(9, 'reasons') });
-      const found = await until('it was looked at', async () => {
+      const found = await until('the binding has a condition', async () => {
         const one = await why('orphan');
         return one.cause?.['reason'] === 'PolicyNotFound' ? one : undefined;
       });
@@ -224,7 +224,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
         'ModelBinding orphan is not applied yet: References: The policy nowhere of spec.guardrail does not exist.',
       );
       expect(found.whatToDo).toContain('Apply the policy nowhere');
-      const ahead = await until('it was looked at', async () => {
+      const ahead = await until('the binding has a condition', async () => {
         const one = await why('ahead');
         return one.cause?.['reason'] === 'PolicyRevisionUnknown' ? one : undefined;
       });
@@ -233,7 +233,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       expect(ahead.serves).toBe('nothing: the alias has no route');
     });
 
-    test('why names a rule that is too costly, and the revision that keeps serving', async () => {
+    test('kubectl portcullis why names a rule that is too costly, and the revision that keeps serving', async () => {
       const regex = { engine: 're2-1.1.20251105', pattern: '(a|b).{0,1000}(c|d)', caseSensitive: true } as const;
       const rule = { id: 'heavy', kind: 'regex', timeoutMs: 100, action: { type: 'deny' }, regex } as const;
       const definition = definitionOf('x');
@@ -254,14 +254,14 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       );
     });
 
-    test('why names a replica that waits and a replica that rejects', async () => {
+    test('kubectl portcullis why names a replica that has not confirmed and a replica that rejects', async () => {
       const open = ({ metadata }: Stored<GatewayRoute>) => metadata.name;
       place.setAttitude((route) =>
         open(route) === 'slow' ? 'pend' : open(route) === 'wrong' ? { reject: 'wrong digest' } : 'take',
       );
       try {
         await create('slow', { guardrail: guardedBy(1, 'reasons') });
-        const slow = await until('it waits for the replica', async () => {
+        const slow = await until('the binding waits for the replica', async () => {
           const one = await why('slow');
           return one.cause?.['part'] === 'Replica gateway-1' ? one : undefined;
         });
@@ -278,16 +278,16 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       await settled('slow', 'applied');
     });
 
-    test('why reports a gateway without a replica', async () => {
+    test('kubectl portcullis why reports a gateway without a replica', async () => {
       await create('lonely', { gateway: 'elsewhere', guardrail: guardedBy(1, 'reasons') });
-      const found = await until('it waits for a replica', async () => {
+      const found = await until('the binding waits for a replica', async () => {
         const one = await why('lonely');
         return one.cause?.['reason'] === 'NoReplica' ? one : undefined;
       });
       expect(found.summary).toContain('No replica of the gateway elsewhere is ready');
     });
 
-    test('why reports an alias that another binding owns', async () => {
+    test('kubectl portcullis why reports an alias that another binding owns', async () => {
       await apply(withRevision('owner', 'reasons'));
       const model = { alias: 'owner', provider: 'echo', upstreamModel: 'echo', state: 'Enabled' } as const;
       await create('rival', { model, guardrail: guardedBy(1, 'reasons') });
@@ -299,7 +299,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       });
     });
 
-    test('why of an unknown binding exits with not_found', async () => {
+    test('kubectl portcullis why for an unknown binding exits with not_found', async () => {
       expect(await run('why', 'nobody')).toMatchObject({
         code: 3,
         stderr: `portcullis: There is no ModelBinding named nobody in the namespace ${place.client.namespace}.\n`,
@@ -307,7 +307,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     });
   });
 
-  test('test runs the tests of a policy with the providers and limits of the installation', async () => {
+  test('kubectl portcullis test runs the tests of a policy with the providers and limits of the installation', async () => {
     const check = (name: string, content: string, expected: PolicyTest['expect']): PolicyTest => {
       return { name, stage: 'request', messages: [{ role: 'user', content }], expect: expected };
     };
@@ -342,13 +342,13 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       [['--context', 'nowhere'], 2, /there is no context 'nowhere'/],
       [['--kubeconfig', '/no/such/file'], 2, /\/no\/such\/file is missing or is not a valid kubeconfig/],
       [['--request-timeout', '0'], 2, /whole number of seconds from 1 to 9999/],
-    ] as const)('status %j ends with one sentence', async (args, code, sentence) => {
+    ] as const)('kubectl portcullis status %j ends with one sentence', async (args, code, sentence) => {
       const end = await run('status', ...args);
       expect(end.stderr).toMatch(sentence);
       expect({ code: end.code, stdout: end.stdout }).toEqual({ code, stdout: '' });
     });
 
-    test('the plugin names a missing right, and shows a reader the readable part', async () => {
+    test('kubectl portcullis status names a missing right and shows the part that a reader may read', async () => {
       const { controlPlane } = server;
       const { namespace } = place.client;
       const stranger = pluginFor(controlPlane.kubeconfigFor('stranger'), namespace);
@@ -377,7 +377,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       });
     });
 
-    test('an empty namespace, a server without the definitions and an unreachable server have different messages', async () => {
+    test('the plugin distinguishes an empty namespace, a server without the definitions and an unreachable server in its messages', async () => {
       const empty = await run('status', '--namespace', 'default');
       expect(empty).toMatchObject({ code: 3, stdout: '' });
       expect(empty.stderr).toBe(
@@ -412,7 +412,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect(await complete('status', '-o', '')).toEqual(['json', 'yaml', 'wide', ':4']);
   });
 
-  test('the commands of docs/kubectl-plugin.md print what the page shows', async () => {
+  test('the commands of docs/kubectl-plugin.md print the documented output', async () => {
     await using own = await openInstallation(server);
     await own.startOperator();
     await own.startReplica('gateway-1');
@@ -439,7 +439,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     }
   });
 
-  test('a missing leader is the cause of open steps and of nothing else', async () => {
+  test('kubectl portcullis why names a missing leader as the cause of open steps only', async () => {
     await place.stopOperator();
     const open = policyObject('reasons');
     await place.client.create<GuardrailPolicy>(kinds.guardrailPolicy, { ...open, metadata: { name: 'unseen' } });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ApiServer } from '../kube/open-api-server.ts';
 import { startProcess } from '../support/start-process.ts';
 
-/** Responses of a gateway to the same request over time, as `status code`. */
+/** Statuses and codes of a gateway for the same request over time. */
 type Answers = ReadonlySet<string>;
 
 type AskedGateway = AsyncDisposable & {

@@ -40,7 +40,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
     `/api/v1/operations/${operationId}`,
   ];
 
-  /** One command of each kind that is accepted from an administrator. */
+  /** One command of each kind that the API accepts from an administrator. */
   async function commands() {
     const { etag, policy } = await world.readPolicy(policyId);
     const { name, description, definition, status } = policy;
@@ -79,7 +79,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
 
   verifies(
     ['management:auth:missing-or-invalid'],
-    'every method refuses a missing or invalid token with 401 and returns no policy data',
+    'every method of the management API refuses a missing or invalid token with 401 and returns no policy data',
     async () => {
       const valid = await world.api.mint();
       const invalid = [
@@ -101,7 +101,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
 
   verifies(
     ['management:auth:administer-reads', 'management:auth:administer-writes'],
-    'a valid token without the permission reads nothing and changes nothing',
+    'a valid token without the permission reads and changes nothing in the management API',
     async () => {
       await expectAllRefused(await world.api.mint({ subject: 'another-subject' }), 403, 'permission_denied');
     },
@@ -109,7 +109,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
 
   verifies(
     ['management:auth:platform-token', 'management:schema:routes-available'],
-    'a valid platform token of an administrator is accepted on every method',
+    'a valid platform token of an administrator is accepted on every method of the management API',
     async () => {
       for (const path of reads()) expect([path, (await world.api.call(path)).status]).toEqual([path, 200]);
       for (const { method, path, body, ...rest } of await commands()) {
@@ -122,7 +122,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
 
   verifies(
     ['management:auth:text-check-token'],
-    'the service token of the text check is refused on every method with 401',
+    'the management API refuses the service token of the text check on every method with 401',
     async () => {
       const [serviceToken = ''] = readFileSync(world.serviceTokenFile, 'utf8').split('\n');
       expect(serviceToken).not.toBe('');
@@ -132,7 +132,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
 
   verifies(
     ['management:auth:retrieval-and-memory'],
-    'retrieval and memory have no right to administer, are refused with 403, and their text checks are answered',
+    'the retrieval and memory services may not administer and get 403, and their text checks are answered',
     async () => {
       const bundle = sampleBundle();
       using folder = temporaryFolder();
@@ -168,13 +168,13 @@ onResourceServers('authorization of the management API', (openWorld) => {
         expect([passed.status, await passed.json()]).toEqual([200, { action: { reason: 'policy_pass' } }]);
         const blocked = await check(serviceToken, `a ${denied}`);
         expect(await blocked.json()).toMatchObject({ action: { reason: 'policy_denied', status_code: 403 } });
-        // The right to check texts is the service token, not the identity that the management API refuses.
+        // The right to check texts is granted by the service token; the management API does not accept it.
         expect((await check(identity, 'a harmless document')).status).toBe(401);
       }
     },
   );
 
-  test('a token whose issuer keys cannot be fetched is refused with 503, the replica stays ready and counts it', async () => {
+  test("a token is refused with 503 when its issuer's keys cannot be fetched; the replica stays ready and counts the failure", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'issuers.yaml');
     const unreachable = `http://127.0.0.1:${await freePort()}/jwks.json`;
@@ -190,13 +190,13 @@ onResourceServers('authorization of the management API', (openWorld) => {
     );
   });
 
-  test('an actor of an administrator without the permission is refused with 403', async () => {
+  test('a token whose actor lacks the permission is refused with 403, although its subject is an administrator', async () => {
     const token = await world.api.mint({ actors: [{ issuer: 'http://issuer.test', subject: 'an-agent' }] });
     const answer = await world.api.call('/api/v1/guardrail-policies', { token });
     expect([answer.status, answer.json.error.code]).toEqual([403, 'permission_denied']);
   });
 
-  test('an unknown path is 404 and another method 405, in the error body, with the trace of the request', async () => {
+  test('the management API answers an unknown path with 404 and another method with 405, with an error body and the trace of the request', async () => {
     const unknown = await world.api.call('/api/v1/guardrail-policie');
     expect([unknown.status, unknown.json.error.code]).toEqual([404, 'not_found']);
     const method = await world.api.call('/api/v1/operations', { method: 'DELETE' });
@@ -213,7 +213,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
     expect(traced.headers['traceparent']).toContain('ab'.repeat(16));
   });
 
-  test('a path id that is not a UUID of version 7 is refused with 400; upper case names the same id', async () => {
+  test('a path id that is not a UUID of version 7 is refused with 400; an upper-case id is equal to its lower-case form', async () => {
     for (const path of [
       '/api/v1/guardrail-policies/one',
       '/api/v1/guardrail-policies/5f6a1d0e-8a55-4d8e-9e4c-0d9d2f1a2b3c',
@@ -230,7 +230,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
     expect([upper.status, upper.json.id]).toEqual([200, policyId]);
   });
 
-  test('an absent policy, revision, model or operation is 404 with its own code', async () => {
+  test('an absent policy, revision, model or operation is answered with 404 and its own code', async () => {
     const absent = '01900000-0000-7000-8000-000000000000';
     const rows = [
       [`/api/v1/guardrail-policies/${absent}`, 'policy_not_found'],

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 import type { Answer } from './call-api.ts';
 import type { RunningManagement } from './start-management.ts';
 
-/** What tests do through the API, over whatever serves the resources. */
+/** Actions of tests through the API, independent of the resource server behind it. */
 export function actions(api: RunningManagement, client: KubeClient) {
   async function readPolicy(id: string) {
     const answer = await api.call(`/api/v1/guardrail-policies/${id}`);

@@ -52,7 +52,7 @@ onResourceServers('the binding of a model', (openWorld) => {
       'management:binding-state:applied',
       'management:policy-revision:integer-form',
     ],
-    'a revision is applied by read, PUT with the ETag, wait, and read until applied',
+    'a client applies a revision to a binding by read, PUT with the ETag, and reads until applied',
     async () => {
       const modelId = await world.createModel('sequence');
       const before = await state(modelId, 'unbound');
@@ -70,7 +70,7 @@ onResourceServers('the binding of a model', (openWorld) => {
       const after = bindingReadSchema.strict().parse(await state(modelId, 'applied'));
       const route = await world.client.get<GatewayRoute>(kinds.gatewayRoute, 'sequence');
       const guardrail = route?.spec.guardrail;
-      if (guardrail?.mode !== 'Policy') throw new Error('the route is not guarded');
+      if (guardrail?.mode !== 'Policy') throw new Error('the route has no guard yet');
       const binding = {
         policyId,
         policyRevision: 1,
@@ -198,7 +198,7 @@ onResourceServers('the binding of a model', (openWorld) => {
       'management:binding-state:202-not-active',
       'management:binding-state:pending',
     ],
-    'while a gateway replica has not confirmed, the state is pending and the operation is running',
+    'while a gateway replica has not confirmed an application, the state of the binding is pending and the operation is running',
     async () => {
       const modelId = await world.createModel('awaited');
       await state(modelId, 'unbound');
@@ -222,7 +222,7 @@ onResourceServers('the binding of a model', (openWorld) => {
 
   verifies(
     ['management:binding-state:failed-error', 'management:binding-state:failed-profile'],
-    'a rejected application and an unsupported profile show failed while the earlier application serves',
+    'a binding with a rejected application or an unsupported profile shows failed while the earlier application serves',
     async () => {
       const modelId = await world.createModel('failing');
       const applied = await world.applied(modelId, policyId, 1);

@@ -57,7 +57,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether the answer asks to repeat the command with the same key. */
+/** Whether the answer asks the client to repeat the command with the same key. */
 export function isTemporary({ status, json }: Answer): boolean {
   return status === 503 || json?.error?.code === 'idempotency_in_progress';
 }

@@ -72,7 +72,7 @@ onResourceServers('commands', (openWorld) => {
 
   verifies(
     ['management:idempotency-key:missing-post', 'management:idempotency-key:missing-put'],
-    'a command without a key is refused and changes nothing',
+    'a command without an idempotency key is refused and changes nothing',
     async () => {
       for (const command of await commands()) {
         const options = { headers: { 'idempotency-key': undefined } };
@@ -83,7 +83,7 @@ onResourceServers('commands', (openWorld) => {
 
   verifies(
     ['management:idempotency-key:length', 'management:idempotency-key:charset', 'management:limit:idempotency-key'],
-    'a key of other than 16 to 128 characters of A-Z a-z 0-9 . _ ~ - is refused on every command',
+    'an idempotency key of other than 16 to 128 characters of A-Z a-z 0-9 . _ ~ - is refused on every command',
     async () => {
       const wrong = [
         'a'.repeat(15),
@@ -147,7 +147,7 @@ onResourceServers('commands', (openWorld) => {
 
   verifies(
     ['management:idempotency-key:repeat-same', 'management:idempotency-key:new-change'],
-    'a repetition gets the same answer from every replica and has no second effect; a new key is a new operation',
+    'a repeated command gets the same answer from every replica and has no second effect; a new key starts a new operation',
     async () => {
       for (const command of await commands()) {
         const key = newKey();
@@ -172,7 +172,7 @@ onResourceServers('commands', (openWorld) => {
     },
   );
 
-  test('a repetition with reordered members and a stale ETag gets the same answer', async () => {
+  test('a repeated command with reordered members and a stale ETag gets the same answer', async () => {
     const [, put] = (await commands()) as [Command, Command, Command];
     const key = newKey();
     const first = await send(put, { key });
@@ -184,7 +184,7 @@ onResourceServers('commands', (openWorld) => {
 
   verifies(
     ['management:idempotency-key:reused'],
-    'another body, path or method under a used key is 409 before If-Match and body are checked',
+    'a used idempotency key with another body, path or method is refused with 409 before If-Match and body are checked',
     async () => {
       const [post, put, binding] = (await commands()) as [Command, Command, Command];
       const key = newKey();
@@ -204,7 +204,7 @@ onResourceServers('commands', (openWorld) => {
     },
   );
 
-  test('the key of a refused command can be used for the corrected one', async () => {
+  test('the idempotency key of a refused command can be used for the corrected one', async () => {
     const [post, put] = (await commands()) as [Command, Command, Command];
     const key = newKey();
     expect((await send({ ...post, body: {} }, { key })).status).toBe(422);
@@ -214,7 +214,7 @@ onResourceServers('commands', (openWorld) => {
     await world.api.ended(answer);
   });
 
-  test('of forty concurrent repetitions one has an effect and all get its answer', async () => {
+  test('of forty concurrent repetitions of a command one has an effect and all get its answer', async () => {
     const [, put] = (await commands()) as [Command, Command, Command];
     const key = newKey();
     const before = (await world.readPolicy(policyId)).policy.revision;

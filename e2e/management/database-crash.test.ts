@@ -18,7 +18,7 @@ const lanes = 6;
 const crashes = 3;
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('commands while the database is killed'), () => {
-  test('every accepted command ends and has one effect across crashes of the database', async () => {
+  test('every accepted command completes and has one effect across crashes of the database', async () => {
     await using parts = new AsyncDisposableStack();
     const folder = parts.use(temporaryFolder()).path;
     let databaseServer = await startTestServer({ folder });
@@ -33,7 +33,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('commands while the da
     let count = 0;
     let isOver = false;
 
-    /** Repeats with the same key until the outcome is known. */
+    /** Repeats the command with the same key until its outcome is known. */
     async function command(name: string): Promise<void> {
       const body = { name, definition: definitionOf(name) };
       const key = newKey();

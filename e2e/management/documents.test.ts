@@ -71,12 +71,12 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the table of operations has exactly the routes of the contract', () => {
+  test('the management API serves exactly the routes of the contract', () => {
     const served = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(served.toSorted()).toEqual(paths.toSorted());
   });
 
-  test('answers match the schemas of the OpenAPI document', async () => {
+  test('answers of the management API match the schemas of its OpenAPI document', async () => {
     const { json: document } = await world.api.call(own, { token: null });
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema(document, 'api');

@@ -14,7 +14,7 @@ import { besidePlatform, startManagement } from './start-management.ts';
 
 const build = 'test-1';
 
-/** Delays the binding changes that the operator sees until the test releases them. */
+/** Delays the binding changes that the operator receives until the test releases them. */
 function createGate() {
   let opened = Promise.withResolvers<void>();
   opened.resolve();
@@ -66,8 +66,8 @@ async function openOperator(progressDeadlineMs: number) {
   });
 }
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('ends that come after the 202'), () => {
-  test('an application whose policy was archived before the operator applied it ends as policy_archived', async () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('operations that end after the 202'), () => {
+  test('the operation of an application whose policy was archived before the operator applied it fails with policy_archived', async () => {
     await using world = await openOperator(600_000);
     const { id } = await world.createPolicy('archived-meanwhile');
     const modelId = await world.createModel('archived-meanwhile');
@@ -76,7 +76,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ends that come after 
     const accepted = await world.apply(modelId, id, 1);
     expect(accepted.status).toBe(202);
     await world.savePolicy(id, { status: 'archived' });
-    await until('the operator sees the archived policy', async () => {
+    await until('the operator has received the archived policy', async () => {
       const policy = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`);
       return policy?.status?.observedGeneration === policy?.metadata.generation;
     });
@@ -87,7 +87,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ends that come after 
     expect(json.observation.serving).toMatchObject({ policyId: null });
   });
 
-  test('an application without confirmations ends as progress_deadline_exceeded and may still be applied', async () => {
+  test('the operation of an application without confirmations fails with progress_deadline_exceeded, and the application may still be applied', async () => {
     await using world = await openOperator(5_000);
     const { id } = await world.createPolicy('overdue');
     const modelId = await world.createModel('overdue');

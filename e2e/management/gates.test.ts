@@ -19,7 +19,7 @@ type Request = {
   readonly type: string;
 };
 
-/** The answer of a gate, and a change that makes a request fail it. */
+/** The error of a gate, and a mutation that makes a request fail it. */
 type Gate = readonly [status: number, code: string, fault: (request: Request) => Request];
 
 const change =
@@ -88,7 +88,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the gates of a comman
   async function expectOrder(right: Request, gates: readonly Gate[]): Promise<void> {
     const before = await state();
     for (const [at, [status, code]] of gates.entries()) {
-      // With the faults of this and all later gates; of two that exclude each other the earlier one is used.
+      // A request with the faults of this and all later gates; of two contradictory faults the earlier one is used.
       const faulty = gates.slice(at).reduceRight((request, [, , fault]) => fault(request), right);
       const answer = await send(faulty);
       expect([answer.status, answer.json.error.code]).toEqual([status, code]);
@@ -102,13 +102,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the gates of a comman
 
   const type = 'application/json';
 
-  test('the gates of POST policy answer in their order', async () => {
+  test('the gates of POST policy are evaluated in order', async () => {
     const body = { name: 'made', definition: definitionOf('made') };
     const right = { method: 'POST', path: list, body, key: newKey(), etag: undefined, type } as const;
     await expectOrder(right, [...who, ...transport, ...form]);
   });
 
-  test('the gates of PUT policy answer in their order', async () => {
+  test('the gates of PUT policy are evaluated in order', async () => {
     const path = `${list}/${policyId}`;
     const { etag, policy } = await world.readPolicy(policyId);
     const { name, status, definition } = policy;
@@ -116,7 +116,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the gates of a comman
     await expectOrder(right, [...who, id, ...transport, ...precondition, ...form]);
   });
 
-  test('the gates of PUT binding answer in their order', async () => {
+  test('the gates of PUT binding are evaluated in order', async () => {
     const path = `/api/v1/models/${modelId}/guardrail-binding`;
     const { headers } = await world.readBinding(modelId);
     const body = { policyId, policyRevision: 1, contentProfile: currentProfile };

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { kubectlOk } from '../../hack/cluster/kubectl.ts';
 import type { ApiServer } from '../kube/open-api-server.ts';
 
-/** All that the management API may do in its namespace. */
+/** All rights of the management API in its namespace. */
 export const managementRules = [
   {
     apiGroups: ['portcullis.dev'],
@@ -17,7 +17,10 @@ export const managementRules = [
 
 const name = 'management';
 
-/** Makes an account of exactly these rights in a namespace and writes its token, so that a right that is missing shows. */
+/**
+ * Creates an account with exactly these rights in a namespace and writes its token, so that a missing right causes a
+ * failure.
+ */
 export async function grantManagement(server: ApiServer, namespace: string, tokenFile: string): Promise<void> {
   const rbac = 'rbac.authorization.k8s.io';
   const metadata = { name, namespace };

@@ -31,65 +31,64 @@ function sendAndWatch(open: OpenService, command: { readonly key: string; readon
   return {
     answered,
     isAnswered: () => answer !== undefined,
-    /** Each read or write of the row reads the clock once; no other part does at rest. */
+    /** Each read or write of the operation's row reads the clock once; an idle process does not read it. */
     async looks(count: number): Promise<void> {
       const before = open.clock.asked();
-      await until('the row was read again', () => open.clock.asked() >= before + count);
+      await until('the row of the operation was read again', () => open.clock.asked() >= before + count);
     },
   };
 }
 
-describe.skipIf(missingPostgres !== undefined)(
-  onPostgres('a repetition of a command that is being carried out'),
-  () => {
-    /** A command in flight on another replica, and its repetition here, which waits for it. */
-    async function repeatInFlight(open: OpenService) {
-      const command = leftCommand();
-      const leasedUntil = new Date(Date.now() + 3_600_000);
-      await insertCommand(open.database.database, command, { subject, createdAt: new Date(), leasedUntil });
-      const { looks, ...sent } = sendAndWatch(open, command);
-      await looks(8);
-      return { command, looks, ...sent };
-    }
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a repetition of a command that is in flight'), () => {
+  /** A command in flight on another replica, and its repetition on this replica, which waits for it. */
+  async function repeatInFlight(open: OpenService) {
+    const command = leftCommand();
+    const leasedUntil = new Date(Date.now() + 3_600_000);
+    await insertCommand(open.database.database, command, { subject, createdAt: new Date(), leasedUntil });
+    const { looks, ...sent } = sendAndWatch(open, command);
+    await looks(8);
+    return { command, looks, ...sent };
+  }
 
-    test('a repetition waits up to ten seconds and gets the answer of the command in flight', async () => {
-      await using open = await openService(quiet);
-      const { command, answered, looks, isAnswered } = await repeatInFlight(open);
-      open.clock.advance(9_999);
-      await looks(4);
-      expect(isAnswered()).toBe(false);
-      await open.database.database.sql`
+  test('a repeated command waits up to ten seconds and gets the answer of the command in flight', async () => {
+    await using open = await openService(quiet);
+    const { command, answered, looks, isAnswered } = await repeatInFlight(open);
+    open.clock.advance(9_999);
+    await looks(4);
+    expect(isAnswered()).toBe(false);
+    await open.database.database.sql`
       update management.operations set accepted = true, state = 'running' where operation_id = ${command.operationId}`;
-      const answer = await answered;
-      expect([answer.status, answer.json.operationId]).toEqual([202, command.operationId]);
-      expect(answer.headers['location']).toBe(`/api/v1/operations/${command.operationId}`);
-    });
+    const answer = await answered;
+    expect([answer.status, answer.json.operationId]).toEqual([202, command.operationId]);
+    expect(answer.headers['location']).toBe(`/api/v1/operations/${command.operationId}`);
+  });
 
-    test('a repetition is refused with idempotency_in_progress and Retry-After after ten seconds', async () => {
-      await using open = await openService(quiet);
-      const { answered, looks, isAnswered } = await repeatInFlight(open);
-      open.clock.advance(9_999);
-      await looks(4);
-      expect(isAnswered()).toBe(false);
-      open.clock.advance(1);
-      const answer = await answered;
-      expect([answer.status, answer.json.error.code]).toEqual([409, 'idempotency_in_progress']);
-      expect(answer.headers['retry-after']).toBe('1');
-    });
+  test('a repeated command is refused with idempotency_in_progress and Retry-After after ten seconds', async () => {
+    await using open = await openService(quiet);
+    const { answered, looks, isAnswered } = await repeatInFlight(open);
+    open.clock.advance(9_999);
+    await looks(4);
+    expect(isAnswered()).toBe(false);
+    open.clock.advance(1);
+    const answer = await answered;
+    expect([answer.status, answer.json.error.code]).toEqual([409, 'idempotency_in_progress']);
+    expect(answer.headers['retry-after']).toBe('1');
+  });
 
-    test('another command under the key waits too and is refused with idempotency_key_reused', async () => {
-      await using open = await openService(quiet);
-      const { command } = await repeatInFlight(open);
-      const { sql } = open.database.database;
-      await sql`update management.operations set accepted = true, state = 'running'`;
-      const other = await send(open, 'POST', list, { key: command.key, body: { ...command.body, name: 'other' } });
-      expect([other.status, other.json.error.code]).toEqual([409, 'idempotency_key_reused']);
-    });
-  },
-);
+  test('another command with the same idempotency key waits too and is refused with idempotency_key_reused', async () => {
+    await using open = await openService(quiet);
+    const { command } = await repeatInFlight(open);
+    const { sql } = open.database.database;
+    await sql`update management.operations set accepted = true, state = 'running'`;
+    const other = await send(open, 'POST', list, { key: command.key, body: { ...command.body, name: 'other' } });
+    expect([other.status, other.json.error.code]).toEqual([409, 'idempotency_key_reused']);
+  });
+});
 
 test.skipIf(missingPostgres !== undefined)(
-  onPostgres('a write that a busy server did not decide is sent again, and the ETag is not called stale'),
+  onPostgres(
+    'a write that an overloaded API server did not execute is sent again, and its ETag is not reported as stale',
+  ),
   async () => {
     let undecided = 3;
     await using open = await openService({
@@ -113,13 +112,13 @@ test.skipIf(missingPostgres !== undefined)(
 );
 
 describe.skipIf(missingPostgres !== undefined)(
-  onPostgres('a write that was made while the database does not answer'),
+  onPostgres('a write that is accepted while the database does not respond'),
   () => {
     const body = { name: 'noted', definition: definitionOf('noted') };
     const rename = (open: OpenService, from: string, to: string) =>
       open.database.database.sql.unsafe(`alter table management.${from} rename to ${to}`);
 
-    /** A command whose row cannot be updated after its write. */
+    /** A command whose database row cannot be updated after its write. */
     async function writeUnnoted() {
       let takeAway = async (): Promise<unknown> => undefined;
       const service = await openService({

@@ -8,8 +8,8 @@ import type { Attitude, FakeReplica } from '../../operator/testing/fake-replica.
 const lookMs = 40;
 
 /**
- * Reports on behalf of a replica after every change of the routes or of its attitude. An unreachable server
- * is asked again.
+ * Writes reports as a replica after every change of the routes or of its configured response. Retries an unreachable
+ * server.
  */
 export function keepLooking(client: KubeClient, replica: FakeReplica, attitude: () => Attitude): AsyncDisposable {
   let stopped = false;

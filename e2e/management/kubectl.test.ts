@@ -14,126 +14,132 @@ import { newKey } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-describe.skipIf(missingApiServer !== undefined)(onApiServer('the resources as the single truth'), () => {
-  let world: ClusterWorld;
+describe.skipIf(missingApiServer !== undefined)(
+  onApiServer("the resources are the only source of the API's answers"),
+  () => {
+    let world: ClusterWorld;
 
-  beforeAll(async () => {
-    world = await openClusterWorld({ replicas: 2 });
-  });
-  afterAll(() => world[Symbol.asyncDispose]());
-
-  const kubectl = (args: readonly string[], input = ''): Promise<string> =>
-    kubectlOk(world.kubeconfigFile, [`--namespace=${world.client.namespace}`, ...args], input);
-  const object = async (kind: string, name: string) => JSON.parse(await kubectl(['get', kind, name, '--output=json']));
-
-  test('policies, revisions and bindings written by the API are shown by kubectl', async () => {
-    const { id } = await world.createPolicy('written-by-the-api');
-    await world.savePolicy(id, { description: 'the second version', status: 'archived' });
-    const policy = await object('guardrailpolicy', `p-${id}`);
-    expect(policy.metadata.labels['portcullis.dev/id']).toBe(id);
-    expect(policy.spec).toMatchObject({
-      displayName: 'written-by-the-api',
-      description: 'the second version',
-      lifecycle: 'Archived',
-      definition: definitionOf('portal'),
+    beforeAll(async () => {
+      world = await openClusterWorld({ replicas: 2 });
     });
-    for (const number of [1, 2]) {
-      const revision = await object('policyrevision', `${id}-${number}`);
-      const read = (await world.api.call(`${list}/${id}/revisions/${number}`)).json;
-      expect(revision.spec).toMatchObject({ policyId: id, number, definitionDigest: read.definitionDigest });
-    }
-    await world.savePolicy(id, { status: 'draft' });
-    const modelId = await world.createModel('written-by-the-api');
-    const { json } = await world.applied(modelId, id, 3);
-    const binding = await object('modelbinding', 'written-by-the-api');
-    expect(binding.spec).toMatchObject({
-      guardrail: { mode: 'Policy', policyRef: { name: `p-${id}`, revision: 3 } },
-      contentProfile: currentProfile,
-      apply: json.operationId,
-    });
-    expect(binding.metadata.generation).toBe(json.modelRevision);
-  });
+    afterAll(() => world[Symbol.asyncDispose]());
 
-  test('resources written by kubectl are shown by the API, and its edits make earlier ETags stale', async () => {
-    const spec = {
-      displayName: 'written-by-kubectl',
-      description: '',
-      lifecycle: 'Draft',
-      definition: definitionOf('kubectl'),
-    };
-    const policyOf = (change: object) =>
-      JSON.stringify({
-        apiVersion: 'portcullis.dev/v1alpha1',
-        kind: 'GuardrailPolicy',
-        metadata: { name: 'by-kubectl' },
-        spec: { ...spec, ...change },
+    const kubectl = (args: readonly string[], input = ''): Promise<string> =>
+      kubectlOk(world.kubeconfigFile, [`--namespace=${world.client.namespace}`, ...args], input);
+    const object = async (kind: string, name: string) =>
+      JSON.parse(await kubectl(['get', kind, name, '--output=json']));
+
+    test('policies, revisions and bindings written by the API are shown by kubectl', async () => {
+      const { id } = await world.createPolicy('written-by-the-api');
+      await world.savePolicy(id, { description: 'the second version', status: 'archived' });
+      const policy = await object('guardrailpolicy', `p-${id}`);
+      expect(policy.metadata.labels['portcullis.dev/id']).toBe(id);
+      expect(policy.spec).toMatchObject({
+        displayName: 'written-by-the-api',
+        description: 'the second version',
+        lifecycle: 'Archived',
+        definition: definitionOf('portal'),
       });
-    await kubectl(['apply', '--filename=-'], policyOf({}));
-    const id: string = await until('the policy has its id', async () => {
-      return (await object('guardrailpolicy', 'by-kubectl')).metadata.labels?.['portcullis.dev/id'];
-    });
-    const first = await world.readPolicy(id);
-    expect(first.policy).toMatchObject({ id, name: 'written-by-kubectl', revision: 1, status: 'draft' });
-    for (const replica of [0, 1]) {
-      await until('every replica lists the policy', async () => {
-        const { items } = (await world.api.call(`${list}?limit=50`, { replica })).json;
-        return items.some((entry: { readonly id: string }) => entry.id === id);
+      for (const number of [1, 2]) {
+        const revision = await object('policyrevision', `${id}-${number}`);
+        const read = (await world.api.call(`${list}/${id}/revisions/${number}`)).json;
+        expect(revision.spec).toMatchObject({ policyId: id, number, definitionDigest: read.definitionDigest });
+      }
+      await world.savePolicy(id, { status: 'draft' });
+      const modelId = await world.createModel('written-by-the-api');
+      const { json } = await world.applied(modelId, id, 3);
+      const binding = await object('modelbinding', 'written-by-the-api');
+      expect(binding.spec).toMatchObject({
+        guardrail: { mode: 'Policy', policyRef: { name: `p-${id}`, revision: 3 } },
+        contentProfile: currentProfile,
+        apply: json.operationId,
       });
-    }
-    await kubectl(['apply', '--filename=-'], policyOf({ description: 'edited' }));
-    const body = { name: 'stale', status: 'draft', definition: spec.definition };
-    const stale = await world.api.command('PUT', `${list}/${id}`, body, { etag: first.etag });
-    expect([stale.status, stale.json.error.code]).toEqual([412, 'etag_mismatch']);
-    expect((await world.readPolicy(id)).policy).toMatchObject({ revision: 2, description: 'edited' });
-
-    const modelId = await world.createModel('by-kubectl');
-    const before = await world.readBinding(modelId);
-    const guardrail = { mode: 'Policy', policyRef: { name: 'by-kubectl', revision: 2 } };
-    const patch = JSON.stringify({ spec: { guardrail, apply: 'by-hand' } });
-    await kubectl(['patch', 'modelbinding', 'by-kubectl', '--type=merge', `--patch=${patch}`]);
-    const after = await until('the model is applied', async () => {
-      const answer = await world.readBinding(modelId);
-      return answer.json.state === 'applied' ? answer : undefined;
+      expect(binding.metadata.generation).toBe(json.modelRevision);
     });
-    expect(after.json).toMatchObject({ operationId: null, binding: { policyId: id, policyRevision: 2 } });
-    expect(after.headers['etag']).not.toBe(before.headers['etag']);
-    await kubectl(['delete', 'guardrailpolicy', 'by-kubectl', '--wait=false']);
-    const refused = await world.api.command('PUT', `${list}/${id}`, body, { etag: (await world.readPolicy(id)).etag });
-    expect([refused.status, refused.json.error.code]).toEqual([409, 'policy_deleting']);
-  });
 
-  test('the API reads and writes again after a restart of the API server', async () => {
-    const { id } = await world.createPolicy('before-the-restart');
-    await world.restartApiServer();
-    const { policy, etag } = await until('a read is answered', () => world.readPolicy(id));
-    expect(policy).toMatchObject({ id, revision: 1 });
-    const { name, status, definition } = policy;
-    const repeatable = { key: newKey(), etag };
-    const saved = await untilAnswered(() =>
-      world.api.command('PUT', `${list}/${id}`, { name, status, definition }, repeatable),
-    );
-    expect((await world.api.ended(saved)).result).toMatchObject({ revision: 2 });
-    for (const replica of [0, 1]) {
-      await until('every replica lists the new revision', async () => {
-        const { items } = (await world.api.call(`${list}?limit=50`, { replica })).json;
-        const found = items.find((entry: { readonly id: string }) => entry.id === id);
-        return found?.revision === 2;
+    test('resources written by kubectl are shown by the API, and its edits make earlier ETags stale', async () => {
+      const spec = {
+        displayName: 'written-by-kubectl',
+        description: '',
+        lifecycle: 'Draft',
+        definition: definitionOf('kubectl'),
+      };
+      const policyOf = (change: object) =>
+        JSON.stringify({
+          apiVersion: 'portcullis.dev/v1alpha1',
+          kind: 'GuardrailPolicy',
+          metadata: { name: 'by-kubectl' },
+          spec: { ...spec, ...change },
+        });
+      await kubectl(['apply', '--filename=-'], policyOf({}));
+      const id: string = await until('the policy has its id', async () => {
+        return (await object('guardrailpolicy', 'by-kubectl')).metadata.labels?.['portcullis.dev/id'];
       });
-    }
-  });
+      const first = await world.readPolicy(id);
+      expect(first.policy).toMatchObject({ id, name: 'written-by-kubectl', revision: 1, status: 'draft' });
+      for (const replica of [0, 1]) {
+        await until('every replica lists the policy', async () => {
+          const { items } = (await world.api.call(`${list}?limit=50`, { replica })).json;
+          return items.some((entry: { readonly id: string }) => entry.id === id);
+        });
+      }
+      await kubectl(['apply', '--filename=-'], policyOf({ description: 'edited' }));
+      const body = { name: 'stale', status: 'draft', definition: spec.definition };
+      const stale = await world.api.command('PUT', `${list}/${id}`, body, { etag: first.etag });
+      expect([stale.status, stale.json.error.code]).toEqual([412, 'etag_mismatch']);
+      expect((await world.readPolicy(id)).policy).toMatchObject({ revision: 2, description: 'edited' });
 
-  test('the Role of the chart has exactly the rules of these tests', () => {
-    const file = join(import.meta.dirname, '../../charts/portcullis/templates/management/rbac.yaml');
-    const [, role = ''] = readFileSync(file, 'utf8')
-      .split('---\n')
-      .map((text) => text.replaceAll(/^\{\{.*\}\}$|^\s+\{\{-.*\}\}$/gm, ''));
-    const { rules } = parse(role.replaceAll(/\{\{.*?\}\}/g, 'x')) as { readonly rules: typeof managementRules };
-    const flat = (all: typeof managementRules | typeof rules): readonly string[] =>
-      all
-        .flatMap(({ apiGroups, resources, verbs }) =>
-          resources.flatMap((resource) => verbs.map((verb) => `${apiGroups[0]} ${resource} ${verb}`)),
-        )
-        .toSorted();
-    expect(flat(rules)).toEqual(flat(managementRules));
-  });
-});
+      const modelId = await world.createModel('by-kubectl');
+      const before = await world.readBinding(modelId);
+      const guardrail = { mode: 'Policy', policyRef: { name: 'by-kubectl', revision: 2 } };
+      const patch = JSON.stringify({ spec: { guardrail, apply: 'by-hand' } });
+      await kubectl(['patch', 'modelbinding', 'by-kubectl', '--type=merge', `--patch=${patch}`]);
+      const after = await until('the model is applied', async () => {
+        const answer = await world.readBinding(modelId);
+        return answer.json.state === 'applied' ? answer : undefined;
+      });
+      expect(after.json).toMatchObject({ operationId: null, binding: { policyId: id, policyRevision: 2 } });
+      expect(after.headers['etag']).not.toBe(before.headers['etag']);
+      await kubectl(['delete', 'guardrailpolicy', 'by-kubectl', '--wait=false']);
+      const refused = await world.api.command('PUT', `${list}/${id}`, body, {
+        etag: (await world.readPolicy(id)).etag,
+      });
+      expect([refused.status, refused.json.error.code]).toEqual([409, 'policy_deleting']);
+    });
+
+    test('the API reads and writes again after a restart of the API server', async () => {
+      const { id } = await world.createPolicy('before-the-restart');
+      await world.restartApiServer();
+      const { policy, etag } = await until('a read is answered', () => world.readPolicy(id));
+      expect(policy).toMatchObject({ id, revision: 1 });
+      const { name, status, definition } = policy;
+      const repeatable = { key: newKey(), etag };
+      const saved = await untilAnswered(() =>
+        world.api.command('PUT', `${list}/${id}`, { name, status, definition }, repeatable),
+      );
+      expect((await world.api.ended(saved)).result).toMatchObject({ revision: 2 });
+      for (const replica of [0, 1]) {
+        await until('every replica lists the new revision', async () => {
+          const { items } = (await world.api.call(`${list}?limit=50`, { replica })).json;
+          const found = items.find((entry: { readonly id: string }) => entry.id === id);
+          return found?.revision === 2;
+        });
+      }
+    });
+
+    test('the Role of the chart for the management API has exactly the rules of these tests', () => {
+      const file = join(import.meta.dirname, '../../charts/portcullis/templates/management/rbac.yaml');
+      const [, role = ''] = readFileSync(file, 'utf8')
+        .split('---\n')
+        .map((text) => text.replaceAll(/^\{\{.*\}\}$|^\s+\{\{-.*\}\}$/gm, ''));
+      const { rules } = parse(role.replaceAll(/\{\{.*?\}\}/g, 'x')) as { readonly rules: typeof managementRules };
+      const flat = (all: typeof managementRules | typeof rules): readonly string[] =>
+        all
+          .flatMap(({ apiGroups, resources, verbs }) =>
+            resources.flatMap((resource) => verbs.map((verb) => `${apiGroups[0]} ${resource} ${verb}`)),
+          )
+          .toSorted();
+      expect(flat(rules)).toEqual(flat(managementRules));
+    });
+  },
+);

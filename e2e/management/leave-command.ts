@@ -7,7 +7,7 @@ import { changeToken, newPolicySpec } from '../../operator/management/policies/m
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { newKey, type RunningManagement } from './start-management.ts';
 
-/** A stored command: on the policy, or on the model if it has one. */
+/** A stored command on the policy, or on the model if there is one. */
 export type LeftRow = {
   readonly operationId: string;
   readonly policyId: string;
@@ -15,11 +15,11 @@ export type LeftRow = {
   readonly write: Readonly<Record<string, unknown>>;
   readonly kind: string;
   readonly ageMinutes?: number;
-  /** What it is known to have written. */
+  /** The write that the row records as accepted. */
   readonly accepted?: { readonly uid: string; readonly generation: number };
 };
 
-/** Writes a row as a process leaves it that is killed between the row and its answer. @returns its key */
+/** Inserts a row as left by a process that was killed between writing the row and answering. @returns its key */
 export async function leaveCommand(api: RunningManagement, row: LeftRow): Promise<string> {
   const { sql } = api.database.database;
   const { operationId, policyId, modelId, write, kind, ageMinutes = 0, accepted } = row;
@@ -52,7 +52,7 @@ export function createOf(name: string) {
   return { operationId, policyId, write, spec, kind: 'policy.create' };
 }
 
-/** A PUT over a policy as it is, which sets the description to the id of the operation. */
+/** A PUT of an existing policy that sets the description to the id of the operation. */
 export async function replaceOf(client: KubeClient, policyId: string) {
   const object = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${policyId}`);
   if (object === undefined) throw new Error('there is no such policy');
@@ -63,7 +63,7 @@ export async function replaceOf(client: KubeClient, policyId: string) {
   return { operationId, policyId, write, spec, kind: 'policy.update', uid, generation };
 }
 
-/** A PUT that applies the first revision of a policy to a model as it is. */
+/** A PUT that applies the first revision of a policy to an existing model. */
 export function applyOf(binding: Stored<ModelBinding>, policyId: string) {
   const operationId = newId();
   const { uid, generation, name, labels } = binding.metadata;

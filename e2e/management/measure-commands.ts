@@ -10,7 +10,7 @@ import { newKey } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-/** Identical commands at the same time over two replicas: how many effects and different answers there were. */
+/** Sends identical commands concurrently to two replicas. @returns how many effects and different answers there were */
 export async function sendIdentical(world: BusyWorld, count: number) {
   const body = { name: 'identical', definition: definitionOf('identical') };
   const key = newKey();
@@ -32,11 +32,11 @@ type PutReport = {
   readonly accepted: number;
   readonly edits: number;
   readonly revisions: number;
-  /** What must not be, one sentence each. */
+  /** Violations, one sentence each. */
   readonly faults: readonly string[];
 };
 
-/** PUTs with If-Match on one policy from many sides, mixed with edits of the object, which know no ETag. */
+/** PUTs with If-Match on one policy from several clients, concurrently with edits of the object that use no ETag. */
 export async function putConcurrently(
   world: BusyWorld,
   options: { readonly puts: number; readonly workers: number; readonly random: () => number },
@@ -92,14 +92,14 @@ export async function putConcurrently(
   return { puts: sent, accepted: accepted.length, edits, revisions: recorded.length, faults };
 }
 
-/** Only an edit by hand may take the place of another edit by hand before that one was recorded. */
+/** Only a manual edit may replace another manual edit before that one was recorded. */
 function overwrittenUnseen(recorded: Awaited<ReturnType<typeof revisionsOf>>): readonly string[] {
   const generations = new Set(recorded.map(({ spec }) => spec.policy.generation));
   return recorded.flatMap(({ spec: { token, policy } }) => {
     const isOwn = token.endsWith(`/${policy.generation}`);
     const isFirst = policy.generation === 1;
     return isOwn && !isFirst && !generations.has(policy.generation - 1)
-      ? [`what generation ${policy.generation} took the place of is no revision`]
+      ? [`the generation that generation ${policy.generation} replaced is not a revision`]
       : [];
   });
 }

@@ -37,7 +37,10 @@ type Sent = {
 };
 const sorts = ['create', 'update', 'apply', 'create', 'update', 'apply', 'misapply'] as const;
 
-/** Commands of several clients, each repeated with its key until it is answered, while replicas die and stand still. */
+/**
+ * Sends commands of several clients, each repeated with its key until it is answered, while replicas are killed and
+ * suspended.
+ */
 export async function commandThroughCrashes(world: BusyWorld, options: CrashOptions): Promise<CrashReport> {
   const { random } = options;
   const done = new AbortController();
@@ -74,7 +77,7 @@ type Lane = Readonly<Record<Sent['kind'], (marker: string) => Promise<Answer>>> 
   readonly readBinding: () => Promise<Answer>;
 };
 
-/** One client with a policy and a model of its own. */
+/** One client with its own policy and model. */
 async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
   const bindingName = `lane-${worker}`;
   const policyId = (await patiently(() => world.act.createPolicy(bindingName))).id;
@@ -89,7 +92,7 @@ async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
       }
       throw new Error('no replica answers');
     });
-  /** Repeats with the same key until the outcome is known. */
+  /** Repeats the command with the same key until its outcome is known. */
   const send = async (method: 'POST' | 'PUT', path: string, body: unknown, more: CommandOptions = {}) => {
     const key = newKey();
     return patiently(async () => {
@@ -137,7 +140,7 @@ async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Kills or stops one replica after the other, at random moments, and brings it back. */
+/** Kills or suspends one replica after another at random moments and restarts it. */
 async function makeTrouble(world: BusyWorld, { random, longStopMs }: CrashOptions, over: AbortSignal) {
   let kills = 0;
   let stops = 0;
@@ -160,9 +163,11 @@ async function makeTrouble(world: BusyWorld, { random, longStopMs }: CrashOption
   return { kills, stops };
 }
 
-/** Every accepted command ended truthfully and had one effect; every refused one had none. */
+/**
+ * Verifies that every accepted command ended with the right result and one effect, and every refused one had no effect.
+ */
 async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Sent[]): Promise<string[]> {
-  // What a process was killed over is recorded by recovery, before its operation ends.
+  // Recovery records a command that was in flight when its process was killed, before its operation ends.
   const ends = new Map<Answer, OperationResource>();
   for (const { answer } of sent.filter(isAccepted)) ends.set(answer, await patiently(() => world.api.ended(answer)));
   const policies = (await listAll<GuardrailPolicy>(world.client, kinds.guardrailPolicy)).items;
@@ -184,13 +189,15 @@ async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Se
   return faults;
 }
 
-/** The operator applies the newest of several that come soon after each other. */
+/** The operator applies the newest of several applications in quick succession. */
 function isEndOf(kind: Sent['kind'], { state, error }: OperationResource): boolean {
   if (error?.code === 'superseded') return true;
   return kind === 'apply' ? state === 'succeeded' : error?.code === 'profile_unsupported';
 }
 
-/** Each lane is the only writer of its resources: every accepted command is one generation, and the last is in force. */
+/**
+ * Each lane is the only writer of its resources: every accepted command is one generation, and the last one is applied.
+ */
 async function judgeLane({ client, api }: BusyWorld, lane: Lane, own: readonly Sent[]): Promise<readonly string[]> {
   const accepted = own.filter(isAccepted);
   const binding = await client.get<ModelBinding>(kinds.modelBinding, lane.bindingName);
@@ -206,7 +213,7 @@ async function judgeLane({ client, api }: BusyWorld, lane: Lane, own: readonly S
   const last = applies.at(-1);
   if (last === undefined) return faults;
   const end = await patiently(() => api.ended(last.answer));
-  // The operator saw every confirmation; a replica that stood still may see the last of them later.
+  // The operator has read every confirmation; a suspended replica may read the last of them later.
   const json = await patiently(async () => {
     const read = await lane.readBinding();
     if (read.json.state === 'pending') throw new Error(`${lane.bindingName} is pending: ${read.text}`);

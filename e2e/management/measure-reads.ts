@@ -25,7 +25,7 @@ export type ReadReport = {
   readonly serverGetMs: number;
   readonly listMs: number;
   readonly readMs: number;
-  /** How many times of a bare answer and one GET together. */
+  /** The latency as a multiple of an empty response plus one GET. */
   readonly listTimes: number;
   readonly readTimes: number;
   readonly visited: number;
@@ -34,10 +34,10 @@ export type ReadReport = {
   readonly madeMeanwhile: number;
 };
 
-/** What serves the resources: a client that may write there, and where the API finds them. */
+/** A resource server: a client that may write to it, and its address for the API. */
 type ReadPlace = AsyncDisposable & { readonly client: KubeClient; readonly beside: ManagementOptions };
 
-/** The operator's folder, served by a process as standalone does. */
+/** The operator's folder, served by a process as in a standalone installation. */
 export async function openFolder(): Promise<ReadPlace> {
   await using parts = new AsyncDisposableStack();
   const data = parts.use(await makeDataDirectory());
@@ -58,7 +58,7 @@ export async function openFolder(): Promise<ReadPlace> {
   };
 }
 
-/** A real API server, where the API has its own rights alone. */
+/** A real API server on which the API has only its own rights. */
 export async function openCluster(): Promise<ReadPlace> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
@@ -75,7 +75,9 @@ export async function openCluster(): Promise<ReadPlace> {
   };
 }
 
-/** Lists and single reads over many policies, beside a bare answer and one GET of the resource, in turns. */
+/**
+ * Measures lists and single reads over many policies alternately with an empty response and one GET of the resource.
+ */
 export async function measureReads(options: {
   readonly open: () => Promise<ReadPlace>;
   readonly policies: number;
@@ -137,7 +139,7 @@ async function timed(times: number[] | undefined, act: () => Promise<unknown>): 
 }
 
 function percentile(times: readonly number[]): number {
-  // The first ones warm the processes up.
+  // The first requests warm up the processes.
   const sorted = times.slice(Math.floor(times.length / 5)).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN;
 }

@@ -63,7 +63,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     return { operations: [...operations], keys: [...keys], tuples: tuples.length };
   }
 
-  test('replicas that start at the same time migrate a database with data, which stays intact', async () => {
+  test('replicas that start concurrently migrate a database with data, and the data remain unchanged', async () => {
     for (const schema of schemas) await migrateToFirst(schema);
     const ended = leftCommand('ended');
     const failed = leftCommand('failed');
@@ -105,7 +105,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     expect((await world.createPolicy('afterwards')).id).toMatch(/-7/);
   });
 
-  test('the database contains keys, operations and relations only', async () => {
+  test('the management database contains keys, operations and relations only', async () => {
     const tables = await sql()`
       select table_schema || '.' || table_name as name from information_schema.tables
       where table_schema not in ('pg_catalog', 'information_schema') order by name`;
@@ -118,7 +118,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     ]);
   });
 
-  test('commands that an older version left unfinished are continued', async () => {
+  test('a new version completes commands that an older version left unfinished', async () => {
     for (const replica of world.api.replicas) await replica.end();
     const open = leftCommand('open');
     await insertCommand(world.api.database.database, open, { subject, createdAt: new Date() });

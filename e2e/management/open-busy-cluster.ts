@@ -10,7 +10,7 @@ import { type ManagementOptions, startManagement } from './start-management.ts';
 
 const gateways = ['gateway-0', 'gateway-1'] as const;
 
-/** Settings of the API beside a cluster, with an account that has only its rights. */
+/** Settings of the API for a cluster, with an account that has only its rights. */
 export async function besideCluster(cluster: ScaleWorld): Promise<ManagementOptions> {
   const { server, client, folder } = cluster;
   const tokenFile = join(folder, 'management.token');
@@ -20,8 +20,8 @@ export async function besideCluster(cluster: ScaleWorld): Promise<ManagementOpti
 }
 
 /**
- * The management API as processes on a real API server, beside a real operator and real gateways; workloads are
- * Deployments on pretended nodes, for which one process answers.
+ * The management API as processes on a real API server, with a real operator and real gateways; workloads are
+ * Deployments on simulated nodes, and one process answers for all of them.
  */
 export async function openBusyCluster(options: { readonly replicas: number }): Promise<BusyWorld> {
   await using parts = new AsyncDisposableStack();
@@ -48,7 +48,7 @@ export async function openBusyCluster(options: { readonly replicas: number }): P
 
 type Edit = { readonly name: string; readonly description: string; readonly by: 'patch' | 'apply' };
 
-/** What a person does with kubectl: neither knows anything of ETags. */
+/** Edits as a user makes them with kubectl, without ETags. */
 async function editByKubectl(scope: readonly string[], kubeconfig: string, { name, description, by }: Edit) {
   const spec = { description };
   if (by === 'patch') {

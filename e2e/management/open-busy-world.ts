@@ -10,7 +10,7 @@ import { besidePlatform, type RunningManagement, startManagement } from './start
 
 const build = 'test-1';
 
-/** The management API as processes beside a real operator, for measurements, which run without a test runner. */
+/** The management API as processes with a real operator, for measurements, which run without a test runner. */
 export type BusyWorld = AsyncDisposable & {
   readonly client: KubeClient;
   readonly api: RunningManagement;

@@ -21,7 +21,7 @@ import { startManagement } from './start-management.ts';
 
 const replicaName = 'gateway-1';
 
-/** The same on the API server that the test files of one run share. */
+/** The same world on the API server that the test files of one run share. */
 export async function openSharedClusterWorld(options: WorldOptions = {}): Promise<ClusterWorld> {
   await using parts = new AsyncDisposableStack();
   const server = parts.use(await openSharedCluster());
@@ -40,7 +40,7 @@ export async function openSharedClusterWorld(options: WorldOptions = {}): Promis
 }
 
 export type ClusterWorld = ManagementWorld & {
-  /** Of an administrator of the cluster. */
+  /** A client with administrator rights in the cluster. */
   readonly kubeconfigFile: string;
   restartApiServer(): Promise<void>;
 };

@@ -32,7 +32,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   const post = (body: unknown): Promise<Answer> => world.api.command('POST', list, body);
 
-  /** PUT with the current ETag. */
+  /** Sends a PUT with the current ETag. */
   async function put(body: Readonly<Record<string, unknown>>): Promise<Answer> {
     const { etag } = await world.readPolicy(policyId);
     return world.api.command('PUT', `${list}/${policyId}`, body, { etag });
@@ -45,7 +45,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     return [...policies.items, ...revisions.items].map(({ metadata }) => `${metadata.name} ${metadata.generation}`);
   }
 
-  /** Refused with 422 as a POST and as a PUT, and nothing is created. */
+  /** Expects that a POST and a PUT of the body are refused with 422 and nothing is created. */
   async function expectRefused(bodies: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
     const before = await objects();
     for (const body of bodies) {
@@ -58,7 +58,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     expect(await objects()).toEqual(before);
   }
 
-  /** Accepted as a POST and as a PUT. */
+  /** Expects that a POST and a PUT of the body are accepted. */
   async function expectAccepted(bodies: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
     for (const body of bodies) {
       for (const answer of [await post(body), await put(full(body))]) {
@@ -70,7 +70,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:policy-name:length', 'management:limit:name-and-description', 'management:policy-description:length'],
-    'a name of 1 to 128 and a description of up to 2048 characters is accepted, on POST and PUT',
+    'a policy name of 1 to 128 and a description of up to 2048 characters is accepted by POST and PUT',
     async () => {
       await expectAccepted([
         valid({ name: 'a' }),
@@ -90,7 +90,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:policy-name:type', 'management:policy-description:type', 'management:definition:object'],
-    'a name or description that is not a string, or a definition that is not an object, is refused',
+    'a policy with a name or description that is not a string, or a definition that is not an object, is refused',
     async () => {
       const others = [1, true, null, [], {}];
       await expectRefused([
@@ -103,7 +103,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:policy-name:first-character', 'management:policy-name:charset'],
-    'a name that does not begin with a Latin letter or digit, or has other characters, is refused',
+    'a policy name that does not begin with a Latin letter or digit, or has other characters, is refused',
     async () => {
       await expectAccepted(['a1', '1a', 'a.b-c_1', 'Z'].map((name) => valid({ name })));
       const wrong = ['.a', '-a', '_a', 'a b', 'a/b', 'a:b', 'имя', 'aя', 'a\n', ' a', 'a\u0000'];
@@ -113,7 +113,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:policy-name:charset', 'management:policy-description:length'],
-    'the resource has the same rules for name and description, so that every policy that is read can be saved',
+    "the resource has the same rules for a policy's name and description, so that every policy that is read can be saved",
     async () => {
       const create = (name: string, displayName: string, description = '') =>
         world.client.create(kinds.guardrailPolicy, policyObject(name, { displayName, description }));
@@ -138,7 +138,7 @@ onResourceServers('the form of a policy', (openWorld) => {
       'management:policy-id:uuidv7',
       'management:if-match:not-on-post',
     ],
-    'a POST needs neither description nor status nor If-Match',
+    'a POST of a policy needs no description, status or If-Match',
     async () => {
       const answer = await post(valid());
       expect(answer.status).toBe(202);
@@ -149,7 +149,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     },
   );
 
-  test('a PUT without a description makes it empty', async () => {
+  test('a PUT of a policy without a description makes it empty', async () => {
     await world.savePolicy(policyId, { description: 'something' });
     await world.api.ended(await put(full(valid())));
     expect((await world.readPolicy(policyId)).policy.description).toBe('');
@@ -162,7 +162,7 @@ onResourceServers('the form of a policy', (openWorld) => {
       'management:definition:providers-array',
       'management:unknown-field:nested',
     ],
-    'a definition without its sections and providers, or with an unknown member at any depth, is refused',
+    'a policy definition without its sections and providers, or with an unknown member at any depth, is refused',
     async () => {
       const section = sectionOf('word');
       const [rule] = section.baseline;
@@ -186,7 +186,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:definition:request-mandatory-rule', 'management:definition:response-mandatory-rule'],
-    'a section without a baseline rule is refused',
+    'a policy section without a baseline rule is refused',
     async () => {
       const section = sectionOf('word');
       const observed = section.baseline.map((rule) => ({ ...rule, mode: 'observe' }));
@@ -204,7 +204,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:status:values', 'management:status:required-on-put', 'management:policy-put:full-body'],
-    'a PUT without name, definition or a status of draft or archived is refused',
+    'a PUT of a policy without name, definition or a status of draft or archived is refused',
     async () => {
       const before = await objects();
       const body = full(valid());
@@ -234,7 +234,7 @@ onResourceServers('the form of a policy', (openWorld) => {
       'management:binding-target:no-memory-type',
       'management:binding-target:no-write-operation',
     ],
-    'read fields and unknown fields in a write are refused, and no path binds a policy to anything but a model',
+    'a policy write with read-only or unknown fields is refused, and no path binds a policy to anything but a model',
     async () => {
       const { policy } = await world.readPolicy(policyId);
       await expectRefused([
@@ -268,7 +268,7 @@ onResourceServers('the form of a policy', (openWorld) => {
 
   verifies(
     ['management:providers:credential-reference', 'management:providers:no-secret-read'],
-    'a provider with a credential value instead of a credential reference is refused',
+    'a policy whose provider has a credential value instead of a credential reference is refused',
     async () => {
       const reference = { name: 'scanner', credentialRef: { name: 'scanner-key' } };
       const secret = 'the-secret-value';
@@ -287,7 +287,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     },
   );
 
-  test('a body that is not strict JSON is 400, another media type 415, a body above 1 MiB 413', async () => {
+  test('a policy body that is not strict JSON is refused with 400, another media type with 415, and a body above 1 MiB with 413', async () => {
     const headers = (change: Readonly<Record<string, string | undefined>>) => ({ headers: change });
     for (const text of ['', '{', '{"name":"a","name":"b"}', '\ufeff{}', '{"a":1}x', '[1e999]', '"\\ud800"']) {
       const answer = await world.api.command('POST', list, Buffer.from(text));
@@ -326,7 +326,7 @@ onResourceServers('the form of a policy', (openWorld) => {
       },
     });
 
-  /** The bytes of a definition inside a revision, where an API server escapes <, > and & to six bytes each. */
+  /** Size of a definition inside a revision, where an API server escapes <, > and & to six bytes each. */
   function storedBytes({ definition: value }: Readonly<Record<string, unknown>>): number {
     const text = JSON.stringify(JSON.stringify(value));
     return Buffer.byteLength(text) + 5 * (text.match(/[<>&]/g)?.length ?? 0);
@@ -344,7 +344,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     return heavy(filled.map((term, at) => term + (last[at] ?? '')));
   }
 
-  test('a definition above the size of a revision is refused with 422, one at the limit is stored', async () => {
+  test('a policy definition above the size of a revision is refused with 422, one at the limit is stored', async () => {
     for (const filler of ['a', '<', '\\"', '\u0436']) {
       const [fits, large] = [1_300_000, 1_300_001].map((bytes) => policyOfStoredBytes(bytes, filler));
       expect(storedBytes(fits ?? {})).toBe(1_300_000);
@@ -390,7 +390,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     const edit = (value: unknown) =>
       world.client.patch(kinds.guardrailPolicy, name, [{ op: 'replace', path: '/spec/definition', value }]);
     await edit(sized(1_300_001));
-    const refused = await until('the policy is refused', async () => {
+    const refused = await until('the policy has Accepted False', async () => {
       const condition = await accepted(name);
       return condition?.status === 'False' ? condition : undefined;
     });
@@ -403,7 +403,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     const healed = await world.api.command('PUT', `${list}/${id}`, full(valid()), { etag });
     expect(await world.api.ended(healed)).toMatchObject({ state: 'succeeded', result: { revision: 2 } });
     await edit(sized(1_300_000));
-    await until('the policy is accepted', async () => (await accepted(name))?.status === 'True');
+    await until('the policy has Accepted True', async () => (await accepted(name))?.status === 'True');
     expect((await world.readPolicy(id)).policy.revision).toBe(3);
   });
 });

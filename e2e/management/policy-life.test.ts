@@ -27,7 +27,7 @@ const entryMembers = [
   'updatedAt',
 ];
 
-onResourceServers('the life of a policy', (openWorld) => {
+onResourceServers('the lifecycle of a policy', (openWorld) => {
   let world: ManagementWorld;
 
   beforeAll(async () => {
@@ -56,7 +56,7 @@ onResourceServers('the life of a policy', (openWorld) => {
       'management:revision:positive-integer',
       'management:resource-id:uuidv7',
     ],
-    'a POST creates a policy with its first version, and every id is a UUID of version 7',
+    'a POST creates a policy with its first revision, and every id is a UUID of version 7',
     async () => {
       const answer = await world.api.command('POST', list, { name: 'first', definition: definitionOf('one') });
       expect(answer.status).toBe(202);
@@ -116,7 +116,7 @@ onResourceServers('the life of a policy', (openWorld) => {
       'management:revision:unchanged',
       'management:definition-digest:of-definition',
     ],
-    'every PUT creates the next revision, and no revision changes by a PUT, an application or a rollback',
+    'every PUT of a policy creates the next revision, and no revision changes by a PUT, an application or a rollback',
     async () => {
       const { id, etag } = await world.createPolicy('history');
       const first = await revision(id, 1);
@@ -168,7 +168,7 @@ onResourceServers('the life of a policy', (openWorld) => {
 
   verifies(
     ['management:status:draft-never-active', 'management:status:applied-state-in-binding'],
-    'an applied policy reads draft, and its reads show no application state',
+    'an applied policy is read as draft, and its reads show no application state',
     async () => {
       const { id } = await world.createPolicy('draft-forever');
       const modelId = await world.createModel('draft-model');
@@ -262,7 +262,7 @@ onResourceServers('the life of a policy', (openWorld) => {
 
   verifies(
     ['management:revisions:get', 'management:revisions:before-revision', 'management:revision-get:one'],
-    'revisions are listed newest first and before beforeRevision, and can be read one at a time',
+    'revisions of a policy are listed newest first, from beforeRevision downwards, and can be read one at a time',
     async () => {
       const { id } = await world.createPolicy('many');
       for (let count = 0; count < 24; count++) await world.savePolicy(id, { description: `version ${count + 2}` });
@@ -295,7 +295,7 @@ onResourceServers('the life of a policy', (openWorld) => {
       'management:save:provider-availability',
       'management:save:no-request-effect',
     ],
-    'a save checks structure only, and its answers claim no effect on traffic',
+    'saving a policy checks its structure only, and the answers claim no effect on traffic',
     async () => {
       const broken = {
         deadlineMs: 500,
@@ -355,11 +355,11 @@ onResourceServers('the life of a policy', (openWorld) => {
     expect(await world.savePolicy(id)).toBe(4);
   });
 
-  test('a deleted policy is 404, its history can be read, and it cannot be applied', async () => {
+  test('a deleted policy is answered with 404, its history can be read, and it cannot be applied', async () => {
     const { id } = await world.createPolicy('leaving');
     const object = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`);
     await world.client.delete(kinds.guardrailPolicy, `p-${id}`, { uid: object?.metadata.uid ?? '' });
-    await until('the policy is gone', async () => (await world.api.call(`${list}/${id}`)).status === 404);
+    await until('the policy is deleted', async () => (await world.api.call(`${list}/${id}`)).status === 404);
     expect((await world.api.call(`${list}/${id}/revisions`)).json.items).toHaveLength(1);
     expect((await revision(id, 1)).status).toBe(200);
     const modelId = await world.createModel('left-alone');

@@ -12,7 +12,7 @@ import { type ManagementWorld, openWorld } from './open-world.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-onResourceServers('commands that their process did not end', (open) => {
+onResourceServers('commands that were in flight when their process was killed', (open) => {
   let world: ManagementWorld;
 
   beforeAll(async () => {
@@ -31,7 +31,7 @@ onResourceServers('commands that their process did not end', (open) => {
   const keyIsHeld = async (key: string): Promise<boolean> =>
     (await world.api.database.database.sql`select from management.idempotency_keys where key = ${key}`).length > 0;
 
-  test('a policy command whose process was killed before its write is carried out once', async () => {
+  test('a policy command whose process was killed before its write is executed once', async () => {
     const row = createOf('before-its-write');
     await leave(row);
     expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded', result: { revision: 1 } });
@@ -46,7 +46,7 @@ onResourceServers('commands that their process did not end', (open) => {
     expect(await keyIsHeld(key)).toBe(true);
   });
 
-  test('a command older than fifteen minutes is not sent again and its key is free', async () => {
+  test('a command older than fifteen minutes is not sent again, and its idempotency key can be used again', async () => {
     const row = { ...createOf('too-old'), ageMinutes: 16 };
     const key = await leave(row);
     expect(await ended(row.operationId)).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
@@ -57,7 +57,7 @@ onResourceServers('commands that their process did not end', (open) => {
     expect(await ended(young.operationId)).toMatchObject({ state: 'succeeded' });
   });
 
-  test('a command whose policy was changed meanwhile ends as not_executed', async () => {
+  test('a command whose policy was changed before recovery ends as not_executed', async () => {
     const { id } = await world.createPolicy('changed-meanwhile');
     const row = await replaceOf(world.client, id);
     await world.savePolicy(id);
@@ -74,14 +74,14 @@ onResourceServers('commands that their process did not end', (open) => {
     return { modelId, row, generation: (await world.binding(name)).metadata.generation };
   }
 
-  test('an application whose process was killed before its write is carried out once', async () => {
+  test('an application whose process was killed before its write is executed once', async () => {
     const { modelId, row, generation } = await openApplication('applied-later');
     await leave(row);
     expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded', result: { modelId, policyRevision: 1 } });
     expect((await world.binding('applied-later')).metadata.generation).toBe(generation + 1);
   });
 
-  test('an application whose process was killed after its write is found by its id, also after a later one', async () => {
+  test('an application whose process was killed after its write is found by its id, even after a later application', async () => {
     const { modelId, row, generation } = await openApplication('applied-already');
     await world.client.patch(kinds.modelBinding, 'applied-already', [
       { op: 'replace', path: '/spec/guardrail', value: row.guardrail },
@@ -96,7 +96,7 @@ onResourceServers('commands that their process did not end', (open) => {
     expect((await world.readBinding(modelId)).json.state).toBe('unbound');
   });
 
-  test('an application whose model was changed meanwhile ends as not_executed', async () => {
+  test('an application whose model was changed before recovery ends as not_executed', async () => {
     const { modelId, row } = await openApplication('applied-never');
     await world.applied(modelId, null, null);
     await leave(row);
@@ -104,7 +104,7 @@ onResourceServers('commands that their process did not end', (open) => {
     expect((await world.readBinding(modelId)).json.state).toBe('unbound');
   });
 
-  test('a write that was edited before it was recorded becomes a revision from its row', async () => {
+  test('a write that was edited before it was recorded is recorded as a revision from its database row', async () => {
     const { id } = await world.createPolicy('edited-over');
     const row = await replaceOf(world.client, id);
     await leave({ ...row, accepted: { uid: row.uid, generation: 2 } });
@@ -117,7 +117,7 @@ onResourceServers('commands that their process did not end', (open) => {
       { op: 'replace', path: '/spec/description', value: 'by hand' },
     ]);
     expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded' });
-    const revisions = await until('both versions are recorded', async () => {
+    const revisions = await until('both revisions are recorded', async () => {
       const { items } = await client.list<PolicyRevision>(kinds.policyRevision, {
         labelSelector: `portcullis.dev/policy-id=${id}`,
       });
@@ -129,7 +129,7 @@ onResourceServers('commands that their process did not end', (open) => {
 });
 
 test.skipIf(missingPostgres !== undefined)(
-  'a replica answers commands in flight after SIGTERM and exits with 0',
+  'a replica of the management API answers commands in flight after SIGTERM and exits with 0',
   async () => {
     await using world = await openWorld();
     const [replica] = world.api.replicas;
@@ -151,7 +151,7 @@ test.skipIf(missingPostgres !== undefined)(
   },
 );
 
-/** Blocks the rows of new commands until they are released. */
+/** Blocks inserts of new commands until disposed. */
 async function holdCommands({ database, connect }: TestDatabase) {
   const locked = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
@@ -164,7 +164,7 @@ async function holdCommands({ database, connect }: TestDatabase) {
   holding.catch(locked.reject);
   await locked.promise;
   return {
-    /** Waits until a row is about to be written. */
+    /** Waits until a process is about to insert a row. */
     reached: () =>
       until('a command has begun', async () => {
         const waiting = await database.sql`

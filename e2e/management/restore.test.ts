@@ -70,7 +70,7 @@ onResourceServers('operations whose resource was restored', (open) => {
     expect([read.operationId, read.binding]).toMatchObject([operationId, { policyId, policyRevision: 1 }]);
   });
 
-  test('a version that is not in the restored backup ends as lost_in_restore, and the next PUT follows the restored one', async () => {
+  test('a revision that is not in the restored backup ends as lost_in_restore, and the next PUT continues from the restored one', async () => {
     const { id: policyId } = await world.createPolicy('a-version');
     const name = `p-${policyId}`;
     const before = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);

@@ -20,7 +20,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('retention of commands
   const holdsOperation = async ({ database }: OpenService, { operationId }: LeftCommand): Promise<boolean> =>
     (await database.database.sql`select from management.operations where operation_id = ${operationId}`).length > 0;
 
-  test('a command of exactly fifteen minutes is sent again, an older one is not and its key is free', async () => {
+  test('a command that is exactly fifteen minutes old is sent again; an older one is not, and its idempotency key can be used again', async () => {
     await using open = await openService(often);
     const now = open.clock.date().getTime();
     const [young, old] = [leftCommand('young'), leftCommand('old')];
@@ -39,7 +39,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('retention of commands
     expect(await open.client.get(kinds.guardrailPolicy, `p-${young.policyId}`)).toBeDefined();
   });
 
-  test('keys are kept for seven days, ended operations for thirty, and open ones indefinitely', async () => {
+  test('idempotency keys are kept for seven days, ended operations for thirty days, and open operations indefinitely', async () => {
     const rows = {
       key: leftCommand('kept'),
       oldKey: leftCommand('old-key'),

@@ -28,7 +28,7 @@ async function descriptionsOf(client: KubeClient, policyId: string): Promise<rea
   return inOrder.map(({ spec }) => spec.description);
 }
 
-/** A write of the API and a manual edit after it that keeps its token. */
+/** A write of the API and a later manual edit that keeps the API's operation id. */
 async function writeAndEditOver(client: KubeClient, policyId: string, spec: GuardrailPolicySpec): Promise<void> {
   const name = `p-${policyId}`;
   await client.patch<GuardrailPolicy>(kinds.guardrailPolicy, name, [{ op: 'replace', path: '/spec', value: spec }]);
@@ -37,7 +37,7 @@ async function writeAndEditOver(client: KubeClient, policyId: string, spec: Guar
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('an unrecorded version'), () => {
-  test('the operator holds a later edit for sixty seconds; then the operation of the unrecorded write is revision_lost', async () => {
+  test('the operator delays a later edit for sixty seconds; then the operation of the unrecorded write fails with revision_lost', async () => {
     expect(holdMs).toBe(60_000);
     await using parts = new AsyncDisposableStack();
     let aheadMs = 0;
@@ -66,7 +66,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an unrecorded version
     await writeAndEditOver(client, id, row.spec);
     await leaveCommand(api, { ...row, accepted: { uid: row.uid, generation: row.generation + 1 } });
     opened.resolve();
-    await until('the operator holds the later edit', async () => {
+    await until('the operator delays the later edit', async () => {
       const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`);
       return policy?.status?.conditions?.some(({ reason }) => reason === 'WaitingForRecord');
     });
@@ -83,7 +83,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an unrecorded version
     expect((await api.call(`${list}/${id}`)).json).toMatchObject({ revision: 2, description: 'by hand' });
   });
 
-  test('the API holds a later edit for sixty seconds: reads show the recorded version and a PUT is refused', async () => {
+  test('the management API delays a later edit for sixty seconds: reads show the recorded revision and a PUT is refused', async () => {
     await using open = await openService();
     const { client, clock, service } = open;
     const body = { name: 'held', definition: definitionOf('held') };
@@ -98,7 +98,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an unrecorded version
     const path = `${list}/${id}`;
     const read = () => callUrl(`${service.url}${path}`, { token: null });
     const { spec } = await replaceOf(client, id);
-    // The row of the operation does not exist.
+    // The operation of the write has no row.
     await writeAndEditOver(client, id, spec);
     const held = await read();
     expect([held.status, held.json.revision, held.json.description]).toEqual([200, 1, '']);

@@ -3,7 +3,7 @@ import { listen } from '#kit/http/listen';
 import { writeReadyLine } from '#kit/process/ready';
 import { runMain } from '#kit/process/run-main';
 
-/** A process that answers with nothing behind the framework. */
+/** A process that sends an empty response through the same framework. */
 runMain({
   name: 'bare',
   async start() {

@@ -24,7 +24,7 @@ export type RunningManagement = AsyncDisposable & {
   call(path: string, options?: CallOptions & { readonly replica?: number }): Promise<Answer>;
   /** A command with a new key, unless `headers` contains one. */
   command(method: 'POST' | 'PUT', path: string, body: unknown, options?: CommandOptions): Promise<Answer>;
-  /** Waits for the end of the operation of a 202. */
+  /** Waits until the operation of a 202 response ends. */
   ended(accepted: Answer): Promise<OperationResource>;
   /** Starts another replica, or replaces an ended one; `change` adds to its environment. */
   startReplica(at?: number, change?: Readonly<Record<string, string>>): Promise<RunningProcess>;
@@ -60,7 +60,7 @@ export type ManagementOptions = {
   readonly databaseServer?: TestServer;
 };
 
-/** Settings of the API beside an operator of standalone with this data folder. */
+/** Settings of the API for the operator of a standalone platform with this data folder. */
 export function besidePlatform(data: string, apiUrl: string): ManagementOptions {
   return {
     apiUrl,

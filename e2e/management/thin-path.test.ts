@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openWorld } from './open-world.ts';
 
-test('a policy is created, read, applied to a model and confirmed', async () => {
+test('a policy can be created, read, applied to a model and confirmed through the management API', async () => {
   const world = await openWorld();
   onTestFinished(() => world[Symbol.asyncDispose]());
   const { id } = await world.createPolicy();

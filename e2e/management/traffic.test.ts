@@ -167,7 +167,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
 
   verifies(
     ['management:protection:unsupported-forms'],
-    'streams are checked under the current profile and refused under older ones, as the reads say',
+    'streams are checked under the current content profile and refused under older ones, as the reads of a binding say',
     async () => {
       const { id, modelId } = await guardedModel('forms');
       expect((await say('forms', 'hello', { stream: true })).complete).toBe(true);
@@ -185,7 +185,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
 
   verifies(
     ['management:apply:readiness-checks', 'management:binding-state:failed-error'],
-    'a policy that does not compile or whose provider does not answer is saved and never applied',
+    'a policy that does not compile or whose provider does not answer can be saved but is never applied',
     async () => {
       const modelId = await act.createModel('readiness', model('readiness'));
       const sample = sampleDefinition();
@@ -240,7 +240,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
       const tested = await api.ended(await act.apply(modelId, id, 2));
       expect(tested).toMatchObject({ state: 'failed', error: { code: 'policy_tests_failed' } });
       expect((await say('readiness', `about ${denied}`)).status).toBe(200);
-      // Tests belong to their revision: the earlier one has none.
+      // Tests belong to their revision: the earlier revision has none.
       expect((await act.applied(modelId, id, 1)).json.state).toBe('applied');
       expect((await say('readiness', `about ${denied}`)).status).toBe(403);
     },
@@ -248,7 +248,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
 
   verifies(
     ['management:definition-digest:not-bundle-digest', 'management:auth:retrieval-and-memory'],
-    'a definitionDigest is not accepted as a bundleDigest, and texts are checked without a management request',
+    'a definitionDigest is not accepted as a bundleDigest, and texts are checked without a request to the management API',
     async () => {
       const { id, binding } = await guardedModel('digests');
       const { policy } = await act.readPolicy(id);

@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { uncompilable } from './operator-process.ts';
 
-/** What people, networks and machines do to an installation, in any order and without waiting for each other. */
+/** Actions of users, networks and machines on an installation, in any order and without waiting for each other. */
 export type Act =
   | { readonly do: 'save_policy'; readonly policy: string; readonly term: string }
   | { readonly do: 'archive_policy'; readonly policy: string; readonly archived: boolean }
   | { readonly do: 'delete_policy'; readonly policy: string }
   | { readonly do: 'apply'; readonly binding: string; readonly policy: string; readonly revision: number }
-  /** A -> B -> A with hardly any time between. */
+  /** A binding changes from A to B and back to A almost at once. */
   | { readonly do: 'back_and_forth'; readonly binding: string; readonly revision: number; readonly newTokens: boolean }
   | { readonly do: 'unguard'; readonly binding: string }
   | { readonly do: 'reapply'; readonly binding: string }
   | { readonly do: 'switch'; readonly binding: string; readonly state: 'Enabled' | 'Disabled' }
   | { readonly do: 'scale'; readonly binding: string; readonly replicas: number }
   | { readonly do: 'rename'; readonly binding: string; readonly alias: string }
-  /** Two bindings exchange their aliases, with hardly any time between. */
+  /** Two bindings exchange their aliases almost at once. */
   | { readonly do: 'swap'; readonly binding: string; readonly other: string }
   | { readonly do: 'delete_binding'; readonly binding: string }
   | { readonly do: 'kill_leader'; readonly backAfterMs: number }
@@ -53,7 +53,7 @@ const policy = fc.constantFrom(...policies);
 const binding = fc.constantFrom(...bindings);
 const gateway = fc.integer({ min: 0, max: 1 });
 const share = fc.constantFrom(0, 0.02, 0.1, 0.3);
-/** Mostly moments, sometimes longer than a lease. */
+/** Mostly short pauses, sometimes longer than a lease. */
 const someMs = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 400 }) },
   { weight: 3, arbitrary: fc.integer({ min: 400, max: 5_000 }) },

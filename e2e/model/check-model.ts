@@ -9,7 +9,9 @@ type ModelCheck = {
   readonly requests: number;
   readonly writes: number;
   readonly virtualSeconds: number;
-  /** The smallest story that breaks something, with what replays it; absent where none does. */
+  /**
+   * The shortest sequence of actions that violates an invariant, with the seed that replays it; absent if none does.
+   */
   readonly counterexample?: {
     readonly seed: number;
     readonly acts: readonly Act[];
@@ -22,7 +24,7 @@ const stories = fc.record({
   acts: fc.array(anyAct, { minLength: 3, maxLength: 30, size: 'max' }),
 });
 
-/** Tells random stories to simulated installations; what breaks one is made as small as it can be. */
+/** Runs random sequences of actions on simulated installations and shortens a failing one as far as possible. */
 export async function checkModel(options: {
   readonly runs: number;
   readonly seed: number;
@@ -38,13 +40,13 @@ export async function checkModel(options: {
     totals.requests += run.requests;
     totals.writes += run.writes;
     totals.virtualSeconds += run.virtualSeconds;
-    if (totals.runs % 200 === 0) say(`${totals.runs} of ${runs} stories, ${totals.requests} requests`);
+    if (totals.runs % 200 === 0) say(`${totals.runs} of ${runs} runs, ${totals.requests} requests`);
     return run.broken.length === 0;
   });
   const result = await fc.check(property, { numRuns: runs, seed });
   if (!result.failed) return totals;
   const [found] = result.counterexample ?? [];
-  if (found === undefined) throw new Error('a story could not be told', { cause: result.errorInstance });
+  if (found === undefined) throw new Error('a simulated run failed', { cause: result.errorInstance });
   const { broken } = await runModel(found.seed, found.acts, { sabotage });
   return { ...totals, counterexample: { ...found, broken } };
 }

@@ -7,7 +7,7 @@ import { unsettled } from './settled.ts';
 import type { Death } from './unreliable-client.ts';
 import { startVirtualTime, type VirtualTime } from './virtual-time.ts';
 
-/** Edits that take an operator through everything that it writes; each waits until all is well. */
+/** Edits that make an operator perform each kind of write; each waits until the installation is settled. */
 const story: readonly Act[] = [
   { do: 'save_policy', policy: 'guard', term: 'one' },
   { do: 'apply', binding: 'chat', policy: 'guard', revision: 1 },
@@ -27,11 +27,11 @@ const story: readonly Act[] = [
 
 type CrashPoints = {
   readonly deaths: number;
-  /** Deaths after which something is not as it is without one. */
+  /** Crashes after which the final state differs from that of a run without a crash. */
   readonly differing: readonly string[];
 };
 
-/** Kills the operator at each of its writes, before and after it, and compares what there is in the end. */
+/** Kills the operator before and after each of its writes and compares the final states. */
 export async function runCrashPoints(say: (progress: string) => void): Promise<CrashPoints> {
   const whole = await tell(undefined);
   if (whole.broken.length > 0) return { deaths: 0, differing: whole.broken };
@@ -46,7 +46,7 @@ export async function runCrashPoints(say: (progress: string) => void): Promise<C
     differing.push(...told.broken.map((sentence) => `${where}: ${sentence}`));
     if (told.broken.length === 0 && told.end !== whole.end)
       differing.push(`${where}: ${difference(whole.end, told.end)}`);
-    if (index % 40 === 39) say(`${index + 1} of ${deaths.length} deaths`);
+    if (index % 40 === 39) say(`${index + 1} of ${deaths.length} crashes`);
   }
   return { deaths: deaths.length, differing };
 }
@@ -78,10 +78,10 @@ async function settle(time: VirtualTime, installation: Installation): Promise<re
   return left;
 }
 
-/** Kinds whose specs people alone change: the number of changes is the same in every run. */
+/** Kinds whose specs only users change: their number of changes is the same in every run. */
 const edited: readonly string[] = [kinds.guardrailPolicy.kind, kinds.modelBinding.kind, kinds.policyRevision.kind];
 const compared = [...Object.values(kinds), builtinKinds.configMap, builtinKinds.deployment, builtinKinds.service];
-/** What differs between two runs without meaning anything: names that are made, versions and times. */
+/** Differences between two runs without a meaning: generated names, versions and times. */
 const arbitrary: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID'],
   [/[0-9a-f]{64}/g, 'DIGEST'],

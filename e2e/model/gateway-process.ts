@@ -15,13 +15,13 @@ import { quietLogger } from './operator-process.ts';
 import { createUnreliableClient, type Network } from './unreliable-client.ts';
 import type { Life } from './virtual-time.ts';
 
-/** What a replica of the simulation meets and does, as the observer of a run is told. */
+/** Events of a simulated replica that the observer of a run receives. */
 export type TrafficObserver = {
-  /** A request was admitted under this route. */
+  /** The replica admitted a request under this route. */
   admitted(replica: string, route: GatewayRouteSpec): void;
-  /** A request asks for a judgement, at its beginning and at its end. */
+  /** The replica requests a check, at the beginning and at the end of a request. */
   judged(replica: string, route: GatewayRouteSpec): void;
-  /** The newest version of the route serves here. */
+  /** The replica serves the newest version of the route. */
   took(replica: string, generationId: string): void;
 };
 
@@ -30,11 +30,11 @@ export type GatewayProcess = {
   readonly life: Life;
   readonly bootId: string;
   readonly startedAt: number;
-  /** Generations that serve here now, by alias. */
+  /** Generations that the replica serves, by alias. */
   serving(): ReadonlyMap<string, GatewayRouteSpec>;
 };
 
-/** Replicas that hold a workload against its route: the answer of their probes contradicts it. */
+/** Replicas that use a workload although their probes of the route failed. */
 export type Contradictions = Map<string, { readonly until: number }>;
 
 type GatewayOptions = {
@@ -44,10 +44,10 @@ type GatewayOptions = {
   readonly observer: TrafficObserver;
 };
 
-/** The longest that a request of the simulation lasts. */
+/** Longest duration of a simulated request. */
 export const longestRequestMs = 20_000;
 
-/** The parts of a gateway that hold routes, as dataplane/gateway/service.ts puts them together, and requests. */
+/** The parts of a gateway that hold routes, composed as in dataplane/gateway/service.ts, and simulated requests. */
 export function startGatewayProcess(network: Network, name: string, options: GatewayOptions): GatewayProcess {
   const { time } = network;
   const { clock } = time;
@@ -105,7 +105,7 @@ export function startGatewayProcess(network: Network, name: string, options: Gat
     for (const alias of options.aliases) void serve(pins, alias);
   }
 
-  /** Requests for one alias, one after the other and some beside each other. */
+  /** Requests for one alias, sequential and concurrent. */
   async function serve(pins: RoutePins, alias: string): Promise<void> {
     while (true) {
       await time.delay(100 + 2_000 * time.random());

@@ -25,17 +25,17 @@ export type Installation = {
   gateways(): readonly GatewayProcess[];
   leader(): OperatorProcess | undefined;
   perform(act: Act): Promise<void>;
-  /** Ends every fault, and sees to it that two operators and two gateways run. */
+  /** Ends every fault, and ensures that two operators and two gateways run. */
   calm(): void;
 };
 
-/** The processes of a Deployment are started again after a moment. */
+/** Restarts the processes of a Deployment after a short time. */
 const restartMs = 1_000;
 
 type InstallationOptions = {
-  /** When the first leader dies. */
+  /** The moment at which the first leader is killed. */
   readonly death?: Death;
-  /** What is wrong with every operator. */
+  /** A defect that every operator has. */
   readonly sabotage?: Sabotage | undefined;
 };
 
@@ -78,7 +78,7 @@ class Simulation implements Installation {
     this.nodes = createNodes(time, this.api);
     this.network = { time, api: this.api, weather: { ...fineWeather }, cuts: new Set() };
     for (const index of [0, 1]) this.#startGateway(index);
-    // The first one leads.
+    // The first operator becomes the leader.
     this.#startOperator(death);
     time.schedule(500, () => this.#startOperator());
   }
@@ -103,7 +103,7 @@ class Simulation implements Installation {
     this.#gateways = [...this.#gateways.filter((one) => one.name !== name), gateway];
   }
 
-  /** The next process comes a moment after one has ended, as a kubelet sees to it. */
+  /** Starts a new process shortly after one has exited, as a kubelet does. */
   keepTwo(afterMs: number): void {
     this.#time.schedule(afterMs, () => {
       this.#operators = this.#operators.filter(({ life }) => life.state() !== 'dead');
@@ -121,7 +121,9 @@ class Simulation implements Installation {
     this.#watchOver();
   }
 
-  /** From now on also one that dies while nothing is done to it is followed by another one: its death may be set. */
+  /**
+   * From now on a process that exits during the calm phase is restarted too: its crash may have been scheduled earlier.
+   */
   #watchOver(): void {
     this.keepTwo(0);
     this.#time.schedule(restartMs, () => this.#watchOver());
@@ -131,10 +133,10 @@ class Simulation implements Installation {
     try {
       await this.#perform(act);
     } catch (error) {
-      // What people ask for may be refused, as an edit of something that is being deleted is.
+      // The API server may refuse an action, for example an edit of an object that is being deleted.
       if (!(error instanceof ApiRefusal)) throw error;
     }
-    // A process that died of what was done before is started again.
+    // A process that exited because of an earlier action is restarted.
     if (this.#operators.some(({ life }) => life.state() === 'dead')) this.keepTwo(restartMs);
   }
 
@@ -231,7 +233,7 @@ class Simulation implements Installation {
     const leader = this.leader();
     if (leader === undefined) return;
     void leader.end();
-    // Who does not end in time is killed.
+    // A process that does not exit in time is killed.
     this.#time.schedule(30_000, () => leader.life.kill());
     this.keepTwo(restartMs);
     this.#time.schedule(31_000, () => this.keepTwo(0));

@@ -13,12 +13,12 @@ import type { Change, MemoryApi, Request } from './memory-api.ts';
 import { maxStreamMs } from './operator-process.ts';
 
 export type Watchman = {
-  /** What was broken, one sentence each, in order. */
+  /** Violations in the order in which they occurred, one sentence each. */
   readonly broken: readonly string[];
   readonly traffic: TrafficObserver;
-  /** Looks at a write before it is carried out. */
+  /** Checks a write before it is executed. */
   asked(writer: string, request: Request): void;
-  /** Looks at a change when it has happened. */
+  /** Checks a change after it was made. */
   changed(change: Change): void;
   surprised(controller: string): void;
   readonly requests: () => number;
@@ -31,14 +31,17 @@ type World = {
   readonly isOperator: (writer: string) => boolean;
 };
 
-/** A replica that has been ready for this long has seen every route, even on a faulty network. */
+/** A replica that has been ready for this long has received every route, even on a faulty network. */
 const knownAfterMs = 90_000;
 
-/** Holds every write and every request to what docs/design/applications-and-routes.md promises, at the moment at which it happens. */
+/**
+ * Checks every write and every request against the promises of docs/design/applications-and-routes.md at the moment at
+ * which it happens.
+ */
 export function createWatchman(world: World): Watchman {
   const { api } = world;
   const broken: string[] = [];
-  /** What the spec of a binding asked for at any time, by its UID. */
+  /** Every content that the spec of a binding has requested, by UID of the binding. */
   const asked = new Map<string, Set<string>>();
   const generations = new Map<string, string>();
   const taken = new Map<string, Set<string>>();
@@ -57,15 +60,15 @@ export function createWatchman(world: World): Watchman {
   const bindingOf = (name: string): Stored<ModelBinding> | undefined =>
     api.get(kinds.modelBinding, name) as Stored<ModelBinding> | undefined;
 
-  /** After a write of the newest leader, earlier leaders write the object no more. */
+  /** After the newest leader has written an object, earlier leaders must not write it. */
   function lookAtWriter({ kind, writer, before, after }: Change): void {
     const subject = after ?? before;
     if (!world.isOperator(writer) || kind.kind === builtinKinds.lease.kind || subject === undefined) return;
     const epoch = leaders.lastIndexOf(writer);
-    expect(epoch >= 0, `${writer} wrote a ${kind.kind} and never led`);
+    expect(epoch >= 0, `${writer} wrote a ${kind.kind} and was never the leader`);
     const key = `${kind.kind}/${subject.metadata.uid}`;
     const newest = lastLeader.get(key) ?? -1;
-    expect(epoch >= newest, `${writer} wrote ${key} after ${leaders[newest]} had written it, which led later`);
+    expect(epoch >= newest, `${writer} wrote ${key} after the later leader ${leaders[newest]} had written it`);
     lastLeader.set(key, Math.max(epoch, newest));
   }
 
@@ -84,14 +87,14 @@ export function createWatchman(world: World): Watchman {
       return;
     }
     const uid = held?.metadata.uid ?? '';
-    expect(!routes().some(({ spec }) => spec.binding.uid === uid), `a binding went and left its route`);
+    expect(!routes().some(({ spec }) => spec.binding.uid === uid), `a binding was deleted while its route exists`);
     const since = Date.parse(held?.metadata.deletionTimestamp ?? '');
     if (Number.isNaN(since)) return;
     for (const gateway of world.gateways()) {
       if (gateway.life.state() !== 'running') continue;
       const serves = [...gateway.serving().values()].some(({ binding: owner }) => owner.uid === uid);
       const isOverdue = world.now() - deletedAt(uid) >= maxStreamMs;
-      expect(!serves || isOverdue, `a binding went while ${gateway.name} still serves it`);
+      expect(!serves || isOverdue, `a binding was deleted while ${gateway.name} still serves it`);
     }
   }
 
@@ -110,17 +113,17 @@ export function createWatchman(world: World): Watchman {
     if (newest.outcome !== 'Applied') return;
     const generationId = newest.generationId ?? '';
     const pinned = generations.get(generationId);
-    expect(pinned !== undefined, `${name}: applied what no route pinned`);
+    expect(pinned !== undefined, `${name}: applied an application that no route pinned`);
     const content = [newest.operationId, newest.policyId, newest.policyRevision, newest.contentProfile];
     expect(
       pinned?.startsWith(JSON.stringify([uid, ...content])) ?? false,
       `${name}: the outcome ${JSON.stringify(content)} names a generation that pinned ${pinned}`,
     );
     const takers = taken.get(generationId) ?? new Set();
-    expect(takers.size > 0, `${name}: applied ${generationId}, which no replica took`);
+    expect(takers.size > 0, `${name}: applied ${generationId}, which no replica confirmed`);
     for (const gateway of world.gateways()) {
       if (gateway.life.state() !== 'running' || world.now() - gateway.startedAt < knownAfterMs) continue;
-      expect(takers.has(gateway.bootId), `${name}: applied ${generationId}, which ${gateway.name} never took`);
+      expect(takers.has(gateway.bootId), `${name}: applied ${generationId}, which ${gateway.name} never confirmed`);
     }
   }
 
@@ -131,13 +134,16 @@ export function createWatchman(world: World): Watchman {
     const { name } = route.metadata;
     expect(world.isOperator(writer), `${writer} wrote the route ${name}`);
     const aliases = routes().map((one) => `${one.spec.gateway}/${one.spec.alias}`);
-    expect(new Set(aliases).size === aliases.length, `an alias has two routes: ${aliases.join(', ')}`);
+    expect(new Set(aliases).size === aliases.length, `two routes have the same alias: ${aliases.join(', ')}`);
     const known = generations.get(spec.generationId);
     const pins = pinsOf(spec);
-    expect(known === undefined || known === pins, `${name}: generation ${spec.generationId} was ${known}, is ${pins}`);
+    expect(
+      known === undefined || known === pins,
+      `${name}: generation ${spec.generationId} pinned ${known} and now pins ${pins}`,
+    );
     generations.set(spec.generationId, pins);
     const wanted = asked.get(spec.binding.uid) ?? new Set();
-    expect(wanted.has(applicationOf(spec)), `${name} pins ${applicationOf(spec)}, which no binding asked for`);
+    expect(wanted.has(applicationOf(spec)), `${name} pins ${applicationOf(spec)}, which no binding requested`);
     const isNew = (before as GatewayRoute | undefined)?.spec.generationId !== spec.generationId;
     if (isNew && spec.guardrail.mode === 'Policy') lookAtPin(name, spec, spec.guardrail);
   }
@@ -148,16 +154,16 @@ export function createWatchman(world: World): Watchman {
     guardrail: Extract<GatewayRouteSpec['guardrail'], { mode: 'Policy' }>,
   ): void {
     const generation = generationOf(spec.workload ?? '');
-    expect(generation !== undefined, `${name} leads to a workload that is not there`);
+    expect(generation !== undefined, `${name} refers to a workload that does not exist`);
     if (generation === undefined) return;
-    expect(generation.spec.digest === guardrail.digest, `${name} leads to another bundle`);
-    expect(generation.spec.state === 'Active', `${name} leads to a workload that is marked`);
-    expect(readyOnce.has(generation.metadata.uid), `${name} leads to a workload that was never ready`);
+    expect(generation.spec.digest === guardrail.digest, `${name} refers to a workload with another bundle`);
+    expect(generation.spec.state === 'Active', `${name} refers to a workload that is marked for deletion`);
+    expect(readyOnce.has(generation.metadata.uid), `${name} refers to a workload that was never ready`);
     const revision = api.get(kinds.policyRevision, `${guardrail.policyId}-${guardrail.policyRevision}`);
-    expect(revision !== undefined, `${name} pins a revision that is not there`);
+    expect(revision !== undefined, `${name} pins a revision that does not exist`);
   }
 
-  /** What the route pins, with the policy by the name that people know. */
+  /** Content that the route pins, with the display name of the policy. */
   function applicationOf({ token, contentProfile, guardrail }: GatewayRouteSpec): string {
     if (guardrail.mode === 'None') return JSON.stringify([token, 'None', contentProfile]);
     const name = `${guardrail.policyId}-${guardrail.policyRevision}`;
@@ -171,39 +177,42 @@ export function createWatchman(world: World): Watchman {
     const gone = before as Stored<RuntimeWorkload> | undefined;
     if (generation !== undefined || gone === undefined) return;
     const { name } = gone.metadata;
-    expect(gone.spec.state === 'Draining', `the workload ${name} went without a mark`);
+    expect(gone.spec.state === 'Draining', `the workload ${name} was deleted without a deletion mark`);
     for (const route of routes()) {
-      expect(route.spec.workload !== name, `the workload ${name} went below the route ${route.metadata.name}`);
+      expect(
+        route.spec.workload !== name,
+        `the workload ${name} was deleted while the route ${route.metadata.name} uses it`,
+      );
       const previous = readPrevious(route);
       const ring = bindingOf(route.metadata.name)?.status?.applications ?? [];
       const isBack = previous?.mode === 'Policy' && previous.workload === name;
       expect(
         !isBack || isApplied(ring, route.spec.generationId),
-        `the workload ${name} went, which the route ${route.metadata.name} may go back to`,
+        `the workload ${name} was deleted, although the route ${route.metadata.name} may roll back to it`,
       );
     }
   }
 
   function lookAtRevision({ before, after }: Change): void {
     const revision = after as Stored<PolicyRevision> | undefined;
-    expect(before === undefined && revision !== undefined, 'a revision was changed or removed');
+    expect(before === undefined && revision !== undefined, 'a revision was changed or deleted');
     if (before !== undefined || revision === undefined) return;
     const { policyId, number, policy } = revision.spec;
     const others = (api.list(kinds.policyRevision).items as Stored<PolicyRevision>[]).filter(
       (one) => one.spec.policyId === policyId && one.metadata.uid !== revision.metadata.uid,
     );
-    expect(number === others.length + 1, `revision ${number} was recorded after ${others.length}`);
+    expect(number === others.length + 1, `revision ${number} was recorded after ${others.length} revisions`);
     const isTwice = others.some(
       ({ spec }) => spec.policy.uid === policy.uid && spec.policy.generation >= policy.generation,
     );
-    expect(!isTwice, `revision ${number} records a generation that is not above those of before`);
+    expect(!isTwice, `revision ${number} records a generation that is not newer than the recorded ones`);
   }
 
   function lookAtPolicy({ before, after }: Change): void {
     const id = before?.metadata.labels?.['portcullis.dev/id'];
     if (after !== undefined || id === undefined) return;
     const serves = routes().some(({ spec }) => spec.guardrail.mode === 'Policy' && spec.guardrail.policyId === id);
-    expect(!serves, `a policy went while a route serves it`);
+    expect(!serves, `a policy was deleted while a route serves it`);
   }
 
   const looks: Readonly<Record<string, (change: Change) => void>> = {
@@ -220,7 +229,7 @@ export function createWatchman(world: World): Watchman {
     requests: () => requests,
     asked(writer, request) {
       if (!world.isOperator(writer) || request.verb === 'create') return;
-      const sentence = `${writer} asked for a ${request.verb} of ${request.kind.kind}/${request.name}`;
+      const sentence = `${writer} requested a ${request.verb} of ${request.kind.kind}/${request.name}`;
       if (request.verb === 'delete') return expect(request.options.uid !== undefined, `${sentence} without a UID`);
       const tests = request.operations.filter(({ op }) => op === 'test').map(({ path }) => path);
       const isSafe = tests.includes('/metadata/uid') && tests.some((path) => /resourceVersion|generation/.test(path));
@@ -230,17 +239,17 @@ export function createWatchman(world: World): Watchman {
       lookAtWriter(change);
       looks[change.kind.kind]?.(change);
     },
-    surprised: (controller) => expect(false, `the controller ${controller} met an unexpected error`),
+    surprised: (controller) => expect(false, `the controller ${controller} had an unexpected error`),
     traffic: {
       admitted(replica, spec) {
         requests += 1;
         const wanted = asked.get(spec.binding.uid) ?? new Set();
-        expect(wanted.has(applicationOf(spec)), `${replica} serves ${applicationOf(spec)}, which no binding asked for`);
+        expect(wanted.has(applicationOf(spec)), `${replica} serves ${applicationOf(spec)}, which no binding requested`);
       },
       judged(replica, { guardrail, workload = '', alias }) {
         if (guardrail.mode === 'None') return;
         const isThere = generationOf(workload) !== undefined;
-        expect(isThere, `a request for ${alias} in ${replica} lost its workload ${workload}`);
+        expect(isThere, `the workload ${workload} was removed during a request for ${alias} in ${replica}`);
       },
       took(replica, generationId) {
         const gateway = world.gateways().find(({ name }) => name === replica);
@@ -257,7 +266,7 @@ function askedFor({ spec }: ModelBinding): string {
   return JSON.stringify([apply, guardrail.policyRef.name, guardrail.policyRef.revision, contentProfile]);
 }
 
-/** What a generation pins, for ever; the beginning is what an outcome of it says. */
+/** The content that a generation pins, which never changes; its first part is repeated in the outcome. */
 function pinsOf({ binding, token, contentProfile, guardrail, workload }: GatewayRouteSpec): string {
   const policy =
     guardrail.mode === 'None' ? [undefined, undefined] : [guardrail.policyId, Number(guardrail.policyRevision)];

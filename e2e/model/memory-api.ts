@@ -15,19 +15,19 @@ import type { VirtualTime } from './virtual-time.ts';
 
 export const namespace = 'model';
 
-/** One change, with who asked for it. */
+/** One change, with the client that made it. */
 export type Change = {
   readonly kind: Kind;
   readonly writer: string;
   readonly version: number;
   readonly before: Stored<KubeObject> | undefined;
-  /** Absent: it went. */
+  /** The new object; absent after a deletion. */
   readonly after: Stored<KubeObject> | undefined;
 };
 
 type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string };
 
-/** Called with every write that is asked for, before it is carried out. */
+/** Called with every requested write before it is executed. */
 export type Request =
   | { readonly verb: 'create'; readonly kind: Kind; readonly object: KubeObject }
   | {
@@ -44,8 +44,8 @@ export type Request =
     };
 
 /**
- * An API server in memory. Our kinds follow the very rules of the operator's folder, which passes the suite that the
- * real API server passes; built-in kinds are kept as they are sent. Objects whose owners are gone are collected.
+ * An API server in memory. Portcullis kinds follow the rules of the operator's folder, which passes the same test suite
+ * as the real API server; built-in kinds are stored unchanged. Objects whose owners are deleted are garbage collected.
  */
 export type MemoryApi = {
   get(kind: Kind, name: string): Stored<KubeObject> | undefined;
@@ -57,9 +57,9 @@ export type MemoryApi = {
   after(kind: Kind, version: number, selection: Selection): Change | undefined;
   /** The oldest version from which changes can be read. */
   base(): number;
-  /** Forgets every change of before. */
+  /** Compacts all earlier changes. */
   compact(): void;
-  /** Told after every change, at once. */
+  /** Called immediately after every change. */
   onChange(listener: (change: Change) => void): () => void;
 };
 
@@ -106,7 +106,7 @@ export function createMemoryApi(time: VirtualTime): MemoryApi {
     return decode(stored);
   }
 
-  /** Whatever names an owner that is gone goes. */
+  /** Deletes every object whose owner no longer exists. */
   function collect(): void {
     const all = [...tables.values()].flatMap((table) => [...table.values()]);
     const uids = new Set(all.map(({ metadata }) => metadata.uid));
@@ -155,7 +155,7 @@ export function createMemoryApi(time: VirtualTime): MemoryApi {
   };
 }
 
-/** Metadata alone is read from the objects themselves. */
+/** Metadata-only requests read the objects themselves. */
 function tableKey(kind: Kind): string {
   return `${apiVersionOf(kind)}/${kind.plural}`;
 }

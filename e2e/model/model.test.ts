@@ -44,8 +44,12 @@ function watchWithoutUse(client: KubeClient): KubeClient['watch'] {
 
 describe('planted defects', () => {
   test.each([
-    ['the model finds a planted defect: writes without a precondition', hasty, 'without a precondition'],
-    ['the model finds a planted defect: workloads that are removed while requests use them', deaf, 'lost its workload'],
+    ['the simulation detects a planted defect: writes without a precondition', hasty, 'without a precondition'],
+    [
+      'the simulation detects a planted defect: workloads that are removed while requests use them',
+      deaf,
+      'was removed during a request',
+    ],
   ])('%s', { timeout: 120_000 }, async (_title, sabotage, sentence) => {
     const { counterexample } = await checkModel({ runs: 60, seed: 1, say, sabotage });
     expect(counterexample?.broken.join('\n')).toContain(sentence);

@@ -8,14 +8,14 @@ import type { MemoryApi } from './memory-api.ts';
 import { namespace } from './memory-api.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What the controllers and nodes of a cluster do: pods of Deployments become ready, and gateways have pods. */
+/** Simulates controllers and nodes of a cluster: pods of Deployments become ready, and gateways have pods. */
 export type Nodes = {
   /** Whether processes of a workload answer. */
   serves(workload: string): boolean;
-  /** No process of any workload is ready for a while. */
+  /** Makes the processes of all workloads unready for a period. */
   crashPods(forMs: number): void;
   setGatewayPod(name: string, isRunning: boolean): void;
-  /** The longest that a pod takes to start, milliseconds. */
+  /** Longest start time of a pod in milliseconds. */
   startWithinMs: number;
 };
 
@@ -27,7 +27,7 @@ export function createNodes(time: VirtualTime, api: MemoryApi): Nodes {
     return api.get(builtinKinds.deployment, name) as Stored<Deployment> | undefined;
   }
 
-  /** The pods of a Deployment, and the endpoints that the Service has of them. */
+  /** The pods of a Deployment, and the endpoints of its Service. */
   function setEndpoints({ metadata: { name, uid } }: Stored<Deployment>, ready: number): void {
     const stem = `${name}-${uid.slice(0, 8)}`;
     const labels = { ...workloadLabels(name, {}) };

@@ -22,7 +22,7 @@ import { createUnreliableClient, type Death, type Network, type UnreliableClient
 import type { Life } from './virtual-time.ts';
 
 const build = 'portcullis:1';
-/** A policy of this term does not compile. */
+/** A policy with this term does not compile. */
 export const uncompilable = 'uncompilable';
 export const maxStreamMs = 60_000;
 export const progressDeadlineMs = 120_000;
@@ -43,11 +43,11 @@ export type OperatorProcess = {
   readonly life: Life;
   readonly client: UnreliableClient;
   isLeading(): boolean;
-  /** Ends as it does after SIGTERM. */
+  /** Shuts down as after SIGTERM. */
   end(): Promise<void>;
 };
 
-/** A meter that keeps unexpected errors only. */
+/** A meter that records only unexpected errors. */
 function meterOf(onSurprise: (controller: string) => void): ReconcileMeter {
   return {
     finished: () => undefined,
@@ -70,7 +70,7 @@ function judgeOf({ time }: Network): Judge {
   };
 }
 
-/** The parts of an operator in a cluster, as operator/composition/cluster.ts puts them together, on a simulated network. */
+/** The parts of an operator in a cluster, composed as in operator/composition/cluster.ts, on a simulated network. */
 export function startOperatorProcess(
   network: Network,
   name: string,
@@ -145,5 +145,5 @@ export function startOperatorProcess(
 }
 
 function unasked(): never {
-  throw new TypeError('no policy of the model has tests');
+  throw new TypeError('no policy of the simulation has tests');
 }

@@ -10,20 +10,26 @@ import { unsettled } from './settled.ts';
 import { startVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 type ModelRun = {
-  /** What was broken on the way and in the end. */
+  /** Violations during the run and in its final state. */
   readonly broken: readonly string[];
   readonly requests: number;
   readonly writes: number;
   readonly virtualSeconds: number;
 };
 
-/** Nothing takes longer than this once all is well: the deadline of an application, and a few watches. */
+/**
+ * Longest time until the installation is settled after all faults have ended: the deadline of an application, and a few
+ * watch timeouts.
+ */
 const settleMs = progressDeadlineMs + 180_000;
 const lookEveryMs = 5_000;
 const restMs = 60_000;
 const ticking: readonly string[] = ['Lease', 'Event'];
 
-/** One story in one simulated installation, then calm, then last edits that everything must come to. */
+/**
+ * Runs one sequence of actions on one simulated installation, ends all faults, and makes last edits that must all be
+ * applied.
+ */
 export async function runModel(
   seed: number,
   acts: readonly Act[],
@@ -67,14 +73,14 @@ async function endWell(
   if (unrecorded.length > 0) return unrecorded;
   const last = await settle(time, installation, () => [...unsettled(installation), ...notApplied(installation)]);
   if (last.length > 0) return last;
-  // Requests of before end, and with the last of an application its replica says so.
+  // Earlier requests end, so that each replica reports its last use of an old application.
   await time.advance(longestRequestMs);
   const before = writes.length;
   await time.advance(restMs);
   return writes.slice(before).map((sentence) => `at rest ${sentence}`);
 }
 
-/** Waits until nothing is missing and somebody leads, or for as long as that may take. */
+/** Waits until the installation is settled and has a leader, or until the deadline. */
 async function settle(
   time: VirtualTime,
   installation: Installation,
@@ -88,13 +94,13 @@ async function settle(
     left = [...missing(), ...(installation.leader() === undefined ? ['no operator leads'] : [])];
     if (left.length === 0) return [];
   }
-  return left.map((sentence) => `in the end: ${sentence}`);
+  return left.map((sentence) => `in the final state: ${sentence}`);
 }
 
-/** Every policy is there and open, every binding has an alias of its own and asks for something new. */
+/** Every policy exists and is not archived, and every binding has its own alias and requests a new application. */
 async function makeLastEdits(time: VirtualTime, installation: Installation): Promise<readonly string[]> {
   const { api } = installation;
-  // What refers to a policy holds its deletion, and nothing is applied of it meanwhile.
+  // A policy that is referenced is not deleted, and nothing is applied from it until then.
   if (api.list(kinds.guardrailPolicy).items.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) {
     for (const binding of bindings) await installation.perform({ do: 'unguard', binding });
     await time.advance(maxStreamMs);

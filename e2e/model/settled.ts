@@ -8,10 +8,10 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { MemoryApi } from './memory-api.ts';
 
-/** What there is of an installation, however it was found out. */
+/** The state of an installation, from a simulation or a real cluster. */
 type Seen = {
   readonly api: Pick<MemoryApi, 'list'>;
-  /** Names of the replicas that run, each with the generationIds that it serves by alias, where that is known. */
+  /** Names of the running replicas, each with the generationIds that it serves by alias, if known. */
   gateways(): readonly {
     readonly name: string;
     serving(): ReadonlyMap<string, { readonly generationId: string }> | undefined;
@@ -20,7 +20,7 @@ type Seen = {
 
 const workloadParts = [builtinKinds.deployment, builtinKinds.service, builtinKinds.networkPolicy];
 
-/** Why an installation that was left alone is not as it must be in the end; empty where it is. */
+/** Reasons why an idle installation is not in its desired state; empty when it is. */
 export function unsettled(installation: Seen): readonly string[] {
   const { api } = installation;
   const found: string[] = [];
@@ -34,23 +34,29 @@ export function unsettled(installation: Seen): readonly string[] {
 
   for (const { metadata, status } of all<GuardrailPolicy>(kinds.guardrailPolicy)) {
     const isHeld = metadata.deletionTimestamp !== undefined;
-    expect(isHeld || status?.observedGeneration === metadata.generation, `policy ${metadata.name} was not looked at`);
+    expect(isHeld || status?.observedGeneration === metadata.generation, `policy ${metadata.name} was not reconciled`);
   }
   for (const binding of bindings) {
     const { name, generation, deletionTimestamp } = binding.metadata;
     expect(deletionTimestamp === undefined, `binding ${name} is still being deleted`);
-    expect(binding.status?.observedGeneration === generation, `binding ${name} was not looked at`);
+    expect(binding.status?.observedGeneration === generation, `binding ${name} was not reconciled`);
     const [accepted, applied] = ['Accepted', 'Applied'].map((type) =>
       binding.status?.conditions?.find((condition) => condition.type === type),
     );
     const isOpen = accepted?.status === 'True' && applied?.status === 'Unknown';
-    expect(!isOpen, `binding ${name} is still on its way: ${applied?.message}`);
+    expect(!isOpen, `binding ${name} is still in progress: ${applied?.message}`);
     const route = routes.find((one) => one.metadata.name === name);
-    expect(binding.status?.pinned?.generationId === route?.spec.generationId, `binding ${name} mirrors another route`);
+    expect(
+      binding.status?.pinned?.generationId === route?.spec.generationId,
+      `the status of binding ${name} repeats another route`,
+    );
     if (applied?.status === 'True') {
       expect(route?.spec.token === (binding.spec.apply ?? ''), `${name} is applied, and its route pins another token`);
-      expect(route?.spec.state === binding.spec.model.state, `the route ${name} is in another state than its model`);
-      expect(route?.spec.alias === binding.spec.model.alias, `the route ${name} has another alias than its model`);
+      expect(route?.spec.state === binding.spec.model.state, `the route ${name} and its binding have different states`);
+      expect(
+        route?.spec.alias === binding.spec.model.alias,
+        `the route ${name} and its binding have different aliases`,
+      );
     }
   }
   for (const { metadata, spec } of routes) {
@@ -66,7 +72,8 @@ export function unsettled(installation: Seen): readonly string[] {
     }
   }
   const needed = new Set(routes.flatMap(({ spec }) => spec.workload ?? []));
-  // A binding without its alias has no outcome: what it asked for may be kept for it (docs/design/applications-and-routes.md).
+  // A binding that does not own its alias has no outcome: its requested application may be kept
+  // (docs/design/applications-and-routes.md).
   const isKept = bindings.some(({ status }) => isNotAccepted(status));
   for (const { metadata } of workloads) if (isKept) needed.add(metadata.name);
   expectSame(
@@ -116,5 +123,5 @@ function expectSame(
   is: readonly (string | undefined)[],
 ): void {
   const [a, b] = [[...wanted].toSorted().join(', '), is.toSorted().join(', ')];
-  if (a !== b) found.push(`${what}: there are [${b}], there must be [${a}]`);
+  if (a !== b) found.push(`${what}: found [${b}], expected [${a}]`);
 }

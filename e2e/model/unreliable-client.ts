@@ -8,30 +8,30 @@ import { ApiRefusal, statusOf } from '../../operator/folder-api/api-refusal.ts';
 import { type Change, type MemoryApi, namespace, type Request } from './memory-api.ts';
 import type { Life, VirtualTime } from './virtual-time.ts';
 
-/** What the network between the processes and the API server does; probabilities are for one call. */
+/** Faults of the network between the processes and the API server; probabilities are per call. */
 type Weather = {
-  /** Nothing is answered before this moment. */
+  /** No request is answered before this time. */
   outageUntil: number;
-  /** Requests that get lost, or whose answers do. */
+  /** Probability that a request or its answer is lost. */
   loss: number;
-  /** Requests that are answered with 429, 500 or 503. */
+  /** Probability that a request is answered with 429, 500 or 503. */
   refusals: number;
-  /** The longest usual way of a request, an answer or an event, milliseconds. */
+  /** Longest normal latency of a request, an answer or an event in milliseconds. */
   usualMs: number;
-  /** Ways that take far longer. */
+  /** Probability of a much longer latency. */
   slow: number;
   readonly slowMs: number;
-  /** Watches of which nothing is heard any more, until their client gives up. */
+  /** Probability that a watch stays silent until its client times out. */
   silence: number;
 };
 
 export const fineWeather = { outageUntil: 0, loss: 0, refusals: 0, usualMs: 8, slow: 0, slowMs: 30_000, silence: 0 };
 
-/** When a process dies: with its `write`-th write, before it is sent or after it was carried out. */
+/** When a process crashes: with its `write`-th write, before it is sent or after it was executed. */
 export type Death = { readonly write: number; readonly moment: 'before' | 'after' };
 
 export type UnreliableClient = KubeClient & {
-  /** Writes that were asked for, without those that tell or elect. */
+  /** Number of requested writes, without events and leases. */
   writes(): number;
 };
 
@@ -39,15 +39,18 @@ export type Network = {
   readonly time: VirtualTime;
   readonly api: MemoryApi;
   readonly weather: Weather;
-  /** Watches that can be cut. */
+  /** Open watches that can be cut. */
   readonly cuts: Set<() => void>;
 };
 
-/** A watch that its server did not end is closed after this time beyond its timeout. */
+/** The client closes a watch this long after its timeout if the server has not ended it. */
 const halfOpenMs = 5_000;
 const quietKinds: readonly string[] = ['Lease', 'Event'];
 
-/** The way of one process to the API server: what it sends may be late, lost, refused, or done and not answered. */
+/**
+ * The network between one process and the API server: its requests may be delayed, lost, refused, or executed without
+ * an answer.
+ */
 export function createUnreliableClient(network: Network, life: Life, death?: Death): UnreliableClient {
   const { time, api, weather } = network;
   const { random, clock } = time;
@@ -58,7 +61,7 @@ export function createUnreliableClient(network: Network, life: Life, death?: Dea
     return time.delay((isSlow ? weather.slowMs : weather.usualMs) * random());
   }
 
-  /** How a request is not done at all. */
+  /** The fault by which a request is not executed. */
   function refusal(): KubeError | undefined {
     if (clock.now() < weather.outageUntil) return new KubeError('network', 'no answer');
     if (random() < weather.loss) return new KubeError('network', 'the request was lost');
@@ -70,7 +73,7 @@ export function createUnreliableClient(network: Network, life: Life, death?: Dea
 
   async function call<T>(run: () => T): Promise<T> {
     await travel();
-    // What a dead process had sent may arrive, or not.
+    // A request that a process sent before its crash may still arrive.
     if (life.state() === 'dead' && random() < 0.5) await life.awake();
     let result: { readonly value: T } | { readonly error: unknown };
     const refused = refusal();
@@ -164,13 +167,13 @@ type End = 'aborted' | 'cut' | 'over' | undefined;
 
 type WatchLine = Disposable & {
   end(): End;
-  /** Resolves when it has ended. */
+  /** Resolves when the watch has ended. */
   ended(): Promise<End>;
-  /** Resolves when there is something after a version, or it has ended. */
+  /** Resolves when there is a change after a version, or when the watch has ended. */
   next(version: number): Promise<void>;
 };
 
-/** The connection of one watch: until its time, until it is cut, or until its client ends it. */
+/** The connection of one watch: open until its timeout, until it is cut, or until its client closes it. */
 function watchLine({ time, api, cuts }: Network, endsAt: number, signal: AbortSignal | undefined): WatchLine {
   let isCut = false;
   let wake: () => void = () => undefined;

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '#kit/time/clock';
 
 /**
- * A process of a simulation: what it awaits comes while it runs, waits while it is frozen (SIGSTOP) and never comes
- * once it is dead (SIGKILL).
+ * A simulated process: its awaited results arrive while it runs, wait while it is suspended (SIGSTOP) and never arrive
+ * after it was killed (SIGKILL).
  */
 export type Life = {
   readonly name: string;
@@ -11,22 +11,22 @@ export type Life = {
   freeze(): void;
   thaw(): void;
   kill(): void;
-  /** Resolves when this process runs; never when it is dead. */
+  /** Resolves while this process runs; never after it was killed. */
   awake(): Promise<void>;
 };
 
-/** Time that passes when nothing else can happen, the same way for the same seed. */
+/** Virtual time: advances when nothing else can happen, in the same way for the same seed. */
 export type VirtualTime = Disposable & {
   readonly clock: Clock;
   readonly random: () => number;
   startLife(name: string): Life;
-  /** Runs something as part of a process: its timers stop with it. */
+  /** Runs a function as part of a process: its timers stop with the process. */
   runAs<T>(life: Life, run: () => T): T;
-  /** A delay of the world, which no process can stop. */
+  /** A delay of the simulated world, which no process can stop. */
   delay(ms: number): Promise<void>;
-  /** Calls back after a time of the world, unless it is cancelled by the returned function. */
+  /** Calls back after a delay of the simulated world, unless the returned function cancels it. */
   schedule(ms: number, run: () => void): () => void;
-  /** Lets time pass. */
+  /** Advances the time. */
   advance(ms: number): Promise<void>;
 };
 
@@ -34,7 +34,7 @@ type Timer = { readonly at: number; readonly order: number; readonly run: () => 
 
 const realImmediate = globalThis.setImmediate;
 const begin = Date.UTC(2026, 0, 1);
-/** Steps without any passing of time that are taken for a loop. */
+/** Number of steps without an advance of time that counts as an endless loop. */
 const maxStill = 100_000;
 
 /** A generator of numbers between 0 and 1 (mulberry32). */
@@ -48,14 +48,14 @@ function seededRandom(seed: number): () => number {
   };
 }
 
-/** Everything that runs between one turn of the event loop and the next: all that the last step let happen. */
+/** Waits for one turn of the event loop: everything that the previous step made possible has run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => realImmediate(resolve));
 }
 
 /**
- * Puts virtual timers and a seeded `Math.random` in the place of those of Node, until it is disposed of. Nothing that
- * runs meanwhile may wait for a socket, a file or another process.
+ * Replaces the timers and `Math.random` of Node by virtual, seeded ones until disposed. The code that runs must not
+ * wait for a socket, a file or another process.
  */
 export function startVirtualTime(seed: number): VirtualTime {
   const random = seededRandom(seed);
@@ -70,7 +70,7 @@ export function startVirtualTime(seed: number): VirtualTime {
     let high = timers.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      // The next one stands last.
+      // The next timer is the last entry.
       if ((timers[middle]?.at ?? 0) > timer.at) low = middle + 1;
       else high = middle;
     }
@@ -113,7 +113,7 @@ export function startVirtualTime(seed: number): VirtualTime {
       timers.pop();
       if (next.isOver) continue;
       still = next.at > now ? 0 : still + 1;
-      if (still > maxStill) throw new Error('the simulation runs without any time passing');
+      if (still > maxStill) throw new Error('the simulation runs without an advance of time');
       now = Math.max(now, next.at);
       next.run();
       await settled();
@@ -174,7 +174,7 @@ class InternalLife implements Life {
   }
 }
 
-/** What Node gives for a timer, as far as anybody uses it. */
+/** The members of Node's timer object that callers use. */
 class VirtualTimer {
   readonly cancel: () => void;
 

@@ -14,7 +14,7 @@ const text = readFileSync(join(root, 'README.md'), 'utf8');
 const blocks = readBlocks(text);
 const consoles = blocks.filter(({ label }) => label.startsWith('console'));
 
-describe('the commands of README.md print what is shown', () => {
+describe('the commands of README.md print the documented output', () => {
   const stack = new AsyncDisposableStack();
   let shell: Shell;
 
@@ -40,7 +40,7 @@ describe('the commands of README.md print what is shown', () => {
     expect(isPrinted(output, given), `printed:\n${output}\ngiven:\n${given}`).toBe(true);
   });
 
-  test('the Python commands of README.md print what is shown', async (context) => {
+  test('the Python commands of README.md print the documented output', async (context) => {
     const python = await preparePython(join(root, 'e2e/scenarios/openai-clients/requirements.txt'));
     if (!python.ok) return context.skip(python.reason);
     await shell.type(`PATH="${dirname(python.path)}:$PATH"`);
@@ -67,7 +67,7 @@ describe('README.md', () => {
     expect(missing).toEqual([]);
   });
 
-  test('a different output does not match the printed one', () => {
+  test('the comparison of README.md detects an output that differs from the documented one', () => {
     expect(isPrinted('a … c', 'a b c')).toBe(true);
     expect(isPrinted('a … c', 'a b d')).toBe(false);
     expect(isPrinted('a', 'a\nb')).toBe(false);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 
-/** One shell, in which commands are typed one after the other, as a person would. */
+/** A shell that runs one command after another, as a user would type them. */
 export type Shell = AsyncDisposable & {
   /** Everything that the command wrote, on either output, without the last line feed. */
   type(command: string): Promise<string>;
@@ -20,7 +20,7 @@ export function openShell(folder: string, environment: Readonly<Record<string, s
   return {
     async type(command) {
       const mark = `--- ${randomUUID()} ---`;
-      // The exit code of the command stays what `$?` says, for a command that asks for it next.
+      // Preserves the exit code of the command in `$?` for a following command that reads it.
       child.stdin.write(`${command}\n{ code=$?; printf '%s\\n' '${mark}'; (exit $code); } </dev/null\n`);
       while (!held.includes(mark)) {
         const [piece] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(60_000) });

@@ -32,7 +32,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const isMissing = missingOpenFga !== undefined || missingPostgres !== undefined;
 
 describe.skipIf(isMissing)(onPostgres(onOpenFga('the management API with OpenFGA')), () => {
-  test('OpenFGA decides who may administer, and every request is refused while it is unreachable', async () => {
+  test('with OpenFGA as the relation store, OpenFGA decides who may administer, and every request is refused while it is unreachable', async () => {
     await using server = await startOpenFga({ token: openFgaToken });
     const issuers = JSON.stringify({ issuers: [{ issuer, audience, jwksFile: 'jwks.json' }] });
     const { config, secrets } = readConfig({

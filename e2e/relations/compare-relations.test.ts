@@ -9,7 +9,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('random steps'), () =>
     return { name: 'store', replicas: [relations, relations] };
   }
 
-  test('find nothing where both stores are right', async () => {
+  test('random steps find no difference between two correct relation stores', async () => {
     await using one = await openTestDatabase();
     await using two = await openTestDatabase();
     const stores = [
@@ -21,7 +21,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('random steps'), () =>
     expect(found.allowed).toBeGreaterThan(20);
   });
 
-  test('find a store that keeps an answer for the next question', async () => {
+  test('random steps detect a relation store that repeats a cached answer for the next check', async () => {
     await using one = await openTestDatabase();
     await using two = await openTestDatabase();
     const right = await openPostgresRelations(one.database);

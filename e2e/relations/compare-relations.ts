@@ -1,7 +1,7 @@
 import type { Relations, Tuple } from '#relations/ports';
 import { ExpectedRelations, type Fact } from './expected-relations.ts';
 
-/** One store behind two replicas: a change goes through one, the next question through the other. */
+/** A relation store behind two replicas: a change is sent to one, the next check to the other. */
 export type Store = { readonly name: string; readonly replicas: readonly [Relations, Relations] };
 
 type Comparison = {
@@ -9,13 +9,13 @@ type Comparison = {
   readonly revokes: number;
   readonly checks: number;
   readonly allowed: number;
-  /** Answers of a store that are not those of the other one. */
+  /** Answers that differ between the two stores. */
   readonly differences: number;
-  /** Rights that a store gave although nothing gives them any more, or ever did. */
+  /** Rights that a store granted although no relation grants them any more, or ever did. */
   readonly staleAllows: number;
-  /** Answers that are not those of the letter of the documents, these included. */
+  /** Answers that differ from the expected relations, including stale rights. */
   readonly wrong: number;
-  /** The first that was not as it must be, in words. */
+  /** Description of the first wrong answer. */
   readonly first: string | undefined;
 };
 
@@ -40,7 +40,9 @@ const documents = named('document', 5);
 const members = groups.map((group) => `${group}#member`);
 const anybody = [...users, ...agents, ...members];
 
-/** What may be granted: subjects, relation, objects. Few enough that chains, circles and second ways are common. */
+/**
+ * Possible relations: subjects, relation, objects. Few enough that chains, cycles and alternative paths are frequent.
+ */
 const grantable: readonly (readonly [readonly string[], string, readonly string[]])[] = [
   [anybody, 'member', groups],
   [[...users, ...members], 'administer', ['control_plane:control-plane']],
@@ -54,7 +56,7 @@ const grantable: readonly (readonly [readonly string[], string, readonly string[
   [anybody, 'viewer', documents],
 ];
 
-/** Takes one random step after the other on both stores, and compares every answer with the other one and the letter. */
+/** Applies random steps to both stores and compares every answer with the other store's and the expected one. */
 export async function compareRelations(
   stores: readonly [Store, Store],
   steps: number,
@@ -70,7 +72,7 @@ export async function compareRelations(
   function randomFact(): Fact {
     const [subjects, relation, objects] = pick(grantable);
     const object = pick(objects);
-    // Neither store takes that the members of a group are its members.
+    // Neither store accepts a group's member set as its own member.
     return [pick(subjects.filter((subject) => subject !== `${object}#${relation}`)), relation, object];
   }
   async function change(kind: 'grant' | 'revoke', facts: readonly Fact[]): Promise<void> {
@@ -96,7 +98,7 @@ export async function compareRelations(
 
   for (turn = 0; turn < steps; turn += 1) {
     const what = random();
-    // Around this many facts about as many questions are answered by yes as by no.
+    // With about this many relations, allowed and denied checks are about equally frequent.
     const isFull = expected.facts.length >= 24;
     if (what < (isFull ? 0.08 : 0.25)) {
       counts.grants += 1;

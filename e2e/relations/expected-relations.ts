@@ -1,4 +1,4 @@
-/** A fact: subject, relation, object. */
+/** A relation: subject, relation, object. */
 export type Fact = readonly [subject: string, relation: string, object: string];
 
 /**

@@ -47,7 +47,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
 
   relationsSuite(open);
 
-  test('replicas that start at once share one store, and later ones find it', async () => {
+  test('OpenFGA replicas that start concurrently share one store, and later replicas find it', async () => {
     const storeName = randomUUID();
     const replicas = await Promise.all(Array.from({ length: 4 }, () => open(storeName)));
     await replicas[0]?.grant([tuple]);
@@ -56,7 +56,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     }
   });
 
-  test('one that stood still before it claimed its store uses the one that was claimed meanwhile', async () => {
+  test('a replica that was suspended before it claimed its OpenFGA store uses the store that another replica claimed first', async () => {
     const storeName = randomUUID();
     const [late, turn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow: StoreRegistry = {
@@ -70,7 +70,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     const opening = open(storeName, slow);
     await late.promise;
     const [made] = await storesNamed(storeName);
-    // The others do not see its store either: they make one of their own, and it counts.
+    // The other replicas do not find its store either: they create their own, which is claimed.
     await fetch(new URL(`/stores/${made}`, server.url), { method: 'DELETE' });
     const others = await Promise.all([open(storeName), open(storeName)]);
     await others[0]?.grant([tuple]);
@@ -81,7 +81,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     for (const one of others) expect(await one.check('user:a', 'administer', controlPlane)).toBe(false);
   });
 
-  test('an unclaimed store is not used, however old it is', async () => {
+  test('an unclaimed OpenFGA store is not used, however old it is', async () => {
     const storeName = randomUUID();
     const replica = await open(storeName);
     await replica.grant([tuple]);
@@ -98,19 +98,19 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     expect(await after[1]?.check('user:a', 'administer', controlPlane)).toBe(true);
   });
 
-  test('without the database that holds the claim nothing opens', async () => {
+  test('the OpenFGA relations do not open without the database that stores the claim', async () => {
     await using gone = connectSql({ url: 'postgres://me@127.0.0.1:1/a', applicationName: 'test' });
     await expect(openStoreRegistry(gone)).rejects.toBeInstanceOf(RelationsUnavailableError);
   });
 
   test.each(['ab', 'a'.repeat(65), 'a*b', ''])(
-    'a name of a store that OpenFGA does not take is refused: %s',
+    'a store name that OpenFGA does not accept is refused: %s',
     async (storeName) => {
       await expect(open(storeName)).rejects.toThrow('the name of the store in OpenFGA must have 3 to 64');
     },
   );
 
-  test('the model is written once and found again', async () => {
+  test('the authorization model is written to OpenFGA once and found again', async () => {
     const storeName = randomUUID();
     await open(storeName);
     await open(storeName);
@@ -121,7 +121,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     expect([stores.length, models.length]).toEqual([1, 1]);
   });
 
-  test('a token is sent where one is asked for; without it nothing opens', async () => {
+  test('the token is sent to an OpenFGA server that requires it; without the token the relations do not open', async () => {
     await using guarded = await startOpenFga({ token: 'hunter2' });
     const file = (token: string) => ({ first: () => token });
     const place = { url: guarded.url, storeName: 'store', stores };
@@ -135,7 +135,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     }
   });
 
-  test('a changed token file is used from then on, and without it every check fails', async () => {
+  test('a changed token file for OpenFGA takes effect, and without the file every check fails', async () => {
     await using guarded = await startOpenFga({ token: 'before,after' });
     using folder = temporaryFolder();
     const path = join(folder.path, 'openfga.token');
@@ -159,13 +159,13 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     expect(await relations.check('user:a', 'administer', controlPlane)).toBe(true);
   });
 
-  test('a server that stands still, and one that died, are unavailability', async () => {
+  test('an OpenFGA server that is suspended or killed is reported as unavailable', async () => {
     await using other = await startOpenFga();
     const relations = await openOpenFgaRelations({ url: other.url, storeName: 'store', stores, timeoutMs: 500 });
     await relations.grant([tuple]);
     other.child.kill('SIGSTOP');
-    // Its threads stop one after the other; one that still runs still answers.
-    await until('all of it stands still', () =>
+    // Its threads stop one after another; a thread that still runs can still answer.
+    await until('every thread of the server is stopped', () =>
       relations
         .check('user:a', 'administer', controlPlane)
         .catch(() => 'none')
@@ -173,7 +173,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     );
     await expectUnavailable(relations);
     other.child.kill('SIGCONT');
-    // The unanswered change may have taken effect meanwhile: either answer is correct.
+    // The unanswered change may have been executed: both answers are correct.
     await until('it answers again', async () => (await relations.check('user:a', 'administer', controlPlane)) || true);
     await other.end();
     await expectUnavailable(relations);

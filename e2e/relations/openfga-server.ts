@@ -8,11 +8,11 @@ import { until } from '../support/until.ts';
 
 const programs = globSync(join(cacheFolder(), 'programs', 'openfga', '*', 'openfga'));
 
-/** Why there is no OpenFGA to test against; undefined where there is one. Nothing is built by a test. */
+/** Reason why no OpenFGA server is available; undefined when there is one. Tests do not build it. */
 export const missingOpenFga: string | undefined =
   programs.length > 0 ? undefined : "OpenFGA is not built: 'npm run cluster program openfga' builds it";
 
-/** The title of a suite that needs OpenFGA, with the reason where it is skipped. */
+/** The title of a suite that needs OpenFGA, with the reason if it is skipped. */
 export function onOpenFga(title: string): string {
   return missingOpenFga === undefined ? title : `${title} (${missingOpenFga})`;
 }

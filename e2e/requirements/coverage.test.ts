@@ -7,7 +7,7 @@ import { parseRows, requirementRows } from '../../hack/requirements/rows.ts';
 const rows = requirementRows(root);
 const citations = citationsOf(readTree(root)).filter((citation) => !citation.path.startsWith('e2e/requirements/'));
 
-describe('every obligation of a delivered part', () => {
+describe('coverage of obligations', () => {
   test('every obligation is cited by a test', () => {
     const cited = new Set(citations.map((citation) => citation.id));
     expect(rows.filter((row) => !cited.has(row.id)).map((row) => row.id)).toEqual([]);
@@ -20,17 +20,17 @@ describe('every obligation of a delivered part', () => {
   });
 });
 
-describe('the gate itself', () => {
+describe('parsing of obligations', () => {
   const header = 'id\tsection\trule';
 
-  test('rows are read, and a malformed or repeated row is refused', () => {
+  test('the table of obligations is parsed, and a malformed or repeated row is refused', () => {
     expect(parseRows(`${header}\na:b:c\t1\tA rule.\n`)).toEqual([{ id: 'a:b:c', section: '1', rule: 'A rule.' }]);
     expect(() => parseRows('id\trule\n')).toThrow('first line');
     expect(() => parseRows(`${header}\na:b:c\t1\n`)).toThrow('three columns');
     expect(() => parseRows(`${header}\na:b:c\t1\tOne.\na:b:c\t1\tTwo.\n`)).toThrow('stands twice');
   });
 
-  test('ids are read from the calls and tables of a test, not from comments, sources or other tests', () => {
+  test('obligation ids are read from the calls and tables of a test, not from comments, sources or other tests', () => {
     const citing = "verifies(['a:b:c', 'a:b-c:d'], 'title', () => {});\n// 'a:b:comment'\n";
     const tree = treeOf({
       'runtime/a.test.ts': citing,

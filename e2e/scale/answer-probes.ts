@@ -1,5 +1,5 @@
-// Usage: node answer-probes.ts KUBECONFIG NAMESPACE PORT: answers at the address of every workload as its runtime does
-// to a check without messages.
+// Usage: node answer-probes.ts KUBECONFIG NAMESPACE PORT: answers at the address of every workload as its runtime
+// answers a check without messages.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type CheckErrorCode, checkErrors } from '#contracts/checks';
 import { contextHeaders } from '#contracts/profiles';

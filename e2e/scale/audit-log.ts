@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** A request that the API server took and carried out. */
+/** A write that the API server executed. */
 export type Write = {
-  /** The account, without its namespace. */
+  /** The service account, without its namespace. */
   readonly user: string;
   readonly verb: 'create' | 'update' | 'patch' | 'delete';
   /** Plural of the kind, with the subresource after a slash where there is one. */
   readonly resource: string;
   readonly name: string;
-  /** When the API server received it and when it had answered, milliseconds since 1970 with microseconds. */
+  /** Times at which the API server received it and had answered it, in milliseconds since 1970 with three decimals. */
   readonly receivedAt: number;
   readonly answeredAt: number;
 };
@@ -26,7 +26,7 @@ type Entry = {
 
 const writing = /"verb":"(?:create|update|patch|delete)"/;
 
-/** The writes of users whose names begin so, after a position, that the API server carried out, as they are logged. */
+/** Executed writes of users with this name prefix after a position of the audit log. */
 export async function readWrites(path: string, users: string, from = 0): Promise<readonly Write[]> {
   const writes: Write[] = [];
   for await (const line of createInterface({ input: createReadStream(path, { start: from }) })) {
@@ -53,7 +53,7 @@ function readWrite(entry: Entry, users: string): Write | undefined {
   };
 }
 
-/** Of a time with six decimal places, of which Date keeps three. */
+/** Parses a time with six decimal places, of which Date keeps three. */
 function millisecondsOf(time: string): number {
   return Date.parse(time) + Number(time.slice(-4, -1)) / 1_000;
 }

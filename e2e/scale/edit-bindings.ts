@@ -7,13 +7,13 @@ import type { Write } from './audit-log.ts';
 import { bindingName } from './make-objects.ts';
 import type { ScaleWorld } from './open-world.ts';
 
-/** Of an edit: when a watch showed it, and the first write that followed. */
+/** Times of an edit: when a watch reported it, and the first write that followed. */
 type Edit = {
   readonly binding: string;
-  /** `edit` changes the route alone, `application` is applied anew. */
+  /** `edit` changes the route only, `application` starts a new application. */
   readonly sort: 'edit' | 'application';
   readonly generation: number;
-  /** When the API server had answered it. */
+  /** Time of the API server's answer. */
   readonly answeredAt: number;
 };
 
@@ -21,13 +21,13 @@ export type TimedEdit = Edit & { readonly seenAt: number; readonly writtenAt: nu
 
 type Editor = AsyncDisposable & {
   readonly edits: readonly Edit[];
-  /** The edits that were followed by a write, with its time. */
+  /** The edits that were followed by a write, with the time of that write. */
   timed(writes: readonly Write[]): readonly TimedEdit[];
 };
 
 const wallClock = (): number => performance.timeOrigin + performance.now();
 
-/** Edits bindings one after the other, each at most once, without waiting for what follows. */
+/** Edits bindings one after another, each at most once, without waiting for the operator's writes. */
 export async function startEditing(
   world: ScaleWorld,
   options: { readonly bindings: readonly number[]; readonly everyMs: number },
@@ -71,14 +71,14 @@ function timeEdits(edits: readonly Edit[], notes: RunningProcess, writes: readon
   for (const write of writes) byName.set(write.name, [...(byName.get(write.name) ?? []), write]);
   return edits.flatMap((edit) => {
     const seenAt = seen.get(`${edit.binding} ${edit.generation}`);
-    // A write that is received before the line is seen elsewhere follows from the same line.
+    // A write that the API server received before this watch reported the edit was also caused by the edit.
     const first = byName.get(edit.binding)?.find(({ answeredAt }) => answeredAt >= edit.answeredAt - 5);
     if (seenAt === undefined || first === undefined) return [];
     return [{ ...edit, seenAt, writtenAt: first.receivedAt, user: first.user }];
   });
 }
 
-/** Changes annotations of bindings at a steady rate, which asks for nothing. */
+/** Changes annotations of bindings at a steady rate, which requires no write of the operator. */
 export function churn(world: ScaleWorld, bindings: readonly number[], perSecond: number): AsyncDisposable {
   let isOpen = true;
   let count = 0;

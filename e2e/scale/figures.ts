@@ -3,11 +3,11 @@ export type ScaleFigure = {
   readonly what: string;
   readonly value: string;
   readonly holds: boolean;
-  /** Whether it is one of time or memory, which says something at full size alone. */
+  /** Whether it measures time or memory, whose bound holds at full size only. */
   readonly isOfSize: boolean;
 };
 
-/** @param unit of a measurement; a count has none and holds at every size */
+/** @param unit of a measurement; a count has no unit, and its bound holds at every size */
 export function atMost(what: string, value: number, bound: number, unit = '', digits = 0): ScaleFigure {
   const text = `${value.toFixed(digits)}${unit} (at most ${bound}${unit})`;
   return { what, value: text, holds: value <= bound, isOfSize: unit !== '' };
@@ -18,7 +18,7 @@ export function atLeast(what: string, value: number, bound: number, unit = '', d
   return { what, value: text, holds: value >= bound, isOfSize: unit !== '' };
 }
 
-/** What is published without a bound. */
+/** A published value without a bound. */
 export function published(what: string, value: string): ScaleFigure {
   return { what, value, holds: true, isOfSize: true };
 }

@@ -6,9 +6,9 @@ import type { ModelBinding } from '#resources/model-binding';
 import { until } from '../support/until.ts';
 
 type FollowedBindings = AsyncDisposable & {
-  /** Bindings that say of their newest generation that it is applied. */
+  /** Bindings with Applied True for their newest generation. */
   applied(): number;
-  /** Waits until so many are applied. */
+  /** Waits until this many bindings are applied. */
   all(count: number, deadlineMs: number): Promise<void>;
 };
 

@@ -5,7 +5,7 @@ import { startProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import type { ScaleWorld } from './open-world.ts';
 
-/** A gateway process of the name of a pod that a pretended node runs; both end together. */
+/** A gateway process with the name of a pod on a simulated node; both end together. */
 export async function startGateway(world: ScaleWorld, name: string): Promise<AsyncDisposable> {
   const { uid } = (await makePod(world, name)).metadata;
   const gateway = await startProcess({
@@ -20,7 +20,7 @@ export async function startGateway(world: ScaleWorld, name: string): Promise<Asy
   };
 }
 
-/** A pod that a pretended node is to run. */
+/** A pod that a simulated node runs. */
 export function makePod({ client }: ScaleWorld, name: string): Promise<Stored<Pod>> {
   const labels = {
     'app.kubernetes.io/component': 'gateway',
@@ -29,5 +29,5 @@ export function makePod({ client }: ScaleWorld, name: string): Promise<Stored<Po
   };
   const spec = { automountServiceAccountToken: false, containers: [{ name: 'gateway', image: 'x' }] };
   const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels }, spec };
-  return until('the account of the namespace is there', () => client.create<Pod>(builtinKinds.pod, pod));
+  return until('the service account of the namespace exists', () => client.create<Pod>(builtinKinds.pod, pod));
 }

@@ -24,7 +24,7 @@ export function bindingName(index: number): string {
   return `binding-${index}`;
 }
 
-/** Policies without tests, each with a bundle of its own. */
+/** Creates policies without tests, each of which gives a different bundle. */
 export function makePolicies(client: KubeClient, count: number): Promise<void> {
   return each(count, (index) => {
     const definition = definitionOf(`word-${index}`);
@@ -32,7 +32,7 @@ export function makePolicies(client: KubeClient, count: number): Promise<void> {
   });
 }
 
-/** Bindings that are spread evenly over the policies. */
+/** Creates bindings, distributed evenly over the policies. */
 export function makeBindings(client: KubeClient, count: number, policies: number): Promise<void> {
   return each(count, (index) => {
     const guardrail = guardedBy(1, policyName(index % policies));

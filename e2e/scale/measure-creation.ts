@@ -16,7 +16,7 @@ const most = { metadata: 1, routes: 1, statuses: 2, heapBytes: 4_096 } as const;
 
 type ScaleSize = { readonly bindings: number; readonly policies: number };
 
-/** Makes all bindings at once and waits until each is applied. */
+/** Creates all bindings at once and waits until each is applied. */
 export async function measureCreation(
   world: ScaleWorld,
   operator: RunningProcess,
@@ -53,7 +53,7 @@ export async function measureCreation(
   ];
 }
 
-/** The most writes of each sort that one binding cost. */
+/** The largest number of writes of each kind for one binding. */
 function countWrites(writes: readonly Write[]): readonly ScaleFigure[] {
   const mostOf = (resource: string): number => {
     const counts = new Map<string, number>();

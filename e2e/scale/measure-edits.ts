@@ -29,7 +29,7 @@ function figureOf(what: string, edits: readonly TimedEdit[], bound: number): rea
   ];
 }
 
-/** Edits one after the other beside a steady churn of other objects. */
+/** Edits bindings one after another while other objects change steadily. */
 export async function measureSteadyEdits(world: ScaleWorld, size: EditsSize): Promise<readonly ScaleFigure[]> {
   const from = world.auditEnd();
   const half = Math.floor(size.bindings / 2);
@@ -53,7 +53,7 @@ export async function measureSteadyEdits(world: ScaleWorld, size: EditsSize): Pr
   return figureOf(`edits, watch line to first write, ${churnPerSecond} other changes a second`, timed, most.steadyMs);
 }
 
-/** A standby takes over from a leader that ends, and looks at everything; meanwhile bindings are edited. */
+/** A standby takes over from a leader that exits and reconciles every object; meanwhile bindings are edited. */
 export async function measureEditsInResync(
   world: ScaleWorld,
   leader: RunningProcess,

@@ -10,7 +10,10 @@ import { cpuSecondsOf, liveBytesOf, peakMiBOf } from './process-costs.ts';
 
 const most = { seconds: 3, residentMiB: 350 } as const;
 
-/** Another gateway replica comes, takes every route and goes; nothing is said of bindings that are applied. */
+/**
+ * Starts another gateway replica, which loads every route, and stops it; the status of applied bindings must not
+ * change.
+ */
 export async function measureNewReplica(
   world: ScaleWorld,
   operator: RunningProcess,
@@ -25,11 +28,11 @@ export async function measureNewReplica(
   const writes = await world.operatorWrites(from);
   const statuses = writes.filter(({ resource }) => resource === 'modelbindings/status').length;
   await gateway[Symbol.asyncDispose]();
-  await until('its report is gone', async () => (await report()) === undefined);
+  await until('the report of the stopped replica is deleted', async () => (await report()) === undefined);
   return atMost('status writes after a new gateway replica', statuses, 0);
 }
 
-/** Starts operators one after the other from nothing; each looks at everything and finds nothing to write. */
+/** Starts operators one after another; each reconciles every object and must write nothing. */
 export async function measureColdStarts(
   world: ScaleWorld,
   rounds: number,

@@ -13,7 +13,7 @@ import type { ScaleWorld } from './open-world.ts';
 import { settled, startOperator } from './operator-process.ts';
 
 const most = { crashSeconds: 17, orderlySeconds: 2 } as const;
-/** A lease lasts 15 s; a leader is frozen for longer than that. */
+/** A lease lasts 15 s; a leader is suspended for longer than that. */
 const frozenMs = { least: 16_000, most: 22_000 } as const;
 
 type SuccessionSize = {
@@ -25,7 +25,7 @@ type SuccessionSize = {
 
 const isWork = ({ resource }: Write): boolean => resource !== 'leases' && !resource.startsWith('events');
 
-/** Operators take over from each other while bindings are edited; what counts is who wrote what, and the end. */
+/** Operators take over from each other while bindings are edited; compares the writers and the final state. */
 export async function measureSuccession(
   world: ScaleWorld,
   leader: RunningProcess,
@@ -52,7 +52,7 @@ export async function measureSuccession(
     const from = world.auditEnd();
     const at = performance.timeOrigin + performance.now();
     const ended = acting.end(signal);
-    const first = await until('the other one writes', () => firstWriteOf(world, `operator-${count}`, from), {
+    const first = await until('the other operator writes', () => firstWriteOf(world, `operator-${count}`, from), {
       deadlineMs: 60_000,
       everyMs: 100,
     });
@@ -71,7 +71,7 @@ export async function measureSuccession(
     acting.child.kill('SIGSTOP');
     const lasted = frozenMs.least + Math.random() * (frozenMs.most - frozenMs.least);
     await pause(lasted);
-    await until('the other one writes', () => firstWriteOf(world, `operator-${count}`, from));
+    await until('the other operator writes', () => firstWriteOf(world, `operator-${count}`, from));
     await pause(Math.random() * 500);
     acting.child.kill('SIGCONT');
     await pause(3_000);
@@ -104,7 +104,7 @@ async function nameOfLeader(world: ScaleWorld): Promise<string> {
   return leases.at(-1)?.user ?? '';
 }
 
-/** Writes of the frozen leader that succeeded on objects of its successor. */
+/** Successful writes of the suspended leader on objects of its successor. */
 function lateWrites(writes: readonly Write[], frozen: string, successor: string): readonly Write[] {
   const taken = new Set<string>();
   const late: Write[] = [];
@@ -116,7 +116,7 @@ function lateWrites(writes: readonly Write[], frozen: string, successor: string)
   return late;
 }
 
-/** Bindings that are not applied in the end with a matching route. */
+/** Bindings that have no applied state or no matching route in the end. */
 async function countStrays(world: ScaleWorld, leader: RunningProcess, bindings: number): Promise<number> {
   await using followed = followApplied(world.client);
   await followed.all(bindings, 120_000);

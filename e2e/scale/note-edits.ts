@@ -1,5 +1,5 @@
-// Usage: node note-edits.ts KUBECONFIG NAMESPACE: writes a line for each edit of a binding that a watch shows: name,
-// generation and the time of its line, milliseconds since 1970.
+// Usage: node note-edits.ts KUBECONFIG NAMESPACE: prints a line for each edit of a binding that a watch reports: name,
+// generation and arrival time in milliseconds since 1970.
 
 import { createClient } from '#kube/client/client';
 import { loadKubeconfig } from '#kube/client/credentials';

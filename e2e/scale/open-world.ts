@@ -16,12 +16,12 @@ export type ScaleWorld = AsyncDisposable & {
   readonly server: ApiServer;
   readonly client: KubeClient;
   readonly folder: string;
-  /** The environment of an operator with an account of its own; the name is the one of its pod. */
+  /** The environment of an operator with its own service account; the name is that of its pod. */
   operatorEnvironment(replica: string): Promise<Readonly<Record<string, string>>>;
   gatewayEnvironment(replica: string, podUid: string): Readonly<Record<string, string>>;
-  /** The writes that the API server took from operators after a position of the audit log. */
+  /** The writes of operators that the API server executed after a position of the audit log. */
   operatorWrites(from?: number): Promise<readonly Write[]>;
-  /** The end of the audit log. */
+  /** The current end of the audit log. */
   auditEnd(): number;
 };
 
@@ -90,7 +90,7 @@ async function openOwnServer(folder: string, flags: readonly string[] = []): Pro
   return openApiServer({ apiServerFlags, audit: true, pretendedNodes: nodes });
 }
 
-/** Writes alone are written down: a log of every read would take more of the machine than the reads. */
+/** The audit log contains writes only: logging every read would take more CPU than the reads. */
 async function auditFlags(folder: string): Promise<readonly string[]> {
   const rules = [{ level: 'None', verbs: ['get', 'list', 'watch'] }, { level: 'Metadata' }];
   const policy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'], rules };
@@ -98,7 +98,10 @@ async function auditFlags(folder: string): Promise<readonly string[]> {
   return [`--audit-policy-file=${join(folder, 'audit-policy.json')}`];
 }
 
-/** Names of Services resolve; the operator collects garbage on request and reports its heap. */
+/**
+ * Preloaded files: names of Services resolve to this machine, and the operator collects garbage on request and reports
+ * its heap.
+ */
 function optionsOf(account: string): string {
   const isOperator = account !== 'gateway';
   const hooks = ['scale/resolve-services.ts', ...(isOperator ? ['isolation/collect-on-signal.ts'] : [])];
@@ -106,11 +109,11 @@ function optionsOf(account: string): string {
   return [...own, '--expose-gc', ...hooks.map((hook) => `--import=${root}/e2e/${hook}`)].join(' ');
 }
 
-/** The options of Node that the chart gives the operator; a test holds the chart to this file. */
+/** The Node options that the chart sets for the operator; a test compares them with the chart. */
 function optionsOfChart(): string {
   const rendered = readFileSync(join(root, 'e2e/chart/testdata/default-operator-deployment.yaml'), 'utf8');
   const options = /name: NODE_OPTIONS\s+value: (.+)$/m.exec(rendered)?.[1];
-  if (options === undefined) throw new TypeError('the rendered operator has no options of Node');
+  if (options === undefined) throw new TypeError('the rendered operator has no Node options');
   return options;
 }
 

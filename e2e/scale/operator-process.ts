@@ -2,7 +2,7 @@ import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import type { ScaleWorld } from './open-world.ts';
 
-/** A process of the operator, as soon as it knows all resources; it may lead or stand by. */
+/** A process of the operator that has synced all resources; it is the leader or a standby. */
 export async function startOperator(world: ScaleWorld, replica: string): Promise<RunningProcess> {
   const environment = await world.operatorEnvironment(replica);
   return startProcess({ file: 'operator/main.ts', environment });
@@ -17,23 +17,23 @@ async function sumOf(operator: RunningProcess, series: RegExp): Promise<number> 
   return [...metrics.matchAll(series)].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** Passes that wait or run, of all controllers. */
+/** Number of queued and running passes of all controllers. */
 function openPasses(operator: RunningProcess): Promise<number> {
   return sumOf(operator, /^(?:workqueue_depth|controller_runtime_active_workers)\{[^}]*\} (\d+)$/gm);
 }
 
-/** Waits until so many passes over bindings are done. */
+/** Waits until this many passes over bindings have completed. */
 export async function looked(operator: RunningProcess, passes: number): Promise<void> {
   const series = /^controller_runtime_reconcile_total\{[^}]*controller="modelbinding"[^}]*\} (\d+)$/gm;
   const all = async () => (await sumOf(operator, series)) >= passes;
-  await until('every binding is looked at', all, { everyMs: 50 });
+  await until('every binding is reconciled', all, { everyMs: 50 });
 }
 
-/** Waits until a leader has looked at everything and nothing is left to do. */
+/** Waits until a leader has reconciled every object and its queues are empty. */
 export async function settled(operator: RunningProcess, everyMs = 100): Promise<void> {
   let quiet = 0;
   await until(
-    'the operator has nothing to do',
+    'the queues of the operator are empty',
     async () => {
       quiet = leads(operator) && (await openPasses(operator)) === 0 ? quiet + 1 : 0;
       return quiet >= 3;

@@ -1,6 +1,6 @@
 import dns from 'node:dns';
 
-// Imported into a process before its own code: names of Services lead to this machine, which has no DNS of a cluster.
+// Preloaded into a process: resolves names of Services to this machine, which has no cluster DNS.
 const { lookup } = dns;
 
 function lookupHere(hostname: string, ...rest: readonly unknown[]): void {

@@ -24,13 +24,15 @@ const plans: Readonly<Record<FigureSize, Plan>> = {
   small: { bindings: 300, policies: 5, coldStarts: 1, edits: 40, resyncs: 1, ends: 1, crashes: 1, freezes: 0 },
 };
 
-/** Bounds of time and memory are for the full size; a small run shows that all is measured and written once. */
+/**
+ * Bounds of time and memory hold at full size only; a small run verifies that everything is measured and written once.
+ */
 function judged({ holds, isOfSize }: ScaleFigure, size: FigureSize): 'holds' | 'FAILS' | 'measured' {
   if (isOfSize && size === 'small') return 'measured';
   return holds ? 'holds' : 'FAILS';
 }
 
-/** One cluster from empty to full, then everything that happens to it. */
+/** Fills one empty cluster and runs all measurements on it. */
 export async function runScale(size: FigureSize, say: (progress: string) => void): Promise<readonly ScaleFigure[]> {
   const plan = plans[size];
   const figures: ScaleFigure[] = [];

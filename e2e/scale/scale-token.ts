@@ -1,2 +1,2 @@
-/** The service token of the workloads that are pretended. */
+/** The service token of the simulated workloads. */
 export const scaleToken = 'token-of-pretended-workloads';

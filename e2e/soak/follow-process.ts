@@ -4,14 +4,14 @@ import type { Look } from './judge-slopes.ts';
 import type { SaidLevel } from './say-level.ts';
 
 /**
- * A process that is followed. What it says of itself stands in its log; one without a log that takes nothing of the
- * environment, as a runtime, is looked at from outside, where its garbage counts too (e2e/isolation collects it).
+ * A monitored process. It logs its own level; a process without a log that accepts no environment variables, such as a
+ * runtime, is measured from outside, where uncollected garbage counts too (e2e/isolation collects it).
  */
 export type Followed = { readonly name: string; readonly pid: number; readonly log: string | undefined };
 
 const said = /^collected (.*)$/gm;
 
-/** Triggers a garbage collection of a process, and reads its level. */
+/** Triggers a garbage collection of a process and reads its level. */
 export async function lookAt({ name, pid, log }: Followed, at: number): Promise<Look> {
   if (log === undefined) {
     const held = { live: 0, timers: 0, listeners: 0 };
@@ -36,13 +36,13 @@ function socketsOf(pid: number): number {
   return linksOf(pid).filter((link) => link.startsWith('socket:')).length;
 }
 
-/** What the descriptors of a process lead to: files, pipes and sockets. */
+/** Targets of the open descriptors of a process: files, pipes and sockets. */
 function linksOf(pid: number): readonly string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
     try {
       return [readlinkSync(`/proc/${pid}/fd/${name}`)];
     } catch {
-      // It was closed meanwhile.
+      // The descriptor was closed meanwhile.
       return [];
     }
   });

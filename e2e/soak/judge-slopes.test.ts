@@ -3,7 +3,7 @@ import { judgeSlopes, type Look, type Measure } from './judge-slopes.ts';
 
 const level = { live: 40e6, resident: 120e6, descriptors: 40, sockets: 12, timers: 9, listeners: 8 };
 
-/** Looks every 2 s; each measure is what `change` makes of its level. */
+/** One sample every 2 s; `change` modifies each measure of the sample. */
 function looksOf(change: (at: number) => Partial<Record<Measure, number>>, count = 12): readonly Look[] {
   return Array.from({ length: count }, (_, index) => ({ at: index * 2, ...level, ...change(index * 2) }));
 }
@@ -13,14 +13,14 @@ const failing = (looks: readonly Look[], allowed = {}): readonly string[] =>
     .filter(({ holds }) => !holds)
     .map(({ measure }) => measure);
 
-describe('a soak', () => {
-  test('holds where nothing grows, and where what grew goes again', () => {
+describe('judging a soak test', () => {
+  test('a soak test passes when nothing grows and when temporary growth shrinks again', () => {
     expect(failing(looksOf(() => ({})))).toEqual([]);
     expect(failing(looksOf((at) => ({ live: 40e6 + (at % 4) * 1e6, sockets: 12 + (at % 4) })))).toEqual([]);
     expect(failing(looksOf((at) => ({ live: 60e6 - at * 1e6 })))).toEqual([]);
   });
 
-  test('is not moved by a few looks at a bad moment', () => {
+  test('a soak test is not affected by a few outlying samples', () => {
     expect(failing(looksOf((at) => (at >= 18 && at < 22 ? { live: 90e6, sockets: 400 } : {})))).toEqual([]);
   });
 
@@ -30,7 +30,7 @@ describe('a soak', () => {
     ['descriptors', 3],
     ['sockets', 3],
     ['timers', 3],
-  ])('fails where %s grows by more than its bound, and not before', (measure, bound) => {
+  ])('a soak test fails when %s grows by more than its bound, and passes at the bound', (measure, bound) => {
     const seconds = 22;
     const growing = (by: number) => looksOf((at) => ({ [measure]: level[measure] + (by * at) / seconds }));
     const growth = judgeSlopes(growing(bound)).find((one) => one.measure === measure);
@@ -39,17 +39,17 @@ describe('a soak', () => {
     expect(failing(growing(bound * 1.1))).toEqual([measure]);
   });
 
-  test('fails where one listener stays', () => {
+  test('a soak test fails when one listener is leaked', () => {
     expect(failing(looksOf((at) => ({ listeners: 8 + Math.floor(at / 10) })))).toEqual(['listeners']);
   });
 
-  test('a process may grow by its intended bound and no more', () => {
+  test('a soak test permits a process its intended growth and no more', () => {
     const looks = looksOf((at) => ({ live: 40e6 + at * 400_000 }));
     expect(failing(looks, { live: 8e6 })).toEqual([]);
     expect(failing(looks, { live: 4e6 })).toEqual(['live']);
   });
 
-  test('is no soak with too few looks', () => {
+  test('a soak test with too few samples is refused', () => {
     expect(() => judgeSlopes(looksOf(() => ({}), 4))).toThrow(RangeError);
     expect(judgeSlopes(looksOf(() => ({}), 5))).toHaveLength(6);
   });

@@ -1,6 +1,6 @@
 /** Sampled levels of a process, and their largest growth over a soak. */
 const bounds = {
-  /** Live objects after their garbage was collected. */
+  /** Live objects after garbage collection. */
   live: { share: 0.06, least: 1_572_864 },
   resident: { share: 0.12, least: 12_582_912 },
   descriptors: { share: 0, least: 3 },
@@ -11,24 +11,24 @@ const bounds = {
 export type Measure = keyof typeof bounds;
 const measures = Object.keys(bounds) as readonly Measure[];
 
-/** One look at a process, `at` seconds after the first. */
+/** One sample of a process, `at` seconds after the first. */
 export type Look = Readonly<Record<Measure, number>> & { readonly at: number };
 
 export type Growth = {
   readonly measure: Measure;
-  /** The slope times the time between the first and the last look. */
+  /** The slope multiplied by the time between the first and the last sample. */
   readonly grown: number;
-  /** What it may grow. */
+  /** The permitted growth. */
   readonly bound: number;
   readonly holds: boolean;
 };
 
 /**
- * How much each measure grew over a soak: the median of the slopes between any two looks (Theil and Sen), which a few
- * looks at a bad moment do not move. `allowed` is what a process keeps on purpose, within a bound of its own.
+ * Growth of each measure over a soak: the median of the slopes between any two samples (Theil-Sen), which a few
+ * outliers do not affect. `allowed` is intended, bounded growth of a process.
  */
 export function judgeSlopes(looks: readonly Look[], allowed: Partial<Record<Measure, number>> = {}): readonly Growth[] {
-  if (looks.length < 5) throw new RangeError('a slope needs five looks at least');
+  if (looks.length < 5) throw new RangeError('a slope needs at least five samples');
   const seconds = (looks.at(-1)?.at ?? 0) - (looks[0]?.at ?? 0);
   return measures.map((measure) => {
     const grown = medianSlope(looks.map((look) => [look.at, look[measure]])) * seconds;

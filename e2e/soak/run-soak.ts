@@ -22,37 +22,44 @@ type SoakOptions = {
   readonly warmUpSeconds: number;
   readonly seconds: number;
   readonly lookEverySeconds: number;
-  /** Whether the history of the resource server, which keeps 64 MiB of changes, is filled before. */
+  /** Whether the change history of the resource server, which keeps 64 MiB of changes, is filled before the soak. */
   readonly fillHistory: boolean;
-  /** Files of e2e that are loaded into every process before its own code. */
+  /** Files of e2e that are preloaded into every process. */
   readonly defects?: readonly string[];
   readonly say: (progress: string) => void;
 };
 
 type SoakReport = {
   readonly requests: number;
-  /** Answers that were none, or not what the model answers. */
+  /** Failed requests, and answers that differ from the model's text. */
   readonly failed: number;
   readonly edits: number;
   readonly applications: number;
-  /** Watches that ended within the time of the soak, and how many may have. */
+  /** Watches that ended during the soak, and the permitted number. */
   readonly watches: { readonly ended: number; readonly bound: number };
   readonly restarts: number;
   readonly growth: readonly (Growth & { readonly process: string })[];
   readonly faults: readonly string[];
 };
 
-/** The server ends a watch after 20 to 25 s; so many are open at a time, at most. */
+/** The server ends a watch after 20 to 25 s; at most this many are open at a time. */
 const mostWatches = 12;
 const shortestWatchSeconds = 20;
-/** What one change takes in the history of the resource server, as long as that is not full; its bound is in bytes. */
+/**
+ * Heap that one change occupies in the history of the resource server until the history is full; its bound is in bytes.
+ */
 const historyBytes = 12_288;
-/** Changes of this size fill the history by its bytes, so that those of the soak take the place of as many bytes. */
+/**
+ * Changes of this size fill the history up to its bound, so that the changes of the soak replace an equal number of
+ * bytes.
+ */
 const filler = { changes: 4_500, bytes: 16_384 } as const;
-/** What a change takes beside its bytes, where several small ones take the place of one that is large. */
+/** Heap of a change in addition to its bytes, when several small changes replace a large one. */
 const changeBytes = 1_024;
 
-/** Steady edits and traffic on a whole standalone platform; the levels of its processes are sampled after a warm-up. */
+/**
+ * Steady edits and traffic on a complete standalone platform; the levels of its processes are sampled after a warm-up.
+ */
 export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const { say } = options;
   const loaded = ['e2e/soak/say-level.ts', ...(options.defects ?? [])].map(
@@ -122,13 +129,13 @@ function judge(report: Omit<SoakReport, 'faults'>): SoakReport {
       ),
     ...(watches.ended > watches.bound ? [`${watches.ended} watches ended, at most ${watches.bound}`] : []),
     ...(failed > 0 ? [`${failed} of ${requests} requests failed`] : []),
-    ...(restarts > 0 ? [`${restarts} processes were started again`] : []),
+    ...(restarts > 0 ? [`${restarts} processes were restarted`] : []),
     ...(requests === 0 || edits === 0 || applications === 0 ? ['nothing went on'] : []),
   ];
   return { ...report, faults };
 }
 
-/** Two revisions of a policy, and a binding that goes back and forth between them. */
+/** Two revisions of a policy, and a binding that alternates between them. */
 async function prepare({ client }: Platform): Promise<void> {
   await client.create(kinds.guardrailPolicy, policyOf('soaked', definitionOf('one')));
   await recorded(client, 1);
@@ -161,7 +168,7 @@ async function fillHistory({ client }: Platform): Promise<void> {
   await Promise.all(Array.from({ length: 4 }, (_, index) => work(index)));
 }
 
-/** Large in what is stored as bytes alone: metadata is kept as objects too, and would be freed again by the soak. */
+/** Large in the stored bytes only: metadata is also kept as objects, which the soak would release again. */
 function largeDefinition(): Definition {
   const { request, response, providers } = definitionOf('filler');
   const [rule] = request.baseline;
@@ -171,7 +178,7 @@ function largeDefinition(): Definition {
   return { request: { ...request, baseline }, response, providers };
 }
 
-/** An edit each 300 ms: an upstream name, a switch, an unguarded binding that comes and goes, an application. */
+/** An edit every 300 ms: an upstream name, a switch, creation or deletion of an unguarded binding, an application. */
 function startEdits({ client }: Platform) {
   const counts = { edits: 0, applications: 0 };
   let isRunning = true;
@@ -215,7 +222,7 @@ function startEdits({ client }: Platform) {
   };
 }
 
-/** Operator, gateway, echo, and the runtime that judges the traffic, which the edits leave as it is. */
+/** Operator, gateway, echo provider, and the runtime that checks the traffic, which the edits do not replace. */
 async function followedOf({ data, status, client, pidOf }: Platform): Promise<readonly Followed[]> {
   const logs = join(data, 'logs');
   const supervised = status().processes.map(({ name, pid }) => ({ name, pid, log: join(logs, `${name}.log`) }));
@@ -239,12 +246,15 @@ async function restartsOf(platform: Platform, followed: readonly Followed[]): Pr
   return followed.filter(({ name, pid }) => now.find((one) => one.name === name)?.pid !== pid).length;
 }
 
-/** The number of the newest change of any resource. */
+/** The sequence number of the newest change of any resource. */
 async function newestChange({ client }: Platform): Promise<number> {
   return Number((await client.list(kinds.gatewayReport)).resourceVersion);
 }
 
-/** Watches that the resource server ended: requests without a duration (operator/folder-api/http/request-metrics.ts). */
+/**
+ * Watches that the resource server ended: requests without a recorded duration
+ * (operator/folder-api/http/request-metrics.ts).
+ */
 async function endedWatches({ status }: Platform): Promise<number> {
   const { addresses } = status() as { addresses: { operator?: string } };
   const text = await (await fetch(new URL('/metrics', addresses.operator))).text();

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-/** What a process says of itself after it was told to collect its garbage; bytes and counts. */
+/** Level that a process reports after a garbage collection on request; bytes and counts. */
 export type SaidLevel = {
   /** Live objects and the buffers that they hold. */
   readonly live: number;
@@ -11,7 +11,7 @@ export type SaidLevel = {
   readonly listeners: number;
 };
 
-// Loaded into a process before its own code, with --expose-gc.
+// Preloaded into a process that runs with --expose-gc.
 process.on('SIGUSR2', () => {
   for (let round = 0; round < 2; round += 1) globalThis.gc?.();
   const { rss, heapUsed, external } = process.memoryUsage();

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import type { Received } from './judge-stream.ts';
 import type { MadeStream } from './make-stream.ts';
 
-/** A client of the gateway over its own connections. */
+/** A client of the gateway with separate connections. */
 export type StreamClient = Disposable & { ask(model: string, stream: MadeStream): Promise<Received> };
 
 export function createStreamClient(url: string, key: string, connections: number): StreamClient {

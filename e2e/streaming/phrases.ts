@@ -1,8 +1,8 @@
 import type { Random } from './random.ts';
 
 /**
- * A writing system of answers. Phrases consist of `lone`, `first`, `fill` and `last`, which clean text never combines in
- * the same way, so that no phrase contains another one and none occurs by chance.
+ * A writing system for generated answers. Phrases consist of `lone`, `first`, `fill` and `last`, which clean text never
+ * combines in the same way, so that no phrase contains another and none occurs by chance.
  */
 type Script = {
   readonly words: readonly string[];
@@ -66,7 +66,7 @@ export function allPhrases(): readonly Phrase[] {
   });
 }
 
-/** A phrase with another end, which no rule may stop. */
+/** A phrase with a different end, which no rule may match. */
 export function nearMiss(phrase: Phrase): string {
   const { words, last } = scripts[phrase.script];
   return `${phrase.text.slice(0, -last.length)}${words[0]}`;

@@ -1,15 +1,15 @@
-/** Random choices that a seed repeats. */
+/** Random choices that are determined by a seed. */
 export type Random = {
   /** A whole number from 0 to `below` - 1. */
   below(below: number): number;
   /** A whole number within bounds, both included. */
   between(lowest: number, highest: number): number;
   pick<T>(items: readonly T[]): T;
-  /** True in `percent` of a hundred cases. */
+  /** True with a probability of `percent`. */
   chance(percent: number): boolean;
 };
 
-/** Mulberry32: 32 bits of state, good enough to spread test cases. */
+/** Mulberry32: 32 bits of state, sufficient to distribute test cases. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {

@@ -14,7 +14,10 @@ import { allPhrases } from './phrases.ts';
 import { tokens } from './token-words.ts';
 
 type StreamingRun = {
-  /** Streams in all: eight of ten hold a phrase, one is clean, one is clean but for cuts of words. */
+  /**
+   * Total number of streams: eight of ten contain a phrase, one is clean, one is clean but has words at cuts that
+   * contain a term.
+   */
   readonly streams: number;
   readonly seed: number;
   readonly say: (progress: string) => void;
@@ -24,7 +27,7 @@ type StreamingReport = {
   readonly forbidden: number;
   readonly clean: number;
   readonly tokens: number;
-  /** Phrases, lengths in bytes and offsets that were tried. */
+  /** Tested phrases, lengths in bytes and offsets. */
   readonly phrases: number;
   readonly lengths: number;
   readonly offsets: number;
@@ -84,14 +87,14 @@ export async function runStreaming({ streams, seed, say }: StreamingRun): Promis
 
 const phrases = allPhrases();
 
-/** Phrases so long that they can hardly end in the window in which they begin. */
+/** Phrases so long that they rarely end in the window in which they begin. */
 const longPhrases = phrases.filter(({ bytes }) => bytes >= limits.overlapBytes - 40);
-/** Where such a phrase begins so that it straddles the end of the first or the second window. */
+/** Offsets at which such a phrase crosses the end of the first or the second window. */
 const borders = [limits.windowBytes, 2 * limits.windowBytes - 40] as const;
 
 /**
- * Of ten streams four hold any phrase at any offset, four a long one across the end of a window. Strides without a
- * common divisor bring lengths and offsets together in ever new pairs.
+ * Of ten streams four contain a phrase of any length at any offset, four a long one across the end of a window. Strides
+ * without a common divisor combine lengths and offsets in ever new pairs.
  */
 function kindOf(index: number): StreamKind {
   const place = index % 10;
@@ -106,7 +109,7 @@ function kindOf(index: number): StreamKind {
 
 function take<T>(items: readonly T[], index: number): T {
   const item = items[index % items.length];
-  if (item === undefined) throw new RangeError('there is nothing to take');
+  if (item === undefined) throw new RangeError('the list is empty');
   return item;
 }
 
@@ -179,7 +182,7 @@ function rule(
   };
 }
 
-/** Two routes straight to the runtime, one for each policy of the bundle, and to the cutting provider. */
+/** Two routes directly to the runtime, one for each policy of the bundle, and to the cutting provider. */
 async function addRoutes(world: GuardedGateway, providerUrl: string): Promise<void> {
   const { client, route, runtime } = world;
   const { guardrail } = route;
@@ -199,7 +202,7 @@ async function addRoutes(world: GuardedGateway, providerUrl: string): Promise<vo
       spec,
     });
   }
-  await until('the gateway takes the routes', async () => {
+  await until('the gateway loads the routes', async () => {
     const models = await fetch(`${world.url}/v1/models`, { headers: { authorization: `Bearer ${world.key}` } });
     const { data } = (await models.json()) as { data: { id: string }[] };
     return Object.values(aliases).every((alias) => data.some(({ id }) => id === alias));

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** Short terms that a rule looks for as whole tokens. */
+/** Short terms that a rule matches as whole tokens only. */
 export const tokens = ['cat', 'art', 'кот', 'он', 'id', 'ass'] as const;
 
 /** Words that contain such a term at the end, at the start or inside; no token rule may match them. */
@@ -25,7 +25,7 @@ const words = [
 
 const gaps = [' ', ', ', '. ', ' — ', '\n'] as const;
 
-/** Clean text of about this many bytes in which a cut of a word can look like a token. */
+/** Clean text of about this many bytes in which a cut of a word can produce a token. */
 export function tokenText(random: Random, bytes: number): string {
   let text = '';
   while (Buffer.byteLength(text) < bytes) text += random.pick(words) + random.pick(gaps);

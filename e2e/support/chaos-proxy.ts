@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import { setTimeout as pause } from 'node:timers/promises';
 import { closeServer, listenOnLoopback } from './loopback.ts';
 
-/** What happens to a check on its way; `pass` changes nothing. Probes without messages always pass. */
+/** The fault of a check; `pass` changes nothing. Probes without messages always pass. */
 export type Fault =
   | { readonly kind: 'pass' }
   /** The answer arrives, changed. */
   | { readonly kind: 'rewrite'; readonly rewrite: (answer: Answer) => Answer }
   /** The answer arrives late. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** The answer breaks off after its headers and half of its body. */
+  /** The answer is truncated after its headers and half of its body. */
   | { readonly kind: 'truncate' }
   | { readonly kind: 'reset' }
   | { readonly kind: 'silence' }
@@ -22,15 +22,15 @@ export type Answer = {
   readonly body: string;
 };
 
-/** A check that went through, with what the runtime itself answered. */
+/** A forwarded check, with the runtime's own answer. */
 type SeenCheck = { readonly path: string; readonly rawHeaders: readonly string[]; readonly body: string };
 
 export type ChaosProxy = AsyncDisposable & {
   readonly url: string;
   readonly seen: readonly SeenCheck[];
-  /** Sets the fault from the next check on; a function chooses one for each check. */
+  /** Sets the fault for all following checks; a function chooses one for each check. */
   readonly inject: (fault: Fault | ((check: SeenCheck) => Fault)) => void;
-  /** Sends everything to another runtime from now on. */
+  /** Forwards everything to another runtime from now on. */
   readonly retarget: (target: string) => void;
 };
 
@@ -99,7 +99,7 @@ async function play(fault: Fault, answer: Forward, response: ServerResponse): Pr
 
 const isProbe = (body: string): boolean => /"(?:messages|choices)"\s*:\s*\[\s*\]/.test(body);
 
-/** Stands between a gateway and a runtime and does to their talk what it is told. */
+/** A proxy between a gateway and a runtime with configurable faults. */
 export async function startChaosProxy(first: string): Promise<ChaosProxy> {
   let target = first;
   const seen: SeenCheck[] = [];

@@ -6,7 +6,7 @@ export type ChatResult = {
   readonly text: string;
   /** The error object of the answer, or of the frame that ended the stream. */
   readonly error: { readonly type: string; readonly code: string | null } | undefined;
-  /** Whether the answer is whole: a JSON body, or a stream with [DONE]. */
+  /** Whether the answer is complete: a JSON body, or a stream with [DONE]. */
   readonly complete: boolean;
   /** The body as it arrived. */
   readonly raw: string;
@@ -20,7 +20,7 @@ export type ChatCall = {
   readonly content: string;
   readonly stream: boolean;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Members of the body beyond model, messages and stream. */
+  /** Additional members of the body besides model, messages and stream. */
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal;
 };

@@ -18,7 +18,7 @@ export type Figure = {
   readonly name: string;
   /** The measurement and its bound, in one sentence. */
   readonly title: string;
-  /** A test of the full check that runs the same at a small size; `.ci/run` does not repeat it. */
+  /** A test that the full check already runs at a small size; `.ci/run` does not repeat it. */
   readonly coveredBy?: string;
   readonly run: (size: FigureSize, say: (progress: string) => void) => Promise<FigureResult>;
 };

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 type FollowedChild = {
   /** Everything on stderr so far. */
   readonly log: () => string;
-  /** The first line of stdout: where a process of the platform listens. */
+  /** The first line of stdout: the address on which a process of the platform listens. */
   readonly firstLine: () => string | undefined;
   readonly hasEnded: () => boolean;
 };

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 type LoadOptions<T> = {
-  /** Most calls in flight. */
+  /** Maximum number of calls in flight. */
   readonly workers: number;
   /** Pause of a worker between two calls, in milliseconds. */
   readonly restMs: number;

@@ -7,9 +7,9 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { apiVersion, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 
-/** A replica that writes a report as a gateway does and serves no requests. */
+/** A replica that writes a report like a gateway and serves no requests. */
 type PretendReplica = AsyncDisposable & {
-  /** From now on new routes are accepted or rejected. */
+  /** Sets whether the replica accepts or rejects new routes. */
   readonly answer: (verdict: 'take' | 'reject') => void;
 };
 
@@ -34,8 +34,8 @@ function reportOf(bootId: string, through: string, refused: readonly Stored<Gate
 }
 
 /**
- * Joins a platform as one more gateway replica: this process is listed for it in the run folder, and its report follows
- * every change of the routes.
+ * Adds a gateway replica to a platform: this process is listed for it in the run folder, and its report follows every
+ * change of the routes.
  */
 export async function joinAsReplica(client: KubeClient, data: string, name: string): Promise<PretendReplica> {
   const bootId = uuid();

@@ -14,19 +14,22 @@ async function listen() {
   return { server, accepted, port: typeof address === 'object' && address !== null ? address.port : 0 };
 }
 
-test.skipIf(!hasProcessTable)('counts the connections of one process to one port (needs /proc)', async () => {
-  const [one, other] = [await listen(), await listen()];
-  const clients = [one.port, one.port, one.port, other.port].map((port) => connect(port, '127.0.0.1'));
-  await Promise.all(clients.map((client) => once(client, 'connect')));
-  const countOf = ({ port }: typeof one) => connectionsTo(port, socketsOf(process.pid));
-  expect([countOf(one), countOf(other)]).toEqual([3, 1]);
-  expect(connectionsTo(one.port, socketsOf(process.ppid))).toBe(0);
-  clients[0]?.destroy();
-  await until('it is closed', () => countOf(one) === 2);
-  for (const client of clients) client.destroy();
-  for (const { server, accepted } of [one, other]) {
-    for (const socket of accepted) socket.destroy();
-    server.close();
-  }
-  expect(socketsOf(2 ** 30)).toEqual(new Set());
-});
+test.skipIf(!hasProcessTable)(
+  'the number of connections of one process to one port is counted (needs /proc)',
+  async () => {
+    const [one, other] = [await listen(), await listen()];
+    const clients = [one.port, one.port, one.port, other.port].map((port) => connect(port, '127.0.0.1'));
+    await Promise.all(clients.map((client) => once(client, 'connect')));
+    const countOf = ({ port }: typeof one) => connectionsTo(port, socketsOf(process.pid));
+    expect([countOf(one), countOf(other)]).toEqual([3, 1]);
+    expect(connectionsTo(one.port, socketsOf(process.ppid))).toBe(0);
+    clients[0]?.destroy();
+    await until('it is closed', () => countOf(one) === 2);
+    for (const client of clients) client.destroy();
+    for (const { server, accepted } of [one, other]) {
+      for (const socket of accepted) socket.destroy();
+      server.close();
+    }
+    expect(socketsOf(2 ** 30)).toEqual(new Set());
+  },
+);

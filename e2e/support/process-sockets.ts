@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** The state of a connection that both sides hold open (Linux, include/net/tcp_states.h). */
+/** The socket state of an established connection (Linux, include/net/tcp_states.h). */
 const established = '01';
 
-/** The numbers of the sockets that a process holds, of all kinds; none where it has ended. Linux only. */
+/** The inode numbers of the sockets that a process holds, of all kinds; empty when it has exited. Linux only. */
 export function socketsOf(pid: number): ReadonlySet<string> {
   const found = new Set<string>();
   for (const fd of listed(`/proc/${pid}/fd`)) {
@@ -14,8 +14,7 @@ export function socketsOf(pid: number): ReadonlySet<string> {
 }
 
 /**
- * How many of these sockets are open connections to a port of IPv4.
- * @param sockets as `socketsOf` finds them
+ * Number of these sockets that are established IPv4 connections to a port. @param sockets as `socketsOf` returns them
  */
 export function connectionsTo(port: number, sockets: ReadonlySet<string>): number {
   const remote = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
@@ -34,7 +33,7 @@ function listed(folder: string): readonly string[] {
   }
 }
 
-/** Empty where the descriptor was closed meanwhile. */
+/** Empty when the descriptor was closed meanwhile. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);

@@ -8,7 +8,7 @@ function readEntry(pid: string): ProcessEntry | undefined {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const parent = Number(/^PPid:\t(\d+)$/m.exec(status)?.[1]);
-    // A zombie has no command line.
+    // A zombie process has no command line.
     return command === '' ? undefined : { pid: Number(pid), parent, command };
   } catch {
     return undefined;

@@ -38,7 +38,7 @@ type WithConditions = {
   readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
 };
 
-/** A condition that speaks about the present generation of an object. */
+/** A condition for the current generation of an object. */
 export function conditionOf(object: WithConditions | undefined, type: string): Condition | undefined {
   const found = object?.status?.conditions?.find((condition) => condition.type === type);
   return found?.observedGeneration === object?.metadata.generation ? found : undefined;
@@ -52,7 +52,7 @@ export async function bindingNow(client: KubeClient, name: string): Promise<Stor
 
 const polling = { everyMs: 50 };
 
-/** Waits until a condition of the binding's present generation has this status; returns the condition. */
+/** Waits until a condition of the binding's current generation has this status; returns the condition. */
 export function bindingCondition(
   client: KubeClient,
   name: string,
@@ -64,13 +64,13 @@ export function bindingCondition(
     async () => {
       const found = conditionOf(await bindingNow(client, name), type);
       if (found?.status === status) return found;
-      throw new Error(`${found?.status ?? 'not yet looked at'}: ${found?.message ?? ''}`);
+      throw new Error(`${found?.status ?? 'not yet reconciled'}: ${found?.message ?? ''}`);
     },
     polling,
   );
 }
 
-/** Writes a new state of a policy and waits for its revision; returns the number. */
+/** Writes a new state of a policy and waits for its revision; returns the revision number. */
 export async function writePolicy(client: KubeClient, policy: GuardrailPolicy): Promise<number> {
   const { name } = policy.metadata;
   const before = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
@@ -92,7 +92,7 @@ export async function writePolicy(client: KubeClient, policy: GuardrailPolicy): 
   );
 }
 
-/** Points a binding to a revision with a fresh token; returns the generation that this write made. */
+/** Sets the revision of a binding with a new token; returns the generation of this write. */
 export async function applyRevision(
   client: KubeClient,
   name: string,

@@ -13,7 +13,7 @@ type SeenRequest = {
 
 /** How a provider behaves for one request. */
 export type UpstreamScript =
-  /** Answers like a model, whole or in frames of `frameLength` characters, as the request asks. */
+  /** Answers like a model, whole or in frames of `frameLength` characters, as the request demands. */
   | { readonly kind: 'answer'; readonly content: string; readonly frameLength?: number; readonly frameDelayMs?: number }
   /** Streams one piece of text every `everyMs` until `ends` returns true; then completes the stream. */
   | {
@@ -26,14 +26,14 @@ export type UpstreamScript =
   | { readonly kind: 'frames'; readonly frames: readonly string[]; readonly end: 'close' | 'break' | 'silence' }
   | { readonly kind: 'status'; readonly status: number; readonly body: string; readonly location?: string }
   | { readonly kind: 'raw'; readonly body: string; readonly contentType: string }
-  /** Breaks the connection before any byte of an answer. */
+  /** Breaks the connection before the first byte of an answer. */
   | { readonly kind: 'reset' }
   | { readonly kind: 'silence' };
 
 export type ScriptedUpstream = AsyncDisposable & {
   readonly url: string;
   readonly seen: readonly SeenRequest[];
-  /** Sets the behaviour from the next request on. */
+  /** Sets the behaviour for all following requests. */
   readonly play: (script: UpstreamScript | ((request: SeenRequest) => UpstreamScript)) => void;
   /** Empties `seen`. */
   readonly forget: () => void;
@@ -65,7 +65,7 @@ async function writeFrames(response: ServerResponse, frames: readonly string[], 
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const frame of frames) {
     if (response.destroyed) return;
-    // Written to the socket before the next step, so that breaking the connection loses no earlier frame.
+    // Flushed to the socket before the next step, so that breaking the connection loses no earlier frame.
     await new Promise((resolve) => response.write(frame, resolve));
     if (delayMs > 0) await pause(delayMs);
   }

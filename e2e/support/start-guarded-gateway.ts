@@ -36,7 +36,7 @@ export type GuardedGateway = AsyncDisposable & {
   readonly route: GatewayRouteSpec;
   /** Service token of the runtime. */
   readonly runtimeToken: string;
-  /** Starts one more runtime of the same bundle; it belongs to the caller. */
+  /** Starts another runtime with the same bundle; the caller must dispose it. */
   readonly startRuntime: () => Promise<RunningProcess>;
 };
 
@@ -106,16 +106,16 @@ async function startResources(folder: string, tokenFile: string) {
   });
 }
 
-/** Waits until the replica said that it took the route. */
+/** Waits until the replica has confirmed the route. */
 async function routeTaken(client: KubeClient): Promise<void> {
-  await until('the gateway takes the route', async () => {
+  await until('the gateway confirms the route', async () => {
     const { items } = await client.list<GatewayReport>(kinds.gatewayReport);
     const spec = items[0]?.spec;
     return spec?.ready === true && spec.pending.length === 0 && spec.inUse.length > 0;
   });
 }
 
-/** Starts everything and waits until the route is in use. Dispose ends all of it, in order. */
+/** Starts everything and waits until the route is confirmed. Dispose ends all of it, in order. */
 export async function startGuardedGateway(options: GuardedGatewayOptions = {}): Promise<GuardedGateway> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(temporaryFolder()).path;

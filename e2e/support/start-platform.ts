@@ -27,7 +27,7 @@ type PlatformStatus = {
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
 };
 
-/** A whole standalone platform, started by the command line on a data directory of its own. */
+/** A complete standalone platform, started by the CLI on its own data directory. */
 export type Platform = AsyncDisposable & {
   readonly data: string;
   readonly status: () => PlatformStatus;
@@ -35,9 +35,9 @@ export type Platform = AsyncDisposable & {
   /** The resources, as the operator serves them. */
   readonly client: KubeClient;
   readonly child: ChildProcess;
-  /** Everything on the terminal so far. */
+  /** Terminal output so far. */
   readonly output: () => string;
-  /** Last lines of every log file, for messages of failures. */
+  /** Last lines of every log file, for failure messages. */
   readonly logs: () => string;
   /** Process id of a supervised process by its name, such as operator or gateway-1. */
   readonly pidOf: (name: string) => number;
@@ -47,9 +47,9 @@ export type Platform = AsyncDisposable & {
 
 type PlatformOptions = {
   readonly gateways?: number;
-  /** With the policy management API, its database and its issuer; most tests need none of them. */
+  /** Also starts the policy management API, its database and its issuer; most tests need none of them. */
   readonly management?: boolean;
-  /** Approved providers instead of the built-in ones; the example is then not there. */
+  /** Replaces the built-in approved providers; the example is then absent. */
   readonly providers?: ProvidersFile['providers'];
   /** Files of the secrets folder by name. */
   readonly secrets?: Readonly<Record<string, string>>;
@@ -68,7 +68,7 @@ function emptyDataDirectory(folder: string, { providers, secrets = {} }: Platfor
   writeFileSync(join(folder, 'providers.yaml'), stringify({ providers }), { mode: 0o600 });
 }
 
-/** Starts `portcullis` with the given words; its input ends with this process. */
+/** Runs `portcullis` with these arguments; its standard input closes with this process. */
 export function spawnCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -143,7 +143,7 @@ async function waitUntilReady(child: ChildProcess, data: string, output: () => s
   return status;
 }
 
-/** Starts `portcullis up` on free ports and waits until it says that it is ready. */
+/** Starts `portcullis up` on free ports and waits until it reports that it is ready. */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   await using stack = new AsyncDisposableStack();
   const data = options.data ?? join(stack.use(temporaryFolder()).path, 'data');

@@ -10,7 +10,7 @@ export type RunningProcess = AsyncDisposable & {
   readonly pid: number;
   /** The first line of stdout, as JSON: the addresses that the process listens on. */
   readonly ready: Readonly<Record<string, unknown>>;
-  /** Origin that it listens on. */
+  /** Origin on which it listens. */
   readonly url: string;
   /** Everything on stderr so far. */
   readonly log: () => string;
@@ -22,11 +22,11 @@ export type ProcessOptions = {
   /** Path from the root folder, for example runtime/main.ts. */
   readonly file: string;
   readonly args?: readonly string[];
-  /** The whole environment beyond PATH and HOME. */
+  /** All environment variables besides PATH and HOME. */
   readonly environment: Readonly<Record<string, string>>;
 };
 
-/** A process that does not end by then is killed, which the test sees as its result. */
+/** A process that has not exited by then is killed, and the test gets SIGKILL as its result. */
 const graceMs = 240_000;
 
 async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
@@ -41,7 +41,7 @@ async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<
   return child.exitCode ?? child.signalCode ?? 1;
 }
 
-/** Starts a main.ts and waits until it listens; fails with the end of its log where it exits before. */
+/** Starts a main.ts and waits until it listens; fails with the end of its log if it exits before. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const child = spawn(process.execPath, [`${root}/${options.file}`, ...(options.args ?? [])], {
     cwd: root,

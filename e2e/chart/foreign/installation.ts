@@ -41,11 +41,11 @@ const describeForeign = (): void => {
   afterAll(() => own?.[Symbol.asyncDispose](), minutes(3));
 
   test(
-    "on somebody's cluster it serves, a second one is refused, and only its definitions stay",
+    'on a foreign cluster the chart serves a model, a second release is refused, and only its definitions remain after removal',
     async () => {
       const objects = () => listObjects(kubeconfigFile);
       const before = await until(
-        'the cluster is at rest',
+        'the cluster is idle',
         async () => {
           const [one, other] = [await objects(), await objects()];
           return one.join() === other.join() ? other : undefined;
@@ -106,4 +106,4 @@ const describeForeign = (): void => {
 };
 
 if (missing === undefined) describe('the chart', describeForeign);
-else test("the chart on somebody's cluster", ({ skip }) => skip(missing));
+else test('The chart on a foreign cluster', ({ skip }) => skip(missing));

@@ -5,14 +5,14 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { openBusyWorld } from '../open-busy-world.ts';
 
 type SchemathesisReport = {
-  /** What the tool printed. */
+  /** Output of the tool. */
   readonly output: string;
   readonly code: number;
   readonly cases: number;
   readonly failures: number;
 };
 
-/** Runs the tool with all checks against the document that one replica serves. */
+/** Runs Schemathesis with all checks against the document that one replica serves. */
 export async function runSchemathesis(options: {
   readonly python: string;
   readonly examples: number;
@@ -32,7 +32,7 @@ export async function runSchemathesis(options: {
   ].join('\n');
   const token = await world.api.mint();
   const common = { python: options.python, folder: folder.path, url, token, examples: options.examples };
-  // Given ids replace invalid ones too, so valid requests to existing resources are a separate run.
+  // Configured ids also replace generated invalid ones, so valid requests to existing resources are a separate run.
   const anything = await runOnce({ ...common, config: own, mode: 'all' });
   const present = await runOnce({ ...common, config: `${known}\n${own}`, mode: 'positive' });
   return {
@@ -74,7 +74,7 @@ function run(
   cwd: string,
 ): Promise<{ readonly output: string; readonly code: number }> {
   return new Promise((resolve) => {
-    // The tool keeps notes in the folder where it runs.
+    // The tool writes its cache to the working directory.
     const options = { cwd, maxBuffer: 256 * 1_048_576, env: { PATH: process.env.PATH, NO_COLOR: '1', COLUMNS: '160' } };
     execFile(file, [...args], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;

@@ -79,7 +79,7 @@ type Case = {
   readonly definition: Definition;
   readonly tests?: readonly PolicyTest[];
   readonly reason: string;
-  /** What a person finds in the message of the condition. */
+  /** Text that the message of the condition must contain. */
   readonly says: string;
 };
 
@@ -123,26 +123,29 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('an application that fails before its route is written leaves the earlier one serving everywhere', () => {
-  test.each(cases)('$name: $reason', async ({ name, definition, tests, reason, says }) => {
-    await expectEarlierServes();
-    const revision = await writePolicy(platform.client, policyOf(alias, definition, tests ?? []));
-    await applyRevision(platform.client, alias, revision, name);
-    const condition = await bindingCondition(platform.client, alias, 'Applied', 'False');
-    expect(condition.message).toContain(says);
-    const [last] = (await bindingNow(platform.client, alias)).status?.applications ?? [];
-    expect(last).toMatchObject({ operationId: name, outcome: 'Failed', reason, policyRevision: String(revision) });
-    await expectEarlierServes();
-  });
+describe('an application that fails before its route is written leaves the earlier application serving on every replica', () => {
+  test.each(cases)(
+    'an application with $name fails with $reason',
+    async ({ name, definition, tests, reason, says }) => {
+      await expectEarlierServes();
+      const revision = await writePolicy(platform.client, policyOf(alias, definition, tests ?? []));
+      await applyRevision(platform.client, alias, revision, name);
+      const condition = await bindingCondition(platform.client, alias, 'Applied', 'False');
+      expect(condition.message).toContain(says);
+      const [last] = (await bindingNow(platform.client, alias)).status?.applications ?? [];
+      expect(last).toMatchObject({ operationId: name, outcome: 'Failed', reason, policyRevision: String(revision) });
+      await expectEarlierServes();
+    },
+  );
 
-  test('a revision that does not exist: the binding waits for it and says so', async () => {
+  test('a binding waits for a missing revision and names it in its condition', async () => {
     await applyRevision(platform.client, alias, 99, 'no such revision');
     const condition = await bindingCondition(platform.client, alias, 'Ready', 'False');
     expect(condition).toMatchObject({ reason: 'PolicyRevisionUnknown', message: expect.stringContaining('99') });
     await expectEarlierServes();
   });
 
-  test('a policy that is archived: policy_archived', async () => {
+  test('an application of an archived policy fails with policy_archived', async () => {
     const policy = policyOf(alias, stampedDefinition('[archived]'));
     const revision = await writePolicy(platform.client, { ...policy, spec: { ...policy.spec, lifecycle: 'Archived' } });
     await applyRevision(platform.client, alias, revision, 'archived');
@@ -152,7 +155,7 @@ describe('an application that fails before its route is written leaves the earli
     await expectEarlierServes();
   });
 
-  test('its neighbour, a revision that is right, is applied', async () => {
+  test('an existing revision is applied after a missing one', async () => {
     const revision = await writePolicy(platform.client, policyOf(alias, stampedDefinition('[later]')));
     await applyRevision(platform.client, alias, revision, 'right');
     await bindingCondition(platform.client, alias, 'Applied', 'True');

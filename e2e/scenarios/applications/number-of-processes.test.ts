@@ -15,7 +15,7 @@ const answers = (origin: string): Promise<boolean> =>
     () => false,
   );
 
-test('more and fewer processes under load: no request is lost', async () => {
+test('no request is lost when the number of runtime processes is raised and lowered under load', async () => {
   await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'fine' });
   await using platform = await startPlatform({
     providers: [{ name: 'scripted', kind: 'model', endpoint: `${upstream.url}/v1`, enabled: true }],
@@ -31,19 +31,19 @@ test('more and fewer processes under load: no request is lost', async () => {
 
   async function scale(replicas: number): Promise<readonly string[]> {
     await client.patch(kinds.modelBinding, 'chat', [{ op: 'replace', path: '/spec/replicas', value: replicas }]);
-    const addresses = await until(`the route leads to ${replicas} processes`, async () => {
+    const addresses = await until(`the route names ${replicas} processes`, async () => {
       const guardrail = (await client.get<GatewayRoute>(kinds.gatewayRoute, 'chat'))?.spec.guardrail;
       return guardrail?.mode === 'Policy' && guardrail.addresses.length === replicas ? guardrail.addresses : undefined;
     });
     const before = load.results.length;
-    await until('much was asked since', () => load.results.length > before + 200);
+    await until('many requests were answered since', () => load.results.length > before + 200);
     return addresses;
   }
 
   const three = await scale(3);
   const [one] = await scale(1);
   for (const retired of three.filter((address) => address !== one)) {
-    await until('a process that is one too many has ended', async () => !(await answers(retired)));
+    await until('the surplus process has ended', async () => !(await answers(retired)));
   }
   const results = await load.stop();
   expect(results.length).toBeGreaterThan(400);

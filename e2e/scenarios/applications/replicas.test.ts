@@ -40,7 +40,7 @@ async function applyStamp({ client }: Platform, stamp: string): Promise<void> {
   await applyRevision(client, alias, revision, stamp);
 }
 
-/** Waits until the application is open for a reason; returns the condition. */
+/** Waits until the application is in progress with this reason; returns the condition. */
 function appliedReason({ client }: Platform, reason: string): Promise<Condition> {
   return until(`the application is open with the reason ${reason}`, async () => {
     const condition = await bindingCondition(client, alias, 'Applied', 'Unknown');
@@ -55,7 +55,7 @@ async function routeNow({ client }: Platform): Promise<GatewayRoute> {
   return route;
 }
 
-test('a replica that rejects: the earlier application is written back, and the condition says why', async () => {
+test('after a replica rejects an application the earlier application is restored, and the condition states the reason', async () => {
   await using upstream = await startScriptedUpstream({ kind: 'answer', content: masked });
   await using platform = await startSteady(upstream);
   await using replica = await joinAsReplica(platform.client, platform.data, 'gateway-9');
@@ -88,10 +88,10 @@ test('a replica that rejects: the earlier application is written back, and the c
 
 verifies(
   ['guardrail:versioning:wait-for-replicas'],
-  'a replica that is silent: nothing is applied and nothing rolled back, both workloads stay until it speaks',
+  'an application that a replica neither confirms nor rejects is neither applied nor rolled back, and both workloads remain until the replica reports',
   async () => {
     await using upstream = await startScriptedUpstream({ kind: 'answer', content: masked });
-    // Of replicas that are only slow nothing is said for five seconds; the rest is for a runtime that starts slowly.
+    // The condition reports slow replicas only after five seconds; the remaining time allows for a slow runtime start.
     await using platform = await startSteady(upstream, { PORTCULLIS_PROGRESS_DEADLINE_SECONDS: '16' });
     const frozen = platform.pidOf('gateway-2');
     process.kill(frozen, 'SIGSTOP');
@@ -107,14 +107,14 @@ verifies(
     }
     await bindingCondition(platform.client, alias, 'Applied', 'True');
     expect(await stampsServed(platform, alias)).toEqual(['[second]', '[second]']);
-    await until('the earlier workload is gone', async () => {
+    await until('the earlier workload is deleted', async () => {
       const { items } = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
       return items.length === 1;
     });
   },
 );
 
-test('while a runtime is down no text passes unchecked, and after its restart the same application serves again', async (context) => {
+test('while a runtime is stopped no text passes unchecked, and after its restart the same application serves again', async (context) => {
   if (process.platform !== 'linux') return context.skip('the processes of a platform are found through /proc');
   await using upstream = await startScriptedUpstream({ kind: 'answer', content: masked });
   await using platform = await startSteady(upstream);
@@ -122,7 +122,7 @@ test('while a runtime is down no text passes unchecked, and after its restart th
   if (runtime === undefined) throw new Error('the operator runs no runtime');
   process.kill(runtime, 'SIGKILL');
   const seen: string[] = [];
-  await until('the runtime is there again', async () => {
+  await until('the runtime runs again', async () => {
     const stamps = await stampsServed(platform, alias);
     seen.push(...stamps);
     return stamps.every((stamp) => stamp === '[first]') && seen.length > 2;

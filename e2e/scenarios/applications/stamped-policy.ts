@@ -3,7 +3,7 @@ import { chatCall } from '../../support/chat-call.ts';
 import { denied, masked } from '../../support/sample-policy.ts';
 import type { Platform } from '../../support/start-platform.ts';
 
-/** Masks with a stamp, so that an answer tells which definition judged it; denies one word on the input. */
+/** Masks a word with a stamp, so that an answer shows which definition checked it; denies one word in the input. */
 export function stampedDefinition(stamp: string): Definition {
   const rule = (id: string, term: string, action: { type: 'deny' } | { type: 'mask'; replacement: string }) => ({
     id,
@@ -23,7 +23,7 @@ export function stampedDefinition(stamp: string): Definition {
   };
 }
 
-/** The stamp with which each replica answers now; the provider must answer with the masked word. */
+/** The stamp with which each replica answers; the provider must answer with the masked word. */
 export async function stampsServed(platform: Platform, alias: string): Promise<readonly string[]> {
   const { gateways } = platform.status().addresses;
   return Promise.all(
@@ -34,7 +34,7 @@ export async function stampsServed(platform: Platform, alias: string): Promise<r
   );
 }
 
-/** Whether each replica refuses what the definition denies. */
+/** Whether each replica refuses a text that the definition denies. */
 export async function isGuarded(platform: Platform, alias: string): Promise<boolean> {
   const { gateways } = platform.status().addresses;
   const results = await Promise.all(

@@ -33,7 +33,7 @@ type ClusterCutoverReport = PodReport & {
   readonly applications: number;
   /** Seconds from the first application to the last confirmation. */
   readonly seconds: number;
-  /** Containers that were started again. */
+  /** Restarts of containers. */
   readonly restarts: number;
 };
 
@@ -44,7 +44,10 @@ const alias = 'cutover';
 const gatewayPort = 8_080;
 const image = { repository: 'localhost/portcullis', tag: 'cutover' };
 
-/** Applies revision after revision on a whole cluster with two gateway replicas, while a pod of it asks them. */
+/**
+ * Applies one revision after another on a complete cluster with two gateway replicas, while one of its pods sends
+ * requests.
+ */
 export async function runClusterCutover(options: {
   readonly applications: number;
   readonly say: (progress: string) => void;
@@ -106,7 +109,7 @@ async function install(folder: string, kubeconfigFile: string): Promise<void> {
     ],
     example: { enabled: false },
     echo: { enabled: false },
-    // The workloads that long streams keep fit onto one node beside each other.
+    // The workloads that long streams keep in use fit onto one node together.
     runtime: { resources: small },
     gateway: { replicas: 2, logLevel: 'warn', resources: small },
   };
@@ -134,7 +137,7 @@ function applied(client: KubeClient, generation: number): Promise<unknown> {
   return until('the revision is applied', isApplied, { deadlineMs: 180_000, everyMs: 100 });
 }
 
-/** Each replica is asked: a Service would leave it to chance which of them a kept connection leads to. */
+/** Each replica is called directly: behind a Service a persistent connection would choose one at random. */
 async function replicasOf(kubectl: Kubectl): Promise<readonly string[]> {
   const selector = '--selector=app.kubernetes.io/component=gateway';
   const text = await kubectl(['get', 'pods', selector, '--output=jsonpath={.items[*].status.podIP}']);

@@ -5,7 +5,7 @@ import { until } from '../../support/until.ts';
 
 export type Kubectl = (args: readonly string[], input?: string) => Promise<string>;
 
-/** What the pod saw. */
+/** Results that the pod reported. */
 export type PodReport = {
   readonly requests: number;
   readonly longStreams: number;
@@ -31,7 +31,7 @@ const files = [
 const keyOf = (file: string): string => file.replaceAll('/', '_');
 const patience = { deadlineMs: 240_000, everyMs: 1_000 };
 
-/** Starts the pod that is the provider of the alias and asks the gateway for it. */
+/** Starts the pod that serves as the provider of the alias and sends requests to the gateway. */
 export async function startTrafficPod(
   kubectl: Kubectl,
   options: { readonly image: string; readonly urls: readonly string[]; readonly keys: string; readonly alias: string },
@@ -46,7 +46,7 @@ export async function untilTrafficFlows(kubectl: Kubectl): Promise<void> {
   await until('requests are answered', async () => ((await lastLine(kubectl))?.requests ?? 0) > 20, patience);
 }
 
-/** Ends the traffic and returns its results. */
+/** Stops the traffic and returns its results. */
 export async function endTraffic(kubectl: Kubectl): Promise<PodReport> {
   await kubectl(['exec', trafficName, '--', 'node', '--eval', 'process.kill(1, "SIGTERM")']);
   return until(

@@ -9,7 +9,7 @@ verifies(
     'guardrail:versioning:reapply-new-generation',
     'guardrail:versioning:wait-for-replicas',
   ],
-  'revision after revision is applied under load on two replicas: nothing fails, nothing is unguarded or mixed',
+  'while one revision after another is applied under load on two replicas, no request fails, is unguarded, or is checked by two revisions',
   async () => {
     const report = await runCutover({ applications: 12, gateways: 2, say: () => {} });
     expect(report).toMatchObject({ failed: [], unguarded: [], mixed: [], applications: 12 });

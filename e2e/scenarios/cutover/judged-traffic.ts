@@ -4,26 +4,26 @@ import type { ScriptedUpstream, UpstreamScript } from '../../support/scripted-up
 import { until } from '../../support/until.ts';
 import { canary, markOf, secret, stampsIn } from './marked-policy.ts';
 
-/** How many applications a long stream outlives. */
+/** Number of applications that a long stream outlives. */
 export const outlived = 5;
 
 /** The result of the load while revisions were applied one after the other. */
 export type TrafficReport = {
   readonly requests: number;
-  /** Streams during which at least `outlived` applications came into force. */
+  /** Streams during which at least `outlived` applications were applied. */
   readonly longStreams: number;
-  /** Streams that a rule had to stop, and stopped. */
+  /** Streams that a rule had to stop and did stop. */
   readonly canaries: number;
-  /** The highest revision that judged anything. */
+  /** The highest revision that checked a request. */
   readonly newest: number;
-  /** One sentence each. */
+  /** Failures, one sentence each. */
   readonly failed: readonly string[];
   readonly unguarded: readonly string[];
   readonly mixed: readonly string[];
 };
 
 type JudgedTraffic = {
-  /** Requests that ended. */
+  /** Requests that have completed. */
   readonly requests: () => number;
   /** Requests that failed so far. */
   readonly faults: () => number;
@@ -57,14 +57,15 @@ export async function untilServed(
 }
 
 /**
- * Calls of every kind, almost without a pause, whose answers show which revision judged them (marked-policy.ts).
+ * Sends requests of every kind, almost without a pause, whose answers show which revision checked them
+ * (marked-policy.ts).
  */
 export function startJudgedTraffic({ urls, key, alias, upstream, restMs = 40 }: TrafficOptions): JudgedTraffic {
   let newest = 0;
   let isOver = false;
   const unmasked: string[] = [];
   upstream.play((request) => {
-    if (request.text.includes(secret)) unmasked.push('the provider saw the secret');
+    if (request.text.includes(secret)) unmasked.push('the provider received the secret');
     for (const revision of stampsIn(request.text)) newest = Math.max(newest, revision);
     return answerTo(
       request.text,
@@ -92,7 +93,7 @@ export function startJudgedTraffic({ urls, key, alias, upstream, restMs = 40 }: 
     requests: () => short.results.length + long.results.length,
     faults: () => faults,
     async stop() {
-      // No call starts after the streams were asked to end, because it would end before its first word.
+      // No request starts after the streams were asked to end, because it would end before its first word.
       const ending = [short.stop(), long.stop()];
       isOver = true;
       const seen = (await Promise.all(ending)).flat();
@@ -109,7 +110,7 @@ export function startJudgedTraffic({ urls, key, alias, upstream, restMs = 40 }: 
   };
 }
 
-/** How the provider answers: with the mark of the revision that masked the input. */
+/** The provider answers with the mark of the revision that masked the input. */
 function answerTo(text: string, newest: () => number, isOver: () => boolean): UpstreamScript {
   const [revision] = stampsIn(text);
   if (revision === undefined) return { kind: 'answer', content: 'unguarded' };
@@ -140,6 +141,6 @@ function judge(kind: Kind, { status, error, complete, raw, text }: ChatResult): 
   return {
     failed: good ? [] : [`${kind}: status ${status}, ${said}`],
     unguarded: leaks ? [`${kind}: ${text.slice(0, 80)}`] : [],
-    mixed: marks.size > 1 ? [`${kind}: judged by the revisions ${[...marks].join(', ')}`] : [],
+    mixed: marks.size > 1 ? [`${kind}: checked by the revisions ${[...marks].join(', ')}`] : [],
   };
 }

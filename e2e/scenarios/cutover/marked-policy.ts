@@ -10,12 +10,12 @@ export const canary = 'forbidden-canary-phrase';
 export const markOf = (revision: number): string => `mark-${String(revision).padStart(4, '0')}-`;
 const stampOf = (revision: number): string => `[r${revision}]`;
 
-/** Every revision whose mark is in a text. */
+/** Every revision whose mark a text contains. */
 export function stampsIn(text: string): readonly number[] {
   return [...text.matchAll(/\[r(\d+)\]/g)].map((match) => Number(match[1]));
 }
 
-/** Long, so that a busy machine does not fail the cutover. */
+/** A long timeout, so that a busy machine does not fail the cutover. */
 const timeoutMs = 1_000;
 
 function maskSecret(revision: number) {

@@ -16,7 +16,7 @@ type CutoverReport = TrafficReport & { readonly applications: number; readonly o
 
 const alias = 'cutover';
 
-/** Writes each revision and applies it, one after the other, as fast as each is confirmed. */
+/** Records each revision and applies it, as soon as the previous one is confirmed. */
 async function applyAll(platform: Platform, options: CutoverOptions): Promise<void> {
   const { client } = platform;
   for (let turn = 1; turn <= options.applications; turn += 1) {
@@ -36,7 +36,7 @@ async function applyAll(platform: Platform, options: CutoverOptions): Promise<vo
   }
 }
 
-/** Runs the whole scenario on a platform of its own. */
+/** Runs the whole scenario on a separate platform. */
 export async function runCutover(options: CutoverOptions): Promise<CutoverReport> {
   await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'not yet' });
   await using platform = await startPlatform({

@@ -6,7 +6,7 @@ import { chatCall } from '../../support/chat-call.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
 import { until } from '../../support/until.ts';
 
-/** A model behind the same runtime, whose checks have a later deadline. */
+/** A model behind the same runtime with a longer check deadline. */
 const slow = 'slow';
 
 async function addSlowModel({ client, route }: GuardedGateway): Promise<void> {
@@ -44,7 +44,7 @@ test.each([1, 3])(
       return { kind: 'silence' };
     });
     const ask = (count: number, model: string) => Array.from({ length: count }, () => chatCall({ ...call, model }));
-    // The slots stay taken for longer than the other requests wait.
+    // The slots stay taken for longer than the other requests may wait.
     const holding = ask(most, slow);
     await until('every slot is taken', () => made === most);
     const waiting = await Promise.all(ask(2, alias));

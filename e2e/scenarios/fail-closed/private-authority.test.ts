@@ -36,7 +36,7 @@ async function startPrivateProvider() {
   };
 }
 
-test('a provider with a certificate of a private authority gets requests only when that authority is trusted', async () => {
+test('a provider with a certificate of a private CA gets requests only when that CA is trusted', async () => {
   await using provider = await startPrivateProvider();
   using folder = temporaryFolder();
   const file = join(folder.path, 'ca.crt');

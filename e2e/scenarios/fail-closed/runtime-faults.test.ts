@@ -3,7 +3,7 @@ import { type ChatResult, chatCall } from '../../support/chat-call.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
 import { type CheckPlace, runtimeFaults } from './runtime-faults.ts';
 
-/** Long enough for several windows; no two places of it look alike. */
+/** Long enough for several windows; every part of it is distinct. */
 const answer = Array.from({ length: 500 }, (_, index) => `leaked-${String(index).padStart(3, '0')}`).join(' ');
 
 let platform: GuardedGateway;
@@ -32,13 +32,13 @@ function expectFailed(result: ChatResult, code: string): void {
   expect(result.raw).not.toContain('[DONE]');
 }
 
-/** Failures that a retry may not meet again: official clients retry them. */
+/** Failures that may succeed on a retry: official clients retry them. */
 const retriedCodes = ['policy_unavailable', 'overloaded', 'stage_timeout', 'network', 'timeout'];
 
 const at = (place: CheckPlace) => runtimeFaults.filter(({ places }) => places === undefined || places.includes(place));
 
 describe('the check of the input', () => {
-  test.each(at('input'))('$name in the check of the input: nothing reaches the provider', async ({ fault, code }) => {
+  test.each(at('input'))('$name in the check of the input: the provider receives nothing', async ({ fault, code }) => {
     await expectHealthy(false);
     platform.upstream.forget();
     platform.proxy.inject(fault('input'));
@@ -55,7 +55,7 @@ describe('the check of the input', () => {
 
 describe('the check of a whole answer', () => {
   test.each(at('output'))(
-    '$name in the check of a whole answer: nothing reaches the client',
+    '$name in the check of a whole answer: the client receives no text',
     async ({ fault, code }) => {
       await expectHealthy(false);
       platform.proxy.inject((check) => (check.path === '/response' ? fault('output') : { kind: 'pass' }));
@@ -70,7 +70,7 @@ describe('the check of a whole answer', () => {
 
 describe('the check of a stream', () => {
   test.each(at('stream'))(
-    '$name at the first window of a stream: nothing reaches the client',
+    '$name at the first window of a stream: the client receives no text',
     async ({ fault, code }) => {
       await expectHealthy(true);
       platform.proxy.inject((check) => (check.path === '/response' ? fault('stream') : { kind: 'pass' }));
@@ -82,7 +82,7 @@ describe('the check of a stream', () => {
   );
 
   test.each(at('stream'))(
-    '$name at the third window of a stream: only text that passed reaches the client',
+    '$name at the third window of a stream: the client receives only text that passed',
     async ({ fault, code }) => {
       await expectHealthy(true);
       let windows = 0;

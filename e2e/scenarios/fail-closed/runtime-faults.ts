@@ -1,9 +1,9 @@
 import type { Answer, Fault } from '../../support/chaos-proxy.ts';
 
-/** The check of a call that has the fault. */
+/** The check of a request to which the fault applies. */
 export type CheckPlace = 'input' | 'output' | 'stream';
 
-/** A fault between gateway and runtime, and the code that the client must get. */
+/** A fault between gateway and runtime, and the code that the client must receive. */
 type RuntimeFault = {
   readonly name: string;
   readonly fault: (place: CheckPlace) => Fault;
@@ -25,7 +25,7 @@ function errorBody(code: string): string {
 
 type Message = { readonly role: string; readonly content: string };
 
-/** A mask of these messages, in the shape that belongs to the place. */
+/** A mask with these messages, in the shape of this stage. */
 function maskOf(place: CheckPlace, messages: readonly Message[]): Answer {
   const body = place === 'input' ? { messages } : { choices: messages.map((message) => ({ message })) };
   return { status: 200, headers: json, body: JSON.stringify({ action: { body, reason: 'content_redacted' } }) };
@@ -38,31 +38,31 @@ function maskWith(messages: (place: CheckPlace) => readonly Message[]): (place: 
 const system = { role: 'system', content: 'Be brief.' };
 const user = { role: 'user', content: 'Hello.' };
 const assistant = { role: 'assistant', content: 'Hello.' };
-/** The messages that a check in this place really carries. */
+/** The messages of a check in this place. */
 const carried = (place: CheckPlace): readonly Message[] => (place === 'input' ? [system, user] : [assistant]);
 
 export const runtimeFaults: readonly RuntimeFault[] = [
-  { name: 'HTTP 500 with a pass inside', fault: answerWith(pass, 500), code: 'unexpected_status' },
-  { name: 'HTTP 202 with a pass inside', fault: answerWith(pass, 202), code: 'unexpected_status' },
+  { name: 'an HTTP 500 with a pass in the body', fault: answerWith(pass, 500), code: 'unexpected_status' },
+  { name: 'an HTTP 202 with a pass in the body', fault: answerWith(pass, 202), code: 'unexpected_status' },
   { name: 'HTTP 503 without a body', fault: answerWith('', 503), code: 'unexpected_status' },
   {
-    name: 'a redirect to where the check would pass',
+    name: 'a redirect to a check that would pass',
     fault: answerWith(pass, 307, { location: 'http://127.0.0.1:9/request' }),
     code: 'redirected',
   },
   { name: 'garbage', fault: answerWith('<html>\u0000</html>'), code: 'invalid_answer' },
   { name: 'an empty answer', fault: answerWith(''), code: 'invalid_answer' },
-  { name: 'more than an answer may hold', fault: answerWith(`"${'x'.repeat(1_000_000)}"`), code: 'invalid_answer' },
-  { name: 'text after the answer', fault: answerWith(`${pass}${pass}`), code: 'invalid_answer' },
+  { name: 'an answer over the size limit', fault: answerWith(`"${'x'.repeat(1_000_000)}"`), code: 'invalid_answer' },
+  { name: 'extra text after the answer', fault: answerWith(`${pass}${pass}`), code: 'invalid_answer' },
   {
-    name: 'a key that stands twice',
+    name: 'a duplicate key',
     fault: answerWith(`{"action":{"reason":"policy_denied"},${pass.slice(1)}`),
     code: 'invalid_answer',
   },
   { name: 'an unknown action', fault: answerWith('{"action":{"reason":"policy_maybe"}}'), code: 'invalid_answer' },
-  { name: 'an action without its reason', fault: answerWith('{"action":{}}'), code: 'invalid_answer' },
+  { name: 'an action without a reason', fault: answerWith('{"action":{}}'), code: 'invalid_answer' },
   {
-    name: 'a pass with one field too many',
+    name: 'a pass with an additional field',
     fault: answerWith('{"action":{"reason":"policy_pass","score":1}}'),
     code: 'invalid_answer',
   },
@@ -72,7 +72,7 @@ export const runtimeFaults: readonly RuntimeFault[] = [
     code: 'invalid_answer',
   },
   {
-    name: 'the mask of the other stage',
+    name: 'a mask in the shape of the other stage',
     fault: (place) => ({
       kind: 'rewrite',
       rewrite: () => maskOf(place === 'input' ? 'output' : 'input', carried(place)),
@@ -80,19 +80,19 @@ export const runtimeFaults: readonly RuntimeFault[] = [
     code: 'invalid_answer',
   },
   {
-    name: 'a mask with a message too many',
+    name: 'a mask with an extra message',
     fault: maskWith((place) => [...carried(place), assistant]),
     code: 'mask_mismatch',
     places: ['input', 'output'],
   },
   {
-    name: 'a mask with a message too few',
+    name: 'a mask with a missing message',
     fault: maskWith((place) => carried(place).slice(0, -1)),
     code: 'mask_mismatch',
     places: ['input'],
   },
   {
-    name: 'a mask in another order',
+    name: 'a mask with reordered messages',
     fault: maskWith((place) => carried(place).toReversed()),
     code: 'mask_mismatch',
     places: ['input'],
@@ -104,7 +104,7 @@ export const runtimeFaults: readonly RuntimeFault[] = [
     places: ['input', 'output'],
   },
   {
-    name: 'a mask where a stream demands a reject',
+    name: 'a mask where a stream requires a reject',
     fault: maskWith(carried),
     code: 'invalid_answer',
     places: ['stream'],
@@ -120,19 +120,23 @@ export const runtimeFaults: readonly RuntimeFault[] = [
     code: 'policy_unavailable',
   },
   {
-    name: 'a token that is wrong',
+    name: 'a wrong service token',
     fault: () => ({ kind: 'header', name: 'authorization', value: 'Bearer wrong' }),
     code: 'unauthenticated',
   },
   { name: 'overload', fault: answerWith(errorBody('overloaded'), 503), code: 'overloaded' },
-  { name: 'a stage that took too long', fault: answerWith(errorBody('stage_timeout'), 503), code: 'stage_timeout' },
   {
-    name: 'a code that the contract does not know',
+    name: 'a stage that exceeds its deadline',
+    fault: answerWith(errorBody('stage_timeout'), 503),
+    code: 'stage_timeout',
+  },
+  {
+    name: 'a code that the contract does not define',
     fault: answerWith(errorBody('all_fine'), 503),
     code: 'unexpected_status',
   },
-  { name: 'an answer that breaks off', fault: () => ({ kind: 'truncate' }), code: 'network' },
-  { name: 'a reset before the answer', fault: () => ({ kind: 'reset' }), code: 'network' },
-  { name: 'an answer that comes too late', fault: () => ({ kind: 'delay', ms: 2_500 }), code: 'timeout' },
+  { name: 'a truncated answer', fault: () => ({ kind: 'truncate' }), code: 'network' },
+  { name: 'a connection reset before the answer', fault: () => ({ kind: 'reset' }), code: 'network' },
+  { name: 'an answer after the timeout', fault: () => ({ kind: 'delay', ms: 2_500 }), code: 'timeout' },
   { name: 'no answer', fault: () => ({ kind: 'silence' }), code: 'timeout' },
 ];

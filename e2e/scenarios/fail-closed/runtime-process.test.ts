@@ -27,7 +27,7 @@ async function expectClosed(platform: GuardedGateway, code: string): Promise<voi
 
 verifies(
   ['guardrail:usage:gateway-webhook', 'guardrail:errors:network-failure', 'client:failure:network-forbids'],
-  'every request is stopped before the model while the runtime is killed or frozen, and served when it is back',
+  'requests are stopped before the model while the runtime is killed or suspended, and served when it runs again',
   async () => {
     await using platform = await startGuardedGateway();
     platform.upstream.play({ kind: 'answer', content: answer });
@@ -48,7 +48,7 @@ verifies(
 
 verifies(
   ['guardrail:usage:gateway-webhook'],
-  'a stream whose runtime dies ends with an error after the text that had passed',
+  'a stream whose runtime is killed ends with an error after the text that had passed',
   async () => {
     await using platform = await startGuardedGateway();
     const words = Array.from({ length: 600 }, (_, index) => `word-${index}`).join(' ');

@@ -34,13 +34,14 @@ async function expectClosed(stream: boolean, { script, status, code }: UpstreamF
 
 describe('a whole answer of a provider', () => {
   test.each(wholeFaults)(
-    '$name in a whole answer: the client gets an error of the gateway and no text of the provider',
+    '$name in a whole answer of a provider: the client receives a gateway error and no text of the provider',
     (fault) => expectClosed(false, fault),
   );
 });
 
 describe('a streamed answer of a provider', () => {
-  test.each(streamFaults)('$name in a stream: the client gets an error of the gateway and no unchecked text', (fault) =>
-    expectClosed(true, fault),
+  test.each(streamFaults)(
+    '$name in a stream of a provider: the client receives a gateway error and no unchecked text',
+    (fault) => expectClosed(true, fault),
   );
 });

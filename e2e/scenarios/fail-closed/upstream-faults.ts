@@ -1,6 +1,6 @@
 import { completion, contentFrame, doneFrame, type UpstreamScript } from '../../support/scripted-upstream.ts';
 
-/** A fault of a provider, and the status and code that the client must get. */
+/** A fault of a provider, and the status and code that the client must receive. */
 export type UpstreamFault = {
   readonly name: string;
   readonly script: UpstreamScript;
@@ -30,7 +30,12 @@ const statuses: readonly UpstreamFault[] = [
     status: 502,
     code: 'upstream_failed',
   },
-  { name: 'a reset before the answer', script: { kind: 'reset' }, status: 502, code: 'upstream_unreachable' },
+  {
+    name: 'a connection reset before the answer',
+    script: { kind: 'reset' },
+    status: 502,
+    code: 'upstream_unreachable',
+  },
 ];
 
 function raw(name: string, body: string, contentType = 'application/json', code = 'upstream_invalid'): UpstreamFault {
@@ -43,12 +48,12 @@ const choice = (content: string, index = 0): string =>
 /** Faults of an answer that the client did not ask to be streamed. */
 export const wholeFaults: readonly UpstreamFault[] = [
   ...statuses,
-  raw('an answer that is no JSON', `<p>${leak}</p>`, 'text/html'),
+  raw('an answer that is not JSON', `<p>${leak}</p>`, 'text/html'),
   raw('half an answer', completion(leak).slice(0, -20)),
   raw('two choices', `{"choices":[${choice(leak)},${choice(leak, 1)}]}`),
-  raw('a key that stands twice', `{"choices":[],"choices":[${choice(leak)}]}`),
-  raw('content that is no text', `{"choices":[{"index":0,"message":{"role":"assistant","content":{"${leak}":1}}}]}`),
-  raw('a stream where none was asked for', contentFrame(leak) + doneFrame, event),
+  raw('a duplicate key', `{"choices":[],"choices":[${choice(leak)}]}`),
+  raw('content that is not text', `{"choices":[{"index":0,"message":{"role":"assistant","content":{"${leak}":1}}}]}`),
+  raw('a stream although none was requested', contentFrame(leak) + doneFrame, event),
 ];
 
 function frames(
@@ -63,19 +68,19 @@ function frames(
 const chunk = (choices: string): string => `data: {"choices":[${choices}]}\n\n`;
 const delta = (content: string, index = 0): string => `{"index":${index},"delta":{"content":"${content}"}}`;
 
-/** Faults of a stream; text before them is not checked yet and must not reach the client. */
+/** Faults of a stream; the text before them is not checked yet and must not reach the client. */
 export const streamFaults: readonly UpstreamFault[] = [
   ...statuses,
-  raw('a whole answer where a stream was asked for', completion(leak)),
-  frames('a break in the middle', [contentFrame(leak)], 'upstream_broken', 'break'),
+  raw('a whole answer although a stream was requested', completion(leak)),
+  frames('a connection that breaks in the middle', [contentFrame(leak)], 'upstream_broken', 'break'),
   frames('an end without [DONE]', [contentFrame(leak)], 'upstream_broken'),
   frames('silence', [contentFrame(leak)], 'upstream_timeout', 'silence'),
-  frames('a frame that is no JSON', [contentFrame(leak), `data: {"${leak}\n\n`]),
+  frames('a frame that is not JSON', [contentFrame(leak), `data: {"${leak}\n\n`]),
   frames('an error object', [contentFrame(leak), `data: ${errorBody}\n\n`]),
   frames('two choices', [contentFrame(leak), chunk(`${delta(leak)},${delta(leak, 1)}`)]),
-  frames('a choice of another index', [contentFrame(leak), chunk(delta(leak, 1))]),
+  frames('a choice with another index', [contentFrame(leak), chunk(delta(leak, 1))]),
   frames('a whole message in a chunk', [chunk(choice(leak))]),
   frames('a key in another case', [chunk(`{"index":0,"delta":{"Content":"${leak}"}}`), doneFrame]),
-  frames('a key that stands twice', [chunk(`{"index":0,"delta":{"content":"a","content":"${leak}"}}`), doneFrame]),
+  frames('a duplicate key', [chunk(`{"index":0,"delta":{"content":"a","content":"${leak}"}}`), doneFrame]),
   frames('an event of more than 1 MiB', [contentFrame(`${leak}${'x'.repeat(1_100_000)}`)], 'upstream_too_large'),
 ];

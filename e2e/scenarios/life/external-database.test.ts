@@ -40,7 +40,7 @@ function shownBy(platform: Platform): string {
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an external PostgreSQL'), () => {
-  test('keeps its records there, starts no server of its own, shows no password, and finds all again', async () => {
+  test('a platform with an external PostgreSQL stores its records there, starts no database server, shows no password, and finds its records after a restart', async () => {
     await using held = await openTestDatabase();
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
@@ -55,14 +55,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an ex
       expect(shownBy(platform)).not.toContain(readFileSync(held.passwordFile, 'utf8').trim());
       expect(await platform.end()).toBe(0);
     }
-    // The server is not the platform's to end.
+    // The platform must not stop the external server.
     expect(await held.database.sql`select 1 as one`).toEqual([{ one: 1 }]);
     await using again = await startPlatform(options);
     expect((await run(again, ['policy', 'list'])).stdout).toContain('kept-outside');
     expect((await create(again, 'kept-too')).code).toBe(0);
   });
 
-  test('while an external database is down the management API says so and models stay guarded; it recovers with the database', async () => {
+  test('while an external database is down the management API reports it and models stay guarded; it recovers with the database', async () => {
     using folder = temporaryFolder();
     const first = await startTestServer({ folder: folder.path });
     const database = await first.createDatabase();
@@ -77,13 +77,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an ex
     expect(await run(platform, ['chat', 'guarded-echo', '-m', 'Hello'])).toMatchObject({ code: 0, stdout: 'Hello\n' });
     await using second = await startTestServer({ folder: folder.path, listen: host });
     expect(new URL(second.process.url).host).toBe(host);
-    await until('commands are taken again', async () => (await create(platform, 'after')).code === 0);
+    await until('the management API accepts commands again', async () => (await create(platform, 'after')).code === 0);
     const { stdout } = await run(platform, ['policy', 'list']);
     expect(stdout).toContain('before');
     expect(stdout).not.toContain('meanwhile');
   });
 
-  test('with a password in its URL is refused; guarded chats are served, and the password is not repeated', async () => {
+  test('a database URL that contains a password is refused, guarded chats are served, and the password is not repeated', async () => {
     using folder = temporaryFolder();
     const passwordFile = join(folder.path, 'password');
     writeFileSync(passwordFile, 'any\n');

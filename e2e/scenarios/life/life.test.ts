@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { stampedDefinition } from '../applications/stamped-policy.ts';
 
-/** The binding of the example that a first start brings. */
+/** The binding of the example that the first start creates. */
 const alias = 'guarded-echo';
 
 async function expectGuardedChat(platform: Platform): Promise<void> {
@@ -22,7 +22,7 @@ async function expectGuardedChat(platform: Platform): Promise<void> {
   expect(refused).toMatchObject({ status: 403, error: { type: 'guardrail_blocked' } });
 }
 
-/** Everything that a platform runs, while it runs. */
+/** All processes of a running platform. */
 function pidsOf(platform: Platform): readonly number[] {
   const pid = platform.child.pid ?? 0;
   return hasProcessTable ? familyOf(pid).map((entry) => entry.pid) : [pid];
@@ -37,9 +37,9 @@ function isRunning(pid: number): boolean {
   }
 }
 
-describe('the life of a platform', () => {
+describe('starting and stopping a platform', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s ends every process, and a second start finds its state',
+    '%s ends every process of a platform, and a second start finds its state',
     async (signal) => {
       using folder = temporaryFolder();
       const data = join(folder.path, 'data');
@@ -63,7 +63,7 @@ describe('the life of a platform', () => {
     },
   );
 
-  test('of two concurrent starts on one folder the second is refused with the reason, and the first continues', async () => {
+  test('the second of two concurrent starts on one data directory is refused with the reason, and the first continues', async () => {
     await using platform = await startPlatform();
     const second = spawnCommand(['up', '--data', platform.data, '--port', '0']);
     const output = outputOf(second);
@@ -72,7 +72,7 @@ describe('the life of a platform', () => {
     await expectGuardedChat(platform);
   });
 
-  test('a port that is in use: a sentence that names it, and nothing is left running', async () => {
+  test('a platform whose port is in use names the port and leaves no process running', async () => {
     using folder = temporaryFolder();
     await using occupied = await occupyPort(await freePort());
     const start = spawnCommand(['up', '--data', join(folder.path, 'data'), '--port', String(occupied.port)]);
@@ -83,7 +83,7 @@ describe('the life of a platform', () => {
 });
 
 describe('a platform that is killed', () => {
-  test('after it was ready: its processes end by themselves, and the next start serves what was applied', async () => {
+  test('the processes of a platform that is killed after it was ready end by themselves, and the next start serves the applied state', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     let orphans: readonly number[];
@@ -97,7 +97,7 @@ describe('a platform that is killed', () => {
     await until('every process of the killed platform has ended', () => orphans.filter(isRunning).length === 0);
   });
 
-  test('at any moment of its start: the next start is as good as the first', async () => {
+  test('a platform that is killed at any moment of its start starts normally afterwards', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     for (const ms of [40, 120, 250, 400, 600, 800, 1_000, 1_300]) {
@@ -110,7 +110,7 @@ describe('a platform that is killed', () => {
     await expectGuardedChat(platform);
   });
 
-  test('while revisions are applied: nothing is half applied, and the newest write is served in the end', async () => {
+  test('a platform that is killed while revisions are applied serves the newest revision completely after its restart', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     let revision = 0;

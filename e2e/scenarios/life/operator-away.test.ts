@@ -45,7 +45,7 @@ verifies(
 
 verifies(
   ['guardrail:fail-closed:error'],
-  'while the operator is killed, and its runtimes with it, no text passes unchecked, and everything recovers without help',
+  'while the operator and its runtimes are killed no text passes unchecked, and the platform recovers without intervention',
   async () => {
     await using platform = await startPlatform();
     const killed = platform.pidOf('operator');

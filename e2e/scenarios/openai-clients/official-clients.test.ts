@@ -17,7 +17,7 @@ type Told =
       readonly status: number | null;
       readonly type: string | undefined;
       readonly code: string | null | undefined;
-      /** Text that the stream had brought before. */
+      /** Text of the stream before the error. */
       readonly text: string;
     };
 
@@ -52,7 +52,7 @@ async function askNode({ content, stream }: Call): Promise<Told> {
 
 const words = Array.from({ length: 500 }, (_, index) => `word-${index}`).join(' ');
 
-/** Calls that every official client must answer alike; `ask` makes one with it. */
+/** Calls for which every official client must give the same result; `ask` makes one with the client. */
 async function holdClient(ask: Ask): Promise<void> {
   const play = (content: string): void => platform.upstream.play({ kind: 'answer', content, frameLength: 16 });
   for (const stream of [false, true]) {
@@ -73,7 +73,8 @@ async function holdClient(ask: Ask): Promise<void> {
       code: 'network',
     });
     platform.proxy.inject({ kind: 'pass' });
-    // The client sends a denied request once, and one without a check three times; the gateway makes each check twice.
+    // The client sends a denied request once, and a request whose check fails three times; the gateway attempts each
+    // check twice.
     expect(platform.proxy.seen.length - before).toBe(1 + 3 * 2);
   }
   play(`tell ${masked}`);
@@ -81,7 +82,7 @@ async function holdClient(ask: Ask): Promise<void> {
   await holdStreamErrors(ask);
 }
 
-/** Both errors of a stream raise, after the part that had passed. */
+/** Both errors of a stream raise an exception after the text that had passed. */
 async function holdStreamErrors(ask: Ask): Promise<void> {
   platform.upstream.play({ kind: 'answer', content: `${words} ${denied} ${words}`, frameLength: 16 });
   const blocked = await ask({ content: 'Hello.', stream: true });
@@ -99,7 +100,7 @@ async function holdStreamErrors(ask: Ask): Promise<void> {
   expect(words.startsWith(failed.text) && failed.text.length > 0).toBe(true);
 }
 
-/** Makes calls with one Python process, one line for each call. */
+/** Makes calls with one Python process, one line of input for each call. */
 function askThrough(child: ChildProcess): Ask {
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error('the Python process has no pipes');
@@ -111,7 +112,7 @@ function askThrough(child: ChildProcess): Ask {
   };
 }
 
-test('a client may append the message of each answer to the conversation as it came', async () => {
+test('a client can append the message of each answer to the conversation unchanged', async () => {
   const client = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: platform.key });
   const message = { role: 'assistant', content: 'an answer', refusal: null, annotations: [], reasoning_content: 'why' };
   const answer = { id: 'c', object: 'chat.completion', created: 1, model: 'm' };
@@ -142,13 +143,13 @@ describe('the official clients', () => {
       'gateway:stream:enabled-for-profile',
       'gateway:stream:http-200-then-blocked',
     ],
-    'openai for Node.js: answers whole and streamed, and an exception for every refusal and both stream errors',
+    'openai for Node.js receives whole and streamed answers, and raises an exception for every refusal and both stream errors',
     () => holdClient(askNode),
   );
 
   verifies(
     ['gateway:stream:ordinary-chat-request'],
-    'openai for Python: answers whole and streamed, and an exception for every refusal and both stream errors',
+    'openai for Python receives whole and streamed answers, and raises an exception for every refusal and both stream errors',
     async (context: TestContext) => {
       const python = await preparePython(fileURLToPath(new URL('./requirements.txt', import.meta.url)));
       if (!python.ok) return context.skip(python.reason);
