@@ -9,6 +9,7 @@ import { isKubeError, KubeError } from '../client/kube-error.ts';
 import type { KubeObject } from '../client/kube-object.ts';
 import { listAll } from '../client/list-all.ts';
 import { createObjectStore, type IndexFunction, type StoreView } from './object-store.ts';
+import { shareStrings } from './share-strings.ts';
 
 /** A watch that ends sooner than this without a change is retried with backoff. */
 const shortestWatchMs = 1_000;
@@ -66,6 +67,7 @@ export type Reflector<R extends KubeObject> = AsyncDisposable & {
 /** Starts to list and watch. Objects in the store are shared and must not be modified. */
 export function startReflector<R extends KubeObject>(options: ReflectorOptions<R>): Reflector<R> {
   const { client, kind, logger, clock = systemClock, transform = (object) => object } = options;
+  const kept = (object: Stored<R>): Stored<R> => shareStrings(transform(object));
   const selectors = selectorsOf(options);
   const stop = new AbortController();
   const signal = options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
@@ -103,7 +105,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
   }
 
   async function relist(): Promise<void> {
-    const list = await listAll<R>(client, kind, { ...selectors, signal, onPage: contact, transform });
+    const list = await listAll<R>(client, kind, { ...selectors, signal, onPage: contact, transform: kept });
     const changes = publish(list.items);
     for (const [name, previous] of changes) deliver(name, store.get(name), previous);
     advance(list.resourceVersion);
@@ -155,7 +157,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
       contact();
       if (event.type !== 'BOOKMARK') {
         changes += 1;
-        applyEvent(event.type, transform(event.object));
+        applyEvent(event.type, kept(event.object));
       }
       advance(event.object.metadata.resourceVersion);
       if (undelivered.size > 0) throw new KubeError('gone', 'a change handler failed: all objects are listed again');
