@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -31,6 +32,16 @@ async function upToItsEnd(data: string, ...more: readonly string[]): Promise<{ c
   return { code: await endOf(child), output: output() };
 }
 
+/** Names of processes and their arguments, as a list of processes shows them. */
+function titlesOf(pids: readonly number[]): readonly string[] {
+  const rows = execFileSync('ps', ['-o', 'args=', '-p', pids.join(',')], { encoding: 'utf8' });
+  return rows
+    .trimEnd()
+    .split('\n')
+    .map((row) => row.trimEnd())
+    .toSorted();
+}
+
 const mode = (path: string): number => statSync(path).mode & 0o777;
 
 describe('a start', () => {
@@ -58,6 +69,10 @@ describe('a start', () => {
 
     const children = descendantsOf(status.pid);
     expect(children.length).toBeGreaterThanOrEqual(5);
+    const shown = ['gateway', 'gateway', 'operator', 'echo'].map((name) => `portcullis-${name} ${data}`);
+    expect(titlesOf([status.pid, ...children])).toEqual(
+      [`portcullis-up ${data}`, 'portcullis-runtime', ...shown].toSorted(),
+    );
     expect(await platform.end('SIGINT')).toBe(0);
     expect(children.filter(isRunning)).toEqual([]);
     expect(existsSync(join(data, 'status.json'))).toBe(false);

@@ -8,6 +8,7 @@ import { judgeBundle } from './judgement/judge-bundle.ts';
  * also where the bundle is refused (#contracts/judge). A job of another shape, or a failure, ends with 1 and a line on
  * standard error. The parent process kills it after a timeout: the engine cannot be interrupted from inside.
  */
+process.title = 'portcullis-judge';
 try {
   const job = judgeJobSchema.parse(JSON.parse(await text(process.stdin)));
   process.stdout.write(JSON.stringify(await judgeBundle(job)));

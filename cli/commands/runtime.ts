@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { startChild } from '#kit/process/start-child';
 import { CliError } from '../errors/cli-error.ts';
 import { checkout } from '../platform/data-directory.ts';
 
@@ -26,9 +25,11 @@ export function addRuntime(program: Command): void {
 /** The runtime has a process group of its own, so that each signal reaches it once. */
 async function runtime(options: RuntimeOptions): Promise<void> {
   const { secretsDir } = options;
-  const child = spawn(process.execPath, [join(checkout, 'runtime/main.ts')], {
-    detached: true,
-    stdio: ['pipe', 'inherit', 'inherit'],
+  const child = startChild([process.execPath, join(checkout, 'runtime/main.ts')], {
+    ownGroup: true,
+    stdin: 'open',
+    stdout: 'inherit',
+    stderr: 'inherit',
     env: {
       ...process.env,
       PORTCULLIS_EXIT_WITH_STDIN: '1',
@@ -38,12 +39,13 @@ async function runtime(options: RuntimeOptions): Promise<void> {
       ...(secretsDir === undefined ? {} : { PORTCULLIS_SECRETS_DIR: resolve(secretsDir) }),
     },
   });
-  child.stdin.on('error', () => undefined);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal));
+    process.on(signal, () => child.signal(signal === 'SIGHUP' ? 'SIGTERM' : signal));
   }
-  const [code, signal] = await once(child, 'exit');
+  const end = await child.ended;
+  if (end.kind === 'not_started') throw end.error;
+  const code = end.kind === 'exited' ? end.code : undefined;
   if (code === 0) return;
-  const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
+  const how = end.kind === 'exited' ? `exit code ${code}` : `signal ${end.signal}`;
   throw new CliError(code === 2 ? 'usage' : 'failed', `The runtime ended with ${how}: see its message above.`);
 }

@@ -37,6 +37,7 @@ async function up(options: UpOptions): Promise<void> {
   const begun = performance.now();
   refuseOptionsOfNpm();
   const data = dataDirectory(options.data);
+  process.title = `portcullis-up ${data.root}`;
   createRoot(data);
   refuseForeignFolder(data);
   using lock = lockOf(data);

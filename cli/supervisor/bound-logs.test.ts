@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { largestLogBytes } from '#kit/process/child-log';
 import { until } from '../../e2e/support/until.ts';
 import { temporaryFolder } from '../testing/run-cli.ts';
-import { boundLogs, largestLogBytes, rotateLog } from './bound-logs.ts';
+import { boundLogs, rotateLog } from './bound-logs.ts';
 
 test.each([
   [largestLogBytes, false],

@@ -1,8 +1,7 @@
 import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { largestLogBytes } from '#kit/process/child-log';
 
-/** A larger log is rotated. */
-export const largestLogBytes = 8_388_608;
 const lookEveryMs = 1_000;
 
 /**

@@ -1,6 +1,15 @@
+import type { ReadyLine } from '#kit/process/ready';
 import type { DataDirectory } from '../platform/data-directory.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
-import type { ChildSpec, ProcessKind, ReadyLine } from './child.ts';
+import type { ProcessStatus } from '../platform/status-file.ts';
+
+export type ProcessKind = ProcessStatus['kind'];
+
+export type ChildSpec = {
+  readonly name: string;
+  readonly kind: ProcessKind;
+  readonly env: Readonly<Record<string, string>>;
+};
 
 /** The entry points of the platform, relative to the checkout. */
 export const entries: Readonly<Record<ProcessKind, string>> = {
@@ -18,7 +27,6 @@ export function operatorProcess(data: DataDirectory): ChildSpec {
   return {
     name: 'operator',
     kind: 'operator',
-    file: entries.operator,
     env: { PORTCULLIS_DATA_DIR: data.root, PORTCULLIS_API_LISTEN: anyPort, PORTCULLIS_LISTEN: anyPort },
   };
 }
@@ -29,7 +37,6 @@ export function gatewayProcess(data: DataDirectory, number: number, port: number
   return {
     name,
     kind: 'gateway',
-    file: entries.gateway,
     env: {
       PORTCULLIS_API_URL: api,
       PORTCULLIS_API_TOKEN_FILE: data.apiToken,
@@ -45,14 +52,13 @@ export function gatewayProcess(data: DataDirectory, number: number, port: number
 }
 
 export function echoProcess(port: number): ChildSpec {
-  return { name: 'echo', kind: 'echo', file: entries.echo, env: { PORTCULLIS_LISTEN: `127.0.0.1:${port}` } };
+  return { name: 'echo', kind: 'echo', env: { PORTCULLIS_LISTEN: `127.0.0.1:${port}` } };
 }
 
 export function postgresProcess(data: DataDirectory): ChildSpec {
   return {
     name: 'postgres',
     kind: 'postgres',
-    file: entries.postgres,
     env: {
       PORTCULLIS_LISTEN: anyPort,
       PORTCULLIS_POSTGRES_DIR: data.postgres,
@@ -66,7 +72,6 @@ export function issuerProcess(data: DataDirectory, port: number): ChildSpec {
   return {
     name: 'issuer',
     kind: 'issuer',
-    file: entries.issuer,
     env: {
       PORTCULLIS_LISTEN: `127.0.0.1:${port}`,
       PORTCULLIS_ISSUER: developmentIssuer.issuer,
@@ -89,7 +94,6 @@ export function managementProcess(
   return {
     name: 'management',
     kind: 'management',
-    file: entries.management,
     env: {
       ...embedded,
       PORTCULLIS_LISTEN: anyPort,

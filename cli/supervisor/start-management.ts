@@ -1,8 +1,8 @@
+import type { ReadyLine } from '#kit/process/ready';
 import type { DataDirectory } from '../platform/data-directory.ts';
-import type { ChildSpec, ReadyLine } from './child.ts';
-import { StartFailure } from './child-failure.ts';
 import {
   apiOf,
+  type ChildSpec,
   type DatabaseAt,
   issuerProcess,
   managementProcess,
@@ -10,6 +10,7 @@ import {
   pinManagement,
   postgresProcess,
 } from './platform-processes.ts';
+import { StartFailure } from './supervise.ts';
 
 /** Starts a process and keeps it running; settles when it first serves. */
 type Start = (spec: ChildSpec, pin: (line: ReadyLine) => Record<string, string>) => Promise<ReadyLine>;

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { writeAtomic } from '#kit/files/write-atomic';
+import type { ReadyLine } from '#kit/process/ready';
 import { CliError } from '../errors/cli-error.ts';
 import { firstAdministrators } from '../platform/administrators.ts';
 import type { DataDirectory } from '../platform/data-directory.ts';
 import type { PlatformStatus } from '../platform/status-file.ts';
 import { createProvidersFile, echoPort } from './approved-providers.ts';
-import type { ProcessKind, ReadyLine } from './child.ts';
 import { waitForPort } from './free-port.ts';
 import { createIssuersFile, issuerPort } from './issuers-file.ts';
 import {
@@ -14,6 +14,7 @@ import {
   echoProcess,
   gatewayProcess,
   operatorProcess,
+  type ProcessKind,
   pinListening,
   pinOperator,
 } from './platform-processes.ts';

@@ -1,7 +1,23 @@
-import type { DataDirectory } from '../platform/data-directory.ts';
+import { join } from 'node:path';
+import { openChildLog } from '#kit/process/child-log';
+import type { ReadyLine } from '#kit/process/ready';
+import { describeEnd } from '#kit/process/start-child';
+import { type Service, startService } from '#kit/process/start-service';
+import { wait } from '#kit/time/wait';
+import { CliError } from '../errors/cli-error.ts';
+import { checkout, type DataDirectory } from '../platform/data-directory.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
-import { type ChildHandle, type ChildSpec, type ReadyLine, startChild } from './child.ts';
-import { StartFailure } from './child-failure.ts';
+import { keepRunNote } from './keep-run-note.ts';
+import { type ChildSpec, entries } from './platform-processes.ts';
+import { supervisedIn } from './wait-for-orphans.ts';
+
+/** A process of the platform ended before it was ready. `how` says how, `words` are its last lines of log. */
+export class StartFailure extends CliError {
+  constructor(name: string, how: string, words: string) {
+    super('failed', `The process ${name} ${how} before it served${words === '' ? '.' : `: ${words}`}`);
+    this.name = 'StartFailure';
+  }
+}
 
 export type Supervised = {
   /** The first ready line; rejects with StartFailure if the process ends before. */
@@ -27,19 +43,19 @@ const steadyMs = 30_000;
 
 /** Starts a process. After it was ready once, restarts it with a growing backoff whenever it ends. */
 export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervised {
-  const { data, say, onChange } = options;
+  const { say, onChange } = options;
   const first = Promise.withResolvers<ReadyLine>();
   first.promise.catch(() => undefined);
   const stopping = new AbortController();
-  let child: ChildHandle | undefined;
+  let child: Started | undefined;
   let ready = false;
   let restarts = 0;
 
   async function run(env: ChildSpec['env']): Promise<{ line: ReadyLine | undefined; how: string }> {
-    const started = await startChild({ ...spec, env }, data, say).catch(whyNot);
+    const started = await start({ ...spec, env }, options).catch(whyNot);
     if (typeof started === 'string') return { line: undefined, how: started };
     child = started;
-    if (stopping.signal.aborted) await child.stop(0);
+    if (stopping.signal.aborted) await child.stop({ graceMs: 0 });
     onChange();
     const line = await child.ready;
     if (line !== undefined) {
@@ -47,7 +63,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
       onChange();
       first.resolve(line);
     }
-    const how = await child.ended;
+    const how = describeEnd(await child.ended);
     ready = false;
     return { line, how };
   }
@@ -59,17 +75,17 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
       return;
     }
     const env = { ...spec.env, ...options.pin(begin.line) };
-    let wait = firstBackoffMs;
+    let pauseMs = firstBackoffMs;
     let { how } = begin;
     while (!stopping.signal.aborted) {
       onChange();
-      say(`${spec.name} ${how}; restarting it in ${wait / 1_000} s`);
-      await sleep(wait, stopping.signal);
+      say(`${spec.name} ${how}; restarting it in ${pauseMs / 1_000} s`);
+      await wait(pauseMs, stopping.signal);
       if (stopping.signal.aborted) return;
       restarts += 1;
       const started = performance.now();
       ({ how } = await run(env));
-      wait = performance.now() - started > steadyMs ? firstBackoffMs : Math.min(wait * 2, longestBackoffMs);
+      pauseMs = performance.now() - started > steadyMs ? firstBackoffMs : Math.min(pauseMs * 2, longestBackoffMs);
     }
   }
 
@@ -86,26 +102,38 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
     }),
     async stop(graceMs) {
       stopping.abort();
-      await child?.stop(graceMs);
+      await child?.stop({ graceMs });
       await running;
     },
   };
 }
 
+type Started = Service & {
+  readonly startedAt: string;
+  /** The last lines of its log since the start, for an error message. */
+  lastWords(): string;
+};
+
+/** Starts one process of the platform, with the data directory as argument, which lists of processes show. */
+async function start({ name, kind, env }: ChildSpec, { data, say }: SuperviseOptions): Promise<Started> {
+  using log = openChildLog(join(data.logs, `${name}.log`));
+  const service = startService({
+    file: join(checkout, entries[kind]),
+    args: [data.root],
+    cwd: checkout,
+    ownGroup: true,
+    stderr: log.descriptor,
+    env: { ...process.env, ...env, ...supervisedIn(data) },
+  });
+  const startedAt = new Date().toISOString();
+  const note = JSON.stringify({ name, kind, pid: service.pid, startedAt });
+  await keepRunNote(join(data.run, `${name}.json`), note, service.ended, say);
+  const isText = (line: string): boolean => !line.startsWith('{');
+  const lastWords = (): string => log.lines().filter(isText).slice(-3).join(' ').slice(-600);
+  return { ...service, startedAt, lastWords };
+}
+
 /** A failed start, for example on a full disk, is retried like an exit. */
 function whyNot(error: unknown): string {
   return `could not be started (${error instanceof Error && 'code' in error ? error.code : 'unexpected'})`;
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    if (signal.aborted) done();
-    else signal.addEventListener('abort', done);
-  });
 }

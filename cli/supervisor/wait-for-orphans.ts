@@ -2,15 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataDirectory } from '../platform/data-directory.ts';
-import { entries } from './platform-processes.ts';
 
 /** An orphan notices the death of its supervisor and exits within seconds; a suspended one does not. */
 const graceMs = 8_000;
 
 /**
- * Waits until the processes of a killed supervisor have exited, and kills those that have not after the grace period. A
- * process is recognised by its entry point and data directory in the command line, never by its id alone.
+ * The variable by which a process of the platform is recognised: unlike its process id it is never reused, unlike its
+ * command line it never changes, and it is there from the first moment. The value contains no space.
  */
+export function supervisedIn(data: DataDirectory): { readonly PORTCULLIS_SUPERVISED_IN: string } {
+  return { PORTCULLIS_SUPERVISED_IN: encodeURI(data.root) };
+}
+
+/** Waits until the processes of a killed supervisor have exited, and kills those that have not after the grace period. */
 export async function waitForOrphans(data: DataDirectory, say: (sentence: string) => void): Promise<void> {
   const deadline = performance.now() + graceMs;
   for (let turn = 0; ; turn += 1) {
@@ -24,28 +28,23 @@ export async function waitForOrphans(data: DataDirectory, say: (sentence: string
 }
 
 function findOrphans(data: DataDirectory): readonly number[] {
-  const files = Object.values(entries);
-  return commandLines().flatMap(({ pid, line }) =>
-    line.endsWith(` ${data.root}`) && files.some((file) => line.includes(`/${file} `)) ? [pid] : [],
-  );
-}
-
-/** All processes with their arguments, separated by spaces. A zombie has none. */
-function commandLines(): readonly { pid: number; line: string }[] {
-  if (process.platform !== 'linux') {
-    const rows = execFileSync('ps', ['-axww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
-    return rows.map((row) => ({ pid: Number.parseInt(row, 10), line: row.trim().replace(/^\d+ /, '') }));
+  const variable = `PORTCULLIS_SUPERVISED_IN=${supervisedIn(data).PORTCULLIS_SUPERVISED_IN}`;
+  if (process.platform === 'linux') {
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    return pids.filter((pid) => environmentOf(pid).includes(variable)).map(Number);
   }
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => ({ pid: Number(name), line: argumentsOf(name) }));
+  const rows = execFileSync('ps', ['-axwwE', '-o', 'pid=,command='], { encoding: 'utf8', maxBuffer: 2 ** 26 }).split(
+    '\n',
+  );
+  return rows.filter((row) => row.split(' ').includes(variable)).map((row) => Number.parseInt(row, 10));
 }
 
-function argumentsOf(pid: string): string {
+/** Empty for a process of another user and for a zombie. */
+function environmentOf(pid: string): readonly string[] {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0$/, '').replaceAll('\0', ' ');
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
   } catch {
-    return '';
+    return [];
   }
 }
 

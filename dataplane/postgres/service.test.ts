@@ -176,7 +176,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     const pid = postmaster();
     // Its guard is killed too, as when a machine runs out of memory.
     const guard = processTable().find(
-      ({ parent, command }) => parent === first.process.pid && command.includes(`sh ${pid}`),
+      ({ parent, command }) => parent === first.process.pid && command.includes(`guard ${pid}`),
     );
     process.kill(guard?.pid as number, 'SIGKILL');
     await first.process.end('SIGKILL');

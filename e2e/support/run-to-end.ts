@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
+import { type RunEnd, runProcess } from '#kit/process/run-child';
 
-export type ProgramEnd = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+export type ProgramEnd = Omit<RunEnd, 'timedOut'>;
 
 type RunOptions = {
   /** Written to standard input, which then ends. */
@@ -12,15 +10,14 @@ type RunOptions = {
   readonly cwd?: string;
 };
 
+const maxOutputBytes = 256 * 1_048_576;
+
 /** Runs a program to its end and returns its exit code and output. */
 export async function runToEnd(
   program: string,
   args: readonly string[],
-  { input = '', environment = process.env, cwd }: RunOptions = {},
+  { input, environment: env = process.env, cwd }: RunOptions = {},
 ): Promise<ProgramEnd> {
-  const child = spawn(program, args, { cwd, env: environment, stdio: 'pipe' });
-  // A program that ends before it read its input explains itself on standard error.
-  child.stdin.on('error', () => undefined).end(input);
-  const [[code], stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
+  const { code, stdout, stderr } = await runProcess([program, ...args], { input, env, cwd, maxOutputBytes });
   return { code, stdout, stderr };
 }

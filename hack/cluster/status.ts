@@ -1,10 +1,10 @@
+import { lastLines } from '#kit/process/child-log';
 import { componentsOf } from './components-of.ts';
 import { urlOf } from './control-plane/components.ts';
 import { kindNode, kindUrlOf } from './kind/kind-cluster.ts';
 import { kubectl } from './kubectl.ts';
 import { clusterFolder, kubeconfigOfCluster } from './places.ts';
 import type { Component } from './process/component.ts';
-import { logTail } from './process/log-tail.ts';
 import { isAtWork } from './process/process-identity.ts';
 import { type ClusterRecord, clusterNames, type KindRecord, readRecord } from './record.ts';
 import { addressesOf } from './whole/addresses.ts';
@@ -44,7 +44,7 @@ async function stateOf(one: Component): Promise<ComponentState> {
     state: ready ? 'ready' : mark === undefined ? 'ended' : 'not ready',
     pid: mark?.pid ?? null,
     since: mark?.since.toISOString() ?? null,
-    lastLine: ready ? null : (logTail(one.logFile, 1)[0] ?? null),
+    lastLine: ready ? null : (lastLines(one.logFile).at(-1) ?? null),
   };
 }
 

@@ -72,7 +72,6 @@ export async function openStandalone(
 
 function openProcesses(places: DataDirectory, build: string, { logger }: BackendTools) {
   return createProcesses({
-    executable: process.execPath,
     runtimeFile: join(root, 'runtime', 'main.ts'),
     build,
     bundlesDirectory: places.bundles,

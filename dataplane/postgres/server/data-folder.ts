@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { createOwner } from './owner.ts';
-import { runProgram, type ServerDirectory } from './run-program.ts';
+import { type ServerDirectory, startProgram } from './run-program.ts';
 import { ServerError } from './server-error.ts';
 
 type FolderOptions = {
@@ -37,19 +37,32 @@ export async function openDataFolder(options: FolderOptions): Promise<string> {
   return data;
 }
 
+const initOptions = [
+  '--username=postgres',
+  // Written by writeClientRules at every start.
+  '--auth=reject',
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--set=huge_pages=off',
+  '--no-instructions',
+];
+
 async function initialise(directory: ServerDirectory, password: string): Promise<void> {
-  const { code, lastWords } = await runProgram('initdb', directory, [
-    '--username=postgres',
-    // Written by writeClientRules at every start.
-    '--auth=reject',
-    '--encoding=UTF8',
-    '--locale=C',
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
-    '--set=huge_pages=off',
-    '--no-instructions',
-  ]);
-  if (code !== 0) throw new ServerError('folder_unusable', `the data folder cannot be created: ${lastWords}`);
+  // The last words on standard error are for people.
+  let lastWords = '';
+  const child = startProgram('initdb', directory, {
+    last: initOptions,
+    stderr: (text) => {
+      lastWords = `${lastWords}${text}`.slice(-500);
+    },
+  });
+  const end = await child.closed;
+  if (end.kind !== 'exited' || end.code !== 0) {
+    const words = lastWords.trim().replaceAll(/\s+/g, ' ');
+    throw new ServerError('folder_unusable', `the data folder cannot be created: ${words}`);
+  }
   if (await createOwner(directory, password)) return;
   throw new ServerError('wrong_password', 'the database refuses the password of the file: write another one');
 }

@@ -20,7 +20,7 @@ export async function endOrphan(data: string): Promise<void> {
   const pid = serverOf(data);
   if (pid === undefined) return rmSync(lockFile(data), { force: true });
   const parent = parentOf(pid);
-  if (parent?.command.includes('dataplane/postgres/main.ts')) {
+  if (parent?.command.startsWith('portcullis-postgres')) {
     throw new ServerError('folder_in_use', `${data} is in use by process ${parent.pid}: stop that process first`);
   }
   tellToEnd(pid);

@@ -23,19 +23,15 @@ const settings = {
 };
 
 /** Runs a statement of one line as superuser in single-user mode, while the server is stopped. */
-function runAlone(directory: ServerDirectory, statement: string): Promise<boolean> {
+async function runAlone(directory: ServerDirectory, statement: string): Promise<boolean> {
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = startProgram('postgres', directory, {
     first: ['--single'],
     last: [...options, 'postgres'],
-    stdin: 'pipe',
+    stdin: { text: `${statement};\n` },
   });
-  child.stderr?.resume();
-  const ended = new Promise<boolean>((resolve) => {
-    child.once('error', () => resolve(false)).once('close', (code) => resolve(code === 0));
-  });
-  child.stdin?.on('error', () => undefined).end(`${statement};\n`);
-  return ended;
+  const end = await child.closed;
+  return end.kind === 'exited' && end.code === 0;
 }
 
 /** An SQL string literal in one line. */

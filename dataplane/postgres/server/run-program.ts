@@ -1,7 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { childEnvironment } from '#kit/process/config';
+import { type Child, type ChildOptions, startChild } from '#kit/process/start-child';
 import { type Account, workingFolder } from './account.ts';
 import type { Binaries } from './binaries.ts';
 
@@ -12,39 +11,23 @@ export type ServerDirectory = {
   readonly data: string;
 };
 
-type Arguments = {
+type Arguments = Pick<ChildOptions, 'stdin' | 'stderr'> & {
   /** Before and after that of the data folder. */
   readonly first?: readonly string[];
   readonly last: readonly string[];
-  readonly stdin?: 'ignore' | 'pipe';
 };
 
-/** Starts a program of PostgreSQL in its own group, so that Ctrl-C in a terminal does not reach it before us. */
+/** Starts a program of PostgreSQL. */
 export function startProgram(
   name: 'postgres' | 'initdb',
   { binaries, account, data }: ServerDirectory,
-  { first = [], last, stdin = 'ignore' }: Arguments,
-): ChildProcess {
-  return spawn(join(binaries.home, 'bin', name), [...first, '-D', workingFolder(data, account), ...last], {
+  { first = [], last, ...streams }: Arguments,
+): Child {
+  return startChild([join(binaries.home, 'bin', name), ...first, '-D', workingFolder(data, account), ...last], {
+    ...streams,
+    account,
     cwd: data,
-    detached: true,
-    stdio: [stdin, 'ignore', 'pipe'],
+    ownGroup: true,
     env: { PATH: childEnvironment()['PATH'], TZ: 'UTC', LC_ALL: 'C' },
-    ...account,
   });
-}
-
-/** Runs a program to its end; its last words on standard error are for people. */
-export async function runProgram(
-  name: 'initdb',
-  directory: ServerDirectory,
-  args: readonly string[],
-): Promise<{ readonly code: number | null; readonly lastWords: string }> {
-  const child = startProgram(name, directory, { last: args });
-  let lastWords = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    lastWords = (lastWords + text).slice(-500);
-  });
-  const [code] = await once(child, 'close');
-  return { code, lastWords: lastWords.trim().replaceAll(/\s+/g, ' ') };
 }

@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import type { HostPort } from '#kit/env/setting';
+import { byLine, describeEnd, startChild } from '#kit/process/start-child';
 import { type ServerDirectory, startProgram } from './run-program.ts';
 import { ServerError } from './server-error.ts';
 import { shownLine } from './shown-line.ts';
@@ -35,13 +34,18 @@ export async function startServer(
   signal: AbortSignal,
 ): Promise<RunningServer> {
   const { address, say } = options;
-  const child = startProgram('postgres', directory, { last: serverArguments(options) });
-  const ended = endOf(child);
-  const guard = child.pid === undefined ? undefined : endWithThisProcess(child.pid);
-  void ended.then(() => guard?.kill('SIGKILL'));
-  const stop = (): Promise<void> => stopServer(child, ended);
-  const outcome = await untilReady(child, ended, say, signal);
-  if (outcome === 'ready' && child.pid !== undefined) return { pid: child.pid, ended, stop };
+  const start = watchStart(say);
+  const child = startProgram('postgres', directory, { last: serverArguments(options), stderr: byLine(start.read) });
+  if (child.pid !== undefined) void endWithThisProcess(child.pid, child.ended);
+  const stop = async (): Promise<void> =>
+    void (await child.stop({ signal: 'SIGINT', graceMs: stopMs, last: 'SIGQUIT' }));
+  void child.closed.then((end) => start.settle(start.isAddressTaken() ? 'address_taken' : describeEnd(end)));
+  const timer = setTimeout(() => start.settle(`was not ready within ${startMs} ms`), startMs);
+  signal.addEventListener('abort', () => start.settle('was told to end'), { once: true });
+  const outcome = await start.outcome;
+  clearTimeout(timer);
+  if (outcome === 'ready' && child.pid !== undefined)
+    return { pid: child.pid, ended: child.ended.then(describeEnd), stop };
   await stop();
   signal.throwIfAborted();
   if (outcome === 'address_taken') {
@@ -96,57 +100,31 @@ const podSettings = {
   tcp_keepalives_count: 6,
 };
 
-function endOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve(`could not be started (${'code' in error ? error.code : error.name})`));
-    child.once('exit', (code, signal) =>
-      resolve(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`),
-    );
-  });
-}
-
-function untilReady(
-  child: ChildProcess,
-  ended: Promise<string>,
-  say: (line: string) => void,
-  signal: AbortSignal,
-): Promise<string> {
-  return new Promise((resolve) => {
-    let taken = false;
-    let serving = false;
-    const timer = setTimeout(() => resolve(`was not ready within ${startMs} ms`), startMs);
-    signal.addEventListener('abort', () => resolve('was told to end'), { once: true });
-    void ended.then((words) => {
-      clearTimeout(timer);
-      resolve(taken ? 'address_taken' : words);
-    });
-    if (child.stderr === null) return;
-    createInterface({ input: child.stderr }).on('line', (line) => {
-      const shown = shownLine(line, serving);
+/** What the server reports in its lines until it serves or ends. */
+function watchStart(say: (line: string) => void) {
+  const { promise: outcome, resolve: settle } = Promise.withResolvers<string>();
+  let isTaken = false;
+  let isServing = false;
+  return {
+    /** `ready`, `address_taken`, or how it ended. */
+    outcome,
+    settle,
+    isAddressTaken: () => isTaken,
+    read(line: string): void {
+      const shown = shownLine(line, isServing);
       if (shown !== undefined) say(shown);
-      taken ||= /could not bind .* Address already in use/.test(line);
+      isTaken ||= /could not bind .* Address already in use/.test(line);
       if (!line.includes('database system is ready to accept connections')) return;
-      serving = true;
-      clearTimeout(timer);
-      resolve('ready');
-    });
-  });
+      isServing = true;
+      settle('ready');
+    },
+  };
 }
 
-async function stopServer(child: ChildProcess, ended: Promise<string>): Promise<void> {
-  child.kill('SIGINT');
-  const timer = setTimeout(() => child.kill('SIGQUIT'), stopMs);
+/** Starts a process that waits for the exit of this one, also by SIGKILL, and then stops the server. */
+async function endWithThisProcess(pid: number, ended: Promise<unknown>): Promise<void> {
+  const command = ['/bin/sh', '-c', 'read -r _; kill -INT "$1"', 'portcullis-postgres-guard', String(pid)];
+  const guard = startChild(command, { env: {}, ownGroup: true, stdin: 'open' });
   await ended;
-  clearTimeout(timer);
-}
-
-/** A process that waits for the exit of this one, also by SIGKILL, and then stops the server. */
-function endWithThisProcess(pid: number): ChildProcess {
-  const guard = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$1"', 'sh', String(pid)], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-    env: {},
-  });
-  guard.on('error', () => undefined).stdin?.on('error', () => undefined);
-  return guard;
+  guard.signal('SIGKILL');
 }

@@ -57,7 +57,7 @@ export async function startContainer(environment: Readonly<Record<string, string
 async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const closed = once(child, 'close');
-  for (const pid of childrenOf(child.pid ?? 0, 'main.ts')) process.kill(pid, signal);
+  for (const pid of childrenOf(child.pid ?? 0, 'portcullis-postgres')) process.kill(pid, signal);
   await closed;
   return child.exitCode;
 }

@@ -118,7 +118,7 @@ test('while a runtime is stopped no text passes unchecked, and after its restart
   if (process.platform !== 'linux') return context.skip('the processes of a platform are found through /proc');
   await using upstream = await startScriptedUpstream({ kind: 'answer', content: masked });
   await using platform = await startSteady(upstream);
-  const [runtime] = childrenOf(platform.pidOf('operator'), 'runtime/main.ts');
+  const [runtime] = childrenOf(platform.pidOf('operator'), 'portcullis-runtime');
   if (runtime === undefined) throw new Error('the operator runs no runtime');
   process.kill(runtime, 'SIGKILL');
   const seen: string[] = [];
@@ -130,7 +130,7 @@ test('while a runtime is stopped no text passes unchecked, and after its restart
   expect(seen.filter((stamp) => stamp.includes(masked))).toEqual([]);
   expect(new Set(seen.filter((stamp) => stamp !== '[first]' && !stamp.startsWith('status 503')))).toEqual(new Set());
   await bindingCondition(platform.client, alias, 'Ready', 'True');
-  const again = childrenOf(platform.pidOf('operator'), 'runtime/main.ts');
+  const again = childrenOf(platform.pidOf('operator'), 'portcullis-runtime');
   expect(again).toHaveLength(1);
   expect(again).not.toContain(runtime);
 });

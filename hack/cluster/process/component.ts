@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { lastLines } from '#kit/process/child-log';
 import { until } from '../../../e2e/support/until.ts';
 import { ClusterError } from '../cluster-error.ts';
-import { logTail } from './log-tail.ts';
 import { isRunning, markOf, onlyChildOf, type ProcessMark } from './process-identity.ts';
 
 /** How to start one process of a cluster, and how to see that it serves. */
@@ -67,7 +67,7 @@ function writeNote(path: string, note: Note): void {
 const complaint = /panic|fatal|error|fail|refused|denied|in use|no space|unknown flag|not permitted/i;
 
 function lastWords(name: string, logFile: string, what: string): ClusterError {
-  const tail = logTail(logFile, 200);
+  const tail = lastLines(logFile);
   if (tail.some((line) => line.includes('no space left on device'))) {
     return new ClusterError('no-space', `${name} ${what}, because the disk of ${logFile} is full: free some space.`);
   }

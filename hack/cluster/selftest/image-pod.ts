@@ -70,7 +70,7 @@ function isOver({ exitCode, signalCode }: ChildProcess): boolean {
 async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
   if (!isOver(child)) {
     const closed = once(child, 'close');
-    for (const pid of childrenOf(child.pid ?? 0, '/usr/local/bin/node')) process.kill(pid, signal);
+    for (const pid of childrenOf(child.pid ?? 0, 'portcullis-')) process.kill(pid, signal);
     await closed;
   }
   return child.exitCode ?? child.signalCode;

@@ -1,4 +1,19 @@
-/** Writes one line of JSON to standard output; the parent process reads it as the sign that this process serves. */
-export function writeReadyLine(fields: { readonly listening: string } & Readonly<Record<string, unknown>>): void {
+import { z } from 'zod';
+
+const readyLineSchema = z.looseObject({ listening: z.string() });
+
+/** The line of JSON by which a service reports its address to its parent process, with further members. */
+export type ReadyLine = z.infer<typeof readyLineSchema>;
+
+export function writeReadyLine(fields: ReadyLine): void {
   process.stdout.write(`${JSON.stringify(fields)}\n`);
+}
+
+/** Undefined for any other line. */
+export function readReadyLine(line: string): ReadyLine | undefined {
+  try {
+    return readyLineSchema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,63 +1,74 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { childEnvironment } from './config.ts';
+import { type ChildOptions, startChild } from './start-child.ts';
 
-type ChildOptions = {
-  /** Written to its standard input, which then ends. */
-  readonly input: string;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  /** Bounds each of its two outputs; 4 MiB where not given. */
+type RunOptions = Pick<ChildOptions, 'cwd'> & {
+  /** Its standard input; empty when absent. */
+  readonly input?: string | undefined;
+  /** What Node needs of the environment of this process when absent. */
+  readonly env?: Readonly<NodeJS.ProcessEnv>;
+  /** No timeout when absent. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** Bounds each of its two outputs; 4 MiB when absent. */
   readonly maxOutputBytes?: number;
 };
 
-type ChildEnd = {
-  /** Its exit code; null where a signal ended it, ours after too long a time or too large an output included. */
+export type RunEnd = {
+  /** Its exit code; null if a signal ended it, also that of this process after a timeout or too large an output. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Whether it was ended because its time was over. */
   readonly timedOut: boolean;
 };
 
-/**
- * Runs a TypeScript file on this Node to its end. The child has none of this process's environment but what Node
- * needs, and is killed when the time is over, an output is too large or the signal is aborted.
- * @throws the reason of the signal; the error of the system where no process can be started
- */
-export async function runChild(file: string, options: ChildOptions): Promise<ChildEnd> {
-  const { input, timeoutMs, signal, maxOutputBytes = 4 * 1024 * 1024 } = options;
-  signal.throwIfAborted();
-  const child = spawn(process.execPath, [file], { env: childEnvironment(), stdio: 'pipe' });
-  const kill = (): void => void child.kill('SIGKILL');
-  const closed = once(child, 'close');
-  const stdout = collect(child.stdout, maxOutputBytes, kill);
-  const stderr = collect(child.stderr, maxOutputBytes, kill);
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    kill();
-  }, timeoutMs);
-  signal.addEventListener('abort', kill, { once: true });
-  // A child that ends without reading its input breaks the pipe; its exit code tells the rest.
-  child.stdin.on('error', () => undefined).end(input);
-  try {
-    const [code] = await closed;
-    signal.throwIfAborted();
-    return { code, stdout: stdout(), stderr: stderr(), timedOut };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', kill);
-  }
+/** Runs a TypeScript file on this Node to its end. @throws like `runProcess` */
+export function runChild(file: string, options: RunOptions): Promise<RunEnd> {
+  return runProcess([process.execPath, file], options);
 }
 
-function collect(stream: ChildProcessWithoutNullStreams['stdout'], limit: number, onOver: () => void): () => string {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  stream.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > limit) onOver();
-    else chunks.push(chunk);
+/**
+ * Runs a program to its end, and kills it after the timeout, when an output is too large or when the signal is aborted.
+ * @throws the reason of the signal; the error of the system if the program cannot be started
+ */
+export async function runProcess(command: readonly string[], options: RunOptions = {}): Promise<RunEnd> {
+  const { input = '', env = childEnvironment(), cwd, timeoutMs, signal, maxOutputBytes = 4 * 1024 * 1024 } = options;
+  signal?.throwIfAborted();
+  const stdout = collector(maxOutputBytes, kill);
+  const stderr = collector(maxOutputBytes, kill);
+  const child = startChild(command, {
+    env,
+    cwd,
+    stdin: { text: input },
+    stdout: stdout.add,
+    stderr: stderr.add,
   });
-  return () => Buffer.concat(chunks).toString();
+  function kill(): void {
+    child.signal('SIGKILL');
+  }
+  let timedOut = false;
+  function onTimeout(): void {
+    timedOut = true;
+    kill();
+  }
+  const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs);
+  signal?.addEventListener('abort', kill, { once: true });
+  const end = await child.closed;
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', kill);
+  signal?.throwIfAborted();
+  if (end.kind === 'not_started') throw end.error;
+  return { code: end.kind === 'exited' ? end.code : null, stdout: stdout.text(), stderr: stderr.text(), timedOut };
+}
+
+function collector(limit: number, onOver: () => void) {
+  const pieces: string[] = [];
+  let size = 0;
+  return {
+    add(text: string): void {
+      size += Buffer.byteLength(text);
+      if (size > limit) onOver();
+      else pieces.push(text);
+    },
+    text: () => pieces.join(''),
+  };
 }

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -48,6 +49,16 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s shuts the process down', async (si
   life.child.kill(signal);
   expect(await life.end()).toEqual(orderly);
 });
+
+test.runIf(process.platform === 'linux')(
+  'a list of processes shows the name and the arguments of a service',
+  async () => {
+    await using life = live('serve');
+    await life.ready();
+    expect(readFileSync(`/proc/${life.child.pid}/comm`, 'utf8')).toBe('portcullis-life\n');
+    expect(readFileSync(`/proc/${life.child.pid}/cmdline`, 'utf8')).toMatch(/^portcullis-life serve\0+$/);
+  },
+);
 
 test('the end of standard input shuts the process down if it is configured to', async () => {
   await using life = live('serve', { PORTCULLIS_EXIT_WITH_STDIN: '1' });

@@ -3,7 +3,7 @@ import { describeFailure } from '../log/describe-failure.ts';
 import { endsWithStdin } from './config.ts';
 
 type Main = {
-  /** Prefix of the lines on standard error. */
+  /** Prefix of the lines on standard error, and the name in lists of processes after `portcullis-`. */
   readonly name: string;
   /** Starts the service. The signal is aborted when the process must end, also during the start. */
   readonly start: (signal: AbortSignal) => Promise<AsyncDisposable>;
@@ -29,6 +29,7 @@ const LEFTOVER_MS = 500;
  * print one line and exit with 1.
  */
 export function runMain({ name, start, shutdownMs = SHUTDOWN_MS }: Main): void {
+  process.title = [`portcullis-${name}`, ...process.argv.slice(2)].join(' ');
   const stop = new AbortController();
   const alive = setInterval(() => undefined, 2 ** 30);
   let watchdog: NodeJS.Timeout | undefined;

@@ -37,7 +37,6 @@ afterEach(async () => {
 
 function start(runtimeFile = join(root, 'runtime/main.ts')): Workloads {
   const created = createProcesses({
-    executable: process.execPath,
     runtimeFile,
     build: 'b1',
     bundlesDirectory: join(folder, 'bundles'),

@@ -11,8 +11,6 @@ const startsAtOnce = 4;
 const retireMs = 5_000;
 
 type ProcessesOptions = {
-  /** Path of the Node executable. */
-  readonly executable: string;
   /** `runtime/main.ts` of this checkout. */
   readonly runtimeFile: string;
   /** The build of this checkout, the only one that can run here. */
@@ -47,7 +45,6 @@ export function createProcesses(options: ProcessesOptions): Workloads {
   function startOne(name: string, index: number, bundle: string, address: string | undefined): Replica {
     const messageFile = join(options.runDirectory, `${name}-${index}.reason`);
     return startReplica({
-      executable: options.executable,
       file: options.runtimeFile,
       env: {
         ...options.inherited,
@@ -55,7 +52,6 @@ export function createProcesses(options: ProcessesOptions): Workloads {
         PORTCULLIS_TOKEN_FILE: options.tokenFile,
         PORTCULLIS_SECRETS_DIR: options.secretsDirectory,
         PORTCULLIS_TERMINATION_MESSAGE_FILE: messageFile,
-        PORTCULLIS_EXIT_WITH_STDIN: '1',
       },
       messageFile,
       logFile: join(options.logsDirectory, `${name}-${index}.log`),

@@ -4,7 +4,6 @@ import { createBackoff } from '#kit/time/backoff';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
 import { becomesReady, type RuntimeProcess, startRuntimeProcess } from './runtime-process.ts';
-import { terminationReason } from './termination-reason.ts';
 
 /**
  * Time to drain before the process is killed: longer than the drain of a runtime, and shorter than the shutdown of the
@@ -17,7 +16,6 @@ const longestRestartMs = 30_000;
 const stableMs = 60_000;
 
 type ReplicaOptions = {
-  readonly executable: string;
   readonly file: string;
   /** The environment of the process without its address. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
@@ -81,10 +79,10 @@ export function startReplica(options: ReplicaOptions): Replica {
   async function runOnce(): Promise<string> {
     const started = await begin();
     if (typeof started === 'string') return started;
-    const end = await started.ended;
+    await started.ended;
     child = undefined;
     ready = false;
-    return terminationReason(end, { message: options.messageFile, log: options.logFile });
+    return started.reason();
   }
 
   async function begin(): Promise<RuntimeProcess | string> {
@@ -92,15 +90,12 @@ export function startReplica(options: ReplicaOptions): Replica {
     if (release === undefined) return 'shut down before it started';
     try {
       await rm(options.messageFile, { force: true });
-      const { executable, file, env, logFile } = options;
       child = startRuntimeProcess({
-        executable,
-        file,
-        log: logFile,
-        env: { ...env, PORTCULLIS_LISTEN: `127.0.0.1:${port}` },
+        ...options,
+        env: { ...options.env, PORTCULLIS_LISTEN: `127.0.0.1:${port}` },
       });
-      options.onStart(child.pid);
-      if (signal.aborted) child.terminate();
+      if (child.pid !== undefined) options.onStart(child.pid);
+      if (signal.aborted) child.signal('SIGTERM');
       await listens(child);
       return child;
     } catch (error) {
@@ -111,7 +106,7 @@ export function startReplica(options: ReplicaOptions): Replica {
   }
 
   async function listens(started: RuntimeProcess): Promise<void> {
-    const origin = await started.listening;
+    const origin = (await started.ready)?.listening;
     if (origin === undefined) {
       // Another process may hold the port: the next start takes a free one, and the route is written again.
       port = 0;
@@ -138,11 +133,8 @@ export function startReplica(options: ReplicaOptions): Replica {
     },
     async stop() {
       stopping.abort();
-      const ending = child;
-      ending?.terminate();
-      const timer = setTimeout(() => ending?.kill(), graceMs);
+      await child?.stop({ graceMs });
       await running;
-      clearTimeout(timer);
       await rm(options.messageFile, { force: true });
     },
   };

@@ -1,58 +1,52 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, openSync, renameSync, statSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { readFile } from 'node:fs/promises';
 import { request } from 'undici';
-import { z } from 'zod';
+import { openChildLog } from '#kit/process/child-log';
+import { type Service, startService } from '#kit/process/start-service';
 import { wait } from '#kit/time/wait';
-import type { ProcessEnd } from './termination-reason.ts';
 
-/** A log larger than this is renamed before a process starts. */
-const maxLogBytes = 8_388_608;
 /** Timeout of one request to /readyz. */
 const lookMs = 2_000;
 const firstLookMs = 25;
 const longestLookMs = 500;
-
-const readyLineSchema = z.looseObject({ listening: z.url({ protocol: /^http$/ }) });
+/** Longest reason that is shown. */
+const maxReason = 600;
 
 /** A started process of the runtime. */
-export type RuntimeProcess = {
-  /** 0 if the process could not be started. */
-  readonly pid: number;
-  /** Resolves with the exit code or signal. */
-  readonly ended: Promise<ProcessEnd>;
-  /** The origin that it listens on; undefined if it ended before. */
-  readonly listening: Promise<string | undefined>;
-  terminate(): void;
-  kill(): void;
+export type RuntimeProcess = Service & {
+  /**
+   * Why it ended: its termination message, else the last line of its standard error, else its exit code or signal.
+   * The runtime writes both texts and puts no text of users into them.
+   */
+  reason(): Promise<string>;
 };
 
-type RuntimeCommand = {
-  readonly executable: string;
+type RuntimeOptions = {
   readonly file: string;
   readonly env: Readonly<NodeJS.ProcessEnv>;
-  readonly log: string;
+  readonly messageFile: string;
+  readonly logFile: string;
 };
 
-/** Starts a process that exits with this one, when its standard input ends. */
-export function startRuntimeProcess({ executable, file, env, log }: RuntimeCommand): RuntimeProcess {
-  putAside(log);
-  const descriptor = openSync(log, 'a', 0o600);
-  try {
-    const child = spawn(executable, [file], { env, stdio: ['pipe', 'pipe', descriptor] });
-    child.stdin?.on('error', () => undefined);
-    const ended = endOf(child);
-    return {
-      pid: child.pid ?? 0,
-      ended,
-      listening: Promise.race([firstLine(child), ended.then(() => undefined)]),
-      terminate: () => child.kill('SIGTERM'),
-      kill: () => child.kill('SIGKILL'),
-    };
-  } finally {
-    closeSync(descriptor);
-  }
+/** Starts a process that exits with this one. */
+export function startRuntimeProcess({ file, env, messageFile, logFile }: RuntimeOptions): RuntimeProcess {
+  using log = openChildLog(logFile);
+  const service = startService({ file, env, stderr: log.descriptor });
+  return {
+    ...service,
+    async reason() {
+      const end = await service.ended;
+      if (end.kind === 'killed') return `ended by ${end.signal}`;
+      const message = oneLine(await readFile(messageFile, 'utf8').catch(() => ''));
+      if (message !== '') return message;
+      const how = end.kind === 'exited' ? `ended with code ${end.code}` : `cannot be started: ${end.error.name}`;
+      const line = log.lines().at(-1);
+      return line === undefined ? how : `${how}: ${oneLine(line)}`;
+    },
+  };
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, maxReason);
 }
 
 /** Resolves to true when /readyz answers 200, and to false if the process ends or the signal is aborted. */
@@ -79,37 +73,5 @@ async function looksReady(origin: string, signal: AbortSignal): Promise<boolean>
     return answer.statusCode === 200;
   } catch {
     return false;
-  }
-}
-
-async function endOf(child: ChildProcess): Promise<ProcessEnd> {
-  const { promise, resolve } = Promise.withResolvers<ProcessEnd>();
-  child.once('error', () => resolve({ code: null, signal: null }));
-  child.once('exit', (code, signal) => resolve({ code, signal }));
-  return promise;
-}
-
-async function firstLine(child: ChildProcess): Promise<string | undefined> {
-  if (child.stdout === null) return undefined;
-  const lines = createInterface({ input: child.stdout });
-  const [line] = (await once(lines, 'line')) as [string];
-  child.stdout.resume();
-  const parsed = readyLineSchema.safeParse(parseLine(line));
-  return parsed.success ? parsed.data.listening : undefined;
-}
-
-function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
-function putAside(log: string): void {
-  try {
-    if (statSync(log).size > maxLogBytes) renameSync(log, `${log}.1`);
-  } catch {
-    // The log does not exist yet.
   }
 }

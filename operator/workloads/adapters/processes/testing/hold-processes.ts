@@ -6,7 +6,6 @@ import { createProcesses } from '../processes.ts';
 /** Parent of one runtime, started to be killed. */
 const [folder = '', digest = ''] = process.argv.slice(2);
 const workloads = createProcesses({
-  executable: process.execPath,
   runtimeFile: join(import.meta.dirname, '../../../../../runtime/main.ts'),
   build: 'b1',
   bundlesDirectory: join(folder, 'bundles'),

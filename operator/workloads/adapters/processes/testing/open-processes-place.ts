@@ -31,7 +31,6 @@ export async function openProcessesPlace(): Promise<WorkloadsPlace> {
 
   function create(): Workloads {
     return createProcesses({
-      executable: process.execPath,
       runtimeFile: join(root, 'runtime/main.ts'),
       build,
       bundlesDirectory: join(folder, 'bundles'),

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** How a child process ended. */
+type ChildEnd =
+  | { readonly kind: 'exited'; readonly code: number }
+  | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
+  | { readonly kind: 'not_started'; readonly error: Error };
+
+/** Where an output goes: nowhere, to the same output of this process, to an open file, or in pieces to a function. */
+type Output = 'ignore' | 'inherit' | number | ((text: string) => void);
+
+export type ChildOptions = {
+  /** Its whole environment. */
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly cwd?: string | undefined;
+  /** The user and group that it runs as; those of this process when absent. */
+  readonly account?: { readonly uid: number; readonly gid: number } | undefined;
+  /** Whether it has a process group of its own, so that Ctrl-C in a terminal does not reach it before this process. */
+  readonly ownGroup?: boolean;
+  /** Its whole standard input, or `open`: a pipe that ends with this process, however that ends. Empty when absent. */
+  readonly stdin?: 'open' | { readonly text: string };
+  /** `ignore` when absent, like `stderr`. */
+  readonly stdout?: Output;
+  readonly stderr?: Output;
+};
+
+type StopOptions = {
+  /** SIGTERM when absent. */
+  readonly signal?: NodeJS.Signals;
+  readonly graceMs: number;
+  /** Sent after the grace period; SIGKILL when absent. */
+  readonly last?: NodeJS.Signals;
+};
+
+export type Child = {
+  /** Undefined if it could not be started. */
+  readonly pid: number | undefined;
+  /** Resolves when it has exited. */
+  readonly ended: Promise<ChildEnd>;
+  /** Resolves when it has exited and its outputs have been received. */
+  readonly closed: Promise<ChildEnd>;
+  hasEnded(): boolean;
+  /** Does nothing once it has exited. */
+  signal(name: NodeJS.Signals): void;
+  stop(options: StopOptions): Promise<ChildEnd>;
+};
+
+/**
+ * Starts a program. One that is missing or cannot be executed ends as `not_started`.
+ * @throws any other error of the system
+ */
+export function startChild([program = '', ...args]: readonly string[], options: ChildOptions): Child {
+  const { env, cwd, account, ownGroup = false, stdin, stdout = 'ignore', stderr = 'ignore' } = options;
+  const child = spawn(program, args, {
+    env,
+    cwd,
+    detached: ownGroup,
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', stdioOf(stdout), stdioOf(stderr)],
+    ...account,
+  });
+  let hasEnded = false;
+  const ended = endOf(child, 'exit');
+  void ended.then(() => {
+    hasEnded = true;
+  });
+  // A child that exits without reading its input breaks the pipe; its exit code tells the rest.
+  child.stdin?.on('error', () => undefined);
+  if (stdin !== undefined && stdin !== 'open') child.stdin?.end(stdin.text);
+  if (typeof stdout === 'function') child.stdout?.setEncoding('utf8').on('data', stdout);
+  if (typeof stderr === 'function') child.stderr?.setEncoding('utf8').on('data', stderr);
+  return {
+    pid: child.pid,
+    ended,
+    closed: endOf(child, 'close'),
+    hasEnded: () => hasEnded,
+    signal: (name) => void child.kill(name),
+    async stop({ signal = 'SIGTERM', graceMs, last = 'SIGKILL' }) {
+      child.kill(signal);
+      const timer = setTimeout(() => child.kill(last), graceMs);
+      const end = await ended;
+      clearTimeout(timer);
+      return end;
+    },
+  };
+}
+
+function stdioOf(output: Output): 'ignore' | 'inherit' | 'pipe' | number {
+  return typeof output === 'function' ? 'pipe' : output;
+}
+
+function endOf(child: ChildProcess, event: 'exit' | 'close'): Promise<ChildEnd> {
+  return new Promise((resolve) => {
+    // A signal that cannot be sent is an error, too: the process still runs.
+    child.on('error', (error) => {
+      if (child.pid === undefined) resolve({ kind: 'not_started', error });
+    });
+    child.once(event, (code: number | null, signal: NodeJS.Signals | null) =>
+      resolve(signal === null ? { kind: 'exited', code: code ?? 1 } : { kind: 'killed', signal }),
+    );
+  });
+}
+
+/** The end in words that follow the name of the process. */
+export function describeEnd(end: ChildEnd): string {
+  switch (end.kind) {
+    case 'exited':
+      return `ended with exit code ${end.code}`;
+    case 'killed':
+      return `was ended by ${end.signal}`;
+    case 'not_started':
+      return `could not be started (${'code' in end.error ? end.error.code : end.error.name})`;
+  }
+}
+
+/** Divides an output into its lines. */
+export function byLine(receive: (line: string) => void): (text: string) => void {
+  let rest = '';
+  return (text) => {
+    const lines = `${rest}${text}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) receive(line);
+  };
+}

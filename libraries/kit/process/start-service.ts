@@ -1,0 +1,29 @@
+import { type ReadyLine, readReadyLine } from './ready.ts';
+import { byLine, type Child, type ChildOptions, startChild } from './start-child.ts';
+
+export type Service = Child & {
+  /** The line by which it reports that it serves; undefined if it exits before. */
+  readonly ready: Promise<ReadyLine | undefined>;
+};
+
+type ServiceOptions = Omit<ChildOptions, 'stdin' | 'stdout'> & {
+  /** A file that calls `runMain`. */
+  readonly file: string;
+  readonly args?: readonly string[];
+};
+
+/** Starts a service of this repository on this Node. It shuts down when this process exits, however that ends. */
+export function startService({ file, args = [], env, ...options }: ServiceOptions): Service {
+  const ready = Promise.withResolvers<ReadyLine | undefined>();
+  const child = startChild([process.execPath, file, ...args], {
+    ...options,
+    env: { ...env, PORTCULLIS_EXIT_WITH_STDIN: '1' },
+    stdin: 'open',
+    stdout: byLine((text) => {
+      const line = readReadyLine(text);
+      if (line !== undefined) ready.resolve(line);
+    }),
+  });
+  void child.closed.then(() => ready.resolve(undefined));
+  return { ...child, ready: ready.promise };
+}
