@@ -34,7 +34,7 @@ const definition: Definition = {
   providers: [{ name: 'spam', credentialRef: { name: 'spam-key' } }],
 };
 
-test.each([
+test.concurrent.each([
   { however: 'however long its processes take to start', progressDeadlineMs: 600_000, until: 'Unknown' },
   { however: 'even if the progress deadline passes meanwhile', progressDeadlineMs: 500, until: 'False' },
 ] as const)('the providers of an application are called once, $however', async (row) => {

@@ -30,7 +30,7 @@ function isGone(platform: TestOperator, kind: (typeof kinds)[keyof typeof kinds]
   return until(`${kind.kind} ${name} is gone`, async () => (await platform.client.get(kind, name)) === undefined);
 }
 
-test('of two bindings with one alias the one with the route keeps it; the other takes over when it is deleted', async () => {
+test.concurrent('of two bindings with one alias the one with the route keeps it; the other takes over when it is deleted', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -54,7 +54,7 @@ test('of two bindings with one alias the one with the route keeps it; the other 
   for (const type of ['Applied', 'Ready']) await waitForCondition(platform, 'another', type, 'True');
 });
 
-test('a binding that asks for the alias of another binding keeps its own alias', async () => {
+test.concurrent('a binding that asks for the alias of another binding keeps its own alias', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -71,7 +71,7 @@ test('a binding that asks for the alias of another binding keeps its own alias',
   expect(route.spec.alias).toBe('another');
 });
 
-test('of two policies with one id the owner of the revisions keeps it; the other reports a conflict', async () => {
+test.concurrent('of two policies with one id the owner of the revisions keeps it; the other reports a conflict', async () => {
   await using platform = await startTestOperator();
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
   const owner = await waitFor<GuardrailPolicy>(
@@ -105,7 +105,7 @@ test('of two policies with one id the owner of the revisions keeps it; the other
   await isGone(platform, kinds.guardrailPolicy, 'a-copy');
 });
 
-test('a policy is deleted when nothing refers to it; its revisions stay, and a new policy of the name continues the numbers', async () => {
+test.concurrent('a policy is deleted when nothing refers to it; its revisions stay, and a new policy of the name continues the numbers', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -141,7 +141,7 @@ test('a policy is deleted when nothing refers to it; its revisions stay, and a n
   expect(items.map(({ spec }) => spec.number).toSorted()).toEqual([1, 2]);
 });
 
-test('a deleted binding is released when no replica uses the workload of its route', async () => {
+test.concurrent('a deleted binding is released when no replica uses the workload of its route', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const route = await applyFirst(platform, [replica]);
@@ -166,7 +166,7 @@ test('a deleted binding is released when no replica uses the workload of its rou
   await isGone(platform, kinds.runtimeWorkload, inUse[0]?.workload ?? '');
 });
 
-test('a deleted binding stays until every replica has seen the removal of its route, also an idle one', async () => {
+test.concurrent('a deleted binding stays until every replica has seen the removal of its route, also an idle one', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -186,7 +186,7 @@ test('a deleted binding stays until every replica has seen the removal of its ro
   await isGone(platform, kinds.modelBinding, 'chat');
 });
 
-test('a stream keeps its workload for the longest stream duration and no longer', async () => {
+test.concurrent('a stream keeps its workload for the longest stream duration and no longer', async () => {
   await using platform = await startTestOperator({ config: { maxStreamMs: 1_500 } });
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);
@@ -207,7 +207,7 @@ test('a stream keeps its workload for the longest stream duration and no longer'
   await isGone(platform, kinds.runtimeWorkload, inUse[0]?.workload ?? '');
 });
 
-test('a disabled model or provider keeps the pinned application', async () => {
+test.concurrent('a disabled model or provider keeps the pinned application', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);

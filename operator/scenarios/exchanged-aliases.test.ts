@@ -65,7 +65,7 @@ async function recordRoutes({ client }: TestOperator) {
   };
 }
 
-test.each([
+test.concurrent.each([
   ['two bindings', ['chat', 'mail']],
   ['three bindings of an alias cycle', ['chat', 'mail', 'news']],
 ])('%s exchange their aliases; no alias is ever held twice or unguarded', async (_what, names) => {
@@ -95,7 +95,7 @@ test.each([
   expect(seen.moves).toHaveLength(names.length + 1);
 });
 
-test('a cancelled exchange of aliases returns every binding to its previous alias', async () => {
+test.concurrent('a cancelled exchange of aliases returns every binding to its previous alias', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyAll(platform, replica, ['mail']);
@@ -113,7 +113,7 @@ test('a cancelled exchange of aliases returns every binding to its previous alia
   await waitForCondition(platform, 'chat', 'Accepted', 'True');
 });
 
-test('a released alias goes to the binding that asks for it, and the aliases of waiting bindings follow', async () => {
+test.concurrent('a released alias goes to the binding that asks for it, and the aliases of waiting bindings follow', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyAll(platform, replica, ['mail', 'news']);

@@ -26,7 +26,7 @@ const soon = { progressDeadlineMs: 500 };
 
 const reasons = ({ status }: ModelBinding) => status?.applications?.map(({ reason, outcome }) => reason ?? outcome);
 
-test('an application that failed because of a technical fault is retried when the fault is gone', async () => {
+test.concurrent('an application that failed because of a technical fault is retried when the fault is gone', async () => {
   let isMended = false;
   let tries = 0;
   const judge: Judge = {
@@ -66,7 +66,7 @@ test('an application that failed because of a technical fault is retried when th
   expect(written.filter((reason) => reason === 'JudgeUnavailable')).toHaveLength(1);
 });
 
-test('an application waits until the deadline for a replica that cannot read the route format, and is retried afterwards', async () => {
+test.concurrent('an application waits until the deadline for a replica that cannot read the route format, and is retried afterwards', async () => {
   let looks = 0;
   const judge: Judge = {
     ...acceptingJudge,
@@ -150,7 +150,7 @@ async function giveUpSecond() {
   return { platform, replica, processes, given, workload, expectFirst, isGone };
 }
 
-describe('an application whose processes were not ready in time', () => {
+describe.concurrent('an application whose processes were not ready in time', () => {
   test('an application whose processes were late keeps them across a restart and is applied when they are ready', async () => {
     const { platform, replica, given, workload, expectFirst, isGone } = await giveUpSecond();
     await using _platform = platform;

@@ -17,7 +17,7 @@ async function onlyBundle(platform: TestOperator): Promise<{ readonly path: stri
   return { path: join(folder, name), bytes: await readFile(join(folder, name)) };
 }
 
-test('a removed bundle is built again from its revision', async () => {
+test.concurrent('a removed bundle is built again from its revision', async () => {
   await using platform = await startTestOperator({ overrides: { workloads: createInstantWorkloads('test-1') } });
   await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
   const { path, bytes } = await onlyBundle(platform);
@@ -25,7 +25,7 @@ test('a removed bundle is built again from its revision', async () => {
   await until('it is there again', async () => (await readFile(path)).equals(bytes));
 });
 
-test('a bundle that was removed while no operator ran is built again', async () => {
+test.concurrent('a bundle that was removed while no operator ran is built again', async () => {
   const overrides = () => ({ workloads: createInstantWorkloads('test-1') });
   await using platform = await startTestOperator({ overrides: overrides() });
   await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
@@ -36,7 +36,7 @@ test('a bundle that was removed while no operator ran is built again', async () 
   await until('it is there again', async () => (await readFile(path)).equals(bytes));
 });
 
-test('a removed bundle that the current settings would build differently is not restored, and the workload says what to do', async () => {
+test.concurrent('a removed bundle that the current settings would build differently is not restored, and the workload says what to do', async () => {
   await using platform = await startTestOperator({ limits: 'maxMessages: 64\n' });
   await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
   const { path } = await onlyBundle(platform);
@@ -52,7 +52,7 @@ test('a removed bundle that the current settings would build differently is not 
   expect(message).toContain('reapply the bindings');
 });
 
-test('a bundle that no workload names is removed, also if the first sweep fails', async () => {
+test.concurrent('a bundle that no workload names is removed, also if the first sweep fails', async () => {
   const overrides = () => ({ workloads: createInstantWorkloads('test-1') });
   await using platform = await startTestOperator({ overrides: overrides() });
   await platform.stop();

@@ -10,11 +10,14 @@ import { startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
 import {
   applyFirst,
+  createPolicy,
+  createSkippingClock,
   editBinding,
   editPolicy,
   startTestOperator,
   type TestOperator,
   testProviders,
+  touchBinding,
   waitForCondition,
   waitForRoute,
 } from '../testing/start-test-operator.ts';
@@ -29,7 +32,7 @@ async function expectMissing(platform: TestOperator, reason: string, says: strin
   expect(status?.conditions?.find(({ type }) => type === 'ResolvedRefs')?.message).toContain(says);
 }
 
-test('a condition names a missing policy, and the binding is applied when it appears', async () => {
+test.concurrent('a condition names a missing policy, and the binding is applied when it appears', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
@@ -41,7 +44,7 @@ test('a condition names a missing policy, and the binding is applied when it app
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
 });
 
-test('a policy that appears after the progress deadline is applied', async () => {
+test.concurrent('a policy that appears after the progress deadline is applied', async () => {
   await using platform = await startTestOperator({ config: { progressDeadlineMs: 1_000 } });
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
   await waitForCondition(platform, 'chat', 'Applied', 'False');
@@ -49,7 +52,7 @@ test('a policy that appears after the progress deadline is applied', async () =>
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
 });
 
-test('a condition names a missing revision, and it is applied when it appears', async () => {
+test.concurrent('a condition names a missing revision, and it is applied when it appears', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -62,7 +65,7 @@ test('a condition names a missing revision, and it is applied when it appears', 
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
 });
 
-test('a condition names a model provider that is not approved, and it is used when it is approved', async () => {
+test.concurrent('a condition names a model provider that is not approved, and it is used when it is approved', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -119,10 +122,10 @@ async function outcomesOf(platform: TestOperator): Promise<readonly (string | un
   return (status?.applications ?? []).map(({ outcome, reason }) => reason ?? outcome);
 }
 
-test('a revision that appears after the progress deadline is applied', async () => {
+test.concurrent('a revision that appears after the progress deadline is applied', async () => {
   await using platform = await startTestOperator({ config: { progressDeadlineMs: 1_000 } });
   const replica = await startFakeReplica(platform, 'gateway-1');
-  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await createPolicy(platform, 'guard');
   await platform.client.create(kinds.modelBinding, bindingObject('chat', { guardrail: guardedBy(2) }));
   await waitForCondition(platform, 'chat', 'Applied', 'False', 'PolicyRevisionUnknown');
   await platform.restart({ progressDeadlineMs: 600_000 });
@@ -133,7 +136,7 @@ test('a revision that appears after the progress deadline is applied', async () 
   expect(await outcomesOf(platform)).toEqual(['Applied', 'policy_revision_unknown']);
 });
 
-test('an application that failed because of its model provider is retried when the provider is approved', async () => {
+test.concurrent('an application that failed because of its model provider is retried when the provider is approved', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const model = { alias: 'chat', provider: 'later', upstreamModel: 'echo', state: 'Enabled' } as const;
@@ -149,7 +152,7 @@ test('an application that failed because of its model provider is retried when t
   expect(await outcomesOf(platform)).toEqual(['Applied', 'provider_unknown']);
 });
 
-test('an application that failed because of a provider of its policy is retried when the provider is approved', async () => {
+test.concurrent('an application that failed because of a provider of its policy is retried when the provider is approved', async () => {
   const definition = asking('observe');
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
@@ -166,40 +169,42 @@ test('an application that failed because of a provider of its policy is retried 
   expect(await outcomesOf(platform)).toEqual(['Applied', 'provider_unknown']);
 });
 
-test.each([
-  { when: 'in time', progressDeadlineMs: 600_000 },
-  { when: 'after the progress deadline', progressDeadlineMs: 500 },
-])(
-  'a condition names a missing credential, and the binding is applied when it appears $when',
-  async ({ progressDeadlineMs }) => {
-    await using detector = await startDetector();
-    const definition = asking('enforce');
-    const approved = `  - { name: pii, kind: detector, endpoint: "${detector.url}", credential: pii-key }\n`;
-    await using platform = await startTestOperator({
-      config: { progressDeadlineMs },
-      providers: `${testProviders}${approved}`,
-    });
-    const replica = await startFakeReplica(platform, 'gateway-1');
-    await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
-    await platform.client.create(kinds.modelBinding, bindingObject('chat'));
-    const isLate = progressDeadlineMs < 600_000;
-    const reason = isLate ? 'ProgressDeadlineExceeded' : 'CredentialMissing';
-    const { status } = await waitForCondition(platform, 'chat', 'WorkloadReady', 'False', reason);
-    const message = status?.conditions?.find(({ type }) => type === 'WorkloadReady')?.message;
-    expect(message).toContain('the provider pii is not asked before its credential pii-key is there (unreadable)');
-    expect((status?.applications ?? []).map((record) => record.reason)).toEqual(
-      isLate ? ['progress_deadline_exceeded'] : [],
-    );
-    expect(detector.asked()).toBe(0);
-    await writeFile(join(platform.data, 'secrets/pii-key'), 'a-secret\n');
-    await waitForRoute(platform, 'chat', 'the route is written', () => true);
-    await replica.report('take');
-    expect((await outcomesOf(platform))[0]).toBe('Applied');
-    expect(detector.asked()).toBe(1);
-  },
-);
+test.concurrent.each([
+  { when: 'in time', isLate: false },
+  { when: 'after the progress deadline', isLate: true },
+])('a condition names a missing credential, and the binding is applied when it appears $when', async ({ isLate }) => {
+  await using detector = await startDetector();
+  const definition = asking('enforce');
+  const approved = `  - { name: pii, kind: detector, endpoint: "${detector.url}", credential: pii-key }\n`;
+  const clock = createSkippingClock();
+  await using platform = await startTestOperator({
+    overrides: { clock },
+    providers: `${testProviders}${approved}`,
+  });
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
+  await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  let missing = await waitForCondition(platform, 'chat', 'WorkloadReady', 'False', 'CredentialMissing');
+  if (isLate) {
+    clock.skip(600_000);
+    await touchBinding(platform, 'chat');
+    missing = await waitForCondition(platform, 'chat', 'WorkloadReady', 'False', 'ProgressDeadlineExceeded');
+  }
+  const { status } = missing;
+  const message = status?.conditions?.find(({ type }) => type === 'WorkloadReady')?.message;
+  expect(message).toContain('the provider pii is not asked before its credential pii-key is there (unreadable)');
+  expect((status?.applications ?? []).map((record) => record.reason)).toEqual(
+    isLate ? ['progress_deadline_exceeded'] : [],
+  );
+  expect(detector.asked()).toBe(0);
+  await writeFile(join(platform.data, 'secrets/pii-key'), 'a-secret\n');
+  await waitForRoute(platform, 'chat', 'the route is written', () => true);
+  await replica.report('take');
+  expect((await outcomesOf(platform))[0]).toBe('Applied');
+  expect(detector.asked()).toBe(1);
+});
 
-test('a retried application that then misses another dependency fails with that reason', async () => {
+test.concurrent('a retried application that then misses another dependency fails with that reason', async () => {
   await using platform = await startTestOperator();
   const model = { alias: 'chat', provider: 'later', upstreamModel: 'echo', state: 'Enabled' } as const;
   const regex = { engine: regexEngine, pattern: '(unclosed', caseSensitive: true } as const;

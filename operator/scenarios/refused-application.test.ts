@@ -14,11 +14,13 @@ import { type FakeReplica, startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
 import {
   applyFirst,
+  createSkippingClock,
   editBinding,
   editPolicy,
   startTestOperator,
   type TestOperator,
   testProviders,
+  touchBinding,
   waitForCondition,
   waitForRoute,
 } from '../testing/start-test-operator.ts';
@@ -156,7 +158,7 @@ describe('an application that fails before its route is written', () => {
   });
 });
 
-test('the tests of a policy run once for each workload, however often it is applied', async () => {
+test.concurrent('the tests of a policy run once for each workload, however often it is applied', async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const logger = createLogger({ service: 'operator', level: 'info', destination });
@@ -175,17 +177,20 @@ test('the tests of a policy run once for each workload, however often it is appl
   expect(lines.filter((line) => line.includes('policy_tests_passed'))).toHaveLength(1);
 });
 
-test('an application waits for a missing revision and fails at the progress deadline', async () => {
-  await using platform = await startTestOperator({ config: { progressDeadlineMs: 8_000 } });
+test.concurrent('an application waits for a missing revision and fails at the progress deadline', async () => {
+  const clock = createSkippingClock();
+  await using platform = await startTestOperator({ overrides: { clock } });
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
   await editBinding(platform, 'chat', { guardrail: guardedBy(9), apply: 'nine' });
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'False', 'PolicyRevisionUnknown');
+  clock.skip(600_000);
+  await touchBinding(platform, 'chat');
   const failed = await waitForCondition(platform, 'chat', 'Applied', 'False', 'PolicyRevisionUnknown');
   expect(failed.status?.applications?.[0]).toMatchObject({ operationId: 'nine', reason: 'policy_revision_unknown' });
 });
 
-test('a binding waits for a policy that is created later', async () => {
+test.concurrent('a binding waits for a policy that is created later', async () => {
   await using platform = await startTestOperator();
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'False', 'PolicyNotFound');

@@ -8,10 +8,12 @@ import { startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
 import {
   applyFirst,
+  createSkippingClock,
   editBinding,
   editPolicy,
   startTestOperator,
   type TestOperator,
+  touchBinding,
   waitForCondition,
   waitForRoute,
 } from '../testing/start-test-operator.ts';
@@ -22,7 +24,7 @@ async function applySecond(platform: TestOperator, token = 'second') {
   return waitForRoute(platform, 'chat', `${token} is pinned`, ({ spec }) => spec.token === token);
 }
 
-describe('a replica that rejects', () => {
+describe.concurrent('a replica that rejects', () => {
   test('a rejection before Applied restores the previous application under a new generation, once', async () => {
     await using platform = await startTestOperator();
     const one = await startFakeReplica(platform, 'gateway-1');
@@ -137,14 +139,16 @@ describe('a replica that rejects', () => {
   });
 });
 
-test('a replica that does not confirm causes no rollback; the application fails at the deadline and may still become applied', async () => {
-  // Longer than a runtime takes to start on a busy machine, so that only the replica causes the delay.
-  await using platform = await startTestOperator({ config: { progressDeadlineMs: 20_000 } });
+test.concurrent('a replica that does not confirm causes no rollback; the application fails at the deadline and may still become applied', async () => {
+  const clock = createSkippingClock();
+  await using platform = await startTestOperator({ overrides: { clock } });
   const one = await startFakeReplica(platform, 'gateway-1');
   const two = await startFakeReplica(platform, 'gateway-2');
   await applyFirst(platform, [one, two]);
   const second = await applySecond(platform);
   await one.report('take');
+  clock.skip(600_000);
+  await touchBinding(platform, 'chat');
   await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'ProgressDeadlineExceeded');
   const late = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
   expect(late?.status?.applications?.[0]).toMatchObject({
@@ -159,7 +163,7 @@ test('a replica that does not confirm causes no rollback; the application fails 
   expect(applied.status?.applications?.map(({ outcome }) => outcome)).toEqual(['Applied', 'Failed', 'Applied']);
 });
 
-test('the report of a replica that has ended is deleted and blocks no application', async () => {
+test.concurrent('the report of a replica that has ended is deleted and blocks no application', async () => {
   await using platform = await startTestOperator();
   const one = await startFakeReplica(platform, 'gateway-1');
   const two = await startFakeReplica(platform, 'gateway-2');

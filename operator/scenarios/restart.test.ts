@@ -25,7 +25,7 @@ async function workloads(platform: TestOperator): Promise<readonly RuntimeWorklo
   return (await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items;
 }
 
-test('after a restart while replicas confirm, the same application continues and is confirmed', async () => {
+test.concurrent('after a restart while replicas confirm, the same application continues and is confirmed', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -41,7 +41,7 @@ test('after a restart while replicas confirm, the same application continues and
   await until('only its workload is left', async () => (await workloads(platform)).length === 1);
 });
 
-test('after a restart during a rejection the previous application is restored', async () => {
+test.concurrent('after a restart during a rejection the previous application is restored', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);
@@ -55,7 +55,7 @@ test('after a restart during a rejection the previous application is restored', 
   await waitForCondition(platform, 'chat', 'Applied', 'False', 'ReplicaRejected');
 });
 
-test('an operator of another build runs the pinned application again, from its revision and not from the spec', async () => {
+test.concurrent('an operator of another build runs the pinned application again, from its revision and not from the spec', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);
@@ -77,7 +77,7 @@ test('an operator of another build runs the pinned application again, from its r
   await until('the old workload is gone', async () => (await workloads(platform)).length === 1);
 });
 
-test('a build that cannot run the pinned application reports it and routes no traffic to it', async () => {
+test.concurrent('a build that cannot run the pinned application reports it and routes no traffic to it', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);
@@ -105,7 +105,7 @@ test('a build that cannot run the pinned application reports it and routes no tr
   expect(route?.spec).toEqual(first.spec);
 });
 
-test('a full disk is reported in the conditions, and the current application keeps serving', async () => {
+test.concurrent('a full disk is reported in the conditions, and the current application keeps serving', async () => {
   let isFull = false;
   const stored: BundleStore = {
     async put(_digest, _bytes) {
@@ -137,7 +137,7 @@ test('a full disk is reported in the conditions, and the current application kee
   await waitForRoute(platform, 'chat', 'there is space again', ({ spec }) => spec.token === 'second');
 });
 
-test('a jump of the wall clock neither fails an application nor reorders outcomes', async () => {
+test.concurrent('a jump of the wall clock neither fails an application nor reorders outcomes', async () => {
   const clock = createFakeClock(new Date('2040-01-01T00:00:00Z'));
   let jumpMs = 0;
   const jumping = { now: () => performance.now(), date: () => new Date(clock.date().getTime() + jumpMs) };
@@ -157,7 +157,7 @@ test('a jump of the wall clock neither fails an application nor reorders outcome
   );
 });
 
-test('bundles that no workload names are removed', async () => {
+test.concurrent('bundles that no workload names are removed', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));

@@ -27,7 +27,7 @@ async function workloads({ client }: TestOperator): Promise<readonly string[]> {
   return items.map(({ metadata }) => metadata.name);
 }
 
-test('a served policy gets its address when its processes are ready and its tests passed, and moves to a new revision', async () => {
+test.concurrent('a served policy gets its address when its processes are ready and its tests passed, and moves to a new revision', async () => {
   const pins = new Map<string, ServedPin>();
   await using platform = await startTestOperator({ overrides: { served: serveInMemory([entryOf(1)], pins) } });
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { tests: [passes] }));
@@ -52,7 +52,7 @@ test('a served policy gets its address when its processes are ready and its test
   });
 });
 
-test('a served policy whose new revision fails its tests keeps its previous address, and the new processes are removed', async () => {
+test.concurrent('a served policy whose new revision fails its tests keeps its previous address, and the new processes are removed', async () => {
   const pins = new Map<string, ServedPin>();
   await using platform = await startTestOperator({ overrides: { served: serveInMemory([entryOf(1)], pins) } });
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openTokenFile } from '#kit/http/token-file';
 import { createLogger } from '#kit/log/logger';
+import { type Clock, systemClock } from '#kit/time/clock';
 import { createClient, type KubeClient } from '#kube/client/client';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -173,6 +174,44 @@ export async function editPolicy(
     ({ status }) => status?.observedGeneration === metadata.generation,
   );
   return recorded.status?.latestRevision?.number ?? 0;
+}
+
+/** Creates a policy and waits for its first revision. */
+export async function createPolicy(
+  platform: TestOperator,
+  name: string,
+  change: Partial<GuardrailPolicy['spec']> = {},
+): Promise<void> {
+  await platform.client.create(kinds.guardrailPolicy, policyObject(name, change));
+  await waitFor<GuardrailPolicy>(
+    platform,
+    kinds.guardrailPolicy,
+    name,
+    'its revision is recorded',
+    ({ status }) => status?.latestRevision?.number === 1,
+  );
+}
+
+/**
+ * The clock of this machine, which a test can put forward. A deadline then passes when the test says so and not while
+ * a busy machine is still working. Timers keep waiting, so the test also changes something that is reconciled.
+ */
+export function createSkippingClock(): Clock & { skip(ms: number): void } {
+  let skippedMs = 0;
+  return {
+    now: () => systemClock.now() + skippedMs,
+    date: () => new Date(systemClock.date().getTime() + skippedMs),
+    skip(ms) {
+      skippedMs += ms;
+    },
+  };
+}
+
+/** Changes only an annotation of a binding, which starts a reconciliation. */
+export async function touchBinding(platform: TestOperator, name: string): Promise<void> {
+  await platform.client.patch(kinds.modelBinding, name, [
+    { op: 'add', path: '/metadata/annotations', value: { note: 'touched' } },
+  ]);
 }
 
 /** A policy `guard` and a binding `chat`, applied and confirmed by one replica. */
