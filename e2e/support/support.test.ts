@@ -9,8 +9,8 @@ import { DeadlineError, until } from './until.ts';
 
 const call = { key: 'key', model: 'any', content: 'Hello.' };
 
-describe('a scripted provider', () => {
-  test('a scripted provider answers whole and streamed, and records its requests', async () => {
+describe('the scripted provider of the tests', () => {
+  test('the scripted provider of the tests answers whole and streamed, and records its requests', async () => {
     await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'a longer answer', frameLength: 4 });
     for (const stream of [false, true]) {
       const result = await chatCall({ ...call, url: upstream.url, stream });
@@ -20,7 +20,7 @@ describe('a scripted provider', () => {
     expect(upstream.seen[0]?.text).toContain('Hello.');
   });
 
-  test('a broken connection of a scripted provider is an incomplete answer for the client', async () => {
+  test('a connection that the scripted provider breaks is an incomplete answer for the client', async () => {
     await using upstream = await startScriptedUpstream({
       kind: 'frames',
       frames: [contentFrame('half')],
@@ -37,7 +37,7 @@ describe('a scripted provider', () => {
   });
 });
 
-describe('a chaos proxy', () => {
+describe('the fault proxy of the tests', () => {
   const post = (url: string, body: string) => fetch(`${url}/request`, { method: 'POST', body });
   const probe = '{"body":{"messages":[]}}';
   const check = '{"body":{"messages":[{"role":"user","content":"x"}]}}';
@@ -69,13 +69,13 @@ describe('a chaos proxy', () => {
   });
 });
 
-test('until fails with the condition and the last error after its deadline', async () => {
+test('the test helper until fails with the condition and the last error after its deadline', async () => {
   const waiting = until('the moon', () => Promise.reject(new Error('behind a cloud')), { deadlineMs: 30, everyMs: 5 });
   await expect(waiting).rejects.toThrow(DeadlineError);
   await expect(waiting).rejects.toThrow('the moon: not true within 30 ms; last seen: Error: behind a cloud');
 });
 
-test('a load stays within its number of workers and returns every result', async () => {
+test('a generated load uses at most its number of workers and returns every result', async () => {
   let current = 0;
   let most = 0;
   const load = startLoad({
@@ -95,6 +95,6 @@ test('a load stays within its number of workers and returns every result', async
   expect(new Set(results).size).toBe(results.length);
 });
 
-test('the sample bundle is one that can be loaded', () => {
+test('the sample bundle of the tests can be loaded', () => {
   expect(digestOf(JSON.parse(canonicalBytes(sampleBundle()).toString('utf8')))).toBe(digestOf(sampleBundle()));
 });

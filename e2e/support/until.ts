@@ -15,7 +15,9 @@ function describe(value: unknown): string {
 
 export type UntilOptions = { readonly deadlineMs?: number; readonly everyMs?: number };
 
-/** A net for conditions that never become true: it decides nothing, also on a machine that is many times slower. */
+/**
+ * A last-resort limit for conditions that never become true; it is long enough for a machine that is many times slower.
+ */
 const longestMs = 300_000;
 
 /**

@@ -76,11 +76,11 @@ async function openPlace(server: ApiServer): Promise<RealPlace> {
     },
     async becomeReady(name) {
       const wanted = replicas.get(name);
-      await until(`${name} is deployed as asked for`, async () => {
+      await until(`${name} is deployed as desired`, async () => {
         const found = await client.get<Deployment>(builtinKinds.deployment, name);
         return found?.spec.replicas === wanted && found?.status?.observedGeneration === found?.metadata.generation;
       });
-      await until('the pods are there', async () => (await namespace.setPods(name, true)) === wanted);
+      await until('the pods exist', async () => (await namespace.setPods(name, true)) === wanted);
     },
     async failOne(name) {
       const terminated = { exitCode: 1, message: 'the rule secret does not compile' };
@@ -157,7 +157,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     };
   });
 
-  test('a restricted namespace accepts the pods, and the API server changes no rendered member', async () => {
+  test('a restricted namespace accepts the pods of a workload, and the API server changes no rendered member', async () => {
     await using place = await openPlace(server);
     const { workloads, namespace } = place;
     const manifest = workloads.render({ name: 'g-one', digest, build, providers: [detector] });
@@ -177,12 +177,12 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     expect(before.filter((line) => !line.startsWith('create'))).toEqual([]);
     const next = await place.succeed();
     next.ensure(await place.request('g-one', { manifest, replicas: 3 }));
-    await until('the next one sees it', () => next.observe('g-one').ready === 3);
+    await until('the next operator reads it', () => next.observe('g-one').ready === 3);
     await place.becomeReady('g-one');
     expect(namespace.writes()).toEqual(before);
   });
 
-  test('a change of another client to an object of a workload is corrected, added members included', async () => {
+  test('a change by another client to an object of a workload is corrected, including added members', async () => {
     await using place = await openPlace(server);
     const { workloads, namespace } = place;
     workloads.ensure(await place.request('g-one'));
@@ -199,11 +199,11 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
       const deployment = await namespace.kubectl('get', 'deployment', 'g-one', kept);
       return service === '{"portcullis.dev/workload":"g-one"}' && !deployment.includes('disk');
     });
-    await until('the image is ours again', async () => {
+    await until('the image has its desired value again', async () => {
       const image = '--output=jsonpath={.spec.template.spec.containers[0].image}';
       return (await namespace.kubectl('get', 'deployment', 'g-one', image)) === 'portcullis:1';
     });
-    await until('the policy is there again', async () => {
+    await until('the network policy exists again', async () => {
       return (await namespace.kubectl('get', 'networkpolicy', '--output=name')).includes('g-one');
     });
     await namespace.kubectl('rollout', 'restart', 'deployment/g-one');
@@ -211,7 +211,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     expect(await namespace.kubectl('get', 'deployment', 'g-one', note)).toContain('restartedAt');
   });
 
-  test('an exceeded quota is reported as the problem in a stable sentence', async () => {
+  test('an exceeded quota is reported as the problem of a workload in a stable sentence', async () => {
     await using place = await openPlace(server);
     const { workloads, namespace } = place;
     await namespace.kubectl('create', 'quota', 'none', '--hard=pods=0');
@@ -225,7 +225,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     expect(problem.message).not.toContain('g-one-');
   });
 
-  test('a missing Secret is reported as the problem', async () => {
+  test('a missing Secret is reported as the problem of a workload', async () => {
     await using place = await openPlace(server);
     const { workloads, namespace } = place;
     workloads.ensure(await place.request('g-one'));

@@ -21,7 +21,10 @@ const writes: ReadonlySet<string> = new Set(['create', 'patch', 'patchStatus', '
 /** Writes that do not affect decisions; their number differs between runs. */
 const aside: ReadonlySet<Kind> = new Set([builtinKinds.lease, builtinKinds.event]);
 
-/** A client of a process that is killed after its n-th write: the write succeeds, and the process never learns it. */
+/**
+ * A client of a process that is killed after its n-th write: the write succeeds, but the process never receives the
+ * response.
+ */
 function killedAfter(deadAt: number) {
   let count = 0;
   let isDead = false;
@@ -60,7 +63,7 @@ describe.skipIf(missingApiServer !== undefined)(
       isDead: () => boolean,
     ): Promise<boolean> {
       return until(
-        'the binding is applied, or the operator is dead',
+        'the binding is applied, or the operator was killed',
         async () => {
           if (isDead()) return 'dead' as const;
           const { items } = await namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
@@ -89,7 +92,7 @@ describe.skipIf(missingApiServer !== undefined)(
         const isDone = await appliedIn(namespace, report, life.isDead);
         await first[Symbol.asyncDispose]();
         if (!isDone) {
-          // A separate lease, because that of a killed process has to expire first.
+          // A separate lease, because the lease of a killed process must expire first.
           await using _second = await startClusterOperator(server, namespace, folder, {
             leaseName: 'second-life',
             overrides: { judge: acceptingJudge },
@@ -120,7 +123,7 @@ describe.skipIf(missingApiServer !== undefined)(
       expect((await client.list(kinds.gatewayRoute)).items, `write ${deadAt}`).toHaveLength(1);
     }
 
-    test('after the kill of an operator at any write its successor reaches the same state', {
+    test('after an operator is killed at any of its writes its successor reaches the same final state', {
       timeout: 600_000,
     }, async () => {
       let deadAt = 1;

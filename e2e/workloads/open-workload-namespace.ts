@@ -16,11 +16,11 @@ export type WorkloadNamespace = {
   writes(): readonly string[];
   /** Waits until only leases and reports are written, and returns all writes so far. */
   atRest(): Promise<readonly string[]>;
-  /** Every pod of the workload runs, and is ready or not. @returns how many there are */
+  /** Every pod of the workload runs, and is ready or not. @returns the number of pods */
   setPods(workload: string, isReady: boolean, container?: object): Promise<number>;
 };
 
-/** Resources that are written at rest. */
+/** Resources that an idle operator writes. */
 const ticking = /leases|gatewayreports/;
 /** A busy API server may reopen the storage of a kind at any time and responds with Retry-After. */
 const patienceMs = 30_000;

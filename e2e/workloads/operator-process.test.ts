@@ -81,11 +81,11 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the op
     await leads('operator-0');
     await using second = await start('operator-1');
     await namespace.client.create(kinds.guardrailPolicy, policyObject('before'));
-    await until('the first one acts', () => recorded('before'));
+    await until('the first operator acts', () => recorded('before'));
     first.child.kill('SIGSTOP');
     await leads('operator-1');
     await namespace.client.create(kinds.guardrailPolicy, policyObject('meanwhile'));
-    await until('the second one acts', () => recorded('meanwhile'));
+    await until('the second operator acts', () => recorded('meanwhile'));
     const before = await namespace.atRest();
     first.child.kill('SIGCONT');
     expect(await code(first)).toBe(1);

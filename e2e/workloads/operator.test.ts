@@ -64,7 +64,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     return route;
   }
 
-  test('an operator applies a binding and writes nothing at rest, also after a restart', async () => {
+  test('an operator applies a binding, and writes nothing when idle, even after a restart', async () => {
     const first = await start();
     const route = await apply();
     const workload = route.spec.workload ?? '';
@@ -94,7 +94,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     { when: 'in time', progressDeadlineMs: 600_000, ends: [] },
     { when: 'after its application failed', progressDeadlineMs: 1_000, ends: ['progress_deadline_exceeded'] },
   ])(
-    'a condition names a missing Secret, and the binding is applied when it appears $when',
+    'a condition names a missing Secret, and the binding is applied when the Secret appears $when',
     async ({ progressDeadlineMs, ends }) => {
       await using _operator = await start({ progressDeadlineMs });
       const replica = await startGatewayPod(namespace, folder, 'gateway-1');
@@ -153,7 +153,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     expect(second.events).not.toContain('leading');
     expect(second.events).not.toContain('route_written');
     await first[Symbol.asyncDispose]();
-    await until('the other one leads', () => second.events.includes('leading'));
+    await until('the other operator is the leader', () => second.events.includes('leading'));
     await namespace.client.patch(kinds.modelBinding, 'chat', [
       { op: 'replace', path: '/spec/guardrail', value: { mode: 'None' } },
     ]);

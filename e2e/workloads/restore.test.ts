@@ -39,7 +39,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a restore'), () => 
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   async function applied(namespace: WorkloadNamespace, report: () => Promise<void>) {
-    await until('the route leads to this namespace', async () => {
+    await until('the route names this namespace', async () => {
       const { items } = await namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
       for (const { metadata } of items) await namespace.setPods(metadata.name, true);
       const route = await namespace.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');

@@ -42,7 +42,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are s
   const published = async () => (await namespace.client.get<ConfigMap>(builtinKinds.configMap, name))?.data;
 
   async function leadsTo(revision: number, isReady = true): Promise<string> {
-    return until(`the address leads to revision ${revision}`, async () => {
+    return until(`the address resolves to revision ${revision}`, async () => {
       if (isReady) for (const { metadata } of await workloads()) await namespace.setPods(metadata.name, true);
       const service = await namespace.client.get<Service>(builtinKinds.service, name);
       const data = await published();
@@ -78,21 +78,21 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are s
     await first[Symbol.asyncDispose]();
 
     const second = await start(2, 4_000);
-    await until('the next one starts', async () => (await workloads()).length === 2);
+    await until('the next workload starts', async () => (await workloads()).length === 2);
     // The pods are not ready, so the address does not change.
     expect(await leadsTo(1, false)).toBe(one);
     const two = await leadsTo(2);
     expect(two).not.toBe(one);
     expect((await published())?.['address']).toBe(told?.['address']);
     expect((await workloads()).map(({ metadata }) => metadata.name)).toContain(one);
-    await until('the first one is gone', async () =>
+    await until('the first workload is deleted', async () =>
       (await workloads()).every(({ metadata }) => metadata.name === two),
     );
     const before = await namespace.atRest();
     expect(await namespace.atRest()).toEqual(before);
 
     await namespace.kubectl('delete', 'configmap', name);
-    await until('it is published again', published);
+    await until('the address is published again', published);
     await second[Symbol.asyncDispose]();
     await using last = await start(undefined);
     await until('nothing is left', async () => {
@@ -112,7 +112,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are s
     await namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
     await leadsTo(1);
     await namespace.kubectl('delete', 'guardrailpolicy', 'guard', '--wait=false');
-    await until('it says what holds it', async () => {
+    await until('the condition names the object that holds the deletion', async () => {
       const policy = await namespace.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
       return policy?.status?.conditions?.some(({ message }) => message.includes('served policy text'));
     });

@@ -30,7 +30,7 @@ function documentedCommand(namespace: string): string {
 }
 
 test.skipIf(missingApiServer !== undefined)(
-  'a namespace that is deleted after the operator ends once the documented command removed the finalizers',
+  'deleting a namespace after its operator completes once the documented command removed the finalizers',
   async () => {
     using folder = temporaryFolder();
     const namespace = await openWorkloadNamespace(server);
@@ -55,7 +55,7 @@ test.skipIf(missingApiServer !== undefined)(
     await promisify(execFile)('sh', ['-ec', command], {
       env: { PATH: `${join(program, '..')}:${process.env.PATH}`, KUBECONFIG: kubeconfigFile, HOME: folder.path },
     });
-    await until('the namespace is gone', async () => {
+    await until('the namespace is deleted', async () => {
       return (await kubectl('get', 'namespaces', '--output=name')).includes(`/${client.namespace}\n`) === false;
     });
   },

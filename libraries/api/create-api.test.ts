@@ -29,8 +29,8 @@ const post = (body: string, headers: Record<string, string> = {}) =>
     headers: { 'content-type': 'application/json', 'idempotency-key': 'key1', ...headers },
   });
 
-describe('gates of an operation', () => {
-  test('a request without identity is refused before its query, body and key are read', async () => {
+describe('the gates of an operation', () => {
+  test('a request without an identity is refused before its query, body and key are read', async () => {
     const answer = await call('/notes?unknown=1', { method: 'POST', body: 'x', tenant: null });
     expect([answer.status, answer.json.code, answer.headers.get('www-authenticate')]).toEqual([
       401,
@@ -52,7 +52,7 @@ describe('gates of an operation', () => {
     expect((await call('/notes/one')).json.code).toBe('not_found');
   });
 
-  test('media type, size and key of a command are refused in the order of its gates', async () => {
+  test("media type, size and key of a command are checked in the order of the operation's gates", async () => {
     const long = JSON.stringify({ text: 'x'.repeat(200) });
     expect((await post(long, { 'content-type': 'text/plain', 'idempotency-key': 'a' })).json.code).toBe('media_type');
     expect((await post(long, { 'idempotency-key': 'a' })).json.code).toBe('too_large');
@@ -71,7 +71,7 @@ describe('gates of an operation', () => {
     expect((await post(`${exact} `, { 'idempotency-key': 'abcd' })).json.code).toBe('too_large');
   });
 
-  test('an operation that reads what no gate provides fails instead of seeing an absent value', async () => {
+  test('an operation that reads a value that none of its gates provides fails', async () => {
     const answer = await call('/fail/gate');
     expect([answer.status, answer.json.code]).toEqual([500, 'broken']);
     expect(served.thrown.at(-1)).toBeInstanceOf(TypeError);
@@ -93,8 +93,8 @@ describe('gates of an operation', () => {
   });
 });
 
-describe('answers', () => {
-  test('a trace is continued, and a new one is started for an invalid traceparent', async () => {
+describe('responses of an API', () => {
+  test('an API continues the trace of a request, and starts a new one for an invalid traceparent', async () => {
     const id = 'ab'.repeat(16);
     const traced = await call('/notes', { headers: { traceparent: `00-${id}-${'cd'.repeat(8)}-01` } });
     expect(traced.headers.get('traceparent')).toMatch(new RegExp(`^00-${id}-[0-9a-f]{16}-01$`));
@@ -108,7 +108,7 @@ describe('answers', () => {
     expect(served.ended.at(-1)).toMatchObject({ operation: 'getNote', code: 'not_found' });
   });
 
-  test('HEAD is answered as GET without a body; OPTIONS and other methods are 405 with the allowed methods', async () => {
+  test('an API answers HEAD as GET without a body, and OPTIONS and other methods with 405 and the allowed methods', async () => {
     const head = await call('/notes', { method: 'HEAD' });
     expect([head.status, head.json]).toEqual([200, undefined]);
     for (const method of ['OPTIONS', 'DELETE']) {
@@ -124,7 +124,7 @@ describe('answers', () => {
     expect((await call('/openapi.json', { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
   });
 
-  test('an error of a dependency has the code of the service, any other one is internal and tells nothing', async () => {
+  test('an error of a dependency is answered with the code of the service, any other error with internal and without details', async () => {
     const away = await call('/fail/store');
     expect([away.status, away.json.code, away.headers.get('retry-after')]).toEqual([503, 'store_away', '1']);
     const broken = await call('/fail/other');
@@ -132,7 +132,7 @@ describe('answers', () => {
     expect(served.thrown.at(-1)).toMatchObject({ message: 'secret text' });
   });
 
-  test('a request that Node refuses is answered in the error body of the service', async () => {
+  test('a request that Node refuses is answered with the error body of the service', async () => {
     const refused = {
       '400 bad_request': 'GET / HTTP/1.1\r\n\r\n',
       '417 expectation': 'GET /notes HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n',
@@ -147,7 +147,7 @@ describe('answers', () => {
     }
   });
 
-  test('a walk by cursors visits each entry of the tenant once', async () => {
+  test('following the cursors of a list returns each entry of the tenant once', async () => {
     service.notes.clear();
     for (const at of [1, 2, 3, 4, 5]) {
       expect((await post(`{"text":"n${at}"}`, { 'idempotency-key': `walk${at}`, 'x-tenant': 'green' })).status).toBe(
@@ -166,7 +166,7 @@ describe('answers', () => {
 });
 
 describe('idempotent commands', () => {
-  test('a repetition gets the same answer, another body or an invalid one does not use up the key', async () => {
+  test('a repeated command gets the same answer; a different or invalid body does not use up the idempotency key', async () => {
     const send = (body: string) => post(body, { 'idempotency-key': 'again' });
     const invalid = await send('{"text":""}');
     expect([invalid.status, invalid.json.details]).toEqual([422, [{ path: '/text', message: 'must be at least 1' }]]);
@@ -176,7 +176,7 @@ describe('idempotent commands', () => {
     expect((await send('{"text":"two"}')).json.code).toBe('key_reused');
   });
 
-  test('a repetition waits for the command in progress, and is refused at the timeout', async () => {
+  test('a repeated command waits for the command in progress, and is refused at the timeout', async () => {
     const reached = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     service.beforeStore = () => {
@@ -198,7 +198,7 @@ describe('idempotent commands', () => {
   });
 });
 
-test('the OpenAPI paths have every operation with its parameters, its body and its errors by status', () => {
+test('the generated OpenAPI paths have every operation with its parameters, its body and its errors by status', () => {
   const paths = openApiPaths(noteTable);
   expect(Object.entries(paths).map(([path, item]) => [path, Object.keys(item)])).toEqual([
     ['/notes', ['get', 'post']],

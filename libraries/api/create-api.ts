@@ -23,7 +23,9 @@ type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
   readonly table: ApiTable<Service, Caller, Code, Name>;
   readonly service: Service;
   readonly authorizer: Authorizer<Caller, Code>;
-  /** The code for an error that an operation throws, such as a dependency that is unavailable; undefined: `internal`. */
+  /**
+   * The code for an error that an operation throws, such as an unavailable dependency; undefined stands for `internal`.
+   */
   readonly errorOf: (error: unknown) => Code | undefined;
   /** Called after the answer of each operation. `code` is `none` for a success. */
   readonly onEnded: (ended: {
@@ -32,7 +34,7 @@ type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
     readonly seconds: number;
     readonly traceId: string;
   }) => void;
-  /** Called with what an operation threw where the answer is `internal`. */
+  /** Called with the error that an operation threw when the answer is `internal`. */
   readonly onInternalError: (operation: Name, error: unknown) => void;
   /** JSON documents by path, served to everybody, such as OpenAPI documents. */
   readonly documents?: Readonly<Record<string, Buffer>>;
@@ -40,7 +42,7 @@ type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
 
 export type Api = {
   readonly fetch: FetchHandler;
-  /** The answer to what Node refuses before a handler sees it, in the error body of the service. */
+  /** The answer to a request that Node refuses before a handler runs, in the error body of the service. */
   readonly clientError: (fault: ClientFault) => FaultAnswer;
 };
 
@@ -121,7 +123,7 @@ async function respond<Service, Caller, Code extends string, Name extends string
   }
 }
 
-/** A request whose absent members throw: an operation never takes an absent caller for one that was authorized. */
+/** A request whose missing members throw, so that an operation cannot treat a missing caller as authorized. */
 function guarded<Service, Caller>(
   operation: string,
   members: Partial<ApiRequest<Service, Caller>>,

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { ErrorDetail } from './operation.ts';
 
-/** The rest appears once these are corrected. */
+/** Further problems are reported once these are corrected. */
 const maxDetails = 20;
 
-/** One detail for each invalid member. Values never appear; of unknown members at most the names. */
+/** One detail for each invalid member. Values are never included; of unknown members at most the names. */
 export function describeIssues(error: z.ZodError): readonly ErrorDetail[] {
   return error.issues.slice(0, maxDetails).map((issue) => ({
     path: pointerOf(issue.path),
@@ -21,7 +21,7 @@ function sentenceOf(issue: z.core.$ZodIssue): string {
     case 'unrecognized_keys': {
       const plain = issue.keys.filter((key) => /^[A-Za-z][A-Za-z0-9]{0,63}$/.test(key));
       const names = plain.length === issue.keys.length ? `: ${plain.join(', ')}` : '';
-      return `holds members that do not belong there${names}`;
+      return `contains unknown members${names}`;
     }
     case 'invalid_type':
       return `must be ${issue.expected}`;

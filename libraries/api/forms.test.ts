@@ -15,7 +15,7 @@ test('If-Match with one strong tag is a tag; wildcards, weak tags and lists neve
   }
 });
 
-test('the limit of a page is an integer within its bounds, or the default', () => {
+test('the limit of a page must be an integer within its bounds; the default applies when it is absent', () => {
   const bounds = { min: 1, max: 50, default: 20 };
   expect([undefined, '1', '50'].map((text) => readLimit(text, bounds))).toEqual([20, 1, 50]);
   for (const wrong of ['', '0', '51', '100', '-1', '1.5', ' 1', '9'.repeat(40)]) {
@@ -23,7 +23,7 @@ test('the limit of a page is an integer within its bounds, or the default', () =
   }
 });
 
-test('a cursor is read as it was written; other text and cursors of another list are invalid', () => {
+test('a cursor of a list is decoded; other text and cursors of another list are invalid', () => {
   const { read, write } = createCursors('things/v1');
   expect(read(write(id))).toBe(id);
   fc.assert(fc.property(fc.string({ maxLength: 300 }), (text) => read(text) === undefined));

@@ -1,8 +1,8 @@
-/** If-Match of a request, where exactly one strong tag can match. */
+/** The parsed If-Match of a request; only exactly one strong tag can match. */
 type IfMatch =
   | { readonly kind: 'missing' }
   | { readonly kind: 'invalid' }
-  /** Valid, but never the one strong tag of a resource: `*`, a weak tag, a list. */
+  /** Valid, but never equal to the strong tag of a resource: `*`, a weak tag, a list. */
   | { readonly kind: 'never' }
   | { readonly kind: 'tag'; readonly tag: string };
 

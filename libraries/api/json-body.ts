@@ -4,7 +4,7 @@ import { headerValues } from '#kit/http/raw-headers';
 import { declaredLength, readBody } from '#kit/http/read-body';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 
-/** A body that arrived whole. */
+/** A body that was received completely. */
 export type JsonBody = {
   /** Undefined where the body is not strict JSON (no repeated keys, valid UTF-8). */
   readonly json: JsonValue | undefined;
@@ -14,7 +14,10 @@ export type JsonBody = {
 
 type BodyFault = 'unsupportedMediaType' | 'bodyTooLarge' | 'requestTimeout';
 
-/** Reads a body after its media type and declared size passed. Only application/json in UTF-8 is accepted, uncoded. */
+/**
+ * Reads a body whose media type and declared size were accepted. Only application/json in UTF-8 without a content
+ * coding is accepted.
+ */
 export async function receiveJson(
   incoming: IncomingMessage,
   limits: { readonly bodyBytes: number; readonly bodyMs: number },
@@ -27,7 +30,7 @@ export async function receiveJson(
   const body = await readBody(incoming, { limit, ms: limits.bodyMs });
   if (!body.ok) return body.fault === 'too_large' ? 'bodyTooLarge' : 'requestTimeout';
   const json = parse(body.bytes);
-  // Such a body is never accepted: its digest only has to differ from that of every JSON value.
+  // Such a body is never accepted: its digest must only differ from that of every JSON value.
   const digest = json === undefined ? `bytes ${sha256Hex(body.bytes)}` : sha256Hex(canonicalBytes(json));
   return { json, digest };
 }

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { JsonBody } from './json-body.ts';
 
-/** Every error of a service by its code. The meaning is the message of the answer: it repeats nothing of a request. */
+/**
+ * Every error of a service by its code. The meaning is the message of the response: it repeats no part of a request.
+ */
 type ErrorTable<Code extends string> = Readonly<Record<Code, { readonly status: number; readonly meaning: string }>>;
 
 /** One invalid member of a body. `path` is a JSON Pointer (RFC 6901); the message holds no value of the request. */
@@ -36,23 +38,23 @@ export function failure<Code extends string>(code: Code, details?: readonly Erro
  * `idempotencyKey`) throws a TypeError where the operation does not list that gate.
  */
 export type ApiRequest<Service, Caller> = {
-  /** What the operations of one process share. */
+  /** Dependencies that the operations of one process share. */
   readonly service: Service;
   readonly incoming: IncomingMessage;
   /** 32 hexadecimal digits (W3C Trace Context). */
   readonly traceId: string;
-  /** Who calls: identity and, where a service has tenants, the tenant. */
+  /** The caller: its identity and, if the service has tenants, its tenant. */
   readonly caller: Caller;
   /** A parameter of the path, decoded, as `read` of the parameter returns it. @throws TypeError for an unknown name */
   readonly path: (name: string) => string;
-  /** Parameters of the query that were sent, by name, in the same form. */
+  /** Query parameters that were sent, by name, as `read` of the parameter returns them. */
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly body: JsonBody;
   readonly idempotencyKey: string;
 };
 
 /**
- * The standard gates; an operation lists those that it has, in the order in which they are asked.
+ * The standard gates; an operation lists those that it has, in the order of their evaluation.
  * - `identity`: the authorizer of the service
  * - `query`: no unknown and no repeated parameter, each value valid
  * - `path`: each parameter of the path valid
@@ -61,7 +63,7 @@ export type ApiRequest<Service, Caller> = {
  */
 export type Gate = 'identity' | 'query' | 'path' | 'body' | 'idempotency_key';
 
-/** A parameter as OpenAPI describes it, and how its value is read. */
+/** A parameter as OpenAPI describes it, and the function that reads its value. */
 export type Parameter<Code extends string> = {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
@@ -69,25 +71,27 @@ export type Parameter<Code extends string> = {
   readonly required: boolean;
   /** JSON Schema 2020-12. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** The value in its stored form; undefined where it is invalid. Headers are read by their gates. */
+  /** The parsed value; undefined when it is invalid. Headers are read by their gates. */
   readonly read?: (text: string) => string | undefined;
-  /** The error for an invalid value, where it is not the fault `path` or `query`. */
+  /** The error for an invalid value, if it is not the fault `path` or `query`. */
   readonly fault?: Code;
 };
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One row of the table of a service: all that its route, its OpenAPI document and its reference page need. */
+/**
+ * One row of the operations table of a service: all data for its route, its OpenAPI document and its reference page.
+ */
 export type ApiOperation<Service, Caller, Code extends string, Name extends string = string> = {
   /** operationId of OpenAPI, and the label of metrics and logs. */
   readonly name: Name;
   readonly method: Method;
-  /** As OpenAPI writes it: `/things/{thingId}`. */
+  /** In the notation of OpenAPI: `/things/{thingId}`. */
   readonly path: `/${string}`;
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** In the order in which they are asked. Only an operation with `public` may leave out `identity`. */
+  /** In the order of their evaluation. Only an operation with `public` may leave out `identity`. */
   readonly gates: readonly Gate[];
   readonly public?: true;
   readonly parameters: readonly Parameter<Code>[];
@@ -98,17 +102,17 @@ export type ApiOperation<Service, Caller, Code extends string, Name extends stri
     readonly description: string;
     /** Name of the schema. */
     readonly schema: string;
-    /** Names of headers beside traceparent, as the document of the service describes them. */
+    /** Names of headers in addition to traceparent, as the document of the service describes them. */
     readonly headers: readonly string[];
   };
-  /** Beside those that every operation of the service has. */
+  /** In addition to those that every operation of the service has. */
   readonly errors: readonly Code[];
   /** Ids of the obligations that the operation fulfils (e2e/requirements). */
   readonly obligations: readonly string[];
   readonly run: (request: ApiRequest<Service, Caller>) => Promise<ApiResponse<Code>> | ApiResponse<Code>;
 };
 
-/** The code with which a service answers each fault that this library finds. */
+/** The code with which a service answers each fault that this library detects. */
 export type FaultCodes<Code extends string> = {
   readonly malformedRequest: Code;
   readonly headersTooLarge: Code;
@@ -127,7 +131,7 @@ export type FaultCodes<Code extends string> = {
   readonly internal: Code;
 };
 
-/** The table of a service. */
+/** The operations table of a service. */
 export type ApiTable<Service, Caller, Code extends string, Name extends string = string> = {
   readonly operations: readonly ApiOperation<Service, Caller, Code, Name>[];
   readonly errors: ErrorTable<Code>;
@@ -142,14 +146,14 @@ export type ApiTable<Service, Caller, Code extends string, Name extends string =
     readonly details: readonly ErrorDetail[];
   }) => unknown;
   readonly limits: {
-    /** Of a body in bytes, and the longest time that it may take in milliseconds. */
+    /** Limits of a body: its size in bytes, and the timeout for receiving it in milliseconds. */
     readonly bodyBytes: number;
     readonly bodyMs: number;
     readonly idempotencyKey: { readonly min: number; readonly max: number };
   };
 };
 
-/** Who may call: answers for every request anew, and never throws for what a token or a network does. */
+/** Authorizes every request separately, and never throws because of a token or a network. */
 export type Authorizer<Caller, Code extends string> = {
   authorize(
     rawHeaders: readonly string[],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The limit of a page; undefined where it is not an integer within the bounds. */
+/** The limit of a page; undefined when it is not an integer within the bounds. */
 export function readLimit(
   text: string | undefined,
   bounds: { readonly min: number; readonly max: number; readonly default: number },
@@ -12,8 +12,8 @@ export function readLimit(
 
 /**
  * Cursors of one list whose entries are ordered by UUIDs of version 7. A cursor names the last entry of a page, so that
- * it is valid on every replica; it is neither encrypted nor authenticated and must hold no more than the caller knows.
- * @param list names the list and the version of its cursors: a cursor of another list is invalid
+ * it is valid on every replica; it is neither encrypted nor authenticated and must contain only data that the caller
+ * knows. @param list names the list and the version of its cursors: a cursor of another list is invalid
  */
 export function createCursors(list: string) {
   const schema = z.tuple([z.literal(list), z.uuidv7()]);

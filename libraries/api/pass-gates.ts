@@ -12,7 +12,7 @@ import {
   type Parameter,
 } from './operation.ts';
 
-/** The request as it arrived, with the raw parameters of its path. */
+/** The request as received, with the raw parameters of its path. */
 type Arrival = {
   readonly incoming: IncomingMessage;
   readonly traceId: string;
@@ -23,7 +23,7 @@ type Provided<Caller> = Partial<
   Pick<ApiRequest<unknown, Caller>, 'caller' | 'path' | 'query' | 'body' | 'idempotencyKey'>
 >;
 
-/** Asks the gates of an operation in their order; the first error answers. */
+/** Evaluates the gates of an operation in their order; the first error is the response. */
 export async function passGates<Service, Caller, Code extends string>(
   table: ApiTable<Service, Caller, Code>,
   operation: ApiOperation<Service, Caller, Code>,

@@ -6,27 +6,27 @@ import { type ApiError, type ApiResponse, type ApiSuccess, type FaultCodes, fail
 /** The command that holds a key. `response` is absent while it is in progress. */
 export type KeyHolder = { readonly fingerprint: string; readonly response: ApiSuccess | undefined };
 
-/** How one attempt to carry out a command ended. */
+/** The outcome of one attempt to execute a command. */
 export type Attempt<Code extends string> =
-  /** Answered. Only a success uses up the key. */
+  /** The command was answered. Only a success uses up the key. */
   | { readonly kind: 'done'; readonly response: ApiResponse<Code> }
-  /** Nothing was written. Another request with this key may have succeeded meanwhile, which counts instead. */
+  /** Nothing was written. Another request with this key may have succeeded meanwhile; its answer is then returned. */
   | { readonly kind: 'refused'; readonly error: ApiError<Code> }
-  /** Another request took the key first. */
+  /** Another request acquired the key first. */
   | { readonly kind: 'taken' };
 
 type IdempotentCommand<Code extends string> = {
   readonly fingerprint: string;
-  /** The holder of the caller's key; undefined where the key is free. */
+  /** The command that holds the caller's key; undefined when the key is free. */
   readonly findHolder: () => Promise<KeyHolder | undefined>;
-  /** Stores the key and carries out the command, atomically with respect to the key. */
+  /** Stores the key and executes the command, atomically with respect to the key. */
   readonly attempt: () => Promise<Attempt<Code>>;
 };
 
 const maxAttempts = 3;
 
 /**
- * What identifies a command: method, path and canonical body. Conditions such as If-Match are not part of it, so that a
+ * The identity of a command: method, path and canonical body. Conditions such as If-Match are not part of it, so that a
  * repetition is answered although the first request changed the resource.
  */
 export function commandFingerprint(method: string, path: string, bodyDigest: string): string {
@@ -34,7 +34,7 @@ export function commandFingerprint(method: string, path: string, bodyDigest: str
 }
 
 /**
- * Carries out a command at most once per key. A repetition gets the answer of the first request; it waits up to `waitMs`
+ * Executes a command at most once per key. A repetition gets the answer of the first request; it waits up to `waitMs`
  * while that one is in progress. The same key with another fingerprint is refused.
  */
 export async function runIdempotent<Code extends string>(
@@ -59,7 +59,7 @@ export async function runIdempotent<Code extends string>(
   }
 }
 
-/** The answer of the holder; undefined where the key became free, because the holder failed. */
+/** The answer of the command that holds the key; undefined when the key became free because that command failed. */
 async function replay<Code extends string>(
   { fingerprint, findHolder }: IdempotentCommand<Code>,
   first: KeyHolder,

@@ -37,10 +37,10 @@ const hello = [said('hello')];
 const check = (messages = hello) => client.check(targetOf([runtime.origin]), 'request', messages);
 const reset: Behaviour = (socket) => socket.resetAndDestroy();
 
-describe('a check that is sent', () => {
+describe('requests of a check', () => {
   verifies(
     ['client:prepare:policy-fixed', 'guardrail:headers:context-from-trusted-configuration'],
-    'context headers come from the target alone, and are the same for both attempts',
+    'context headers of a check come from the target alone, and are the same for both attempts',
     async () => {
       runtime.behave(answerWith(503, errorBody('overloaded')));
       second.behave(answerWith(503, errorBody('overloaded')));
@@ -74,26 +74,34 @@ describe('a check that is sent', () => {
     expect(runtime.received[0]?.body).toBe('{"body":{"choices":[{"message":{"role":"user","content":"hello"}}]}}');
   });
 
-  verifies(['client:prepare:size-check'], 'a body at the limit of bytes is sent, one byte more is not', async () => {
-    const content = 'ж'.repeat(100);
-    const size = Buffer.byteLength(JSON.stringify({ body: { messages: [said(content)] } }));
-    const send = (maxBodyBytes: number) =>
-      client.check(targetOf([runtime.origin], { maxBodyBytes }), 'request', [said(content)]);
-    expect(await send(size)).toEqual({ kind: 'pass' });
-    expect(runtime.received).toHaveLength(1);
-    expect(await send(size - 1)).toMatchObject({ kind: 'failed', code: 'body_too_large' });
-    expect(runtime.received).toHaveLength(1);
-  });
+  verifies(
+    ['client:prepare:size-check'],
+    'the check client sends a body at the size limit, and refuses one byte more without a call',
+    async () => {
+      const content = 'ж'.repeat(100);
+      const size = Buffer.byteLength(JSON.stringify({ body: { messages: [said(content)] } }));
+      const send = (maxBodyBytes: number) =>
+        client.check(targetOf([runtime.origin], { maxBodyBytes }), 'request', [said(content)]);
+      expect(await send(size)).toEqual({ kind: 'pass' });
+      expect(runtime.received).toHaveLength(1);
+      expect(await send(size - 1)).toMatchObject({ kind: 'failed', code: 'body_too_large' });
+      expect(runtime.received).toHaveLength(1);
+    },
+  );
 
-  verifies(['client:prepare:count-check'], 'a set at the limit of messages is sent, one more is not', async () => {
-    const eight = Array.from({ length: 8 }, (_, at) => said(`text ${at}`));
-    expect(await check(eight)).toEqual({ kind: 'pass' });
-    expect(await check([...eight, said('one more')])).toMatchObject({ kind: 'failed', code: 'message_limit' });
-    expect(await check([])).toMatchObject({ kind: 'failed', code: 'message_limit' });
-    expect(runtime.received).toHaveLength(1);
-  });
+  verifies(
+    ['client:prepare:count-check'],
+    'the check client sends a set at the limit of messages, and refuses one message more without a call',
+    async () => {
+      const eight = Array.from({ length: 8 }, (_, at) => said(`text ${at}`));
+      expect(await check(eight)).toEqual({ kind: 'pass' });
+      expect(await check([...eight, said('one more')])).toMatchObject({ kind: 'failed', code: 'message_limit' });
+      expect(await check([])).toMatchObject({ kind: 'failed', code: 'message_limit' });
+      expect(runtime.received).toHaveLength(1);
+    },
+  );
 
-  test('a token that cannot be read is a failure without a call', async () => {
+  test('a check whose token cannot be read fails without a call', async () => {
     const tokenFile = {
       accepts: () => false,
       first: () => {
@@ -106,10 +114,10 @@ describe('a check that is sent', () => {
   });
 });
 
-describe('a runtime that does not answer as it should', () => {
+describe('a runtime that does not respond correctly', () => {
   verifies(
     ['client:call:bounded-wait', 'guardrail:errors:network-failure'],
-    'a check of a frozen or slow runtime ends with a timeout',
+    'a check of a suspended or slow runtime ends with a timeout',
     async () => {
       runtime.behave(() => undefined);
       const slow = targetOf([runtime.origin], { deadlineMs: 250 });
@@ -123,17 +131,21 @@ describe('a runtime that does not answer as it should', () => {
     },
   );
 
-  verifies(['client:call:no-redirects'], 'a redirect is a failure and its target gets no call', async () => {
-    for (const status of [301, 302, 303, 307, 308]) {
-      runtime.behave(answerWith(status, passResult, { location: `${second.origin}/request` }));
-      expect(await check()).toMatchObject({ kind: 'failed', code: 'redirected' });
-    }
-    expect(second.received).toHaveLength(0);
-  });
+  verifies(
+    ['client:call:no-redirects'],
+    'a check that is answered with a redirect fails, and the target of the redirect gets no call',
+    async () => {
+      for (const status of [301, 302, 303, 307, 308]) {
+        runtime.behave(answerWith(status, passResult, { location: `${second.origin}/request` }));
+        expect(await check()).toMatchObject({ kind: 'failed', code: 'redirected' });
+      }
+      expect(second.received).toHaveLength(0);
+    },
+  );
 
   verifies(
     ['client:failure:non-200-forbids', 'guardrail:errors:503-not-always-temporary'],
-    'every status other than 200 is a failure, with the code of a valid error body',
+    'every status other than 200 fails a check, with the code of a valid error body',
     async () => {
       const cases: readonly (readonly [number, unknown, string])[] = [
         [500, passResult, 'unexpected_status'],
@@ -158,7 +170,7 @@ describe('a runtime that does not answer as it should', () => {
         const outcome = await check();
         expect(outcome, String(at)).toMatchObject({ kind: 'failed', code });
         expect(JSON.stringify(outcome)).not.toContain('what the runtime says');
-        expect(runtime.received, 'none of them is tried again').toHaveLength(at + 1);
+        expect(runtime.received, 'the call is not retried').toHaveLength(at + 1);
       }
       runtime.behave(answerWith(200, passResult));
       expect(await check(), 'the action is allowed once a check succeeds').toEqual({ kind: 'pass' });
@@ -167,7 +179,7 @@ describe('a runtime that does not answer as it should', () => {
 
   verifies(
     ['client:failure:network-forbids', 'guardrail:errors:network-failure'],
-    'a failed name lookup, connection or TLS handshake, a reset and an early end are failures',
+    'a check fails on a failed name lookup, connection or TLS handshake, a reset and a truncated answer',
     async () => {
       const closed = createServer().listen(0, '127.0.0.1');
       await once(closed, 'listening');
@@ -201,14 +213,14 @@ describe('a runtime that does not answer as it should', () => {
     },
   );
 
-  test('an answer over a half-closed connection is read', async () => {
+  test('the answer to a check is read over a half-closed connection', async () => {
     runtime.behave((socket) => socket.end(rawAnswer(200, JSON.stringify(passResult), { connection: 'close' })));
     expect(await check()).toEqual({ kind: 'pass' });
   });
 
   verifies(
     ['client:result:truncated-action'],
-    'an answer cut at any byte is a failure, with and without Content-Length',
+    'an answer to a check that is cut at any byte is a failure, with and without Content-Length',
     async () => {
       const body = JSON.stringify(requestMask(said('[email]')));
       for (let length = 0; length < body.length; length += 1) {
@@ -227,7 +239,7 @@ describe('a runtime that does not answer as it should', () => {
     },
   );
 
-  test('garbage and an answer over the limit are failures', async () => {
+  test('an answer to a check that is not HTTP or exceeds the limit is a failure', async () => {
     runtime.behave((socket) => socket.write('SSH-2.0-OpenSSH_9.2p1\r\n'));
     expect(await check()).toMatchObject({ kind: 'failed', code: 'network' });
     runtime.behave((socket) => socket.write(Buffer.from([0, 255, 1, 254, 13, 10, 13, 10])));
@@ -244,16 +256,16 @@ describe('a runtime that does not answer as it should', () => {
     };
     runtime.behave(endless);
     expect(await check()).toMatchObject({ kind: 'failed', code: 'invalid_answer' });
-    expect(await check(), 'the next call is not hurt').toMatchObject({ kind: 'failed', code: 'invalid_answer' });
+    expect(await check(), 'the next call succeeds').toMatchObject({ kind: 'failed', code: 'invalid_answer' });
     runtime.behave(answerWith(200, passResult));
     expect(await check()).toEqual({ kind: 'pass' });
   });
 });
 
-describe('a second attempt', () => {
+describe('the second attempt of a check', () => {
   const both = () => targetOf([runtime.origin, second.origin]);
 
-  test('an overloaded process is retried once on the other one', async () => {
+  test('a check that an overloaded process refused is retried once on the other process', async () => {
     const overloaded = answerWith(503, errorBody('overloaded'));
     for (const [busy, free] of [
       [runtime, second],
@@ -268,7 +280,7 @@ describe('a second attempt', () => {
     expect(runtime.received.length + second.received.length).toBeGreaterThan(8);
   });
 
-  test('two overloaded processes give overloaded after two calls, and a single one after one call', async () => {
+  test('a check ends with overloaded after two calls when two processes are overloaded, and after one call when there is only one process', async () => {
     runtime.behave(answerWith(503, errorBody('overloaded')));
     second.behave(answerWith(503, errorBody('overloaded')));
     expect(await client.check(both(), 'request', hello)).toMatchObject({ kind: 'failed', code: 'overloaded' });
@@ -277,7 +289,7 @@ describe('a second attempt', () => {
     expect(runtime.received).toHaveLength(2);
   });
 
-  test('a connection lost before the answer is retried once, and one lost during the answer is not', async () => {
+  test('a check whose connection is lost before the answer is retried once; one whose connection is lost during the answer is not', async () => {
     runtime.behave(reset);
     second.behave(reset);
     expect(await client.check(both(), 'request', hello)).toMatchObject({ kind: 'failed', code: 'network' });
@@ -304,17 +316,21 @@ describe('a second attempt', () => {
     });
     expect(await check()).toEqual({ kind: 'pass' });
     expect(idle).toHaveLength(2);
-    expect(idle[0], 'the lost connection had been used before').toBeGreaterThan(0);
+    expect(idle[0], 'the lost connection was used for an earlier call').toBeGreaterThan(0);
   });
 
-  verifies(['client:deny:no-retry'], 'a deny is final: one call, no other process is asked', async () => {
-    runtime.behave(answerWith(200, denyResult));
-    second.behave(answerWith(200, denyResult));
-    expect(await client.check(both(), 'request', hello)).toEqual({ kind: 'deny' });
-    expect(runtime.received.length + second.received.length).toBe(1);
-  });
+  verifies(
+    ['client:deny:no-retry'],
+    'a deny is final: the check client makes one call and asks no other process',
+    async () => {
+      runtime.behave(answerWith(200, denyResult));
+      second.behave(answerWith(200, denyResult));
+      expect(await client.check(both(), 'request', hello)).toEqual({ kind: 'deny' });
+      expect(runtime.received.length + second.received.length).toBe(1);
+    },
+  );
 
-  test('both attempts share one deadline', async () => {
+  test('both attempts of a check share one deadline', async () => {
     runtime.behave(() => undefined);
     second.behave(() => undefined);
     const late = targetOf([runtime.origin, second.origin], { deadlineMs: 1 });
@@ -323,8 +339,8 @@ describe('a second attempt', () => {
   });
 });
 
-describe('bounds', () => {
-  test('a process gets at most the allowed number of concurrent calls, and further ones wait until their deadline', async () => {
+describe('limits of the check client', () => {
+  test('a process gets at most the allowed number of concurrent checks, and further checks wait until their deadline', async () => {
     await using narrow = createCheckClient({ tokenFile: testToken, slackMs: 2_000, maxInFlight: 3 });
     let open = 0;
     let most = 0;
@@ -349,7 +365,7 @@ describe('bounds', () => {
     expect(frozen.map((outcome) => outcome.kind === 'failed' && outcome.code)).toEqual(Array(5).fill('timeout'));
   });
 
-  test('an aborted check ends its call', async () => {
+  test('an aborted check closes its call', async () => {
     const given = new AbortController();
     runtime.behave((socket) => {
       socket.on('close', () => runtime.received.push({ path: 'closed', headers: {}, body: '', place: 0 }));
@@ -363,8 +379,8 @@ describe('bounds', () => {
   });
 });
 
-describe('a probe', () => {
-  test('a probe sends no message and succeeds with message_limit only', async () => {
+describe('a probe of a runtime', () => {
+  test('a probe of a runtime sends no message and succeeds only with message_limit', async () => {
     const target = targetOf([runtime.origin]);
     runtime.behave(answerWith(422, errorBody('message_limit')));
     expect(await client.probe(target)).toEqual({ ok: true });

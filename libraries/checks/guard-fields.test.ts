@@ -49,7 +49,7 @@ const masking: Behaviour = (socket, { body }) => {
 
 verifies(
   ['guardrail:usage:direct-call', 'client:result:only-after-pass-or-valid-mask'],
-  'a service stores and indexes the original after a pass',
+  'a service stores and indexes the original text after a pass',
   async () => {
     expect(await caller.submit(letter)).toMatchObject({ kind: 'pass' });
     expect(caller.store.get('doc-17')).toEqual(letter);
@@ -59,7 +59,7 @@ verifies(
 
 verifies(
   ['client:prepare:position-table', 'guardrail:text-only:caller-maps-results'],
-  'field names of the caller are not sent, and results map to fields by position',
+  'field names of the caller are not sent with a check, and results map to fields by position',
   async () => {
     runtime.behave(masking);
     const fields = new Map([
@@ -132,7 +132,7 @@ verifies(
   },
 );
 
-verifies(['client:deny:no-retry'], 'a denied document is asked about once', async () => {
+verifies(['client:deny:no-retry'], 'a denied document is checked once', async () => {
   runtime.behave(answerWith(200, denyResult));
   expect(await caller.submit(letter)).toEqual({ kind: 'deny' });
   expect(runtime.received).toHaveLength(1);
@@ -140,7 +140,7 @@ verifies(['client:deny:no-retry'], 'a denied document is asked about once', asyn
 
 verifies(
   ['guardrail:execution:independent-decisions'],
-  'one call per document, with bounded concurrency, gives each document its own decision',
+  'documents are checked with one call each and bounded concurrency, and each gets its own decision',
   async () => {
     let open = 0;
     let most = 0;

@@ -5,8 +5,8 @@ import type { CheckTarget } from './check-target.ts';
 import type { CheckClient } from './client.ts';
 
 /**
- * The decision about the texts of a caller. `fields` has the texts that it may use, under its own names: the originals
- * after a pass, the masked ones after a mask. After `deny` and `failed` it may use none.
+ * The decision about the texts of a caller. `fields` has the texts that the caller may use, under its own names: the
+ * originals after a pass, the masked ones after a mask. After `deny` and `failed` it may use none.
  */
 export type FieldsOutcome =
   | { readonly kind: 'pass'; readonly fields: ReadonlyMap<string, string> }
@@ -23,8 +23,8 @@ export type GuardFieldsOptions = {
 
 /**
  * Judges named texts as one check. The table from position to name is fixed before the call and maps the result back;
- * names, identifiers and metadata of the caller are not sent. An empty map fails with message_limit: the caller decides
- * itself what to do without any text. So far only tests call it; the retrieval and memory services will.
+ * names, identifiers and metadata of the caller are not sent. An empty map fails with message_limit: a caller without
+ * texts must handle that case itself. So far only tests call it; the retrieval and memory services will.
  */
 export async function guardFields(
   client: CheckClient,

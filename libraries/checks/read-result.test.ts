@@ -12,11 +12,15 @@ const bytes = (answer: unknown) => Buffer.from(typeof answer === 'string' ? answ
 const cleaned = [said('write to [email]'), { role: 'system', content: 'be kind' }];
 const invalid = { kind: 'failed', code: 'invalid_answer' };
 
-describe('a result', () => {
-  verifies(['client:result:handles-pass'], 'a pass is a pass on both paths', () => {
-    expect(request(passResult)).toEqual({ kind: 'pass' });
-    expect(response(passResult)).toEqual({ kind: 'pass' });
-  });
+describe('results of a check', () => {
+  verifies(
+    ['client:result:handles-pass'],
+    'a pass is accepted as a result of the request and the response stage',
+    () => {
+      expect(request(passResult)).toEqual({ kind: 'pass' });
+      expect(response(passResult)).toEqual({ kind: 'pass' });
+    },
+  );
 
   verifies(
     ['client:result:handles-deny', 'guardrail:deny:status-alone-insufficient'],
@@ -34,7 +38,7 @@ describe('a result', () => {
 
   verifies(
     ['client:result:validates-schema'],
-    'a result of the other path, or with an additional member, is a technical error',
+    'a result of the other stage, or with an additional member, is a technical error',
     () => {
       expect(request(responseMask(...cleaned))).toMatchObject(invalid);
       expect(response(requestMask(...cleaned))).toMatchObject(invalid);
@@ -59,7 +63,7 @@ describe('a result', () => {
     },
   );
 
-  verifies(['client:result:unknown-action'], 'an unknown action is a technical error', () => {
+  verifies(['client:result:unknown-action'], 'a result with an unknown action is a technical error', () => {
     for (const action of [
       { reason: 'policy_maybe' },
       { reason: 'Pass' },
@@ -101,7 +105,7 @@ describe('a result', () => {
     },
   );
 
-  test('a mask in mode sse-reject is a technical error, except on the request path', () => {
+  test('a mask in mode sse-reject is a technical error, except for the request stage', () => {
     expect(readResult(bytes(responseMask(...cleaned)), 'response', 'sse-reject', sent)).toMatchObject(invalid);
     expect(readResult(bytes(requestMask(...cleaned)), 'request', 'sse-reject', sent)).toMatchObject({ kind: 'mask' });
   });

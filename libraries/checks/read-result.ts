@@ -38,7 +38,7 @@ export function readResult(
   }
 }
 
-/** The failure of an answer with another status than 200: its code when the body is an error body with that status. */
+/** The failure for an answer with a status other than 200: its code when the body is an error body with that status. */
 export function readFailure(status: number, answer: Uint8Array): FailedCheck {
   if (status >= 300 && status < 400) return failedCheck('redirected');
   const error = checkErrorSchema.safeParse(readJson(answer));

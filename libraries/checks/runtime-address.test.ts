@@ -48,7 +48,7 @@ test.each([
   ['200 OK\r\ncontent-length: 0', '', { kind: 'answer', status: 200 }],
   ['307 Temporary Redirect\r\nlocation: /\r\ncontent-length: 0', '', { kind: 'answer', status: 307 }],
   ['200 OK\r\ntransfer-encoding: chunked', 'no chunk\r\n', { kind: 'broken' }],
-])('%j', async (head, body, attempt) => {
+])('an interim or redirect status line is no answer: %j', async (head, body, attempt) => {
   const { server, origin } = await answering(`HTTP/1.1 ${head}\r\n\r\n${body}`);
   await using address = openRuntimeAddress(origin, 1, () => 0);
   expect(await address.call(call, new AbortController().signal)).toMatchObject(attempt);

@@ -4,18 +4,18 @@ import { createSemaphore } from '#kit/concurrency/semaphore';
 /** The whole answer of a runtime, or how the attempt failed. Only a `lost` one may be retried. */
 export type CallAttempt =
   | { readonly kind: 'answer'; readonly status: number; readonly bytes: Buffer }
-  /** The answer is longer than any answer of the contract. */
+  /** The answer exceeds the maximum length of the contract. */
   | { readonly kind: 'too_long' }
   /** No connection, or it was lost before an answer began. */
   | { readonly kind: 'lost' }
-  /** The connection was lost in the middle of an answer, or what came was not HTTP. */
+  /** The connection was lost during an answer, or the received bytes were not HTTP. */
   | { readonly kind: 'broken' };
 
 export type CheckCall = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Most bytes of an answer that are read. */
+  /** Maximum number of answer bytes that are read. */
   readonly maxAnswerBytes: number;
 };
 

@@ -58,7 +58,7 @@ const classifying: BaselineRule = {
   },
 };
 
-/** A runtime of its own with one rule for input. */
+/** A separate runtime with one rule for input. */
 async function startRuntime(rule: BaselineRule): Promise<CheckTarget> {
   const address = classifier.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -113,7 +113,7 @@ async function startRuntime(rule: BaselineRule): Promise<CheckTarget> {
 
 verifies(
   ['guardrail:execution:two-checks-hide', 'guardrail:usage:direct-call'],
-  'masking first and then classifying the masked text keeps the raw data from the classifier',
+  'masking first and classifying the masked text in a second check keeps the raw data from the classifier',
   async () => {
     const local = await startRuntime(masking);
     const remote = await startRuntime(classifying);
@@ -130,6 +130,9 @@ verifies(
     expect(seen[0]).not.toContain('ivan');
 
     await guardFields(client, remote, 'request', raw);
-    expect(seen[1], 'the control: one check alone shows the classifier everything').toContain('ivan@example.com');
+    expect(
+      seen[1],
+      'a single check sends the classifier the unmasked text, as the control of the two-check case',
+    ).toContain('ivan@example.com');
   },
 );

@@ -39,7 +39,7 @@ function input(rule: BaselineRule, providers: readonly { name: string; credentia
   };
 }
 
-describe('a bundle', () => {
+describe('assembling a bundle', () => {
   test('a bundle has the digest of its canonical form, the same one for the same content', () => {
     const first = assembleBundle(input(term));
     const second = assembleBundle({ ...input(term), limits: { ...defaultBundleLimits } });
@@ -50,7 +50,7 @@ describe('a bundle', () => {
     expect(assembleBundle({ ...input(term), revision: '4' })).not.toMatchObject({ digest: first.digest });
   });
 
-  test('a bundle carries the approved entries that the policy names, ordered by name, whatever the order of naming', () => {
+  test('a bundle contains the approved entries that the policy names, sorted by name, in whatever order the policy names them', () => {
     const both = [
       { name: 'zeta', credential: 'z' },
       { name: 'pii', credential: 'key' },
@@ -67,8 +67,8 @@ describe('a bundle', () => {
     ['a model as a detector', input(term, [{ name: 'echo', credential: 'k' }]), 'provider_unknown', 'echo'],
     ['another credential', input(detector, [{ name: 'pii', credential: 'k' }]), 'provider_unknown', 'approved is key'],
     ['a provider that is not listed', input(detector), 'provider_unknown', 'rule detect names the provider pii'],
-    ['an id that no header can carry', { ...input(term), policyId: 'a b' }, 'bundle_invalid', ''],
-  ] as const)('is refused for %s', (_, wrong, reason, part) => {
+    ['a policy id that no header can carry', { ...input(term), policyId: 'a b' }, 'bundle_invalid', ''],
+  ] as const)('a bundle is refused for %s', (_, wrong, reason, part) => {
     const refused = assembleBundle(wrong);
     expect(refused).toMatchObject({ kind: 'refused', reason });
     expect(refused.kind === 'refused' ? refused.message : '').toContain(part);

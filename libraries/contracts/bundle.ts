@@ -99,7 +99,7 @@ export const bundleSchema = z
               context.addIssue({
                 code: 'custom',
                 path: ['policies', index, stage, list, position],
-                message: `the rule ${rule.id} needs a ${wanted.kind} named ${wanted.name}, which the bundle does not hold`,
+                message: `the rule ${rule.id} needs a ${wanted.kind} named ${wanted.name}, which the bundle does not contain`,
               });
             }
           }

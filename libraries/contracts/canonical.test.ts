@@ -11,7 +11,7 @@ test('the digest is 64 lower-case hexadecimal characters without a prefix', () =
   expect(digestOf({})).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test('values without a JSON form throw', () => {
+test('a value without a JSON form has no digest and throws', () => {
   for (const value of [undefined, Number.NaN, Number.POSITIVE_INFINITY, '\ud800', 1n]) {
     expect(() => canonicalBytes(value)).toThrow();
   }

@@ -1,6 +1,6 @@
 import type { Stage } from './policy.ts';
 
-/** Something about a bundle, and where in it. The message holds reason and remedy, and no place. */
+/** A problem of a bundle, and its place in the bundle. The message has the reason and the remedy, without the place. */
 export type PlacedMessage = {
   readonly policyId?: string | undefined;
   readonly stage?: Stage | undefined;
@@ -9,8 +9,8 @@ export type PlacedMessage = {
 };
 
 /**
- * One sentence: policy, section and rule, as far as they are known, then reason and remedy. `policy` is what readers call
- * the policy; without it the sentence names none.
+ * One sentence: policy, section and rule, as far as they are known, then reason and remedy. `policy` is the name that
+ * readers know; without it the sentence names none.
  */
 export function describeProblem({ stage, rule, message }: PlacedMessage, policy: string | undefined): string {
   const place = [

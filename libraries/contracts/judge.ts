@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { limits } from './limits.ts';
 
 /**
- * Job and verdict of the judgement of a bundle, which runs as a child process (`runtime/judge.ts`):
- * one JSON job on stdin, one JSON verdict on stdout, exit code 0 for every verdict.
+ * Job and verdict of the validation of a bundle in a child process (`runtime/judge.ts`): one JSON job on stdin, one
+ * JSON verdict on stdout, exit code 0 for every verdict.
  */
 export const judgeJobSchema = z.strictObject({
   /** The bundle as JSON text, canonical or not. */
   bundle: z.string(),
-  /** Texts to judge with the local rules of one policy of the bundle. */
+  /** Texts to check with the local rules of one policy of the bundle. */
   checks: z.array(
     z.strictObject({
       name: z.string(),
@@ -20,7 +20,9 @@ export const judgeJobSchema = z.strictObject({
         .max(limits.maxMessages.max),
     }),
   ),
-  /** Where set, rules with a provider call it with the credentials of this folder; else they are skipped and named. */
+  /**
+   * If set, rules with a provider call it with the credentials of this folder; otherwise they are skipped and listed.
+   */
   secretsDirectory: z.string().optional(),
 });
 
@@ -40,7 +42,10 @@ export const judgeVerdictSchema = z.strictObject({
     z.strictObject({ ...place, code: z.enum(['bundle_invalid', 'rule_too_costly']), message: z.string() }),
   ),
   warnings: z.array(z.strictObject({ ...place, message: z.string() })),
-  /** Per policy: whether its response section can be judged in windows (`gateway:stream:whole-document-needs-stream-false`). */
+  /**
+   * Per policy: whether its response section can be checked in windows
+   * (`gateway:stream:whole-document-needs-stream-false`).
+   */
   streaming: z.array(z.strictObject({ policyId: z.string(), allowed: z.boolean(), rule: z.string().optional() })),
   results: z.array(
     z.strictObject({

@@ -1,6 +1,6 @@
 /**
- * The numbers of the guardrail contract, each with its place in it.
- * Ranges are inclusive on both sides; bytes are bytes of UTF-8 as sent on the wire.
+ * The numbers of the guardrail contract, each with its obligation. Ranges are inclusive on both sides; bytes are UTF-8
+ * bytes on the wire.
  */
 export const limits = {
   /** JSON body of a check, bytes (`guardrail:limits:max-body-bytes-edge`). */
@@ -9,7 +9,7 @@ export const limits = {
   maxMessages: { min: 1, max: 64, default: 32 },
   /** Replacements of one check (`guardrail:limits:max-matches-edge`). */
   maxMatches: { min: 1, max: 1_024, default: 256 },
-  /** Checks at the same time in one process (`guardrail:limits:max-concurrency-edge`). */
+  /** Concurrent checks in one process (`guardrail:limits:max-concurrency-edge`). */
   maxConcurrency: { min: 1, max: 256, default: 32 },
   /** There is no queue (`guardrail:limits:queue-size-zero`). */
   queueSize: { min: 0, max: 0, default: 0 },
@@ -27,6 +27,6 @@ export const limits = {
   bundleBytes: 716_800,
   /** New bytes of a streaming window (`gateway:stream:window-1024`). */
   windowBytes: 1_024,
-  /** Bytes before a streaming window that are judged again (`gateway:stream:overlap-256`). */
+  /** Bytes before a streaming window that are checked again (`gateway:stream:overlap-256`). */
   overlapBytes: 256,
 } as const;

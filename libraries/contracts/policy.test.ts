@@ -27,7 +27,7 @@ describe('numbers on both sides of their edge', () => {
     [1, true],
     [5_000, true],
     [5_001, false],
-  ])('deadlineMs %i: %s', (deadlineMs, expected) => {
+  ])('a deadlineMs of %i is %s', (deadlineMs, expected) => {
     expect(accepts(section({ deadlineMs, baseline: [{ ...stopRule, timeoutMs: 1 }] }))).toBe(expected);
   });
   test.each([
@@ -35,12 +35,12 @@ describe('numbers on both sides of their edge', () => {
     [1, true],
     [250, true],
     [251, false],
-  ])('timeoutMs %i in a stage of 250: %s', (timeoutMs, expected) => {
+  ])('a timeoutMs of %i in a stage with a deadline of 250 is %s', (timeoutMs, expected) => {
     expect(accepts(section({ baseline: [{ ...stopRule, timeoutMs }] }))).toBe(expected);
   });
 });
 
-describe('shape', () => {
+describe('the shape of a policy', () => {
   test.each<[string, object]>([
     ['an empty baseline', section({ baseline: [] })],
     ['a missing additional', { deadlineMs: 250, baseline: [stopRule] }],
@@ -51,29 +51,29 @@ describe('shape', () => {
       section({ baseline: [{ ...stopRule, stopList: { terms: ['a'], match: 'token' } }] }),
     ],
     ['an empty term', section({ baseline: [{ ...stopRule, stopList: { ...stopRule.stopList, terms: [''] } }] })],
-    ['a member of another kind', section({ baseline: [{ ...stopRule, regex: {} }] })],
+    ['a rule with a member of another kind', section({ baseline: [{ ...stopRule, regex: {} }] })],
     ['a detector that masks', section({ baseline: [{ ...detectorRule, action: { type: 'mask', replacement: '' } }] })],
     ['one id twice', section({ additional: [{ ...stopRule, mode: 'enforce' }] })],
-  ])('%s is refused', (_title, value) => {
+  ])('a policy with %s is refused', (_title, value) => {
     expect(accepts(value)).toBe(false);
   });
-  test('an empty list of additional rules is accepted', () => {
+  test('a policy with an empty list of additional rules is accepted', () => {
     expect(accepts(section())).toBe(true);
   });
 });
 
-test('a rule may name a provider that is not listed: that fails the application, not the policy', () => {
+test('a policy may name a provider that is not listed: the application fails, not the policy', () => {
   const definition = { request: section({ baseline: [detectorRule] }), response: section(), providers: [] };
   expect(definitionSchema.safeParse(definition).success).toBe(true);
 });
 
-test('a provider may be listed once only', () => {
+test('a policy that lists a provider twice is refused', () => {
   const provider = { name: 'pii', credentialRef: { name: 'pii' } };
   const definition = { request: section(), response: section(), providers: [provider, provider] };
   expect(definitionSchema.safeParse(definition).success).toBe(false);
 });
 
-test('rules run baseline first, in list order; only an observing rule is not enforced', () => {
+test('baseline rules run before additional rules, in list order; only an observing rule is not enforced', () => {
   const parsed: Section = sectionSchema.parse(
     section({
       additional: [

@@ -19,7 +19,7 @@ export function requiresResponseMode(profile: ContentProfile): boolean {
   return profile === currentProfile;
 }
 
-/** Response modes: the whole answer, or a stream in which a match stops. */
+/** Response modes: the whole answer, or a stream that a match stops. */
 export const responseModes = ['buffered', 'sse-reject'] as const;
 export type ResponseMode = (typeof responseModes)[number];
 

@@ -13,7 +13,7 @@ export type Identity = Subject & {
   readonly tokenId?: string;
 };
 
-/** Why a token is refused. 401: the token is at fault; 503: it could not be verified. */
+/** Why a token is refused. 401: the token is invalid; 503: the token could not be verified. */
 const tokenErrors = {
   token_missing: { status: 401, meaning: 'The request carries no bearer token.' },
   token_duplicate: { status: 401, meaning: 'The request carries more than one Authorization header.' },

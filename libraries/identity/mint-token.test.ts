@@ -125,11 +125,14 @@ test('the published keys have no private members', async () => {
 });
 
 describe('an invalid key file is refused, and the error does not contain its content', () => {
-  test.each(['', '{}', '{"keys":[]}', '{"keys":[{"kty":"oct","k":"hunter2"}]}'])('%s', async (text) => {
-    writeFileSync(keyFile, text);
-    const minting = mintToken({ ...said, keyFile, ttlSeconds: 60 });
-    await expect(minting).rejects.toMatchObject({ code: 'signing_keys' });
-    await expect(minting).rejects.not.toThrow('hunter2');
-    expect(readFileSync(keyFile, 'utf8')).toBe(text);
-  });
+  test.each(['', '{}', '{"keys":[]}', '{"keys":[{"kty":"oct","k":"hunter2"}]}'])(
+    'a file of signing keys %s is invalid',
+    async (text) => {
+      writeFileSync(keyFile, text);
+      const minting = mintToken({ ...said, keyFile, ttlSeconds: 60 });
+      await expect(minting).rejects.toMatchObject({ code: 'signing_keys' });
+      await expect(minting).rejects.not.toThrow('hunter2');
+      expect(readFileSync(keyFile, 'utf8')).toBe(text);
+    },
+  );
 });

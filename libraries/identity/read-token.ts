@@ -10,7 +10,7 @@ const types = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']
 
 /**
  * Reads a JWS in compact form (RFC 7515, section 7.1) strictly: canonical base64url and JSON objects without repeated
- * keys, so that no other reader can see another token in the same characters.
+ * keys, so that every reader parses the same token from the same characters.
  */
 export function readToken(token: string): UnverifiedToken | TokenError {
   if (token.length > tokenLimits.characters) return refusal('token_too_large');
@@ -51,7 +51,7 @@ function objectOf(part: string | undefined): Members | undefined {
   }
 }
 
-/** The last character may have unused bits, with which one token would have several spellings. */
+/** The last character may have unused bits; ignoring them would allow several spellings of one token. */
 function isCanonical(part: string | undefined): boolean {
   return part !== undefined && Buffer.from(part, 'base64url').toString('base64url') === part;
 }

@@ -86,10 +86,9 @@ export class TooManyKeysError extends Error {
 }
 
 /**
- * Creates a key, which signs when verifiers can know it; tokens of earlier keys stay valid until they expire. With
- * `revoke` all earlier keys are removed: the new key signs at once, and tokens of the earlier ones become invalid when
- * verifiers fetch the keys again.
- * @throws SigningKeysError, TooManyKeysError
+ * Creates a key, which signs when verifiers can have fetched it; tokens of earlier keys stay valid until they expire.
+ * With `revoke` all earlier keys are removed: the new key signs at once, and tokens of the earlier ones become invalid
+ * when verifiers fetch the keys again. @throws SigningKeysError, TooManyKeysError
  */
 export async function rotateSigningKeys(
   path: string,
@@ -113,7 +112,7 @@ export function publishedKeys(keys: readonly SigningKey[], now: Date): readonly 
   );
 }
 
-/** The signing key: the newest one that verifiers can know. */
+/** The signing key: the newest one that verifiers can have fetched. */
 export function signingKeyAt(keys: readonly [SigningKey, ...SigningKey[]], now: Date): SigningKey {
   const known = keys.find(({ signsFrom }) => signsFrom === undefined || Date.parse(signsFrom) <= now.getTime());
   return known ?? keys.at(-1) ?? keys[0];

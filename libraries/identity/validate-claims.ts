@@ -73,7 +73,7 @@ function isSecond(value: JsonValue | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= lastSecond;
 }
 
-/** Control characters could make two names look alike. */
+/** Control characters could make two different names look equal. */
 function isName(value: JsonValue | undefined): value is string {
   return (
     typeof value === 'string' &&

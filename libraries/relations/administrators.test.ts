@@ -3,16 +3,19 @@ import { grantAdministrators, readAdministrators } from './administrators.ts';
 import type { Tuple } from './ports.ts';
 
 describe('the first administrators', () => {
-  test('first administrators are issuer and subject, separated by the first bar', () => {
+  test('a first administrator is issuer and subject, separated by the first bar', () => {
     expect(readAdministrators(['https://issuer.example|ann', 'https://issuer.example|a|b'])).toEqual([
       { issuer: 'https://issuer.example', subject: 'ann' },
       { issuer: 'https://issuer.example', subject: 'a|b' },
     ]);
   });
 
-  test.each(['ann', '|ann', 'https://issuer.example|', '|', ''])('%j is refused', (item) => {
-    expect(() => readAdministrators([item])).toThrow('PORTCULLIS_ADMINISTRATORS must be a list of issuer|subject');
-  });
+  test.each(['ann', '|ann', 'https://issuer.example|', '|', ''])(
+    'a list of first administrators is refused: %j',
+    (item) => {
+      expect(() => readAdministrators([item])).toThrow('PORTCULLIS_ADMINISTRATORS must be a list of issuer|subject');
+    },
+  );
 
   test('first administrators are granted in one change, and an empty list grants nothing', async () => {
     const grants: (readonly Tuple[])[] = [];

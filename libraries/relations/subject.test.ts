@@ -19,11 +19,11 @@ describe('the encoding of a user', () => {
     [{ issuer: 'a', subject: 'ann@example.com' }, 'user:a|ann@example.com'],
     [{ issuer: 'a', subject: '*' }, 'user:a|%2A'],
     [{ issuer: 'a', subject: 'Анна' }, 'user:a|%D0%90%D0%BD%D0%BD%D0%B0'],
-  ])('%j is %s', (user, expected) => {
+  ])('the user %j is encoded as %s', (user, expected) => {
     expect(userSubject(user)).toBe(expected);
   });
 
-  test('different users have different subjects, which can be decoded', () => {
+  test('different users have different encoded subjects, which can be decoded', () => {
     fc.assert(
       fc.property(pair, pair, (one, other) => {
         const same = one.issuer === other.issuer && one.subject === other.subject;
@@ -45,18 +45,18 @@ describe('the encoding of a user', () => {
     );
   });
 
-  test('a subject of 512 characters is accepted, one of 513 is refused', () => {
+  test('a user subject of 512 characters is accepted, one of 513 is refused', () => {
     const issuer = 'a'.repeat(255);
     expect(userSubject({ issuer, subject: 'b'.repeat(251) })).toHaveLength(512);
     expect(() => userSubject({ issuer, subject: 'b'.repeat(252) })).toThrow('longer than 512');
   });
 
-  test('a lone surrogate in an issuer or subject is refused', () => {
+  test('a lone surrogate in an issuer or subject of a user is refused', () => {
     expect(() => userSubject({ issuer: 'a', subject: '\ud800' })).toThrow('not well-formed text');
   });
 
   test.each(['user:a', 'user:a|b|c', 'agent:a|b', 'user:a|%', 'user:a|%61', 'user:a|%7c', 'user:a|b c', ''])(
-    '%s is no encoding',
+    '%s is not the encoding of a user',
     (text) => {
       expect(readUserSubject(text)).toBeUndefined();
     },

@@ -1,7 +1,10 @@
 import { ruleOf, type SubjectKind } from './model.ts';
 import { RelationsModelError } from './relations-error.ts';
 
-/** One fact: the subject has the relation to the object. Subjects and objects are written `type:id`, groups `#member`. */
+/**
+ * One relation: the subject has the relation to the object. Subjects and objects are written `type:id`, groups
+ * `#member`.
+ */
 export type Tuple = {
   /** `user:…`, `agent:…`, `group:…#member`, or `collection:…` for a parent. */
   readonly subject: string;
@@ -13,7 +16,7 @@ export type Tuple = {
 /** Longest object and subject in characters: the smaller limit of the stores. */
 export const nameLimits = { object: 256, subject: 512 } as const;
 
-/** An id has no white space, colon, hash or asterisk, which have a meaning in stores. */
+/** An id has no white space, colon, hash or asterisk, because stores give them a meaning. */
 const objectForm = /^([a-z_]+):([^\s:#*\u0000-\u001f\u007f]+)$/u;
 
 /**
@@ -27,7 +30,7 @@ export function checkTuple(tuple: Tuple): void {
     const allowed = rule.direct.join(', ') || 'no subject';
     throw new RelationsModelError(
       'bad_subject',
-      `${tuple.relation} of ${typeOf(tuple.object)} is given to: ${allowed}`,
+      `${tuple.relation} of ${typeOf(tuple.object)} can be granted to: ${allowed}`,
     );
   }
   if (tuple.subject === `${tuple.object}#${tuple.relation}`) {

@@ -6,7 +6,7 @@ export type AdmissionRule = {
   readonly name: string;
   readonly description: string;
   readonly kinds: readonly Kind[];
-  /** Where absent, the objects without their subresources. */
+  /** When absent, the objects without their subresources. */
   readonly resources?: readonly string[];
   readonly variables: readonly { readonly name: string; readonly expression: string }[];
   readonly validations: readonly {
@@ -21,7 +21,7 @@ export const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3
 export const idFormMessage = `the label ${idLabel} is a UUID of version 7 in lower case`;
 export const idChangeMessage = `the label ${idLabel} is set once and never changes`;
 
-/** A right that no role gives: to write reports in the name of any replica. */
+/** A right that no role grants: writing reports in the name of any replica. */
 const writeAnyVerb = 'write-any';
 /** The right of the operator's service account, on routes: to write what only the operator writes. */
 const operateVerb = 'operate';
@@ -56,7 +56,7 @@ const isOperator = {
     "has(request.userInfo.groups) && 'system:masters' in request.userInfo.groups)",
 };
 
-/** Nothing but finalizers, owners and managed fields differs: what garbage collection and migrations write. */
+/** Only finalizers, owners and managed fields differ, as after writes of garbage collection and migrations. */
 function operatorOnly(kind: Kind, { hasStatus }: { readonly hasStatus: boolean }): AdmissionRule {
   const parts = [
     'object.spec == oldObject.spec',
@@ -86,7 +86,7 @@ const podName = 'authentication.kubernetes.io/pod-name';
 export const admissionRules: readonly AdmissionRule[] = [
   {
     name: `ids.${group}`,
-    description: 'The id of the management API is set once, in its form.',
+    description: 'The id for the management API is set once and must have the required format.',
     kinds: Object.values(kinds),
     variables: [
       { name: 'before', expression: labelsOf('oldObject') },

@@ -1,7 +1,7 @@
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 
-/** In the order in which a person reads them; Ready summarises. */
+/** In the order in which a user reads them; Ready is the summary. */
 export const bindingConditions = [
   'Ready',
   'Accepted',
@@ -19,7 +19,7 @@ export type ConditionState = (typeof conditionStates)[number];
 type BindingFlags = {
   /** The model or its provider is disabled. */
   readonly isDisabled: boolean;
-  /** The desired application is in force on every ready replica. */
+  /** Every ready replica serves the desired application. */
   readonly isConfirmed: boolean;
   /** The desired application has no guardrail. */
   readonly isUnguarded: boolean;
@@ -27,7 +27,7 @@ type BindingFlags = {
   readonly isFailed: boolean;
 };
 
-/** The precedence of the states of a binding (management:binding:state-values): the only place that decides it. */
+/** The precedence of the states of a binding (management:binding:state-values), which is decided here only. */
 export function stateOfFlags({ isDisabled, isConfirmed, isUnguarded, isFailed }: BindingFlags): ConditionState {
   if (isDisabled) return 'disabled';
   if (isConfirmed) return isUnguarded ? 'unbound' : 'applied';
@@ -52,7 +52,10 @@ export function conditionState(binding: Stored<ModelBinding>): ConditionState {
   });
 }
 
-/** A rejection of the previous application, which serves while the desired one is in progress, is no failure of the latter. */
+/**
+ * A rejection of the previous application, which serves while the desired one is in progress, is not a failure of the
+ * desired one.
+ */
 function isDesiredRejected(binding: Stored<ModelBinding>): boolean {
   const applied = saidOf(binding, 'Applied');
   const isPinned =
@@ -66,7 +69,7 @@ type ApplicationOutcome =
   | { readonly kind: 'pending'; readonly message: string };
 
 /**
- * The outcome of the application that the spec asks for, as of the last status write. Unlike the state it does not
+ * The outcome of the application that the spec requests, as of the last status write. Unlike the state, it does not
  * change back when a replica rejects the route after the application was confirmed.
  */
 export function applicationOutcome(binding: Stored<ModelBinding>): ApplicationOutcome {
@@ -75,12 +78,13 @@ export function applicationOutcome(binding: Stored<ModelBinding>): ApplicationOu
   if (applied?.status === 'True') return { kind: 'applied' };
   const accepted = saidOf(binding, 'Accepted');
   if (accepted?.status === 'False') return { kind: 'failed', reason: accepted.reason, message: accepted.message };
-  // Also of an earlier generation: while the current one is pending, this is the latest message.
+  // Includes conditions of an earlier generation: while the current one is pending, this is the latest message.
   const latest = (type: BindingCondition) => status?.conditions?.find((condition) => condition.type === type);
   const said = latest('Applied');
   const message = (said?.status === 'Unknown' ? latest('Ready') : said)?.message;
   const last = status?.applications?.find(({ operationId }) => operationId === (spec.apply ?? ''));
-  // A failure before the route was written may be a missing dependency; it is retried when the dependency appears.
+  // A failure before the route was written may be caused by a missing dependency; it is retried when the dependency
+  // appears.
   const isLate = last?.outcome === 'Failed' && last.generationId !== undefined;
   if (applied !== undefined && (applied.status === 'False' || isLate)) {
     const { reason = applied.reason } = last?.outcome === 'Failed' ? last : {};
@@ -89,12 +93,12 @@ export function applicationOutcome(binding: Stored<ModelBinding>): ApplicationOu
   return { kind: 'pending', message: message ?? 'the operator has not processed it yet' };
 }
 
-/** Whether the conditions say that the application of the present generation is neither in force nor failed. */
+/** Whether the conditions state that the application of the current generation is neither applied nor failed. */
 export function isInProgress(binding: Stored<ModelBinding>): boolean {
   return saidOf(binding, 'Applied')?.status === 'Unknown';
 }
 
-/** What is said of the present generation. */
+/** The conditions of the current generation. */
 function saidOf(
   { metadata, status }: Pick<Stored<ModelBinding>, 'metadata' | 'status'>,
   type: BindingCondition,

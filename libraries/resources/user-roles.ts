@@ -22,8 +22,8 @@ const write = ['create', 'update', 'patch', 'delete'];
 const viewing: RoleRule = { resources: all, verbs: read };
 const editing: RoleRule = { resources: written, verbs: write };
 /**
- * Outcomes of earlier applications are part of a status and cannot be observed again. Routes and workloads of a backup
- * are created, and never changed, by a holder of the second right.
+ * The status includes the outcomes of earlier applications, which cannot be observed again. A holder of the second
+ * right can create routes and workloads of a backup but not change them.
  */
 const restoring: readonly RoleRule[] = [
   { resources: [`${kinds.modelBinding.plural}/status`], verbs: ['patch'] },

@@ -16,13 +16,13 @@ describe('connection URLs', () => {
     expect(() => connectSql({ url, applicationName: 'test' })).toThrow('must be postgres://user@host:port/database');
   });
 
-  test('a URL with a password is refused, and the error does not contain the password', () => {
+  test('a database URL with a password is refused, and the error does not contain the password', () => {
     const connect = () => connectSql({ url: 'postgres://me:hunter2@127.0.0.1/a', applicationName: 'test' });
     expect(connect).toThrow('holds a password');
     expect(connect).not.toThrow('hunter2');
   });
 
-  test('every statement to a port without a listener fails with ECONNREFUSED', async () => {
+  test('every statement to a database port without a listener fails with ECONNREFUSED', async () => {
     await using database = connectSql({ url: 'postgres://me@127.0.0.1:1/a', applicationName: 'test' });
     for (let round = 0; round < 3; round += 1) {
       const error = await fault(database.sql`select 1`);
@@ -32,7 +32,7 @@ describe('connection URLs', () => {
     expect(await fault(database.sql.begin((sql) => sql`select 1`))).toBeInstanceOf(SqlUnavailableError);
   });
 
-  test('a server that accepts a connection and stays silent fails with CONNECT_TIMEOUT', async () => {
+  test('a database that accepts a connection and does not respond fails with CONNECT_TIMEOUT', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
@@ -50,14 +50,14 @@ describe('connection URLs', () => {
 });
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
-  test('values are sent as parameters and rows are typed', async () => {
+  test('values are sent to the database as parameters, and rows are typed', async () => {
     await using opened = await openTestDatabase();
     const text = `'; drop table x; --`;
     const rows = await opened.database.sql`select ${text}::text as text, ${[1, 2]}::int[] as list, ${true} as yes`;
     expect([...rows]).toEqual([{ text, list: [1, 2], yes: true }]);
   });
 
-  test('an array is a parameter of its element type, text by default', async () => {
+  test('an array is sent to the database as a parameter of its element type, text by default', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     const odd = ['a', '', '"', '{}', ',', 'NULL', '\\', "'"];
@@ -67,7 +67,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
     expect(() => sql.array([1], 1)).toThrow('no array type is known');
   });
 
-  test('a refused statement has its SQLSTATE and no value', async () => {
+  test('the error of a refused statement has its SQLSTATE and no value', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     await sql`create table secrets (name text constraint only_once primary key)`;
@@ -84,7 +84,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
     }
   });
 
-  test('a transaction commits or rolls back as a whole, and its callback sees the same errors', async () => {
+  test('a database transaction commits or rolls back as a whole, and its callback receives the same errors', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     await sql`create table t (n int primary key)`;
@@ -106,7 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
     expect([...(await sql`select n from t`)]).toEqual([{ n: 3 }]);
   });
 
-  test('a fragment is part of its statement and is not sent alone', async () => {
+  test('an SQL fragment is sent as part of its statement and not alone', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     const where = sql`where n > ${1}`;
@@ -131,7 +131,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
     expect(await database.sql`select 1`).toHaveLength(1);
   });
 
-  test('sessions carry the application name', async () => {
+  test('database sessions have the configured application name', async () => {
     await using opened = await openTestDatabase();
     await using database = opened.connect({ applicationName: 'portcullis-x' });
     expect([...(await database.sql`select current_setting('application_name') as name`)]).toEqual([
@@ -141,7 +141,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
 });
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a server that fails'), () => {
-  test('a session that ends within a transaction rolls it back, and the pool opens a new one', async () => {
+  test('a database session that ends within a transaction rolls it back, and the pool opens a new one', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     await sql`create table t (n int)`;
@@ -157,7 +157,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a server that fails')
     await until('the pool answers', async () => (await sql`select n from t`).length === 0);
   });
 
-  test('a server process that is stopped within a transaction times out and rolls back', async () => {
+  test('a database server process that is stopped within a transaction times out and rolls back', async () => {
     await using server = await startTestServer();
     await using opened = await server.createDatabase();
     await opened.database.sql`create table t (n int)`;

@@ -65,7 +65,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations'), () => {
     expect(await migrate(opened.database, { schema: 'other', folder: folderOf(second) })).toHaveLength(2);
   });
 
-  test('replicas that start at once apply each migration exactly once', async () => {
+  test('replicas that start concurrently apply each migration exactly once', async () => {
     await using opened = await openTestDatabase();
     const slow = { ...second, '0003-slow.sql': 'select pg_sleep(0.3); create table slow (n int);' };
     const folder = folderOf(slow);
@@ -107,7 +107,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations'), () => {
     ['a gap in the numbers', 'gap', { ...first, '0003-late.sql': 'select 1;' }],
     ['a number twice', 'gap', { ...first, '0001-zebra.sql': 'select 1;' }],
     ['a name without a number', 'bad_name', { ...first, 'later.sql': 'select 1;' }],
-  ])('%s is refused', async (_what, code, files) => {
+  ])('a migration with %s is refused', async (_what, code, files) => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     await migrate(database, { schema: 'app', folder: folderOf(first) });
@@ -115,7 +115,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations'), () => {
     expect(await people(opened)).toEqual([]);
   });
 
-  test('a schema name with SQL in it is refused', async () => {
+  test('a schema name that contains SQL is refused', async () => {
     await using opened = await openTestDatabase();
     const schema = 'app"; drop schema public; --';
     expect(await faultOf(migrate(opened.database, { schema, folder: folderOf(first) }))).toBe('bad_name');

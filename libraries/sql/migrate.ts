@@ -26,7 +26,7 @@ type MigrateOptions = {
 type Migration = { readonly number: number; readonly name: string; readonly text: string; readonly digest: string };
 type Applied = { readonly number: number; readonly name: string; readonly digest: string };
 
-/** A large table takes long, and replicas that start at the same time wait for the one that migrates. */
+/** Migrating a large table takes long, and replicas that start at the same time wait for the one that migrates. */
 const statementTimeoutMs = 600_000;
 
 /**

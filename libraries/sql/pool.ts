@@ -25,7 +25,7 @@ export class Pool {
     return this.#ready() ?? (await this.#next());
   }
 
-  /** Returns a connection to the pool, also a lost one. */
+  /** Returns a connection to the pool, even a lost one. */
   give(client: Client): void {
     if (client.isLost()) this.#all.delete(client);
     else this.#idle.push(client);

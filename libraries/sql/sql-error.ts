@@ -17,7 +17,7 @@ export class SqlUnavailableError extends Error {
 /** The database refused a statement. Carries no message of the server, which may quote values. */
 export class SqlStatementError extends Error {
   readonly code = 'sql_refused';
-  /** SQLSTATE (PostgreSQL documentation, appendix A), five characters: 23505 is a key that exists. */
+  /** SQLSTATE (PostgreSQL documentation, appendix A), five characters, such as 23505 for a duplicate key. */
   readonly sqlState: string;
   /** Name of the violated constraint, if any. */
   readonly constraint: string | undefined;
@@ -31,8 +31,9 @@ export class SqlStatementError extends Error {
 }
 
 /**
- * SQLSTATE of a server that cannot serve now: class 08 connection, 28 credentials, 53 resources, 57 its operator,
- * 58 its system, 25006 a standby, 25P03 and 25P04 a transaction that it ended for its length, 3D000 no such database.
+ * SQLSTATE of a server that cannot serve now: class 08 connection, 28 credentials, 53 resources, 57 operator
+ * intervention, 58 system error, 25006 a standby, 25P03 and 25P04 a transaction that exceeded a timeout, 3D000 no such
+ * database.
  */
 const unavailableStates = /^(?:08|28|53|57|58)...$|^25006$|^25P0[34]$|^3D000$/;
 

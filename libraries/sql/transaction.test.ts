@@ -32,7 +32,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
     expect(await rows(opened)).toEqual([]);
   });
 
-  test('a savepoint rolls back its own part, also a nested one', async () => {
+  test('a savepoint rolls back its own part of a transaction, even when it is nested', async () => {
     await using opened = await withTable();
     await opened.database.sql.begin(async (sql) => {
       await sql`insert into t values (1)`;
@@ -74,7 +74,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
         const [own] = await sql`select pg_backend_pid() as pid`;
         await opened.database.sql`select pg_terminate_backend(${own?.['pid']})`;
         await until(
-          'the client noticed the end of its session',
+          'the client detected the end of its session',
           async () => (await fault(sql`select 1`)) !== undefined,
         );
         for (let n = 1; n <= 5; n += 1) await fault(sql`insert into t values (${n})`);

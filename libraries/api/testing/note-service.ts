@@ -179,7 +179,7 @@ export const noteTable: ApiTable<NoteService, string, Code> = {
 
 type Ended = { readonly operation: string; readonly code: string; readonly traceId: string };
 
-/** Serves the notes on loopback and keeps what the library reports. */
+/** Serves the notes on loopback and records the errors and metrics that the library reports. */
 export async function serveNotes(service: NoteService) {
   const ended: Ended[] = [];
   const thrown: unknown[] = [];

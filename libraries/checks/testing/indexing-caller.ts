@@ -9,7 +9,7 @@ type CallersDocument = {
   readonly texts: Readonly<Record<string, string>>;
 };
 
-/** A service that stores documents and indexes their words, as small as it can be. */
+/** A minimal service that stores documents and indexes their words. */
 export function createIndexingCaller(client: CheckClient, target: CheckTarget) {
   const store = new Map<string, CallersDocument>();
   const index = new Map<string, Set<string>>();

@@ -1,12 +1,12 @@
 import { createServer, type Socket } from 'node:net';
 import { denyText } from '#contracts/checks';
 
-/** One check as it came over the wire. */
+/** One check as received over the wire. */
 type ReceivedCheck = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** How many calls came before on the same connection. */
+  /** Number of earlier calls on the same connection. */
   readonly place: number;
 };
 
@@ -15,11 +15,11 @@ export type Behaviour = (socket: Socket, check: ReceivedCheck) => void;
 export type ScriptedRuntime = AsyncDisposable & {
   readonly origin: string;
   readonly received: ReceivedCheck[];
-  /** What the next calls meet. */
+  /** Behaviour for the next calls. */
   behave(behaviour: Behaviour): void;
 };
 
-/** A server on a real socket that takes whole requests and then does with the connection whatever a test wants. */
+/** A server on a real socket that receives complete requests and then treats the connection as the test demands. */
 export async function startScriptedRuntime(first: Behaviour): Promise<ScriptedRuntime> {
   const received: ReceivedCheck[] = [];
   const sockets = new Set<Socket>();
@@ -72,7 +72,7 @@ function takeRequest(held: Buffer): { check: Omit<ReceivedCheck, 'place'>; rest:
   return { check, rest: Buffer.from(held.subarray(end + 4 + length)) };
 }
 
-/** A whole answer with the right length. */
+/** A complete answer with the right length. */
 export function answerWith(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Behaviour {
   return (socket) => socket.write(rawAnswer(status, typeof body === 'string' ? body : JSON.stringify(body), headers));
 }

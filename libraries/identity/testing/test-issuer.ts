@@ -6,7 +6,7 @@ export type TestKey = {
   readonly alg: string;
   readonly kid: string;
   readonly privateKey: CryptoKey;
-  /** As the issuer publishes it. */
+  /** The key in its published form. */
   readonly jwk: JWK;
   readonly pem: string;
 };
@@ -21,7 +21,7 @@ export async function createTestKey(alg: string, kid: string, modulusLength?: nu
   return { alg, kid, privateKey, jwk, pem: await exportSPKI(publicKey) };
 }
 
-/** Signs any bytes under any header, valid or not. */
+/** Signs arbitrary bytes with an arbitrary header, valid or not. */
 export async function signText(key: TestKey, text: string, header: Record<string, unknown> = {}): Promise<string> {
   const protectedHeader = { alg: key.alg, kid: key.kid, ...header };
   return new CompactSign(Buffer.from(text)).setProtectedHeader(protectedHeader).sign(key.privateKey);
@@ -30,7 +30,7 @@ export async function signText(key: TestKey, text: string, header: Record<string
 export const part = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
-/** An HMAC over the text of a public key: what a verifier takes that lets the token choose the algorithm. */
+/** An HMAC keyed by the text of a public key: a verifier that lets the token choose the algorithm would accept it. */
 export function signWithPublicKey(key: TestKey, claims: unknown): string {
   const input = `${part({ alg: 'HS256', kid: key.kid })}.${part(claims)}`;
   return `${input}.${createHmac('sha256', key.pem).update(input).digest('base64url')}`;
@@ -39,13 +39,13 @@ export function signWithPublicKey(key: TestKey, claims: unknown): string {
 type Answer = (outgoing: ServerResponse) => void;
 export type JwksServer = AsyncDisposable & {
   readonly url: URL;
-  /** How often it was asked. */
+  /** Number of requests. */
   readonly asked: () => number;
   publish(...keys: readonly (TestKey | JWK)[]): void;
   answerWith(answer: Answer): void;
 };
 
-/** A server of one JWKS that answers as it is told. */
+/** A server of one JWKS with a configurable response. */
 export async function startJwksServer(...keys: readonly TestKey[]): Promise<JwksServer> {
   let asked = 0;
   let answer: Answer = () => undefined;

@@ -28,7 +28,7 @@ test('an aborted parent aborts the signal at once', () => {
   expect([deadline.signal.reason, deadline.timedOut(), vi.getTimerCount()]).toEqual(['gone', false, 0]);
 });
 
-test('a parent that is aborted after the timeout changes nothing', () => {
+test('a signal with a timeout is not affected by a parent that is aborted after the timeout', () => {
   const parent = new AbortController();
   using deadline = withTimeout(parent.signal, 100);
   vi.advanceTimersByTime(100);
@@ -36,7 +36,7 @@ test('a parent that is aborted after the timeout changes nothing', () => {
   expect([deadline.timedOut(), deadline.signal.reason.name]).toEqual([true, 'TimeoutError']);
 });
 
-test('disposing removes the timer and the listener and does not abort the signal', () => {
+test('disposing a signal with a timeout removes its timer and its listener and does not abort the signal', () => {
   const parent = new AbortController();
   const deadline = withTimeout(parent.signal, 100);
   deadline[Symbol.dispose]();

@@ -6,7 +6,7 @@ const soon = (deadlines: ReturnType<typeof createDeadlines>, ms: number): Promis
   return new Promise((resolve) => deadlines.start(ms, () => resolve(performance.now() - started)));
 };
 
-/** Deadlines do not keep the process alive; a test has to. */
+/** Deadlines do not keep the process alive, so the test must. */
 const alive = async <T>(work: Promise<T>): Promise<T> => {
   const timer = setInterval(() => undefined, 1_000);
   return await work.finally(() => clearInterval(timer));

@@ -51,7 +51,7 @@ describe('valid settings', () => {
     expect(readOne(one, text)).toEqual(value);
   });
 
-  test('relative paths are resolved against the folder', () => {
+  test('a relative path in a setting is resolved against the folder', () => {
     expect(readOne(setting.path({ help }), 'none/a')).toBe(join(folder, 'none/a'));
     expect(readOne(setting.file({ help }), './there')).toBe(join(folder, 'there'));
     expect(readEnvironment({ X: setting.path({ help }) }, { X: 'a' }).X).toBe(join(process.cwd(), 'a'));
@@ -129,7 +129,7 @@ describe('invalid settings', () => {
     expect(problemsOf(() => readOne(integer, 'a'.repeat(500)))[0]?.length).toBeLessThan(200);
   });
 
-  test('every problem is reported at once, in the order of the settings', () => {
+  test('all invalid settings are reported at once, in the order of the settings', () => {
     const settings = { B: integer, A: choice, D: setting.string({ help }), C: setting.hostPort({ help }) };
     const problems = problemsOf(() => readEnvironment(settings, { A: 'x', B: 'y', C: 'z' }));
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['B', 'A', 'D', 'C']);

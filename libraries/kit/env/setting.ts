@@ -6,7 +6,7 @@ type SettingResult<T> = { readonly ok: true; readonly value: T } | { readonly ok
 
 /** One setting of a process, read from the environment variable of its name. */
 export type Setting<T> = {
-  /** The kind of value, in words, for the generated table. */
+  /** The type of value in words, for the generated table. */
   readonly type: string;
   /** Its purpose in one sentence, without its name. */
   readonly help: string;
@@ -24,7 +24,7 @@ export type HostPort = { readonly host: string; readonly port: number };
 
 /** Builders of settings. A setting without `default` is required. */
 export const setting = {
-  /** Any text that is not empty. */
+  /** Any non-empty text. */
   string: (options: Base<string>): Setting<string> => make('text', options, options.default, accept),
 
   /** A whole decimal number within bounds, both included. */
@@ -63,7 +63,7 @@ export const setting = {
   list: (options: Base<readonly string[]>): Setting<readonly string[]> =>
     make('list separated by commas', options, options.default?.join(','), readList),
 
-  /** The same setting, undefined when the variable is absent. Must not be used for a setting that protects. */
+  /** The same setting, but undefined when the variable is absent. Must not be used for a setting that protects. */
   optional<T>(inner: Setting<T>): Setting<T | undefined> {
     return { ...inner, default: undefined, optional: true };
   },

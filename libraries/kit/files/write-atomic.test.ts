@@ -25,7 +25,7 @@ test.each([
   [undefined, 0o600],
   [0o644, 0o644],
   [0o666, 0o666],
-])('mode %s gives %s independent of the umask', async (mode, bits) => {
+])('a file with mode %s is written with %s, independent of the umask', async (mode, bits) => {
   const path = join(folder, 'a');
   writeFileSync(path, 'old', { mode: 0o640 });
   await writeAtomic(path, 'new', mode === undefined ? {} : { mode });
@@ -63,7 +63,7 @@ test('a target that cannot be replaced keeps its content, and no temporary file 
 });
 
 test('writing into a folder without permission fails with denied', async (context) => {
-  context.skip(process.getuid?.() === 0, 'the administrator may write everywhere');
+  context.skip(process.getuid?.() === 0, 'root may write everywhere');
   chmodSync(folder, 0o500);
   await expect(writeAtomic(join(folder, 'a'), '')).rejects.toMatchObject({ code: 'denied' });
 });

@@ -24,7 +24,7 @@ const clientError = (fault: ClientFault) => ({
   body: JSON.stringify({ fault, note: 'я' }),
 });
 
-/** Answers with the path and the body; refuses /refuse before the body. */
+/** Answers with the path and the body; refuses /refuse before reading the body. */
 const echo: NodeHandler = async (incoming, outgoing) => {
   if (incoming.url === '/refuse') {
     drainRefused(incoming, outgoing);
@@ -53,14 +53,14 @@ describe('requests that Node refuses are answered by the service', () => {
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 'bad_request'],
     ['two Hosts', 'GET / HTTP/1.1\r\nhost: a\r\nHost: b\r\n\r\n', 'bad_request'],
     ['a Host in quotes', 'GET / HTTP/1.1\r\nhost: "a"\r\n\r\n', 'bad_request'],
-    ['a port that is no number', 'GET / HTTP/1.1\r\nhost: a:b\r\n\r\n', 'bad_request'],
+    ['a port that is not a number', 'GET / HTTP/1.1\r\nhost: a:b\r\n\r\n', 'bad_request'],
     ['a fragment', get('/p#q'), 'bad_request'],
     [
       'two Content-Lengths',
       'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\na',
       'bad_request',
     ],
-    ['two lengths in one', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1, 1\r\n\r\na', 'bad_request'],
+    ['two lengths in one header', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1, 1\r\n\r\na', 'bad_request'],
     ['a negative length', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: -1\r\n\r\n', 'bad_request'],
     [
       'length and chunks',
@@ -69,7 +69,7 @@ describe('requests that Node refuses are answered by the service', () => {
     ],
     ['a bad chunk', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 'bad_request'],
     ['chunks not last', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked, gzip\r\n\r\n', 'bad_request'],
-    ['another coding before chunks', get('/', 'transfer-encoding: gzip, chunked\r\n'), 'bad_request'],
+    ['another coding before chunked', get('/', 'transfer-encoding: gzip, chunked\r\n'), 'bad_request'],
     ['chunks twice', get('/', 'transfer-encoding: chunked\r\nTransfer-Encoding: chunked\r\n'), 'bad_request'],
     ['a parameter of chunks', get('/', 'transfer-encoding: chunked;q=1\r\n'), 'bad_request'],
     ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n', 'bad_request'],
@@ -218,7 +218,7 @@ describe('requests that Node refuses are answered by the service', () => {
     outgoing.write('half');
     await once(client.socket, 'data');
     client.send('nonsense\r\n\r\n');
-    // The server stops reading when it has seen the bad one.
+    // The server stops reading after the invalid request.
     while (!outgoing.socket?.isPaused()) await setImmediate();
     outgoing.end('half');
     expect(await client.answer()).toMatchObject({ status: 200, body: 'halfhalf' });
@@ -257,7 +257,7 @@ describe('requests that Node refuses are answered by the service', () => {
   });
 
   test.each(['GET', 'HEAD'])(
-    'the body of a %s is discarded within bounds, and the response is the same as without',
+    'the body of a %s request is discarded within bounds, and the response is the same as without a body',
     async (method) => {
       await using server = await serve({ handler: (_, outgoing) => sendJson(outgoing, 200, { page: true }) });
       const ask = (more: string) => `${method} /page HTTP/1.1\r\nhost: a\r\n${more}\r\n`;
@@ -291,7 +291,7 @@ describe('requests that Node refuses are answered by the service', () => {
   });
 });
 
-describe('100-continue', () => {
+describe('expectation of 100-continue', () => {
   const expecting = (path: string) =>
     `POST ${path} HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n`;
 
@@ -330,7 +330,7 @@ describe('100-continue', () => {
   });
 });
 
-describe('Hono', () => {
+describe('a Hono application', () => {
   const app = new Hono<{ Bindings: { incoming: import('node:http').IncomingMessage } }>();
   app.post('/p', async (c) => {
     const body = await readBody(c.env.incoming, { limit: 1000, signal });
@@ -390,7 +390,7 @@ describe('an address that is not available', () => {
   });
 
   test.each([
-    ['not of this machine', '192.0.2.1'],
+    ['an address of another machine', '192.0.2.1'],
     ['not resolved', 'name.invalid'],
   ])('listening on %s fails', async (_what, host) => {
     await expect(serve({ host })).rejects.toMatchObject({ name: 'ListenError', code: 'bad_address' });

@@ -37,9 +37,9 @@ export type ListenOptions = (
   | { readonly handler: NodeHandler }
   | { readonly fetch: FetchHandler; readonly direct?: DirectHandler }
 ) & {
-  /** A name or address of this machine. */
+  /** A host name or address of this machine. */
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** The response to a request that does not reach the handler; the connection is closed after it. */
   readonly clientError?: (fault: ClientFault) => FaultAnswer;

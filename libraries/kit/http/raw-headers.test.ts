@@ -18,7 +18,7 @@ test.each([
   [['x', '1', 'X', '1'], { ok: false, fault: 'duplicate' }],
   [['x', '', 'X', ''], { ok: false, fault: 'duplicate' }],
   [['X', 'a, b'], { ok: true, value: 'a, b' }],
-])('a header that must appear exactly once, in %j', (raw, expected) => {
+])('a header that must appear exactly once is read or refused: %j', (raw, expected) => {
   expect(exactlyOnce(raw, 'x')).toEqual(expected);
 });
 

@@ -21,7 +21,7 @@ const post = (head: string) => `POST / HTTP/1.1\r\nhost: a\r\n${head}\r\n\r\n`;
 const sized = (body: string | Buffer) => `${post(`content-length: ${Buffer.byteLength(body)}`)}${body}`;
 const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`;
 
-/** Serves a reader with this limit and hands out what it read. */
+/** Serves a body reader with this limit and returns the bodies that it read. */
 async function reader(limit: number, signal = new AbortController().signal) {
   const read = Promise.withResolvers<Body>();
   const started = Promise.withResolvers<void>();
@@ -76,7 +76,7 @@ test('a body in many chunks is read completely', async () => {
   expect(await read).toEqual({ ok: true, bytes });
 });
 
-test('a client that disconnects leads to the fault closed', async () => {
+test('a client that disconnects ends the reading of its body with the fault closed', async () => {
   const { server, read, started } = await reader(100);
   await using _ = server;
   await using client = await rawClient(server.port);

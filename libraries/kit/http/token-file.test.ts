@@ -33,7 +33,7 @@ test.each([
   ['one', ['one'], 'one'],
   ['one\ntwo\n', ['one', 'two'], 'one'],
   ['\n \n  one  made today\r\n\ntwo\n\n', ['one', 'two'], 'one'],
-])('a token file %j accepts its tokens', (text, tokens, first) => {
+])('a token file with the content %j accepts its tokens', (text, tokens, first) => {
   const file = opened(text);
   for (const token of tokens) expect(file.accepts(token)).toBe(true);
   for (const other of ['', 'on', 'onee', 'ONE', 'one ', 'made', 'one\ntwo']) expect(file.accepts(other)).toBe(false);
@@ -44,7 +44,7 @@ test.each([
   ['', 'empty'],
   [' \n\n\t', 'empty'],
   ['a\nb\nc\n', 'too_many_lines'],
-])('a token file %j cannot be opened', (text, code) => {
+])('a token file with the content %j is refused', (text, code) => {
   expect(fault(() => opened(text))).toBe(code);
 });
 

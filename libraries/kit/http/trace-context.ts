@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 /** The known fields of a traceparent, in lower-case hexadecimal; of the flags only `sampled` is known. */
 type TraceParent = { readonly traceId: string; readonly parentId: string; readonly flags: '00' | '01' };
 
-/** The trace of a request, and the header that the answer carries. */
+/** The trace of a request, and the traceparent of its response. */
 export type TraceContext = { readonly traceId: string; readonly traceparent: string };
 
 /** Version, trace id, parent id, flags, and what later versions may add. Node joins repeated headers with a comma. */

@@ -18,7 +18,7 @@ function errorOf(read: () => unknown): JsonError {
     if (error instanceof JsonError) return error;
     throw error;
   }
-  throw new Error('the text was accepted');
+  throw new Error('the text was not refused');
 }
 
 /** A JSON text of a value, with random white space and escapes. */
@@ -49,7 +49,7 @@ describe.each(readers)('%s', (_name, read) => {
     expect(error.code).toBe('invalid_json');
   });
 
-  test('every valid text has the value of JSON.parse', () => {
+  test('every valid JSON text has the value of JSON.parse', () => {
     fc.assert(
       fc.property(values, dice, (value, throwDice) => {
         const text = textOf(value, throwDice);
@@ -59,7 +59,7 @@ describe.each(readers)('%s', (_name, read) => {
     );
   });
 
-  test('a damaged text is refused if JSON.parse refuses it, and otherwise has its value or is refused', () => {
+  test('a damaged JSON text is refused if JSON.parse refuses it, and otherwise has the same value or is refused', () => {
     const damage = fc.record({ at: fc.nat(), byte: fc.constantFrom(...Buffer.from('{}[]",:\\u0e-.1tn \u0001')) });
     fc.assert(
       fc.property(values, dice, damage, (value, throwDice, { at, byte }) => {
@@ -93,18 +93,18 @@ describe.each(readers)('%s', (_name, read) => {
     ['"\u007f\u2028"', '\u007f\u2028'],
     ['"\ufeff"', '\ufeff'],
     ['{"":[]}', { '': [] }],
-  ])('the text %s is read', (text, value) => {
+  ])('the JSON text %s is parsed', (text, value) => {
     expect(read(Buffer.from(text))).toEqual(value);
   });
 
-  test('__proto__ is an ordinary key', () => {
+  test('a JSON key __proto__ becomes an ordinary own property', () => {
     const value = read(Buffer.from('{"__proto__":{"admin":true},"constructor":1}')) as { [key: string]: JsonValue };
     expect(Object.keys(value)).toEqual(['__proto__', 'constructor']);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(value['admin']).toBeUndefined();
   });
 
-  test('a text of 64 levels is accepted, or of as many as maxDepth', () => {
+  test('a JSON text of 64 levels is accepted, or of as many levels as maxDepth', () => {
     const levels = (depth: number) => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
     expect(() => read(levels(64))).not.toThrow();
     expect(() => read(levels(3), { maxDepth: 3 })).not.toThrow();
@@ -114,7 +114,7 @@ describe.each(readers)('%s', (_name, read) => {
     expect(errorOf(() => read(levels(1), { maxDepth: 0 })).fault).toBe('depth');
   });
 
-  test('an unpaired surrogate is accepted only with the option keep', () => {
+  test('an unpaired surrogate in a JSON text is accepted only with the option keep', () => {
     const half = Buffer.from('{"\\ud83d":"\\ude00a"}');
     expect(read(half, { unpairedSurrogates: 'keep' })).toEqual({ '\ud83d': '\ude00a' });
     expect(errorOf(() => read(half, { unpairedSurrogates: 'refuse' })).fault).toBe('surrogate');
@@ -122,7 +122,7 @@ describe.each(readers)('%s', (_name, read) => {
     expect(errorOf(() => read(twice, { unpairedSurrogates: 'keep' })).fault).toBe('duplicate_key');
   });
 
-  test.each([46, 47, 48, 49, 50, 1000])('a string of %d bytes with escapes around it is read', (length) => {
+  test.each([46, 47, 48, 49, 50, 1000])('a JSON string of %d bytes with escapes around it is parsed', (length) => {
     const plain = 'a'.repeat(length);
     for (const text of [plain, `${plain}\\"`, `${plain}\\\\`, `\\"${plain}`, `${plain}\\"${plain}`, `${plain}я\\n`]) {
       expect(read(Buffer.from(`{"k":"${text}","l":["${text}"]}`))).toEqual(
@@ -131,13 +131,13 @@ describe.each(readers)('%s', (_name, read) => {
     }
   });
 
-  test('a view into a larger buffer is read', () => {
+  test('JSON is parsed from a view into a larger buffer', () => {
     expect(read(Buffer.from('xx{"a":1}xx').subarray(2, 9))).toEqual({ a: 1 });
     expect(read(new Uint8Array(Buffer.from('xx[1]xx')).subarray(2, 5))).toEqual([1]);
   });
 });
 
-test('the table of malformed texts has many rows with unique labels', () => {
+test('the table of malformed JSON texts has many rows with unique labels', () => {
   expect(MALFORMED.length).toBeGreaterThanOrEqual(120);
   expect(new Set(MALFORMED.map(([what]) => what)).size).toBe(MALFORMED.length);
 });

@@ -12,7 +12,7 @@ const texts = fc
   .tuple(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom(0, 1, 2, '\t'))
   .map(([value, space]) => Buffer.from(JSON.stringify(value, null, space)));
 
-test('the bytes at the position of a node parse to its value', () => {
+test('the bytes at the position of a JSON node parse to its value', () => {
   fc.assert(
     fc.property(texts, (bytes) => {
       for (const node of walk(parseTree(bytes))) {
@@ -22,7 +22,7 @@ test('the bytes at the position of a node parse to its value', () => {
   );
 });
 
-test('the bytes at the position of a key parse to the key', () => {
+test('the bytes at the position of a JSON key parse to the key', () => {
   fc.assert(
     fc.property(texts, (bytes) => {
       for (const node of walk(parseTree(bytes))) {
@@ -35,7 +35,7 @@ test('the bytes at the position of a key parse to the key', () => {
   );
 });
 
-test('positions count bytes and exclude white space', () => {
+test('positions of JSON nodes count bytes and exclude white space', () => {
   expect(parseTree(Buffer.from(' { "я" : [ true , null ] } '))).toEqual({
     kind: 'object',
     start: 1,

@@ -22,7 +22,7 @@ test('splice replaces spans in any order, including empty and touching ones', ()
 
 test.each([
   ['overlap', [edit(0, 3, ''), edit(2, 4, '')]],
-  ['one inside the other', [edit(0, 9, ''), edit(2, 4, '')]],
+  ['two overlapping spans', [edit(0, 9, ''), edit(2, 4, '')]],
   ['behind the end', [edit(9, 11, '')]],
   ['before the begin', [edit(-1, 1, '')]],
   ['end before start', [edit(3, 2, '')]],
@@ -56,7 +56,7 @@ test('splicing a value leaves the rest of a text unchanged', () => {
     fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), fc.nat(), fc.jsonValue(), (items, pick, fresh) => {
       const bytes = Buffer.from(JSON.stringify(items));
       const tree = parseTree(bytes);
-      if (tree.kind !== 'array') throw new Error('an array was written');
+      if (tree.kind !== 'array') throw new Error('the result is not an array');
       const index = pick % items.length;
       const { start, end } = tree.items[index]!;
       const spliced = splice(bytes, [edit(start, end, JSON.stringify(fresh))]);

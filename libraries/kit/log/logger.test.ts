@@ -29,7 +29,7 @@ test.each<[LogLevel, readonly LogLevel[]]>([
   ['info', ['info', 'warn', 'error']],
   ['warn', ['warn', 'error']],
   ['error', ['error']],
-])('level %s writes %j', (level, written) => {
+])('a log line of level %s is written to %j', (level, written) => {
   const { log, parsed } = capture(level);
   for (const one of ['debug', 'info', 'warn', 'error'] as const) log[one]('event');
   expect(parsed().map((line) => line.level)).toEqual(written);
@@ -64,7 +64,7 @@ test('a logger with fields writes them in every line, and a field of the line ta
   ]);
 });
 
-describe('a failure in one line', () => {
+describe('describing a failure in one line', () => {
   test('a failure with a code of Portcullis or of the system is described with its message', () => {
     const ours = Object.assign(new Error('cannot listen:\n port in use'), { code: 'port_in_use' });
     expect(describeFailure(ours)).toBe('cannot listen: port in use (port_in_use)');
@@ -80,7 +80,7 @@ describe('a failure in one line', () => {
     () => {
       throw 'hunter2';
     },
-  ])('a message that may quote user data is not part of the description: %s', (fail) => {
+  ])('a message that may quote user data is not part of the description of a failure: %s', (fail) => {
     let line = '';
     try {
       fail();
@@ -92,7 +92,7 @@ describe('a failure in one line', () => {
     expect(line).not.toContain('\n');
   });
 
-  test('only a string is a code', () => {
+  test('only a string code is part of the description of a failure', () => {
     expect([codeOf(new Error('a')), codeOf(Object.assign(new Error('a'), { code: 5 })), codeOf('a')]).toEqual([
       undefined,
       undefined,

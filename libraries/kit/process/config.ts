@@ -3,7 +3,7 @@ export function endsWithStdin(env: NodeJS.ProcessEnv = process.env): boolean {
   return env['PORTCULLIS_EXIT_WITH_STDIN'] === '1';
 }
 
-/** What Node itself needs of the environment; a child gets nothing else of it, secrets least of all. */
+/** Environment variables that Node itself needs; a child process gets no others, in particular no secrets. */
 const NODE_NEEDS = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS'];
 
 export function childEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {

@@ -9,11 +9,11 @@ const script = fileURLToPath(new URL('./testing/life.ts', import.meta.url));
 
 type Life = AsyncDisposable & {
   readonly child: ChildProcessWithoutNullStreams;
-  /** The line by which it says that it serves. */
+  /** The line that reports that it serves. */
   ready(): Promise<unknown>;
   /** Waits for a line on standard error. */
   says(line: string): Promise<void>;
-  /** Exit code or signal, and what it wrote to standard error. */
+  /** Exit code or signal, and its standard error. */
   end(): Promise<{ code: number | null; signal: string | null; lines: string[] }>;
 };
 
@@ -76,7 +76,7 @@ test.each(['serve', 'logging'])('a process whose pipes to its parent are broken 
   expect(await life.end()).toMatchObject({ code: 0, signal: null });
 });
 
-test('the end of standard input is ignored by default', async () => {
+test('a process ignores the end of standard input by default', async () => {
   await using life = live('serve');
   life.child.stdin.end();
   await life.ready();
@@ -84,7 +84,7 @@ test('the end of standard input is ignored by default', async () => {
   expect(await life.end()).toEqual(orderly);
 });
 
-test('a second signal ends the process at once', async () => {
+test('a second signal exits a process at once', async () => {
   await using life = live('stuck');
   await life.ready();
   life.child.kill('SIGTERM');
@@ -101,14 +101,14 @@ test('a process that exceeds its shutdown timeout exits with 1', async () => {
   expect(end).toMatchObject({ code: 1, lines: ['event dispose true', 'life: did not shut down within 300 ms'] });
 });
 
-test('open handles do not keep the process running after its shutdown', async () => {
+test('open handles do not keep a process running after its shutdown', async () => {
   await using life = live('leaky');
   await life.ready();
   life.child.kill('SIGTERM');
   expect(await life.end()).toEqual(orderly);
 });
 
-test('a signal during the start aborts the start', async () => {
+test('a signal during the start of a process aborts the start', async () => {
   await using life = live('slow-start');
   await life.ready();
   life.child.kill('SIGTERM');
@@ -123,7 +123,7 @@ test.each([
   expect(await life.end()).toEqual({ code, signal: null, lines });
 });
 
-test('a failed shutdown is reported and exits with 1', async () => {
+test('a process whose shutdown fails reports it and exits with 1', async () => {
   await using life = live('failing');
   await life.ready();
   life.child.kill('SIGTERM');

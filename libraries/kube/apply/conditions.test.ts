@@ -18,7 +18,7 @@ test('setting an unchanged condition returns the same list', () => {
 });
 
 test.each([{ reason: 'Again' }, { message: 'Still.' }, { observedGeneration: 2 }])(
-  'keeps the time when the status stays: %j',
+  'a condition keeps its transition time when its status stays the same: %j',
   (change) => {
     const list = setCondition(setCondition([], ready, first), { ...ready, ...change }, later);
     expect(list).toEqual([{ ...ready, ...change, lastTransitionTime: '2026-01-01T00:00:00Z' }]);

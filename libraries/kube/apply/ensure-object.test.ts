@@ -43,10 +43,10 @@ function bundle(digest: string, text = 'bytes'): ConfigMap {
   };
 }
 
-describe('an object with a controller', () => {
+describe('ensuring an object with a controller', () => {
   const kind = builtinKinds.deployment;
 
-  test('is created, then left alone, then changed where it differs', async () => {
+  test('an owned object is created, then not written, then changed where it differs', async () => {
     const { server, client, writes } = await open();
     expect((await ensureObject(client, kind, deployment(1))).action).toBe('created');
     server.change('deployments', 'g-1', (object) =>
@@ -59,7 +59,7 @@ describe('an object with a controller', () => {
     expect(server.object('deployments', 'g-1')?.['spec']).toMatchObject({ replicas: 2, progressDeadlineSeconds: 600 });
   });
 
-  test('a known object is not read again, and is not changed when it is stale', async () => {
+  test('an owned object that is cached is not read again, and is not changed when the cached copy is stale', async () => {
     const { server, client } = await open();
     const { object: current } = await ensureObject(client, kind, deployment(1));
     const before = server.seen.length;
@@ -90,7 +90,7 @@ describe('an object with a controller', () => {
       (metadata: object) => Object.assign(metadata, { ownerReferences: [{ ...owner, uid: 'x', controller: true }] }),
     ],
     [
-      'an owner that is not its controller',
+      'an owner reference that does not control it',
       (metadata: object) => Object.assign(metadata, { ownerReferences: [owner] }),
     ],
     ['no owner', (metadata: object) => Object.assign(metadata, { ownerReferences: undefined })],
@@ -112,7 +112,7 @@ describe('an object with a controller', () => {
     expect(writes()).toHaveLength(1);
   });
 
-  test('the result lists the values that the server did not keep', async () => {
+  test('ensuring an object returns the values that the server did not keep', async () => {
     const { client } = await open();
     await ensureObject(client, kind, deployment(1));
     const rewriting = {
@@ -126,7 +126,7 @@ describe('an object with a controller', () => {
   });
 });
 
-describe('an object with a digest', () => {
+describe('ensuring an object with a digest', () => {
   const kind = builtinKinds.configMap;
   const ensure = (client: Parameters<typeof ensureObject>[0], object: ConfigMap) =>
     ensureObject(client, kind, object, { digestAnnotation });

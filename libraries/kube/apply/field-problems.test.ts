@@ -32,11 +32,11 @@ test('every problem of an invalid object is listed with its path', () => {
   expect(found).toContain('kind.type|is required');
 });
 
-test('the problem of a missing member says that it is required', () => {
+test('a missing member is reported as required', () => {
   expect(problems({})).toEqual(['list|is required', 'choice|is required', 'kind|is required']);
 });
 
-test('paths have the notation of Kubernetes', () => {
+test('paths of field problems have the notation of Kubernetes', () => {
   expect(fieldPath(['spec', 'rules', 0, 'id'])).toBe('spec.rules[0].id');
   expect(fieldPath(['metadata', 'labels', 'portcullis.dev/id'])).toBe('metadata.labels[portcullis.dev/id]');
   expect(fieldPath([])).toBe('');

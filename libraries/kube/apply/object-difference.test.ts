@@ -75,7 +75,7 @@ const policy = (ingress: readonly object[] = [rule], change: object = {}) =>
   object('NetworkPolicy', { spec: { podSelector: selector, ingress, egress: [], ...change } });
 const config = (content: object) => object('ConfigMap', content);
 
-describe('no operation is needed for', () => {
+describe('members that need no patch operation', () => {
   test.each<readonly [string, KubeObject, KubeObject]>([
     ['a Deployment with the defaults of the server', live(), deployment()],
     ['a Service with the defaults and the addresses of the server', liveService(), service()],
@@ -85,7 +85,7 @@ describe('no operation is needed for', () => {
       policy(),
     ],
     ['a port with the default protocol', policy([{ ...rule, ports: [{ port: 8_000, protocol: 'TCP' }] }]), policy()],
-    ['labels and annotations of others', deployment(), object('Deployment', deployment(), { labels: {} })],
+    ['labels and annotations of other writers', deployment(), object('Deployment', deployment(), { labels: {} })],
     ['a status', { ...deployment(), status: { replicas: 1 } }, deployment()],
     ['a desired member that is undefined', config({}), config({ immutable: undefined })],
     [
@@ -95,10 +95,12 @@ describe('no operation is needed for', () => {
       }),
       deployment(pod, { template: { metadata: { annotations: { a: 'b' } }, spec: pod } }),
     ],
-  ])('%s', (_name, current, desired) => expect(differenceOperations(current, desired)).toEqual([]));
+  ])('no patch operation is needed for %s', (_name, current, desired) =>
+    expect(differenceOperations(current, desired)).toEqual([]),
+  );
 });
 
-describe('a member that somebody added is removed', () => {
+describe('members that another writer added', () => {
   const inPod = '/spec/template/spec';
   test.each<readonly [string, KubeObject, KubeObject, readonly string[]]>([
     [
@@ -168,12 +170,12 @@ describe('a member that somebody added is removed', () => {
       config({ data: { a: 'b' } }),
       ['/binaryData'],
     ],
-  ])('%s', (_name, current, desired, paths) => {
+  ])('a member that another writer added is removed: %s', (_name, current, desired, paths) => {
     expect(differenceOperations(current, desired)).toEqual(paths.map((path) => ({ op: 'remove', path })));
   });
 });
 
-describe('a member that differs is written', () => {
+describe('members that differ', () => {
   const inPod = '/spec/template/spec';
   test.each<readonly [string, KubeObject, KubeObject, readonly object[]]>([
     ['a scalar', live(), deployment(pod, { replicas: 2 }), [{ op: 'replace', path: '/spec/replicas', value: 2 }]],
@@ -232,7 +234,7 @@ describe('a member that differs is written', () => {
       policy(),
       [{ op: 'replace', path: '/spec/egress', value: [] }],
     ],
-  ])('%s', (_name, current, desired, operations) => {
+  ])('a member that differs is written: %s', (_name, current, desired, operations) => {
     expect(differenceOperations(current, desired)).toEqual(operations);
   });
 });

@@ -7,7 +7,7 @@ const binding = JSON.stringify(sampleBinding('one'));
 const messages = (text: string | Uint8Array) =>
   readManifests(text).problems.map(({ field, message }) => `${field}|${message}`);
 
-test('every document of a text is read with its own hash, including JSON with tabs', () => {
+test('every document of a manifest file is read with its own hash, including JSON with tabs', () => {
   const second = JSON.stringify(samplePolicy('two'));
   const { resources, problems } = readManifests(`# comment\n---\n${binding}\n---\n---\n${second}\n`);
   expect(problems).toEqual([]);
@@ -20,7 +20,7 @@ test('every document of a text is read with its own hash, including JSON with ta
   expect(readManifests('')).toEqual({ resources: [], problems: [] });
 });
 
-test('every problem has its document, line and field', () => {
+test('every problem of a manifest has its document, line and field', () => {
   const text = `---\n${binding}\n---\nkind: ModelBinding\nmetadata:\n  name: Capital\nspec:\n  extra: 1\n  replicas: 0\n`;
   const { problems, resources } = readManifests(text);
   expect(resources).toHaveLength(1);
@@ -44,23 +44,23 @@ test.each([
   ['an internal kind', JSON.stringify(sampleRevision('r')), /written by Portcullis only/],
   ['a resource twice', `${binding}\n---\n${binding}`, /name of document 1/],
   ['a bad label', JSON.stringify(sampleBinding('x', { labels: { a: '-' } })), /63 letters/],
-])('refuses %s', (_name, text, wanted) => {
+])('a manifest is refused: %s', (_name, text, wanted) => {
   expect(messages(text).join('\n')).toMatch(wanted);
 });
 
-test('a text of four mebibytes is read and a longer one is refused', () => {
+test('a manifest file of four mebibytes is read and a longer one is refused', () => {
   const padded = (length: number) => binding + ' '.repeat(length - binding.length);
   expect(readManifests(padded(maxManifestBytes)).problems).toEqual([]);
   expect(messages(padded(maxManifestBytes + 1))).toEqual([`|the text exceeds ${maxManifestBytes} bytes`]);
 });
 
-test('a caller can fill in omitted members and accept internal kinds', () => {
+test('a caller of the manifest reader can fill in omitted members and accept internal kinds', () => {
   const complete = (value: unknown) => ({ ...(value as object), kind: 'ModelBinding' });
   expect(readManifests(binding.replace('ModelBinding', ''), { complete }).problems).toEqual([]);
   expect(readManifests(JSON.stringify(sampleRevision('r')), { internal: 'allow' }).problems).toEqual([]);
 });
 
-test('a member named __proto__ stays an ordinary member', () => {
+test('a manifest member named __proto__ becomes an ordinary member', () => {
   const text = JSON.stringify(sampleBinding('x')).replace('"spec":{', '"spec":{"__proto__":{"a":1},');
   expect(messages(text)).toEqual(['spec.__proto__|unknown field']);
 });

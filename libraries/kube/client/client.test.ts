@@ -100,7 +100,7 @@ test('a refused connection fails with the code network', async () => {
   await expect(client.get(kind, 'one')).rejects.toMatchObject({ code: 'network' });
 });
 
-test('an object is absent only when the server names it as absent', async () => {
+test('the client reports an object as absent only when the server names it as absent', async () => {
   await using one = await withClient([
     json(404, status(404, 'NotFound', { name: 'one', kind: 'gatewayreports' })),
     json(404, status(404, 'NotFound')),
@@ -166,7 +166,7 @@ test('writes have the method, path, media type, token and body that the Kubernet
   expect(one.reports).toEqual(['POST 200', 'PATCH 200', 'PATCH 200', 'DELETE 200']);
 });
 
-test('the token is read for each request', async () => {
+test('the client reads its token for each request', async () => {
   const tokens = ['first', 'second'];
   const seen: unknown[] = [];
   const note: ScriptedAnswer = (outgoing, incoming) => {
@@ -179,7 +179,7 @@ test('the token is read for each request', async () => {
   expect(seen).toEqual(['Bearer first', 'Bearer second']);
 });
 
-test('nothing is sent when the token cannot be read', async () => {
+test('the client sends nothing when its token cannot be read', async () => {
   await using one = await withClient([json(200, report)], () => {
     throw new TypeError('token file /x: holds no token');
   });
@@ -220,7 +220,7 @@ test.each(pools)(
       for await (const _ of one.client.watch(kind, { resourceVersion: '1', signal: stop.signal }));
     };
     const watching = Array.from({ length: watches }, () => watch().catch(() => {}));
-    await until('all of them are open', () => one.scripted.watches().length === watches);
+    await until('all of the watches are open', () => one.scripted.watches().length === watches);
     await expect(watch()).rejects.toMatchObject({ code: 'unavailable' });
     expect(await one.client.get(kind, 'one')).toBeDefined();
     stop.abort();
@@ -274,7 +274,7 @@ test('kinds of other groups and of the core group have their own paths and types
   expect(String(one.scripted.seen.at(-1)?.query)).toBe('labelSelector=a%3Db&fieldSelector=metadata.name%3Done');
 });
 
-test('the path of the URL is a prefix of every request path', async () => {
+test("the path of the API server's URL is a prefix of every request path", async () => {
   await using scripted = await startScriptedServer();
   scripted.script({ lists: [json(200, report)] });
   const url = `${scripted.url}/clusters/one/`;
@@ -283,7 +283,7 @@ test('the path of the URL is a prefix of every request path', async () => {
   expect(scripted.seen[0]?.path).toMatch(/^\/clusters\/one\/apis\/portcullis\.dev\//);
 });
 
-test('an error does not contain the token', async () => {
+test('an error of the client does not contain the token', async () => {
   await using one = await withClient([reset]);
   const error = await one.client.get(kind, 'one').catch((caught: unknown) => caught);
   expect(`${String(error)} ${JSON.stringify(error)} ${(error as Error).stack}`).not.toContain('secret');

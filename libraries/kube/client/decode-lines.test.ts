@@ -11,7 +11,7 @@ async function decode(chunks: readonly Uint8Array[], maxBytes = 1_000): Promise<
   return lines;
 }
 
-test('lines do not depend on chunk boundaries', async () => {
+test('decoded lines do not depend on chunk boundaries', async () => {
   const line = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !text.includes('\n'));
   await fc.assert(
     fc.asyncProperty(fc.array(line), fc.array(fc.nat()), async (lines, cuts) => {
@@ -25,12 +25,12 @@ test('lines do not depend on chunk boundaries', async () => {
   );
 });
 
-test('a stream that ends within a line fails', async () => {
+test('a line stream that ends within a line fails', async () => {
   await expect(decode([Buffer.from('one\ntw')])).rejects.toMatchObject({ code: 'network' });
   expect(await decode([Buffer.from('one\ntwo\n\n')])).toEqual(['one', 'two']);
 });
 
-test('a line of the maximum length is accepted and a longer one fails', async () => {
+test('a line of the maximum length is decoded and a longer one fails', async () => {
   expect(await decode([Buffer.from(`${'a'.repeat(10)}\n`)], 10)).toEqual(['a'.repeat(10)]);
   await expect(decode([Buffer.from(`${'a'.repeat(11)}\n`)], 10)).rejects.toMatchObject({ code: 'network' });
   await expect(decode([Buffer.from('aaaaaa'), Buffer.from('aaaaa')], 10)).rejects.toMatchObject({ code: 'network' });

@@ -42,14 +42,14 @@ test.each([
   ['429 without Retry-After', json(429, 'no')],
   ['500, after which a write may have happened,', later(500)],
   ['409', later(409)],
-  ['429 with a Retry-After beyond the budget', later(429, '2')],
-])('%s is not repeated', async (_label, step) => {
+  ['429 with a Retry-After beyond the retry budget', later(429, '2')],
+])('a call that the server answers with %s is not repeated', async (_label, step) => {
   await using one = await withClient([step, list], 1_500);
   await expect(one.client.list(kind)).rejects.toMatchObject({ name: 'KubeError' });
   expect(one.scripted.seen).toHaveLength(1);
 });
 
-test('a call fails with the last error when its retry budget is used up', async () => {
+test('a retried call fails with the last error when its retry budget is used up', async () => {
   await using one = await withClient([later(429, '1'), later(429, '1'), list], 1_500);
   await expect(one.client.list(kind)).rejects.toMatchObject({ code: 'too_many_requests' });
   expect(one.scripted.seen).toHaveLength(2);

@@ -20,6 +20,6 @@ async function open(): Promise<ElectionServer> {
   return { client, access: { url: server.url } };
 }
 
-// The standard durations, and a leader that was suspended, are tested in e2e/kube on a real API server.
+// The standard durations, and a suspended leader, are tested in e2e/kube on a real API server.
 describe('processes that compete for a lease', () => testFailover(open));
 describe('the client of an election', () => testLeaseClient(open, { deadConnections: unexpiring }));

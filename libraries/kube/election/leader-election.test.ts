@@ -52,7 +52,7 @@ const leaseSpec = (server: FakeApiServer) => server.object('leases', 'operator')
 const from = (identity: string) => (incoming: IncomingMessage) =>
   incoming.headers.authorization === `Bearer ${identity}`;
 
-describe('an election', () => {
+describe('a leader election', () => {
   test('one of two candidates is the leader, and only the leader may write', async () => {
     const server = await openServer();
     const one = stand(server, 'one');
@@ -144,7 +144,7 @@ describe('an election', () => {
     const two = stand(server, 'two');
     await until('the leader renewed', () => server.seen.filter((line) => line.startsWith('PATCH')).length >= 2);
     server.remove('leases', 'operator');
-    await until('the lease is there again', () => server.object('leases', 'operator'));
+    await until('the lease exists again', () => server.object('leases', 'operator'));
     expect(holderOf(server)).toBe(one.holder);
     expect([one.writesAllowed(), two.leads()]).toEqual([true, false]);
   });
@@ -187,7 +187,7 @@ describe('an election', () => {
     };
     const one = stand(server, 'one', { client: refusing });
     await until('it tried twice', () => tries >= 2);
-    // A loop without a pause would have tried hundreds of times.
+    // A loop without a pause would make hundreds of attempts.
     expect(tries).toBeLessThan(10);
     expect(one.writesAllowed()).toBe(false);
   });
@@ -195,7 +195,7 @@ describe('an election', () => {
   test.each([
     { leaseMs: 10_000, renewDeadlineMs: 10_000, retryMs: 2_000 },
     { leaseMs: 15_000, renewDeadlineMs: 2_400, retryMs: 2_000 },
-  ])('durations without a margin are refused: %o', async (times) => {
+  ])('lease durations without a margin are refused: %o', async (times) => {
     const server = await openServer();
     expect(() => stand(server, 'one', times)).toThrow(RangeError);
   });
@@ -209,7 +209,7 @@ describe('a leader on a machine that was suspended', () => {
   };
 
   test.each(['monotonic', 'date'] as const)(
-    'the fence refuses every write when the %s clock is past the renew deadline',
+    'the fence refuses every write when the %s clock is past the renew deadline of the lease',
     async (which) => {
       Object.assign(jump, { monotonic: 0, date: 0 });
       const server = await openServer();
@@ -261,7 +261,7 @@ test('the fence lets the writes of a leader pass', async () => {
   expect(made.metadata.generation).toBe(0);
 });
 
-test('the silence of a running leader and of a running standby stays below the restart threshold', async () => {
+test('the election loop of a running leader or standby is never silent for as long as the restart threshold', async () => {
   const server = await openServer();
   const one = stand(server, 'one');
   await one.elected;

@@ -65,7 +65,7 @@ export type LeaderElection = AsyncDisposable & {
 const jitter = 1.2;
 /** Timeout of one attempt; a leader has several within its renew deadline. */
 const attemptMs = 5_000;
-/** A standby runs its loop at least this often, which keeps `silenceMs` low. */
+/** A standby runs its election loop at least this often, which keeps `silenceMs` low. */
 const longestSleepMs = 5_000;
 const silenceToleranceMs = 20_000;
 const releaseMs = 2_000;

@@ -29,7 +29,7 @@ export type Reporter = {
 
 type Series = NonNullable<Event['series']>;
 
-/** Limits of events.k8s.io/v1. */
+/** Size limits of events.k8s.io/v1. */
 const maxNoteBytes = 1_024;
 const maxWordLength = 128;
 const maxNameLength = 236;

@@ -122,13 +122,13 @@ test('the queue of events is bounded', async () => {
   const gate = Promise.withResolvers<void>();
   server.fate = () => gate.promise.then(() => 'served');
   for (let at = 0; at < 600; at += 1) recorder.record(fact(`object-${at}`));
-  // One is in flight, five hundred are queued.
+  // One event is in flight, five hundred are queued.
   expect(recorder.counts().limited).toBe(99);
   gate.resolve();
   await until('all are written', () => recorder.counts().written === 501);
 });
 
-test('the least recently used of a thousand series is forgotten', async () => {
+test('the least recently used of a thousand event series is removed', async () => {
   const { recorder, written, events } = await open();
   for (let at = 0; at < 1_001; at += 1) {
     recorder.record(fact(`object-${at}`));
@@ -142,7 +142,7 @@ test('the least recently used of a thousand series is forgotten', async () => {
   expect(events()).toHaveLength(1_002);
 });
 
-test('a note is cut at 1,024 bytes, between two characters', async () => {
+test('the note of an event is cut at 1,024 bytes, between two characters', async () => {
   const { recorder, written, events } = await open();
   recorder.record(fact('a', 'x'.repeat(1_024)));
   recorder.record(fact('b', `${'x'.repeat(1_023)}ä`));
@@ -150,14 +150,14 @@ test('a note is cut at 1,024 bytes, between two characters', async () => {
   expect(events().map((event) => (event['note'] as string).length)).toEqual([1_024, 1_023]);
 });
 
-test('a long object name is cut so that the event name has room for a unique suffix', async () => {
+test('a long object name is cut so that the name of its event has room for a unique suffix', async () => {
   const { recorder, written, events } = await open();
   recorder.record(fact(`${'a'.repeat(235)}.${'b'.repeat(17)}`));
   await written(1);
   expect(events()[0]?.metadata.name).toMatch(/^a{235}\.[0-9a-f]{16}$/);
 });
 
-test('a series whose Event expired continues in a new Event with its count', async () => {
+test('an event series whose Event expired continues in a new Event with its count', async () => {
   const { server, recorder, written, events } = await open();
   recorder.record(fact());
   await written(1);
@@ -182,7 +182,7 @@ test('an event is dropped after three failed attempts, and the log does not cont
   expect(lines).toEqual(['{"code":"network"}']);
 });
 
-test('disposing writes the queued events and accepts no more', async () => {
+test('disposing an event recorder writes the queued events and accepts no more', async () => {
   const { recorder, events } = await open();
   for (let at = 0; at < 20; at += 1) recorder.record(fact(`object-${at}`));
   await recorder[Symbol.asyncDispose]();
@@ -190,7 +190,7 @@ test('disposing writes the queued events and accepts no more', async () => {
   expect(events()).toHaveLength(20);
 });
 
-test('disposing does not wait for a server that does not answer', async () => {
+test('disposing an event recorder does not wait for a server that does not answer', async () => {
   const { server, recorder } = await open();
   server.fate = () => new Promise(() => {});
   recorder.record(fact());

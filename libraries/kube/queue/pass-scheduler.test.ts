@@ -72,7 +72,7 @@ test('the pause of low-priority passes ends with the last high-priority pass', (
   expect(scheduler.mayBeginLow()).toBe(true);
 });
 
-test('a listener that was removed is not called', async () => {
+test('a listener of the pass scheduler that was removed is not called', async () => {
   const { scheduler, listener, stopListening } = schedulerAt();
   stopListening();
   scheduler.mayBegin();
@@ -91,7 +91,7 @@ test('the time in which low-priority passes may start counts from the first pass
   expect(scheduler.mayBeginLow()).toBe(false);
 });
 
-test('the listener that was called first in one iteration is called last in the next', async () => {
+test('the listener of the pass scheduler that was called first in one iteration is called last in the next', async () => {
   const scheduler = createPassScheduler();
   const called: string[] = [];
   for (const name of ['a', 'b', 'c']) scheduler.listen(() => void called.push(name));

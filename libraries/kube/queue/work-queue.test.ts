@@ -30,7 +30,7 @@ function queueOf(options: Partial<WorkQueueOptions> = {}) {
   return { queue, passes, errors, hold };
 }
 
-test('a queued key gets one pass, however often it was added', async () => {
+test('a queued key gets one pass, however often it was added to the work queue', async () => {
   const { queue, passes, hold } = queueOf();
   await using _ = queue;
   const gate = hold('first');
@@ -121,7 +121,7 @@ test('a queue takes high-priority keys first and low-priority keys last, and sta
   expect(passes).toHaveLength(12);
 });
 
-test('the count of consecutive failures of a key starts again after a success', async () => {
+test('the count of consecutive failures of a key restarts after a success', async () => {
   let failures = 4;
   const errors: number[] = [];
   await using queue = createWorkQueue({
@@ -176,7 +176,7 @@ test('adding a key that waits for its backoff starts a pass at once', async () =
   expect(queue.counts().delayed).toBe(0);
 });
 
-test('a key is queued again after the earliest of the delays that were asked for', async () => {
+test('a key is queued again after the earliest of the requested delays', async () => {
   const { queue, passes } = queueOf({
     async process(key) {
       passes.push(key);
@@ -192,7 +192,7 @@ test('a key is queued again after the earliest of the delays that were asked for
   await until('the second pass', () => passes.length === 2);
 });
 
-test('disposing a queue aborts the running pass, waits for its end, and starts no other', async () => {
+test('disposing a work queue aborts the running pass, waits for its end, and starts no other', async () => {
   const passes: string[] = [];
   let hasEnded = false;
   const queue = createWorkQueue({

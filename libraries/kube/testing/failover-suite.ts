@@ -28,7 +28,7 @@ export function testFailover(open: () => Promise<ElectionServer>): void {
     const third = await start(server, 'third', { times: { ...short, leaseMs: 600_000 } });
     second.child.kill('SIGTERM');
     await until('the third leads', () => third.count('wrote') > 0);
-    await until('the second released the lease', () => second.said('released'));
+    await until('the second process released the lease', () => second.said('released'));
     expect(third.count('refused')).toBe(0);
   });
 }
@@ -49,9 +49,10 @@ export function testSuspendedLeader(open: () => Promise<ElectionServer>): void {
     const refusedBefore = suspended.count('refused');
     suspended.child.kill('SIGCONT');
     await until('the resumed process lost the leadership', () => suspended.said('lost'));
-    if (isReckless) await until('it tried to write', () => suspended.count('refused') > refusedBefore + 10);
+    if (isReckless)
+      await until('the resumed process tried to write', () => suspended.count('refused') > refusedBefore + 10);
     else await until('it exited', () => suspended.child.exitCode === 0);
-    await until('the other still writes', () => other.count('wrote') > 30);
+    await until('the other process still writes', () => other.count('wrote') > 30);
     for (const [counter, sequence] of counters.writers) {
       const failoverAt = sequence.indexOf('other');
       expect({ counter, hasFailedOver: failoverAt >= 0 }).toEqual({ counter, hasFailedOver: true });

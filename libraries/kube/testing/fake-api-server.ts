@@ -9,7 +9,7 @@ type Metadata = { name: string; uid: string; resourceVersion: string; [member: s
 type Held = Json & { apiVersion: string; kind: string; metadata: Metadata };
 type Watcher = { readonly collection: string; readonly name: string | null; readonly outgoing: ServerResponse };
 
-/** `cut` closes the connection before the request is carried out, `unanswered` after it. */
+/** `cut` closes the connection before the request is executed, `unanswered` after it. */
 type Fate = 'served' | 'cut' | 'unanswered';
 
 export type FakeApiServer = AsyncDisposable & {
@@ -22,7 +22,7 @@ export type FakeApiServer = AsyncDisposable & {
   /** Edits an object like a user with kubectl. */
   change(plural: string, name: string, edit: (object: Held) => void): void;
   remove(plural: string, name: string): void;
-  /** Chooses the fate of each request except watches. */
+  /** Chooses the fault of each request except watches. */
   fate: (incoming: IncomingMessage) => Fate | Promise<Fate>;
 };
 

@@ -18,7 +18,7 @@ type ProxyFate =
 /** An HTTP proxy in front of a resource server, with TLS to the server if its URL says so. */
 export type FaultyProxy = AsyncDisposable & {
   readonly url: string;
-  /** Chooses the fate of each request. */
+  /** Chooses the fault of each request. */
   fate: (incoming: IncomingMessage) => ProxyFate;
   /** Open connections accept bytes but never answer again, and are not closed. */
   silence(): void;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 
 /**
- * How one request fails: `cut` resets the connection after some bytes of the response, `end` ends the response early,
+ * The fault of a request: `cut` resets the connection after some bytes of the response, `end` ends the response early,
  * `freeze` stops sending, `shred` sends every byte in its own chunk.
  */
 export type Mishap = 'none' | 'busy' | 'error' | 'gone' | 'reset' | 'cut' | 'end' | 'freeze' | 'shred';
@@ -12,9 +12,9 @@ export type FlakyProxy = AsyncDisposable & {
   readonly url: string;
   /** URL of the server; may change at any time. */
   target: string;
-  /** Chooses the mishap of the next request. */
+  /** Chooses the fault of the next request. */
   choose: (incoming: IncomingMessage) => Mishap;
-  /** Number of requests by mishap. */
+  /** Number of requests by fault. */
   readonly counts: ReadonlyMap<Mishap, number>;
 };
 

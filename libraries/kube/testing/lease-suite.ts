@@ -30,7 +30,7 @@ type Candidate = LeaderElection & {
   readonly proxy: FaultyProxy;
   readonly logged: readonly string[];
   readonly slowPaths: () => number;
-  /** Resolves after so many further renewals. */
+  /** Resolves after this many further renewals. */
   renews(times: number): Promise<unknown>;
 };
 
@@ -95,7 +95,7 @@ async function startCandidate(
 const isPatch = (incoming: IncomingMessage): boolean => incoming.method === 'PATCH';
 const isWatch = (incoming: IncomingMessage): boolean => incoming.url?.includes('watch=') === true;
 
-/** Lets the next `times` patches of a proxy suffer a fate. @returns how many are left */
+/** Injects a fault into the next `times` patches of a proxy. @returns the number of remaining faults */
 function failPatches(proxy: FaultyProxy, fate: ReturnType<FaultyProxy['fate']>, times: number): () => number {
   let left = times;
   proxy.fate = (incoming) => {
@@ -175,7 +175,7 @@ export function testLeaseClient(
         await one.renews(1);
         const before = one.slowPaths();
         failPatches(one.proxy, fate, 1);
-        await until('it read the lease', () => one.slowPaths() > before);
+        await until('the leader has read the lease', () => one.slowPaths() > before);
         await one.renews(2);
         expect(one.writesAllowed()).toBe(true);
         expect(await election.lease()).toMatchObject({ holderIdentity: one.holder, leaseTransitions: 0 });
@@ -183,7 +183,7 @@ export function testLeaseClient(
     );
   }
 
-  concurrent('a leader whose renewal conflicts with another holder loses the leadership', async (election) => {
+  concurrent('a leader whose renewal conflicts with another holder loses its leadership', async (election) => {
     const one = await election.stand('one', unexpiring);
     await one.elected;
     await election.client.patch<Lease>(builtinKinds.lease, name, [

@@ -133,7 +133,7 @@ test('the pages of a list appear in the store in one step', async () => {
     await list([stored('b', 2)], 9)(outgoing, incoming);
   };
   await using one = await setUp({ lists: [list([stored('a', 1)], 9, 'more'), second], watches: [stream([])] });
-  await until('the second page is asked for', () => one.server.lists().length === 2);
+  await until('the second page is requested', () => one.server.lists().length === 2);
   expect(one.reflector.store.list()).toEqual([]);
   expect(one.reflector.throughVersion()).toBe('0');
   expect(one.changes).toEqual([]);
@@ -352,7 +352,7 @@ test('a reflector resumes its watch after the server was restarted', async () =>
   expect(second.lists()).toEqual([]);
 });
 
-test('a change whose handler failed is delivered again, and the version does not advance before', async () => {
+test('a change whose handler failed is delivered again, and the version does not advance before that', async () => {
   let refuse = true;
   await using one = await setUp({
     lists: [list([], 10), list([stored('a', 11)], 20), list([stored('a', 11)], 20)],
@@ -394,7 +394,7 @@ test('managedFields are removed from objects of lists and watches', async () => 
   for (const item of one.reflector.store.list()) expect(item.metadata).not.toHaveProperty('managedFields');
 });
 
-test('a reflector at rest sends no request but its one watch', async () => {
+test('an idle reflector sends no request besides its one watch', async () => {
   await using one = await setUp({ lists: [list([stored('a', 1)], 10)], watches: [stream([bookmark(11)])] });
   await until('the bookmark', () => one.reflector.throughVersion() === '11');
   await new Promise((resolve) => setTimeout(resolve, 500));
@@ -418,6 +418,6 @@ test('a watch that lasted ten seconds resets the backoff, and a shorter one does
       outgoing.destroy();
     };
   await using one = await setUp({ lists: [list([], 1)], watches: [broken(9_000), broken(10_000)], clock });
-  await until('the second watch broke', () => one.waits.length === 2);
+  await until('the second watch ended', () => one.waits.length === 2);
   expect(one.resets()).toBe(1);
 });

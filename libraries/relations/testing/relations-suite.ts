@@ -23,7 +23,7 @@ async function allTuples(relations: Relations, limit: number): Promise<readonly 
   return all;
 }
 
-/** The obligations of every adapter of the port. */
+/** The obligations of every adapter of the port Relations. */
 export function relationsSuite(open: OpenEmptyRelations): void {
   const given = async (...tuples: Tuple[]): Promise<Relations> => {
     const relations = await open();
@@ -31,8 +31,8 @@ export function relationsSuite(open: OpenEmptyRelations): void {
     return relations;
   };
 
-  describe('checks', () => {
-    test('every check in an empty store is false', async () => {
+  describe('checks of relations', () => {
+    test('every check in an empty relation store is false', async () => {
       await using relations = await given();
       expect(await relations.check(ann, 'administer', controlPlane)).toBe(false);
       expect(await relations.check(ann, 'reader', 'collection:a')).toBe(false);
@@ -41,7 +41,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
     test.each([
       ['another subject', bob, 'administer', controlPlane],
       [
-        'the same name at another issuer',
+        'the same user name at another issuer',
         userSubject({ issuer: 'https://other.example', subject: 'ann' }),
         'administer',
         controlPlane,
@@ -49,7 +49,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       ['an agent of the same name', 'agent:ann', 'administer', controlPlane],
       ['another object', ann, 'administer', 'control_plane:other'],
       ['another relation', ann, 'view', 'agent:control-plane'],
-    ])('a tuple grants nothing to %s', async (_what, subject, relation, object) => {
+    ])('a granted relation is not granted to %s', async (_what, subject, relation, object) => {
       await using relations = await given(t(ann, 'administer', controlPlane));
       expect(await relations.check(ann, 'administer', controlPlane)).toBe(true);
       expect(await relations.check(subject, relation, object)).toBe(false);
@@ -83,7 +83,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await relations.check(bob, 'viewer', 'document:inside')).toBe(false);
     });
 
-    test('a parent grants its readers and is not a reader itself', async () => {
+    test('the parent of a collection grants its readers and is not a reader itself', async () => {
       await using relations = await given(
         t('collection:top', 'parent', 'collection:low'),
         t(ann, 'reader', 'collection:low'),
@@ -97,7 +97,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await relations.check(bob, 'view', 'agent:a')).toBe(false);
     });
 
-    test('members of nested groups, also agents, have the relations of the group', async () => {
+    test('members of nested groups, including agents, have the relations of the group', async () => {
       await using relations = await given(
         t(ann, 'member', 'group:inner'),
         t('agent:helper', 'member', 'group:inner'),
@@ -111,7 +111,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await relations.check(bob, 'reader', 'collection:a')).toBe(false);
     });
 
-    test('cycles of groups and parents end with the right answer', async () => {
+    test('checks across cycles of groups and parents end with the right answer', async () => {
       await using relations = await given(
         t('group:a#member', 'member', 'group:b'),
         t('group:b#member', 'member', 'group:a'),
@@ -125,14 +125,14 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await relations.check(bob, 'member', 'group:b')).toBe(false);
     });
 
-    test('a chain of 20 steps grants the relation', async () => {
+    test('a chain of 20 relations grants the relation', async () => {
       const steps = Array.from({ length: 19 }, (_, at) => t(`group:g${at}#member`, 'member', `group:g${at + 1}`));
       await using relations = await given(t(ann, 'member', 'group:g0'), ...steps);
       expect(await relations.check(ann, 'member', 'group:g19')).toBe(true);
       expect(await relations.check(bob, 'member', 'group:g19')).toBe(false);
     });
 
-    test('a chain of 100 steps grants the relation or is refused, and never grants an absent one', async () => {
+    test('a chain of 100 relations grants the relation or is refused, and never grants an absent one', async () => {
       const steps = Array.from({ length: 99 }, (_, at) => t(`group:g${at}#member`, 'member', `group:g${at + 1}`));
       await using relations = await given(...steps, t(ann, 'member', 'group:g0'));
       for (const [subject, right] of [
@@ -146,8 +146,8 @@ export function relationsSuite(open: OpenEmptyRelations): void {
     });
   });
 
-  describe('changes', () => {
-    test('a grant and a revoke take effect at the next check', async () => {
+  describe('changes of relations', () => {
+    test('a grant and a revoke of a relation take effect at the next check', async () => {
       await using relations = await given();
       const tuple = t(ann, 'administer', controlPlane);
       for (let round = 0; round < 10; round += 1) {
@@ -158,7 +158,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       }
     });
 
-    test('granting an existing tuple and revoking an absent one change nothing', async () => {
+    test('granting an existing relation and revoking an absent one change nothing', async () => {
       await using relations = await given(t(ann, 'view', 'agent:a'));
       await relations.grant([t(ann, 'view', 'agent:a'), t(ann, 'view', 'agent:a'), t(bob, 'view', 'agent:a')]);
       expect(await allTuples(relations, 10)).toHaveLength(2);
@@ -167,7 +167,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await allTuples(relations, 10)).toEqual([t(ann, 'view', 'agent:a')]);
     });
 
-    test('revoking one of two grants leaves the other', async () => {
+    test('revoking one of two granted relations leaves the other', async () => {
       await using relations = await given(
         t(ann, 'reader', 'collection:a'),
         t(ann, 'member', 'group:g'),
@@ -192,7 +192,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       }
     });
 
-    test('a change takes 1 to 100 tuples', async () => {
+    test('a change of relations has 1 to 100 tuples', async () => {
       await using relations = await given();
       const tuples = Array.from({ length: relationLimits.tuples + 1 }, (_, at) => t(ann, 'view', `agent:a${at}`));
       await expect(relations.grant([])).rejects.toMatchObject({ code: 'too_many' });
@@ -206,8 +206,8 @@ export function relationsSuite(open: OpenEmptyRelations): void {
     test.each<[string, Tuple, string]>([
       ['an unknown type', t(ann, 'view', 'model:a'), 'unknown_relation'],
       ['an unknown relation', t(ann, 'edit', 'agent:a'), 'unknown_relation'],
-      ['a name that every object has', t(ann, 'constructor', 'agent:a'), 'unknown_relation'],
-      ['a group that is not its members', t('group:g', 'view', 'agent:a'), 'bad_subject'],
+      ['an inherited property name', t(ann, 'constructor', 'agent:a'), 'unknown_relation'],
+      ['a group as a subject instead of its members', t('group:g', 'view', 'agent:a'), 'bad_subject'],
       ['another relation than member', t('group:g#owner', 'view', 'agent:a'), 'bad_subject'],
       ['members of a group as its members', t('group:g#member', 'member', 'group:g'), 'bad_subject'],
       ['everybody', t('user:*', 'view', 'agent:a'), 'bad_subject'],
@@ -217,7 +217,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       ['white space', t('user:a b', 'view', 'agent:a'), 'bad_subject'],
       ['no id', t(ann, 'view', 'agent:'), 'bad_object'],
       ['a second colon', t(ann, 'view', 'agent:a:b'), 'bad_object'],
-    ])('%s is refused, and nothing of the change is made', async (_what, wrong, code) => {
+    ])('a change with %s is refused as a whole', async (_what, wrong, code) => {
       await using relations = await given();
       const right = t(bob, 'view', 'agent:a');
       await expect(relations.grant([right, wrong])).rejects.toMatchObject({ code });
@@ -225,7 +225,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await allTuples(relations, 10)).toEqual([]);
     });
 
-    test('the longest names are taken, longer ones refused', async () => {
+    test('the longest names in a relation are accepted, longer ones refused', async () => {
       await using relations = await given();
       const object = `agent:${'a'.repeat(250)}`;
       const subject = `user:${'a'.repeat(507)}`;
@@ -244,12 +244,12 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       ['', 'view', 'agent:a', 'bad_subject'],
       [ann, 'edit', 'agent:a', 'unknown_relation'],
       [ann, 'view', 'agent:*', 'bad_object'],
-    ])('%s %s %s is refused', async (subject, relation, object, code) => {
+    ])('a check of %s %s %s is refused', async (subject, relation, object, code) => {
       await using relations = await given();
       await expect(relations.check(subject, relation, object)).rejects.toMatchObject({ code });
     });
 
-    test('names that are text to a store are names', async () => {
+    test('names with SQL or wildcard characters are stored as plain text', async () => {
       const odd = ["agent:'; drop table tuples; --".replaceAll(' ', ''), 'agent:%25', 'agent:ä|x', 'agent:$1'];
       await using relations = await given(...odd.map((object) => t(ann, 'view', object)));
       for (const object of odd) expect(await relations.check(ann, 'view', object)).toBe(true);
@@ -257,8 +257,8 @@ export function relationsSuite(open: OpenEmptyRelations): void {
     });
   });
 
-  describe('pages', () => {
-    test.each([1, 7, 100])('of %d give each tuple exactly once', async (limit) => {
+  describe('pages of relations', () => {
+    test.each([1, 7, 100])('pages of %d relations return each relation exactly once', async (limit) => {
       const tuples = Array.from({ length: 23 }, (_, at) => t(at % 2 === 0 ? ann : bob, 'view', `agent:a${at}`));
       await using relations = await given(...tuples);
       const found = await allTuples(relations, limit);
@@ -266,12 +266,12 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(found.map(line).sort()).toEqual(tuples.map(line).sort());
     });
 
-    test.each([0, 101, 1.5])('a page of %d is refused', async (limit) => {
+    test.each([0, 101, 1.5])('a page of %d relations is refused', async (limit) => {
       await using relations = await given();
       await expect(relations.listTuples({ limit })).rejects.toMatchObject({ code: 'too_many' });
     });
 
-    test('something else than a cursor is refused', async () => {
+    test('text that is not a cursor of the relations list is refused', async () => {
       await using relations = await given(t(ann, 'view', 'agent:a'));
       await expect(relations.listTuples({ limit: 1, after: 'bm9uc2Vuc2U' })).rejects.toMatchObject({
         code: 'bad_cursor',

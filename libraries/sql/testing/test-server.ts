@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type RunningProcess, startProcess } from '../../../e2e/support/start-process.ts';
 import { type ConnectOptions, connectSql, type Database, passwordFrom } from '../connect.ts';
 
-/** Why PostgreSQL cannot be started on this machine, for the title of skipped tests; undefined if it can. */
+/** Reason why PostgreSQL cannot be started on this machine, for the title of skipped tests; undefined if it can. */
 export const missingPostgres: string | undefined = missing();
 
 function missing(): string | undefined {

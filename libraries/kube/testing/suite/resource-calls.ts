@@ -25,7 +25,7 @@ export function writeStatus(client: KubeClient, current: Stored<GuardrailPolicy>
 
 export async function present(client: KubeClient, name: string): Promise<Stored<GuardrailPolicy>> {
   const object = await client.get<GuardrailPolicy>(policies, name);
-  if (object === undefined) throw new Error(`${name} does not exist`);
+  if (object === undefined) throw new Error(`the object ${name} does not exist`);
   return object;
 }
 

@@ -13,7 +13,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
     return { ...relations, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
   });
 
-  test('replicas open at once, and one sees at once what another one changed', async () => {
+  test('PostgreSQL relation replicas open concurrently, and each change is visible to the other replicas at once', async () => {
     await using opened = await openTestDatabase();
     await using other = opened.connect();
     const [one, two] = await Promise.all([openPostgresRelations(opened.database), openPostgresRelations(other)]);
@@ -26,7 +26,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
     }
   });
 
-  test('a database that died is unavailability for every question and change, never an answer', async () => {
+  test('a lost database makes every check and change of relations fail as unavailable and never gives an answer', async () => {
     await using server = await startTestServer();
     const opened = await server.createDatabase();
     const relations = await openPostgresRelations(opened.database);
@@ -43,7 +43,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
   });
 });
 
-test('without a database nothing opens', async () => {
+test('PostgreSQL relations do not open without a database', async () => {
   await using database = connectSql({ url: 'postgres://me@127.0.0.1:1/a', applicationName: 'test' });
   await expect(openPostgresRelations(database)).rejects.toBeInstanceOf(RelationsUnavailableError);
 });
