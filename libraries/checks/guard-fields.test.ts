@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { type CheckClient, createCheckClient } from './client.ts';
-import { guardEach } from './guard-each.ts';
-import { guardFields } from './guard-fields.ts';
+import { guardEach, guardFields } from './guard-fields.ts';
 import { said, targetOf, testToken } from './testing/check-fixture.ts';
 import { createIndexingCaller } from './testing/indexing-caller.ts';
 import {

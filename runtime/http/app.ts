@@ -5,10 +5,8 @@ import type { CheckErrorCode } from '#contracts/checks';
 import type { DirectHandler } from '#kit/http/listen';
 import { drainRefused } from '#kit/http/read-body';
 import { traceIdOf } from '#kit/http/trace-context';
-import { endpoints } from './endpoints.ts';
+import { checkEndpoints, endpoints } from './endpoints.ts';
 import { sendError } from './error-answer.ts';
-import { postRequest } from './post-request.ts';
-import { postResponse } from './post-response.ts';
 import type { Endpoint, RequestContext, RuntimeService } from './runtime-service.ts';
 
 type Bindings = { Bindings: HttpBindings };
@@ -39,7 +37,7 @@ export function createApp(service: RuntimeService): Hono<Bindings> {
  * a short text: the route is the whole request target, and all that is written is written to Node's answer anyway.
  */
 export function createDirectChecks(service: RuntimeService): DirectHandler {
-  const checks = new Map([postRequest, postResponse].map((endpoint) => [endpoint.path, endpoint]));
+  const checks = new Map(checkEndpoints.map((endpoint) => [endpoint.path, endpoint]));
   return (incoming, outgoing) => {
     const endpoint = incoming.method === 'POST' ? checks.get(incoming.url ?? '') : undefined;
     return endpoint === undefined ? undefined : answerDirectly(endpoint, { incoming, outgoing }, service);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { applyMasks } from './apply-masks.ts';
-import { mergeMasks, type Replacement } from './merge-masks.ts';
+import { applyMasks, mergeMasks, type Replacement } from './merge-masks.ts';
 
 const at = (start: number, end: number, text = '#'): Replacement => ({ start, end, text });
 const merged = (...replacements: Replacement[]): unknown => {

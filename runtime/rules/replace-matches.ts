@@ -1,8 +1,7 @@
-import { applyMasks } from './apply-masks.ts';
 import type { CheckedText } from './checked-text.ts';
 import type { CompiledRule } from './compiled-section.ts';
 import { type Failed, failed, type Masked } from './decision.ts';
-import { mergeMasks, type Replacement } from './merge-masks.ts';
+import { applyMasks, mergeMasks, type Replacement } from './merge-masks.ts';
 
 type Place = { readonly place: number; readonly text: number };
 

@@ -1,8 +1,7 @@
 import { headerValues } from '#kit/http/raw-headers';
 import { readTraceParent, writeTraceParent } from '#kit/http/trace-context';
-import { plainError } from '../relay/client-error.ts';
+import { type ClientErrorCode, plainError } from '../relay/client-error.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
-import { mapUpstreamStatus } from '../upstream/map-status.ts';
 import { abandonBody, readWholeBody } from '../upstream/read-whole-body.ts';
 import type { UpstreamAnswer, UpstreamCall } from '../upstream/upstream-client.ts';
 import { failed, type OperationResult, type RequestContext } from './request-context.ts';
@@ -58,4 +57,26 @@ function forwardedHeaders(rawHeaders: readonly string[]): Readonly<Record<string
   const [value, ...more] = headerValues(rawHeaders, 'traceparent');
   const parent = more.length === 0 ? readTraceParent(value) : undefined;
   return parent === undefined ? {} : { traceparent: writeTraceParent(parent) };
+}
+
+/**
+ * The error code for a status of a provider other than 200. A status about the gateway's credential or address is a
+ * failure of the gateway, not of the request; redirects are never followed.
+ */
+export function mapUpstreamStatus(status: number): ClientErrorCode {
+  switch (status) {
+    case 400:
+    case 413:
+    case 422:
+      return 'upstream_refused';
+    case 408:
+    case 504:
+      return 'upstream_timeout';
+    case 429:
+      return 'upstream_rate_limited';
+    case 503:
+      return 'upstream_overloaded';
+    default:
+      return 'upstream_failed';
+  }
 }

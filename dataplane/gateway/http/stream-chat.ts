@@ -1,12 +1,17 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { CheckOutcome } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
+import type { ClientError } from '../relay/client-error.ts';
 import { interruptionError } from '../relay/interruption.ts';
+import type { FrameSink } from '../relay/relay-stream.ts';
 import { relayStream } from '../relay/relay-stream.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
 import { PlainStream } from '../stream/plain-stream.ts';
 import { StreamGuard } from '../stream/stream-guard.ts';
+import { writeFrame } from '../stream/write-frame.ts';
 import { callProvider } from './call-provider.ts';
-import { beginFrames } from './frame-sink.ts';
+import { errorAnswer } from './errors.ts';
 import type { OperationResult, RequestContext } from './request-context.ts';
 
 type StreamedCall = {
@@ -60,4 +65,30 @@ async function judgeWindow(
   const outcome = await gateway.checks.check(target, 'response', messages, { mode: 'sse-reject', signal });
   gateway.metrics.window(outcome.kind);
   return outcome;
+}
+
+/** Begins a streamed answer; later faults show in the stream only (`gateway:stream:http-200-then-blocked`). */
+function beginFrames(outgoing: ServerResponse): FrameSink & { end(error: ClientError | undefined): void } {
+  outgoing.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  });
+  outgoing.flushHeaders();
+  return {
+    async write(bytes, signal) {
+      if (signal.aborted) throw signal.reason;
+      if (outgoing.write(bytes)) return;
+      try {
+        await once(outgoing, 'drain', { signal });
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error;
+      }
+    },
+    /** The error object of a stream is the one of a whole answer. */
+    end(error) {
+      if (error === undefined) outgoing.end();
+      else outgoing.end(writeFrame(errorAnswer(error).body));
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { mapUpstreamStatus } from './map-status.ts';
+import { mapUpstreamStatus } from '../http/call-provider.ts';
 import { readWholeBody } from './read-whole-body.ts';
 
 const parts = (...sizes: readonly number[]): Readable => Readable.from(sizes.map((size) => Buffer.alloc(size, 'x')));

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { Hono } from 'hono';
@@ -36,6 +37,19 @@ const echo: NodeHandler = async (incoming, outgoing) => {
 
 function serve(options: Partial<ListenOptions> = {}): Promise<Listening> {
   return listen({ handler: echo, ...limits, clientError, ...options } as ListenOptions);
+}
+
+/** A client with a server of its own; disposing ends both. */
+async function connect(options: Partial<ListenOptions> = {}) {
+  const server = await serve(options);
+  const client = await rawClient(server.port);
+  return {
+    ...client,
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
 }
 
 const get = (path = '/', more = '') => `GET ${path} HTTP/1.1\r\nhost: a\r\n${more}\r\n`;
@@ -77,8 +91,7 @@ describe('requests that Node refuses are answered by the service', () => {
     ['a target too large', `GET /${'a'.repeat(5000)} HTTP/1.1\r\nhost: a\r\n\r\n`, 'headers_too_large'],
     ['another expectation', get('/', 'expect: tea\r\n'), 'expectation'],
   ])('a request with %s is refused', async (_what, request, fault) => {
-    await using server = await serve();
-    await using client = await rawClient(server.port);
+    await using client = await connect();
     client.send(request);
     const answer = await client.answer();
     expect(answer).toMatchObject({ status: 400, body: JSON.stringify({ fault, note: 'я' }) });
@@ -101,22 +114,19 @@ describe('requests that Node refuses are answered by the service', () => {
   });
 
   test('headers of the maximum size are accepted', async () => {
-    await using server = await serve();
-    await using client = await rawClient(server.port);
+    await using client = await connect();
     client.send(get('/', `x: ${'a'.repeat(4000)}\r\n`));
     expect(await client.answer()).toMatchObject({ status: 200 });
   });
 
   test.each(['127.0.0.1:80', '[::1]:80', 'a_b.c', 'a:', ''])('the Host %j is accepted', async (host) => {
-    await using server = await serve();
-    await using client = await rawClient(server.port);
+    await using client = await connect();
     client.send(`GET / HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
     expect(await client.answer()).toMatchObject({ status: 200 });
   });
 
   test('a body that breaks after its request was refused gets no second response', async () => {
-    await using server = await serve();
-    await using client = await rawClient(server.port);
+    await using client = await connect();
     client.send('POST /refuse HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\na');
     expect(await client.answer()).toMatchObject({ status: 403 });
     client.socket.end();
@@ -124,8 +134,7 @@ describe('requests that Node refuses are answered by the service', () => {
   });
 
   test('a CONNECT after a pipelined request is answered after it', async () => {
-    await using server = await serve();
-    await using client = await rawClient(server.port);
+    await using client = await connect();
     client.send(`${post('hi')}CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n`);
     expect(await client.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     expect(await client.closed()).toBe('');
@@ -134,8 +143,7 @@ describe('requests that Node refuses are answered by the service', () => {
   test.each(['nonsense', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz'])(
     'valid pipelined requests are answered before %j closes the connection',
     async (follower) => {
-      await using server = await serve();
-      await using client = await rawClient(server.port);
+      await using client = await connect();
       client.send(`${post('hi')}${post('ho')}${follower}\r\n\r\n`);
       expect(await client.answer()).toMatchObject({ status: 200, body: '{"path":"/p","body":"hi"}' });
       expect(await client.answer()).toMatchObject({
@@ -148,38 +156,33 @@ describe('requests that Node refuses are answered by the service', () => {
   );
 
   test('an upgrade request is answered with connection: close', async () => {
-    await using server = await serve();
-    await using client = await rawClient(server.port);
+    await using client = await connect();
     client.send(post('hi', 'connection: upgrade\r\nupgrade: websocket\r\n') + get());
     expect(await client.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     expect(await client.closed()).toBe('');
   });
 
   test('a request whose headers never end times out', async () => {
-    await using server = await serve({ headersTimeoutMs: 100 });
-    await using client = await rawClient(server.port);
+    await using client = await connect({ headersTimeoutMs: 100 });
     client.send('GET / HTTP/1.1\r\nhost: a\r\n');
     expect(await client.answer()).toMatchObject({ status: 408, headers: { connection: 'close' } });
     expect(await client.closed()).toBe('');
   });
 
   test('a request whose body never ends times out', async () => {
-    await using server = await serve({ headersTimeoutMs: 100, requestTimeoutMs: 150 });
-    await using client = await rawClient(server.port);
+    await using client = await connect({ headersTimeoutMs: 100, requestTimeoutMs: 150 });
     client.send('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\na');
     expect(await client.answer()).toMatchObject({ status: 408, headers: { connection: 'close' } });
     expect(await client.closed()).toBe('');
   });
 
   test('a connection without a request is closed without a response', async () => {
-    await using server = await serve({ headersTimeoutMs: 100 });
-    await using client = await rawClient(server.port);
+    await using client = await connect({ headersTimeoutMs: 100 });
     expect(await client.closed()).toBe('');
   });
 
   test('an idle connection is closed without a response', async () => {
-    await using server = await serve({ keepAliveTimeoutMs: 50 });
-    await using client = await rawClient(server.port);
+    await using client = await connect({ keepAliveTimeoutMs: 50 });
     client.send(get());
     await client.answer();
     expect(await client.closed()).toBe('');
@@ -194,13 +197,12 @@ describe('requests that Node refuses are answered by the service', () => {
 
   test('valid pipelined requests are answered before an invalid one closes the connection', async () => {
     const gate = Promise.withResolvers<void>();
-    await using server = await serve({
+    await using client = await connect({
       handler: async (incoming, outgoing) => {
         await gate.promise;
         await echo(incoming, outgoing);
       },
     });
-    await using client = await rawClient(server.port);
     client.send(`${get('/1')}${get('/2')}nonsense\r\n\r\n`);
     gate.resolve();
     expect(await client.answer()).toMatchObject({ status: 200, body: '{"path":"/1","body":""}' });
@@ -209,9 +211,8 @@ describe('requests that Node refuses are answered by the service', () => {
   });
 
   test('a response in progress is completed before an invalid request closes the connection', async () => {
-    const arrived = Promise.withResolvers<import('node:http').ServerResponse>();
-    await using server = await serve({ handler: (_, outgoing) => arrived.resolve(outgoing) });
-    await using client = await rawClient(server.port);
+    const arrived = Promise.withResolvers<ServerResponse>();
+    await using client = await connect({ handler: (_, outgoing) => arrived.resolve(outgoing) });
     client.send(get());
     const outgoing = await arrived.promise;
     outgoing.writeHead(200, { 'content-length': 8 });
@@ -227,14 +228,13 @@ describe('requests that Node refuses are answered by the service', () => {
 
   test('an error response is never appended to a response in progress', async () => {
     const broken = Promise.withResolvers<void>();
-    await using server = await serve({
+    await using client = await connect({
       handler: (incoming, outgoing) => {
         outgoing.writeHead(200, { 'content-length': 10 });
         outgoing.write('half');
         incoming.on('close', () => broken.resolve()).resume();
       },
     });
-    await using client = await rawClient(server.port);
     client.send('POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n');
     client.send('zz\r\n');
     await broken.promise;
@@ -242,7 +242,7 @@ describe('requests that Node refuses are answered by the service', () => {
   });
 
   test('a handler that answers after the error response has no effect', async () => {
-    const arrived = Promise.withResolvers<import('node:http').ServerResponse>();
+    const arrived = Promise.withResolvers<ServerResponse>();
     await using server = await serve({ handler: (_, outgoing) => arrived.resolve(outgoing) });
     await using client = await rawClient(server.port);
     client.send('POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n');
@@ -277,14 +277,13 @@ describe('requests that Node refuses are answered by the service', () => {
 
   test('all headers reach the handler, however many there are', async () => {
     let count = 0;
-    await using server = await serve({
+    await using client = await connect({
       maxHeaderBytes: 64 * 1024,
       handler: (incoming, outgoing) => {
         count = incoming.rawHeaders.length / 2;
         sendJson(outgoing, 200, {});
       },
     });
-    await using client = await rawClient(server.port);
     client.send(get('/', 'a: 1\r\n'.repeat(5000)));
     expect(await client.answer()).toMatchObject({ status: 200 });
     expect(count).toBe(5001);
@@ -296,8 +295,7 @@ describe('expectation of 100-continue', () => {
     `POST ${path} HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n`;
 
   test('100 Continue is sent when the handler begins to read the body', async () => {
-    await using server = await serve();
-    await using client = await rawClient(server.port);
+    await using client = await connect();
     client.send(expecting('/p'));
     expect(await client.answer()).toMatchObject({ status: 100 });
     client.send('hi');
@@ -307,31 +305,31 @@ describe('expectation of 100-continue', () => {
   });
 
   test('100 Continue is not sent when the handler refuses, and the connection closes', async () => {
-    await using server = await serve();
-    await using client = await rawClient(server.port);
+    await using client = await connect();
     client.send(expecting('/refuse'));
     expect(await client.answer()).toMatchObject({ status: 403, headers: { connection: 'close' } });
     expect(await client.closed()).toBe('');
   });
 
   test('100 Continue is sent before the handler with onContinue at_once', async () => {
-    await using server = await serve({ onContinue: 'at_once', handler: (_, outgoing) => sendJson(outgoing, 200, {}) });
-    await using client = await rawClient(server.port);
+    await using client = await connect({
+      onContinue: 'at_once',
+      handler: (_, outgoing) => sendJson(outgoing, 200, {}),
+    });
     client.send(expecting('/p'));
     expect(await client.answer()).toMatchObject({ status: 100 });
     expect(await client.answer()).toMatchObject({ status: 200 });
   });
 
   test('a request that expects 100 Continue needs a Host', async () => {
-    await using server = await serve();
-    await using client = await rawClient(server.port);
+    await using client = await connect();
     client.send('POST / HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n');
     expect(await client.answer()).toMatchObject({ status: 400 });
   });
 });
 
 describe('a Hono application', () => {
-  const app = new Hono<{ Bindings: { incoming: import('node:http').IncomingMessage } }>();
+  const app = new Hono<{ Bindings: { incoming: IncomingMessage } }>();
   app.post('/p', async (c) => {
     const body = await readBody(c.env.incoming, { limit: 1000, signal });
     return c.json({ raw: c.env.incoming.rawHeaders.length, body: body.ok ? body.bytes.toString() : body.fault });
@@ -364,14 +362,13 @@ test.each(['throws', 'rejects'])(
   async (how) => {
     const told = Promise.withResolvers<unknown>();
     const failure = new TypeError('mistake');
-    await using server = await serve({
+    await using client = await connect({
       handler: () => {
         if (how === 'throws') throw failure;
         return Promise.reject(failure);
       },
       onHandlerError: told.resolve,
     });
-    await using client = await rawClient(server.port);
     client.send(get());
     expect(await told.promise).toBe(failure);
     expect(await client.closed()).toBe('');

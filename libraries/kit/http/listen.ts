@@ -10,9 +10,8 @@ import {
   refuseConnection,
   refuseRequest,
 } from './client-fault.ts';
-import { type Connections, watchConnections } from './connections.ts';
+import { type Connections, lingerOnClose, watchConnections } from './connections.ts';
 import { holdContinue } from './expect-continue.ts';
-import { lingerOnClose } from './linger-on-close.ts';
 import { bindServer } from './listen-error.ts';
 import { headerValues } from './raw-headers.ts';
 import { drainRefused } from './read-body.ts';

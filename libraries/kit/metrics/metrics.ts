@@ -1,6 +1,4 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createLabelGuard, type LabelSpecs, type LabelValues, OTHER } from './bounded-labels.ts';
-import { createPendingSums } from './pending-sums.ts';
 
 type MetricOptions<L extends LabelSpecs> = { readonly name: string; readonly help: string; readonly labels: L };
 type CounterMetric<L extends LabelSpecs> = {
@@ -93,4 +91,63 @@ export function createMetrics({ service }: { readonly service: string }): Metric
 function describeLabel([name, spec]: [string, LabelSpecs[string]]): { name: string; values: string } {
   if ('bounded' in spec) return { name, values: `at most ${spec.bounded} values, then ${OTHER}` };
   return { name, values: [...spec, OTHER].join(', ') };
+}
+
+/** The allowed values of a label: a closed list, or the first `bounded` distinct values. */
+type LabelSpec = readonly string[] | { readonly bounded: number };
+type LabelSpecs = Readonly<Record<string, LabelSpec>>;
+type LabelValues<L extends LabelSpecs> = {
+  readonly [K in keyof L]: L[K] extends readonly (infer V)[] ? V : string;
+};
+
+/** Replaces every value that is not allowed. */
+const OTHER = 'other';
+
+/** Returns a function that replaces label values that are not declared. */
+function createLabelGuard<L extends LabelSpecs>(specs: L): (values: LabelValues<L>) => Record<string, string> {
+  const guards = Object.entries(specs).map(([name, spec]) => ({ name, hold: createValueGuard(spec) }));
+  return (values) => Object.fromEntries(guards.map(({ name, hold }) => [name, hold(String(values[name]))]));
+}
+
+function createValueGuard(spec: LabelSpec): (value: string) => string {
+  if (!('bounded' in spec)) {
+    const closed = new Set(spec);
+    return (value) => (closed.has(value) ? value : OTHER);
+  }
+  const seen = new Set<string>();
+  return (value) => {
+    if (seen.has(value)) return value;
+    if (seen.size >= spec.bounded) return OTHER;
+    seen.add(value);
+    return value;
+  };
+}
+
+type PendingSums = {
+  series(labels: Record<string, string>): { add(value?: number): void };
+  /** Passes the sums since the last flush to `take`. */
+  flush(): void;
+};
+
+/** Sums that are passed on at a flush only, so that an increment costs one addition. */
+function createPendingSums(take: (labels: Record<string, string>, sum: number) => void): PendingSums {
+  const all: { readonly labels: Record<string, string>; sum: number }[] = [];
+  return {
+    series(labels) {
+      const own = { labels, sum: 0 };
+      all.push(own);
+      return {
+        add(value = 1) {
+          own.sum += value;
+        },
+      };
+    },
+    flush() {
+      for (const own of all) {
+        if (own.sum === 0) continue;
+        take(own.labels, own.sum);
+        own.sum = 0;
+      }
+    },
+  };
 }

@@ -55,7 +55,6 @@ type ContainerState = {
     readonly reason?: string;
     /** The first 4,096 bytes of the termination message. */
     readonly message?: string;
-    readonly finishedAt?: string;
   };
 };
 export type ContainerStatus = {
@@ -99,10 +98,8 @@ export type Deployment = KubeObject & {
   readonly status?: {
     readonly observedGeneration?: number;
     readonly replicas?: number;
-    readonly updatedReplicas?: number;
     readonly readyReplicas?: number;
     readonly availableReplicas?: number;
-    readonly unavailableReplicas?: number;
     readonly conditions?: readonly BuiltinCondition[];
   };
 };
@@ -111,7 +108,6 @@ export type PodDisruptionBudget = KubeObject & {
   readonly spec: {
     readonly selector?: LabelSelector;
     readonly maxUnavailable?: IntOrString;
-    readonly minAvailable?: IntOrString;
     readonly unhealthyPodEvictionPolicy?: string;
   };
 };
@@ -152,7 +148,6 @@ export type Event = Omit<KubeObject, 'spec' | 'status'> & {
   readonly action: string;
   readonly note?: string;
   readonly regarding: ObjectReference;
-  readonly related?: ObjectReference;
   readonly reportingController: string;
   readonly reportingInstance: string;
   readonly series?: { readonly count: number; readonly lastObservedTime: string };

@@ -27,12 +27,12 @@ export type EventRecorderOptions = Reporter & {
   readonly clock?: Clock;
   /** First backoff after a failure, milliseconds, doubled with the next; 1,000 when absent. */
   readonly firstBackoffMs?: number;
-  /** How often a continuing series is written, milliseconds; 60,000 when absent. */
-  readonly seriesEveryMs?: number;
 };
 
 /** Events with the same object, reason and note within this time are one series. */
 const seriesMs = 600_000;
+/** How often the count of a continuing series is written. */
+const seriesEveryMs = 60_000;
 const maxSeries = 1_000;
 const maxQueued = 500;
 /** Rate limit of new events for one object, as in client-go: a burst, then one every five minutes. */
@@ -63,7 +63,7 @@ export const silentRecorder: EventRecorder = {
  * bounded; events above a bound are dropped. Disposing writes the queued events for up to a second.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
-  const { client, logger, clock = systemClock, firstBackoffMs = 1_000, seriesEveryMs = 60_000 } = options;
+  const { client, logger, clock = systemClock, firstBackoffMs = 1_000 } = options;
   const series = new Map<string, EventSeries>();
   const queue = new Set<EventSeries>();
   const buckets = createTokenBuckets({ burst, refillMs, maxKeys: maxSeries, now: clock.now });
