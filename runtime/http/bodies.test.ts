@@ -39,18 +39,30 @@ const toolCall = { role: 'assistant', content: '', tool_calls: [{ id: 'x' }] };
 const callersMembers = ['document_id', 'memory_id', 'agent_id', 'run_id', 'acl', 'access_list', 'filters'];
 
 const refusedRequests: readonly Refused[] = [
-  [['guardrail:request-body:body-required'], 'no body', [{}, { messages: [hello] }, [], 'text', 7, null, true]],
+  [
+    ['guardrail:request-body:body-required'],
+    'no body',
+    [{}, { messages: [hello] }, [], [{}], [null], 'text', 7, -1, 0, null, true, false],
+  ],
   [
     ['guardrail:request-body:body-is-object'],
     'a body that is not an object',
-    [null, 'text', 1, [], [{ messages: [hello] }], true].map((body) => ({ body })),
+    [null, 'text', 0, 1, [], [{}], [{ messages: [hello] }], true].map((body) => ({ body })),
   ],
   [
     ['guardrail:request-body:body-only-messages'],
     'a body with another member than messages',
-    extended({ messages: [hello] }, ['model', 'choices', 'stream', '', 'Messages', '__proto__', 'constructor']).map(
-      (body) => ({ body }),
-    ),
+    extended({ messages: [hello] }, [
+      'model',
+      'choices',
+      'stream',
+      'tools',
+      'metadata',
+      '',
+      'Messages',
+      '__proto__',
+      'constructor',
+    ]).map((body) => ({ body })),
   ],
   [
     ['guardrail:request-body:messages-required'],
@@ -60,7 +72,7 @@ const refusedRequests: readonly Refused[] = [
   [
     ['guardrail:request-body:messages-is-array'],
     'messages that are not a list',
-    [null, hello, 'text', 1, true, {}].map((list) => ({ body: { messages: list } })),
+    [null, hello, 'text', 0, 1, true, {}].map((list) => ({ body: { messages: list } })),
   ],
   [
     ['guardrail:request-body:role-required', 'guardrail:request-body:content-required'],
@@ -70,7 +82,7 @@ const refusedRequests: readonly Refused[] = [
   [
     ['guardrail:request-body:role-is-string'],
     'a role that is not a string',
-    [null, 1, true, ['user'], { name: 'user' }].map((role) => messages({ role, content: 'hello' })),
+    [null, 0, 1, true, [], ['user'], {}, { name: 'user' }].map((role) => messages({ role, content: 'hello' })),
   ],
   [
     [
@@ -79,12 +91,14 @@ const refusedRequests: readonly Refused[] = [
       'guardrail:request-body:content-parts-array',
     ],
     'content that is not a string',
-    [null, 1, true, { text: 'hello' }, parts, [], ['hello']].map((content) => messages({ role: 'user', content })),
+    [null, 0, 1, true, {}, { text: 'hello' }, parts, [], ['hello']].map((content) =>
+      messages({ role: 'user', content }),
+    ),
   ],
   [
     ['guardrail:request-body:unknown-property-top'],
     'another member beside body',
-    extended(messages(hello), ['model', 'messages', 'metadata', '__proto__', ''], {}),
+    extended(messages(hello), ['model', 'messages', 'policy', 'metadata', 'Body', '__proto__', ''], {}),
   ],
   [
     [
@@ -94,8 +108,20 @@ const refusedRequests: readonly Refused[] = [
     ],
     'another member of a message than role and content',
     [
-      ...extended(hello, ['tool_calls', 'name', 'tool_call_id', 'refusal', 'id', '__proto__']),
-      ...[{ ...hello, tool_calls: [] }, { ...hello, refusal: null }, null, 'text', 1, [], [hello]],
+      ...extended(hello, [
+        'tool_calls',
+        'name',
+        'tool_call_id',
+        'refusal',
+        'audio',
+        'id',
+        'index',
+        'Role',
+        'CONTENT',
+        '',
+      ]),
+      ...extended(hello, ['__proto__', 'constructor'], null),
+      ...[{ ...hello, tool_calls: [] }, { ...hello, refusal: null }, null, 'text', true, 0, 1, [], [[]], [hello]],
     ].map((item) => messages(item)),
   ],
   [
