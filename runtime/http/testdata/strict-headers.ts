@@ -6,6 +6,13 @@ export type HeaderRow = readonly [
   code: string,
 ];
 
+type Changes = HeaderRow[1];
+const unauthenticated = (name: string, changes: Changes): HeaderRow => [name, changes, 401, 'unauthenticated'];
+const untrusted = (name: string, changes: Changes): HeaderRow => [name, changes, 403, 'untrusted_context'];
+const unsupported = (name: string, changes: Changes): HeaderRow => [name, changes, 415, 'unsupported_media'];
+const unavailable = (name: string, changes: Changes): HeaderRow => [name, changes, 503, 'policy_unavailable'];
+const good = (name: string, changes: Changes): HeaderRow => [name, changes, 200, 'policy_pass'];
+
 const token = 'service-token-of-the-tests';
 const bearer = `Bearer ${token}`;
 const context = [
@@ -16,8 +23,8 @@ const context = [
   'x-ap-gr-response-mode',
 ];
 
-const unauthenticated: readonly HeaderRow[] = [
-  ['no Authorization', { authorization: null }, 401, 'unauthenticated'],
+const tokens: readonly HeaderRow[] = [
+  unauthenticated('no Authorization', { authorization: null }),
   ...[
     '',
     ' ',
@@ -39,34 +46,36 @@ const unauthenticated: readonly HeaderRow[] = [
     'Bearer \u00e9',
     'Bearer null',
     'Digest username="x"',
-  ].map(
-    (value): HeaderRow => [`Authorization ${JSON.stringify(value)}`, { authorization: value }, 401, 'unauthenticated'],
-  ),
-  ['Authorization twice', { authorization: [bearer, bearer] }, 401, 'unauthenticated'],
-  ['Authorization twice, the first wrong', { authorization: ['Bearer x', bearer] }, 401, 'unauthenticated'],
-  ['Authorization twice, the second empty', { authorization: [bearer, ''] }, 401, 'unauthenticated'],
-  [
-    'the token as another header',
-    { authorization: null, 'proxy-authorization': bearer, 'x-api-key': token },
-    401,
-    'unauthenticated',
-  ],
+  ].map((value) => unauthenticated(`Authorization ${JSON.stringify(value)}`, { authorization: value })),
+  unauthenticated('Authorization twice', { authorization: [bearer, bearer] }),
+  unauthenticated('Authorization twice, the first wrong', { authorization: ['Bearer x', bearer] }),
+  unauthenticated('Authorization twice, the second wrong', { authorization: [bearer, 'Bearer wrong'] }),
+  unauthenticated('Authorization twice, the second empty', { authorization: [bearer, ''] }),
+  unauthenticated('the token as another header', {
+    authorization: null,
+    'proxy-authorization': bearer,
+    'x-api-key': token,
+  }),
 ];
 
-const untrusted: readonly HeaderRow[] = context.flatMap((name): HeaderRow[] => [
-  [`no ${name}`, { [name]: null }, 403, 'untrusted_context'],
-  [`empty ${name}`, { [name]: '' }, 403, 'untrusted_context'],
-  [`blank ${name}`, { [name]: ' \t ' }, 403, 'untrusted_context'],
-  [`${name} twice`, { [name]: ['x', 'x'] }, 403, 'untrusted_context'],
-  [`${name} twice, one empty`, { [name]: ['', 'x'] }, 403, 'untrusted_context'],
-  [`${name} three times`, { [name]: ['x', 'y', 'z'] }, 403, 'untrusted_context'],
-  [`${name} in another spelling beside it`, { [name]: ['x'], [name.toUpperCase()]: ['x'] }, 403, 'untrusted_context'],
+const contexts: readonly HeaderRow[] = context.flatMap((name) => [
+  untrusted(`no ${name}`, { [name]: null }),
+  untrusted(`empty ${name}`, { [name]: '' }),
+  untrusted(`blank ${name}`, { [name]: ' \t ' }),
+  untrusted(`${name} twice`, { [name]: ['x', 'x'] }),
+  untrusted(`${name} twice, one empty`, { [name]: ['', 'x'] }),
+  untrusted(`${name} three times`, { [name]: ['x', 'y', 'z'] }),
+  untrusted(`${name} in another spelling beside it`, { [name]: ['x'], [name.toUpperCase()]: ['x'] }),
 ]);
 
 const modes: readonly HeaderRow[] = [
   'BUFFERED',
   'Sse-Reject',
   'sse_reject',
+  'sse',
+  'sse-mask',
+  'off',
+  '1',
   'stream',
   'none',
   'true',
@@ -74,12 +83,10 @@ const modes: readonly HeaderRow[] = [
   'buffered,sse-reject',
   '"buffered"',
   'buffered\u00a0',
-].map(
-  (value): HeaderRow => [`mode ${JSON.stringify(value)}`, { 'x-ap-gr-response-mode': value }, 403, 'untrusted_context'],
-);
+].map((value) => untrusted(`mode ${JSON.stringify(value)}`, { 'x-ap-gr-response-mode': value }));
 
 const media: readonly HeaderRow[] = [
-  ['no Content-Type', { 'content-type': null }, 415, 'unsupported_media'],
+  unsupported('no Content-Type', { 'content-type': null }),
   ...[
     '',
     'json',
@@ -97,6 +104,11 @@ const media: readonly HeaderRow[] = [
     'application/pdf',
     'image/png',
     'application/octet-stream',
+    'application/jsonp',
+    'application/ld+json',
+    'application/json, application/json',
+    'application/json; charset=latin1',
+    'application/json; charset=utf-16',
     'application/json-seq',
     'application/vnd.api+json',
     'application/problem+json',
@@ -112,23 +124,12 @@ const media: readonly HeaderRow[] = [
     'application/json charset=utf-8',
     'application/json; charset="utf-8',
     '*/*',
-  ].map(
-    (value): HeaderRow => [
-      `Content-Type ${JSON.stringify(value)}`,
-      { 'content-type': value },
-      415,
-      'unsupported_media',
-    ],
-  ),
-  ['Content-Type twice', { 'content-type': ['application/json', 'application/json'] }, 415, 'unsupported_media'],
-  ['Content-Type twice, different', { 'content-type': ['application/json', 'text/plain'] }, 415, 'unsupported_media'],
-  ...['', 'identity', 'gzip', 'br', 'deflate', 'zstd', 'compress', 'x', 'gzip, br'].map(
-    (value): HeaderRow => [
-      `Content-Encoding ${JSON.stringify(value)}`,
-      { 'content-encoding': value },
-      415,
-      'unsupported_media',
-    ],
+  ].map((value) => unsupported(`Content-Type ${JSON.stringify(value)}`, { 'content-type': value })),
+  unsupported('Content-Type twice', { 'content-type': ['application/json', 'application/json'] }),
+  unsupported('Content-Type twice, different', { 'content-type': ['application/json', 'text/plain'] }),
+  unsupported('Content-Encoding twice', { 'content-encoding': ['identity', 'gzip'] }),
+  ...['', 'identity', 'gzip', 'br', 'deflate', 'zstd', 'compress', 'x', 'gzip, br'].map((value) =>
+    unsupported(`Content-Encoding ${JSON.stringify(value)}`, { 'content-encoding': value }),
   ),
 ];
 
@@ -144,17 +145,12 @@ const mismatches: readonly HeaderRow[] = [
     '__proto__',
     '*',
     '1',
-  ].map((value): HeaderRow => [`policy ${value}`, { 'x-ap-gr-policy-id': value }, 503, 'policy_unavailable']),
-  ...['0', '2', '01', '1.0', '+1', '1e0', 'v1', 'latest', '١'].map(
-    (value): HeaderRow => [`revision ${value}`, { 'x-ap-gr-policy-revision': value }, 503, 'policy_unavailable'],
+  ].map((value) => unavailable(`policy ${value}`, { 'x-ap-gr-policy-id': value })),
+  ...['0', '2', '01', '1.0', '+1', '1e0', 'v1', 'latest', '١'].map((value) =>
+    unavailable(`revision ${value}`, { 'x-ap-gr-policy-revision': value }),
   ),
-  ...['0'.repeat(64), 'sha256:0', 'x', 'null', 'f'.repeat(63), 'f'.repeat(65)].map(
-    (value): HeaderRow => [
-      `digest ${value.slice(0, 12)} of ${value.length}`,
-      { 'x-ap-gr-bundle-digest': value },
-      503,
-      'policy_unavailable',
-    ],
+  ...['0'.repeat(64), 'sha256:0', 'x', 'null', 'f'.repeat(63), 'f'.repeat(65)].map((value) =>
+    unavailable(`digest ${value.slice(0, 12)} of ${value.length}`, { 'x-ap-gr-bundle-digest': value }),
   ),
   ...[
     'gateway-1.5.0-text-webhook-v1',
@@ -162,31 +158,25 @@ const mismatches: readonly HeaderRow[] = [
     'gateway-1.5.0-chat-webhook-v1',
     'GATEWAY-1.5.0-CHAT-WEBHOOK-V2',
     'default',
-  ].map((value): HeaderRow => [`profile ${value}`, { 'x-ap-gr-content-profile': value }, 503, 'policy_unavailable']),
+  ].map((value) => unavailable(`profile ${value}`, { 'x-ap-gr-content-profile': value })),
 ];
 
 const fine: readonly HeaderRow[] = [
-  ['the scheme in lower case', { authorization: `bearer ${token}` }, 200, 'policy_pass'],
-  [
-    'blanks around values',
-    { 'x-ap-gr-policy-id': ' \tpolicy-a \t', 'content-type': '  application/json  ' },
-    200,
-    'policy_pass',
-  ],
-  ['a charset in quotes', { 'content-type': 'application/json; charset="UTF-8"' }, 200, 'policy_pass'],
-  ['mode sse-reject', { 'x-ap-gr-response-mode': 'sse-reject' }, 200, 'policy_pass'],
-  ['a traceparent that is wrong', { traceparent: 'x' }, 200, 'policy_pass'],
-  ['cookies, twice', { cookie: ['a=1', 'b=2'] }, 200, 'policy_pass'],
-  ['an Accept of something else', { accept: 'image/png' }, 200, 'policy_pass'],
-  ['an Idempotency-Key, twice', { 'idempotency-key': ['x', 'x'] }, 200, 'policy_pass'],
+  good('the scheme in lower case', { authorization: `bearer ${token}` }),
+  good('the media type in other case', { 'content-type': 'Application/JSON' }),
+  good('a charset without a space', { 'content-type': 'application/json;charset="UTF-8"' }),
+  good('a charset between spaces', { 'content-type': 'application/json ;  charset=utf-8' }),
+  good('mode buffered', { 'x-ap-gr-response-mode': 'buffered' }),
+  good('blanks around values', { 'x-ap-gr-policy-id': ' \tpolicy-a \t', 'content-type': '  application/json  ' }),
+  good('a charset in quotes', { 'content-type': 'application/json; charset="UTF-8"' }),
+  good('mode sse-reject', { 'x-ap-gr-response-mode': 'sse-reject' }),
+  good('a traceparent that is wrong', { traceparent: 'x' }),
+  good('cookies, twice', { cookie: ['a=1', 'b=2'] }),
+  good('a request id, twice', { 'x-request-id': ['1', '2'] }),
+  good('a traceparent', { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' }),
+  good('an Accept of something else', { accept: 'image/png' }),
+  good('an Idempotency-Key, twice', { 'idempotency-key': ['x', 'x'] }),
 ];
 
-/** Headers of POST /request with a body that passes. */
-export const headerRows: readonly HeaderRow[] = [
-  ...unauthenticated,
-  ...untrusted,
-  ...modes,
-  ...media,
-  ...mismatches,
-  ...fine,
-];
+/** Headers of a check with a body that passes, by what they concern. */
+export const headerRows = { tokens, contexts, modes, media, mismatches, fine };
