@@ -15,7 +15,7 @@ export type FieldsOutcome =
   | { readonly kind: 'deny' }
   | FailedCheck;
 
-export type GuardFieldsOptions = {
+type GuardFieldsOptions = {
   /** The role of each message, which has no meaning for the runtime. `user` when absent. */
   readonly role?: string;
   readonly mode?: ResponseMode;

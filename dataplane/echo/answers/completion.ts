@@ -1,7 +1,7 @@
 import type { Echo } from './echo-text.ts';
 
 /** Identity of one answer: `created` in seconds since 1970. */
-export type CompletionHead = { readonly id: string; readonly created: number; readonly model: string };
+type CompletionHead = { readonly id: string; readonly created: number; readonly model: string };
 
 /** A buffered answer in the shape of the OpenAI chat completion. */
 export function completionOf(head: CompletionHead, echo: Echo) {

@@ -17,7 +17,7 @@ export const chatRequestSchema = z.looseObject({
   n: z.literal(1).nullish(),
 });
 
-export type ChatRequest = z.infer<typeof chatRequestSchema>;
+type ChatRequest = z.infer<typeof chatRequestSchema>;
 type ChatMessage = ChatRequest['messages'][number];
 
 /** The text of a message: its content, or its text parts in order, joined by a line feed. */
