@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { startFaultyProxy } from '#kit/testing/faulty-proxy';
 import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
 import { endOf, type Platform, spawnCommand, startPlatform } from '../e2e/support/start-platform.ts';
 import { until } from '../e2e/support/until.ts';
@@ -298,27 +299,16 @@ test('completion offers commands and the names of policies and bindings', async 
 
 describe('the client', () => {
   /** A way to the API on which the first answers are lost after the command was carried out. */
-  async function lossyWay(lose: number): Promise<{ readonly origin: string; readonly keys: () => readonly string[] }> {
+  async function lossyWay(lose: number): Promise<{ readonly origin: string; readonly keys: readonly string[] }> {
     const keys: string[] = [];
-    let lost = 0;
-    const server = createServer(async (incoming: IncomingMessage, outgoing) => {
-      const chunks = await Array.fromAsync(incoming);
-      keys.push(String(incoming.headers['idempotency-key']));
-      const { host: _host, connection: _connection, ...headers } = incoming.headers;
-      const answer = await fetch(`${platform.status().addresses.management}${incoming.url}`, {
-        method: incoming.method ?? 'GET',
-        headers: headers as Record<string, string>,
-        ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
-      });
-      const text = await answer.text();
-      if (lost++ < lose) incoming.socket.destroy();
-      else outgoing.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    return { origin: `http://127.0.0.1:${port}`, keys: () => keys };
+    const proxy = await startFaultyProxy(platform.status().addresses.management ?? '');
+    onTestFinished(() => proxy[Symbol.asyncDispose]());
+    proxy.choose = ({ rawHeaders }) => {
+      const place = rawHeaders.findIndex((name) => name.toLowerCase() === 'idempotency-key');
+      keys.push(rawHeaders[place + 1] ?? '');
+      return keys.length > lose ? { kind: 'pass' } : { kind: 'lost', ending: 'reset' };
+    };
+    return { origin: proxy.url, keys };
   }
 
   test('the client retries a command whose answer was lost with the same key, and it has one effect', async () => {
@@ -326,8 +316,8 @@ describe('the client', () => {
     const client = await clientOf(way.origin);
     const { definition } = parse(policyFile('lossy', 'lossy'));
     const { target } = await client.createPolicy({ name: 'lossy', description: '', definition });
-    expect(way.keys()).toHaveLength(3);
-    expect(new Set(way.keys()).size).toBe(1);
+    expect(way.keys).toHaveLength(3);
+    expect(new Set(way.keys).size).toBe(1);
     const { items } = await json('policy', 'list');
     expect(items.filter((one: { name: string }) => one.name === 'lossy')).toMatchObject([{ id: target.id }]);
   });

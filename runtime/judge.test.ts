@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { type Bundle, defaultBundleLimits } from '#contracts/bundle';
 import { canonicalBytes, digestOf } from '#contracts/canonical';
 import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
+import { answers, startScriptedHttp } from '#kit/testing/scripted-http';
 import {
   bundleOf,
   classifier,
@@ -21,7 +22,7 @@ import {
   regex,
   stopList,
 } from './testing/build-bundle.ts';
-import { answers, deny, startProvider } from './testing/start-provider.ts';
+import { deny } from './testing/provider-answers.ts';
 
 type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
@@ -140,7 +141,7 @@ describe('a judgement', () => {
   });
 
   test('judge.ts asks providers only when it is given the folder of their credentials', async () => {
-    await using provider = await startProvider(deny);
+    await using provider = await startScriptedHttp(deny);
     const folder = mkdtempSync(join(tmpdir(), 'portcullis-judge-'));
     try {
       writeFileSync(join(folder, 'provider.key'), 'a-key\n');
@@ -150,8 +151,8 @@ describe('a judgement', () => {
       expect((await judge(subject, [check('asks', ['hello'])], folder)).results).toEqual([
         { name: 'asks', decision: 'Reject', rules: ['remote'], skipped: ['watch'] },
       ]);
-      expect(provider.asked).toHaveLength(1);
-      provider.behave(answers('x', 500));
+      expect(provider.seen).toHaveLength(1);
+      provider.play(answers('x', 500));
       expect((await judge(subject, [check('asks', ['hello'])], folder)).results).toMatchObject([
         { decision: 'Failed', code: 'provider_unavailable', rules: ['remote'] },
       ]);

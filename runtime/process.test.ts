@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { Agent } from 'undici';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Bundle } from '#contracts/bundle';
+import { startScriptedHttp } from '#kit/testing/scripted-http';
 import { type RunningProcess, startProcess } from '../e2e/support/start-process.ts';
 import { temporaryFolder } from '../e2e/support/temporary-folder.ts';
 import { until } from '../e2e/support/until.ts';
 import { verifies } from '../e2e/support/verifies.ts';
 import { bundle, bundleOf, detector, policy, providersAt, regex, section, stopList } from './testing/build-bundle.ts';
-import { allow, startProvider } from './testing/start-provider.ts';
+import { allow } from './testing/provider-answers.ts';
 import { createClient, providerKey, serviceToken } from './testing/start-runtime.ts';
 
 const agent = new Agent();
@@ -135,7 +136,7 @@ describe('a runtime process', () => {
 
   test('a runtime process that receives SIGTERM answers the checks in flight and exits with 0', async () => {
     const held: (() => void)[] = [];
-    await using provider = await startProvider((response, asked) => held.push(() => allow(response, asked)));
+    await using provider = await startScriptedHttp((response, asked) => held.push(() => allow(response, asked)));
     const slow = bundleOf([detector('slow')], [], { providers: providersAt(provider.url) });
     using folder = prepare(slow);
     await using runtime = await start(folder);

@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTokenFile } from '#kit/http/token-file';
+import { type FaultyProxy, startFaultyProxy } from '#kit/testing/faulty-proxy';
 import { createClient, type KubeClient } from '#kube/client/client';
-import { type FlakyProxy, startFlakyProxy } from '#kube/testing/flaky-proxy';
 import { compareVersions } from '#kube/watch/compare-versions';
 import { type GatewayReport, gatewayReportSchema } from '#resources/gateway-report';
 import type { GatewayRoute, GatewayRouteSpec } from '#resources/gateway-route';
@@ -22,7 +22,7 @@ const stack = new AsyncDisposableStack();
 const generation = (n: number): string => `0190a5d4-7f3a-7cc2-9b1e-8d3f5a6b7c0${n}`;
 let folder: string;
 let api: RunningProcess;
-let proxy: FlakyProxy;
+let proxy: FaultyProxy;
 let client: KubeClient;
 let upstream: ScriptedUpstream;
 let policy: RunningPolicy;
@@ -39,7 +39,7 @@ beforeAll(async () => {
     writeFileSync(join(folder, name), `${text}\n`);
   }
   api = stack.use(await serveResources());
-  proxy = stack.use(await startFlakyProxy(api.url));
+  proxy = stack.use(await startFaultyProxy(api.url));
   client = stack.use(
     createClient({ url: proxy.url, tokenFile: openTokenFile(join(folder, 'api.token')), namespace: 'default' }),
   );

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type FaultyProxy, startFaultyProxy } from '#kit/testing/faulty-proxy';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Lease, Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
@@ -7,12 +8,11 @@ import { root } from '../../hack/check/run-tool.ts';
 import { type ApiServer, filesOf, openApiServer } from '../kube/open-api-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { type ApiProxy, startApiProxy } from './api-proxy.ts';
 import { type KeptProcess, keepProcess } from './kept-process.ts';
 import { type LocalNode, startLocalNode } from './local-node.ts';
 
 /** One process of an installation and its proxy to the API server. */
-export type Part = { readonly name: string; readonly process: KeptProcess; readonly proxy: ApiProxy };
+export type Part = { readonly name: string; readonly process: KeptProcess; readonly proxy: FaultyProxy };
 
 /**
  * An installation without containers: a real API server with its controllers, processes of operators, gateways and
@@ -50,7 +50,7 @@ export async function startLocalCluster(options: {
   const { caPem } = filesOf(server.controlPlane);
 
   async function start(name: string, file: string, environment: Readonly<Record<string, string>>): Promise<Part> {
-    const proxy = parts.use(await startApiProxy(server.controlPlane.url, caPem));
+    const proxy = parts.use(await startFaultyProxy(server.controlPlane.url, { ca: caPem }));
     const kept = parts.use(
       keepProcess({
         file,

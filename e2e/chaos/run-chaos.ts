@@ -29,7 +29,8 @@ type ChaosReport = {
   readonly rounds: number;
   readonly edits: number;
   readonly applications: number;
-  readonly mishaps: number;
+  /** Requests with a fault, and connections that were reset or silenced. */
+  readonly faults: number;
   /**
    * Longest time in seconds from the end of a fault until an edit was applied on every gateway, and the fault that
    * preceded it.
@@ -94,9 +95,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     rounds,
     edits: churn.edits(),
     applications,
-    mishaps: all
-      .flatMap(({ proxy }) => [...proxy.counts])
-      .reduce((sum, [what, n]) => sum + (what === 'none' ? 0 : n), 0),
+    faults: all.reduce((sum, { proxy }) => sum + proxy.faults(), 0),
     recovery,
     lost,
     ...peaks,

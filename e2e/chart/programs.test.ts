@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answers, startScriptedHttp } from '#kit/testing/scripted-http';
 import { startFakeApiServer } from '#kube/testing/fake-api-server';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
@@ -103,14 +103,8 @@ describe('the program of helm test for the management API', () => {
     });
   /** A server that responds to every path with this status and body. */
   async function answered(status: number, body: unknown): Promise<ProgramEnd> {
-    const server = createServer((_request, response) => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as { port: number };
-    const end = await ask(`http://127.0.0.1:${port}`);
-    server.close();
-    return end;
+    await using server = await startScriptedHttp(answers(JSON.stringify(body), status));
+    return await ask(server.url);
   }
 
   test.skipIf(missingPostgres !== undefined)(

@@ -20,7 +20,7 @@ export const figure: Figure = {
     const wrong = [...lost, ...surprises, ...traffic.failed, ...traffic.unguarded, ...traffic.mixed];
     for (const sentence of wrong.slice(0, 20)) say(sentence);
     const line =
-      `${report.seconds.toFixed(0)} s, ${report.rounds} faults and ${report.mishaps} mishaps of requests, ` +
+      `${report.seconds.toFixed(0)} s, ${report.rounds} rounds, ${report.faults} faults of requests and connections, ` +
       `${report.edits} edits, ${report.applications} applications: ${lost.length} objects lost, well again within ` +
       `${recovery.seconds.toFixed(1)} s (${recovery.after}), at most ${report.connections} connections to the API ` +
       `server and ${report.sockets} sockets in one process, ${surprises.length} processes that failed; ` +

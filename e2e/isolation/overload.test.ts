@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
+import { startScriptedHttp } from '#kit/testing/scripted-http';
 import { bundle, detector, policy, providersAt, section, stopList } from '../../runtime/testing/build-bundle.ts';
-import { allow, startProvider } from '../../runtime/testing/start-provider.ts';
+import { allow } from '../../runtime/testing/provider-answers.ts';
 import type { Answer } from '../../runtime/testing/start-runtime.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
@@ -10,10 +11,10 @@ import { checkMany, type IsolatedRuntime, outcomes, pass, startReady } from './i
 /** A detector that holds each request until the test releases it. */
 async function startHolding() {
   const held: (() => void)[] = [];
-  const provider = await startProvider((response, asked) => held.push(() => allow(response, asked)));
+  const provider = await startScriptedHttp((response, asked) => held.push(() => allow(response, asked)));
   return {
     url: provider.url,
-    asked: () => provider.asked.length,
+    asked: () => provider.seen.length,
     held: () => held.length,
     release: (count = held.length) => {
       for (const answer of held.splice(0, count)) answer();

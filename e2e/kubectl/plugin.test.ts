@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { freePort } from '#kit/testing/loopback';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy, PolicyTest } from '#resources/guardrail-policy';
@@ -14,7 +15,6 @@ import { bindingObject, definitionOf, guardedBy, policyObject } from '../../oper
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { isPrinted, readBlocks, readCommands } from '../readme/read-blocks.ts';
 import { openShell } from '../readme/shell.ts';
-import { freePort } from '../support/loopback.ts';
 import type { ProgramEnd } from '../support/run-to-end.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';

@@ -12,7 +12,7 @@ import type { GatewayReport } from '#resources/gateway-report';
 import { type GatewayRoute, type GatewayRouteSpec, routeFormatVersion } from '#resources/gateway-route';
 import { apiVersion, kinds } from '#resources/kinds';
 import { startFolderApi } from '../../operator/folder-api/http/start-folder-api.ts';
-import { type ChaosProxy, startChaosProxy } from './chaos-proxy.ts';
+import { type CheckProxy, startCheckProxy } from './check-proxy.ts';
 import { sampleBundle } from './sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './scripted-upstream.ts';
 import { type RunningProcess, startProcess } from './start-process.ts';
@@ -30,7 +30,7 @@ export type GuardedGateway = AsyncDisposable & {
   readonly key: string;
   readonly gateway: RunningProcess;
   readonly runtime: RunningProcess;
-  readonly proxy: ChaosProxy;
+  readonly proxy: CheckProxy;
   readonly upstream: ScriptedUpstream;
   readonly client: KubeClient;
   readonly route: GatewayRouteSpec;
@@ -133,7 +133,7 @@ export async function startGuardedGateway(options: GuardedGatewayOptions = {}): 
   const bundleFile = file('bundle.json', canonicalBytes(bundle));
   const startAnother = () => startRuntime(bundleFile, runtimeTokenFile);
   const runtime = stack.use(await startAnother());
-  const proxy = stack.use(await startChaosProxy(runtime.url));
+  const proxy = stack.use(await startCheckProxy(runtime.url));
   const api = stack.use(await startResources(folder, apiTokenFile));
   const client = stack.use(createClient({ url: api.url, tokenFile: openTokenFile(apiTokenFile), namespace }));
   const plain = routeOf(bundle, proxy.url, upstream.url);

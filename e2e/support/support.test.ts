@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalBytes, digestOf } from '#contracts/canonical';
-import { startChaosProxy } from './chaos-proxy.ts';
 import { chatCall } from './chat-call.ts';
+import { startCheckProxy } from './check-proxy.ts';
 import { startLoad } from './load.ts';
 import { sampleBundle } from './sample-policy.ts';
-import { contentFrame, doneFrame, startScriptedUpstream } from './scripted-upstream.ts';
+import { contentFrame, doneFrame, startScriptedUpstream, wantsStream } from './scripted-upstream.ts';
 import { DeadlineError, until } from './until.ts';
 
 const call = { key: 'key', model: 'any', content: 'Hello.' };
@@ -16,7 +16,7 @@ describe('the scripted provider of the tests', () => {
       const result = await chatCall({ ...call, url: upstream.url, stream });
       expect(result).toMatchObject({ status: 200, complete: true, text: 'a longer answer', error: undefined });
     }
-    expect(upstream.seen.map((request) => request.stream)).toEqual([false, true]);
+    expect(upstream.seen.map(wantsStream)).toEqual([false, true]);
     expect(upstream.seen[0]?.text).toContain('Hello.');
   });
 
@@ -24,7 +24,7 @@ describe('the scripted provider of the tests', () => {
     await using upstream = await startScriptedUpstream({
       kind: 'frames',
       frames: [contentFrame('half')],
-      end: 'break',
+      end: 'close',
     });
     expect(await chatCall({ ...call, url: upstream.url, stream: true })).toMatchObject({
       complete: false,
@@ -32,7 +32,7 @@ describe('the scripted provider of the tests', () => {
     });
     upstream.play({ kind: 'reset' });
     expect((await chatCall({ ...call, url: upstream.url, stream: true })).status).toBeUndefined();
-    upstream.play({ kind: 'frames', frames: [contentFrame('all'), doneFrame], end: 'close' });
+    upstream.play({ kind: 'frames', frames: [contentFrame('all'), doneFrame], end: 'end' });
     expect(await chatCall({ ...call, url: upstream.url, stream: true })).toMatchObject({ complete: true, text: 'all' });
   });
 });
@@ -44,7 +44,7 @@ describe('the fault proxy of the tests', () => {
 
   test('the fault proxy forwards probes and injects the chosen fault into checks', async () => {
     await using target = await startScriptedUpstream({ kind: 'raw', body: 'unchanged', contentType: 'text/plain' });
-    await using proxy = await startChaosProxy(target.url);
+    await using proxy = await startCheckProxy(target.url);
     expect(await (await post(proxy.url, check)).text()).toBe('unchanged');
     proxy.inject({ kind: 'rewrite', rewrite: (answer) => ({ ...answer, status: 418, body: 'changed' }) });
     const changed = await post(proxy.url, check);
@@ -60,7 +60,7 @@ describe('the fault proxy of the tests', () => {
   test('the fault proxy replaces a header and changes its target', async () => {
     await using one = await startScriptedUpstream({ kind: 'raw', body: 'one', contentType: 'text/plain' });
     await using other = await startScriptedUpstream({ kind: 'raw', body: 'other', contentType: 'text/plain' });
-    await using proxy = await startChaosProxy(one.url);
+    await using proxy = await startCheckProxy(one.url);
     proxy.inject({ kind: 'header', name: 'content-type', value: 'text/changed' });
     await post(proxy.url, check);
     expect(one.seen[0]?.headers['content-type']).toBe('text/changed');

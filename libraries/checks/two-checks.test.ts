@@ -1,41 +1,30 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { assembleBundle } from '#contracts/assemble-bundle';
 import { defaultBundleLimits } from '#contracts/bundle';
 import type { BaselineRule, Definition } from '#contracts/policy';
 import { openTokenFile } from '#kit/http/token-file';
+import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { type RunningProcess, startProcess } from '../../e2e/support/start-process.ts';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { type CheckTarget, createCheckClient } from './client.ts';
 import { guardFields } from './guard-fields.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-checks-'));
-const seen: string[] = [];
-const classifier = createServer((incoming, outgoing) => {
-  void text(incoming).then((body) => {
-    seen.push(body);
-    const content = JSON.stringify({ decision: 'allow' });
-    const message = { role: 'assistant', content, refusal: null };
-    outgoing.writeHead(200, { 'content-type': 'application/json' });
-    outgoing.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
-  });
-});
+const message = { role: 'assistant', content: JSON.stringify({ decision: 'allow' }), refusal: null };
+let classifier: ScriptedHttp;
 const running: RunningProcess[] = [];
 
 beforeAll(async () => {
-  classifier.listen(0, '127.0.0.1');
-  await once(classifier, 'listening');
+  classifier = await startScriptedHttp(answers({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
   writeFileSync(join(folder, 'token'), 'service-token\n');
   writeFileSync(join(folder, 'classifier-key'), 'key\n');
 });
 afterAll(async () => {
   await Promise.all(running.map((process) => process[Symbol.asyncDispose]()));
-  classifier.close();
+  await classifier[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true });
 });
 
@@ -60,8 +49,6 @@ const classifying: BaselineRule = {
 
 /** A separate runtime with one rule for input. */
 async function startRuntime(rule: BaselineRule): Promise<CheckTarget> {
-  const address = classifier.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
   const section = { deadlineMs: 2_500, baseline: [rule], additional: [] };
   const isRemote = rule.kind === 'llm_classifier';
   const definition: Definition = {
@@ -79,7 +66,7 @@ async function startRuntime(rule: BaselineRule): Promise<CheckTarget> {
       {
         name: 'judge',
         kind: 'classifier',
-        endpoint: `http://127.0.0.1:${port}/v1/chat/completions`,
+        endpoint: `${classifier.url}/v1/chat/completions`,
         model: 'm',
         credential: 'classifier-key',
       },
@@ -125,13 +112,14 @@ verifies(
     if (masked.kind !== 'mask') return;
     const classified = await guardFields(client, remote, 'request', masked.fields);
     expect(classified).toEqual({ kind: 'pass', fields: masked.fields });
+    const { seen } = classifier;
     expect(seen).toHaveLength(1);
-    expect(seen[0]).toContain('pay [email] today');
-    expect(seen[0]).not.toContain('ivan');
+    expect(seen[0]?.text).toContain('pay [email] today');
+    expect(seen[0]?.text).not.toContain('ivan');
 
     await guardFields(client, remote, 'request', raw);
     expect(
-      seen[1],
+      seen[1]?.text,
       'a single check sends the classifier the unmasked text, as the control of the two-check case',
     ).toContain('ivan@example.com');
   },

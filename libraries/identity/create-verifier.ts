@@ -42,7 +42,8 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
     async verify(token) {
       const read = readToken(token);
       if (read.kind === 'refusal') return read;
-      const issuer = known.get(String(own(read.claims, 'iss')));
+      const named = own(read.claims, 'iss');
+      const issuer = typeof named === 'string' ? known.get(named) : undefined;
       if (issuer === undefined) return refusal('issuer_unknown');
       try {
         const keys = await issuer.cache.keysFor(kidOf(read));

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { openTokenFile } from '#kit/http/token-file';
+import { type Fault, type FaultyProxy, startFaultyProxy } from '#kit/testing/faulty-proxy';
 import { applyDesired } from '#kube/apply/apply';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
-import { type FlakyProxy, type Mishap, startFlakyProxy } from '#kube/testing/flaky-proxy';
 import { sampleReport } from '#kube/testing/sample-resources';
 import { compareVersions } from '#kube/watch/compare-versions';
 import { startReflector } from '#kube/watch/reflector';
@@ -15,66 +15,76 @@ import { type DataDirectory, makeDataDirectory, openFolder, silent } from './tes
 const kind = kinds.gatewayReport;
 const restarts = 5;
 const writesPerLife = 150;
-const mishaps: readonly Mishap[] = [
-  'busy',
-  'error',
-  'gone',
-  'reset',
-  'cut',
-  'cut',
-  'end',
-  'end',
-  'shred',
-  'none',
-  'none',
+/** An answer without a Status. */
+function bare(status: number, headers: Readonly<Record<string, string>> = {}): Fault {
+  return { kind: 'answer', answer: { status, headers, body: status === 500 ? 'oops' : '' } };
+}
+const pass: Fault = { kind: 'pass' };
+const reset: Fault = { kind: 'cut', ending: 'reset' };
+const end: Fault = { kind: 'cut', ending: 'end' };
+const faults: readonly Fault[] = [
+  bare(429, { 'retry-after': '0' }),
+  bare(500),
+  bare(410),
+  { kind: 'reset' },
+  reset,
+  reset,
+  end,
+  end,
+  { kind: 'shred' },
+  pass,
+  pass,
 ];
 
 test('a reflector ends with the state of the server after any faults of network and server', async () => {
   await using data = await makeDataDirectory();
-  await using proxy = await startFlakyProxy('http://127.0.0.1:1');
+  await using proxy = await startFaultyProxy('http://127.0.0.1:1');
   await using copy = startCopy(data, proxy);
   const state = new Map<string, boolean>();
+  const chosen: Fault[] = [];
   for (let life = 0; life < restarts; life += 1) {
     await using folder = await openFolder(data);
     proxy.target = folder.api.url;
-    const before = total(proxy);
-    proxy.choose = () => mishaps[total(proxy) % mishaps.length] ?? 'none';
+    const before = chosen.length;
+    proxy.choose = () => {
+      const fault = faults[chosen.length % faults.length] ?? pass;
+      chosen.push(fault);
+      return fault;
+    };
     for (let write = 0; write < writesPerLife; write += 1) await writeSomething(folder.client, state);
-    await until('every mishap', () => total(proxy) - before >= mishaps.length);
+    await until('every fault', () => chosen.length - before >= faults.length);
   }
   await using folder = await openFolder(data);
   proxy.target = folder.api.url;
-  proxy.choose = () => 'none';
+  proxy.choose = () => pass;
   const list = await listAll<GatewayReport>(folder.client, kind);
   await until('the copy has caught up', () => compareVersions(copy.throughVersion(), list.resourceVersion) >= 0);
   const held = copy.store.list().toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   expect(held).toEqual(list.items);
   expect(copy.faults).toEqual([]);
-  for (const one of new Set(mishaps)) expect(proxy.counts.get(one)).toBeGreaterThanOrEqual(restarts);
+  for (const one of new Set(faults)) {
+    expect(chosen.filter((fault) => fault === one).length).toBeGreaterThanOrEqual(restarts);
+  }
 });
 
 test('a reflector replaces a frozen connection', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
-  await using proxy = await startFlakyProxy(folder.api.url);
-  proxy.choose = (incoming) => (incoming.url?.includes('watch=true') ? 'freeze' : 'none');
+  await using proxy = await startFaultyProxy(folder.api.url);
+  proxy.choose = ({ path }) => (path.includes('watch=true') ? { kind: 'cut', ending: 'silence' } : pass);
   await using copy = startCopy(data, proxy);
   const state = new Map<string, boolean>();
-  await until('a frozen watch', () => (proxy.counts.get('freeze') ?? 0) > 0);
+  await until('a frozen watch', () => proxy.faults() > 0);
   for (let write = 0; write < 30; write += 1) await writeSomething(folder.client, state);
-  proxy.choose = () => 'none';
+  proxy.choose = () => pass;
   const list = await listAll<GatewayReport>(folder.client, kind);
   await until('the copy has caught up', () => compareVersions(copy.throughVersion(), list.resourceVersion) >= 0);
   expect(copy.store.size).toBe(list.items.length);
   expect(copy.faults).toEqual([]);
 });
 
-function total(proxy: FlakyProxy): number {
-  return [...proxy.counts.values()].reduce((sum, count) => sum + count, 0);
-}
-
 /** A reflector through the proxy that records every violation of its obligations. */
-function startCopy(data: DataDirectory, proxy: FlakyProxy) {
+function startCopy(data: DataDirectory, proxy: FaultyProxy) {
   const client = createClient({ url: proxy.url, tokenFile: openTokenFile(data.token), namespace: 'default' });
   const delivered = new Map<string, string>();
   const faults: string[] = [];

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Definition, detectorContract, regexEngine } from '#contracts/policy';
+import { answers, startScriptedHttp } from '#kit/testing/scripted-http';
 import { kinds } from '#resources/kinds';
 import { startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
@@ -80,28 +78,6 @@ test.concurrent('a condition names a model provider that is not approved, and it
   await waitForCondition(platform, 'chat', 'Ready', 'True');
 });
 
-/** A detector that allows everything. */
-async function startDetector(): Promise<AsyncDisposable & { readonly url: string; asked(): number }> {
-  let asked = 0;
-  const server = createServer((incoming, outgoing) => {
-    asked += 1;
-    incoming.resume();
-    outgoing.setHeader('content-type', 'application/json').end('{"decision":"allow"}');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/check`,
-    asked: () => asked,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
-
 type Rule = Definition['request']['additional'][number];
 
 function withRule(rule: Rule, providers: Definition['providers'] = []): Definition {
@@ -173,7 +149,7 @@ test.concurrent.each([
   { when: 'in time', isLate: false },
   { when: 'after the progress deadline', isLate: true },
 ])('a condition names a missing credential, and the binding is applied when it appears $when', async ({ isLate }) => {
-  await using detector = await startDetector();
+  await using detector = await startScriptedHttp(answers({ decision: 'allow' }));
   const definition = asking('enforce');
   const approved = `  - { name: pii, kind: detector, endpoint: "${detector.url}", credential: pii-key }\n`;
   const clock = createSkippingClock();
@@ -196,12 +172,12 @@ test.concurrent.each([
   expect((status?.applications ?? []).map((record) => record.reason)).toEqual(
     isLate ? ['progress_deadline_exceeded'] : [],
   );
-  expect(detector.asked()).toBe(0);
+  expect(detector.seen).toHaveLength(0);
   await writeFile(join(platform.data, 'secrets/pii-key'), 'a-secret\n');
   await waitForRoute(platform, 'chat', 'the route is written', () => true);
   await replica.report('take');
   expect((await outcomesOf(platform))[0]).toBe('Applied');
-  expect(detector.asked()).toBe(1);
+  expect(detector.seen).toHaveLength(1);
 });
 
 test.concurrent('a retried application that then misses another dependency fails with that reason', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
 import type { AdditionalRule, BaselineRule } from '#contracts/policy';
+import { answers, type Script, type ScriptedHttp, silence, startScriptedHttp } from '#kit/testing/scripted-http';
 import { until } from '../../e2e/support/until.ts';
 import { verifies } from '../../e2e/support/verifies.ts';
 import {
@@ -15,15 +16,7 @@ import {
   regex,
   stopList,
 } from '../testing/build-bundle.ts';
-import {
-  allow,
-  answers,
-  completion,
-  deny,
-  silence,
-  startProvider,
-  type TestProvider,
-} from '../testing/start-provider.ts';
+import { allow, completion, deny } from '../testing/provider-answers.ts';
 import { type Answer, startRuntime, type TestRuntime } from '../testing/start-runtime.ts';
 
 const outcome = ({ status, json }: Answer): object => ({ status, code: json.code ?? json.action?.['reason'] });
@@ -35,11 +28,10 @@ const word = stopList('word', ['forbidden']);
 const name = masking(stopList('name', ['alice']), '[name]');
 
 /** Answers at both paths of `providersAt`. */
-const allowAll = (...[response, asked]: Parameters<typeof allow>): void =>
-  (asked.path === '/chat' ? judge : allow)(response, asked);
+const allowAll: Script = (response, request) => (request.path === '/chat' ? judge : allow)(response, request);
 
 async function serve(
-  provider: TestProvider,
+  provider: ScriptedHttp,
   baseline: readonly BaselineRule[],
   additional: readonly AdditionalRule[] = [],
 ): Promise<TestRuntime> {
@@ -55,7 +47,7 @@ describe('the order of rules', () => {
     ],
     'baseline first, then additional in list order; a deny stops the later ones',
     async () => {
-      await using provider = await startProvider(allowAll);
+      await using provider = await startScriptedHttp(allowAll);
       const orders: [BaselineRule[], AdditionalRule[], number][] = [
         [[word, detector('d')], [], 0],
         [[detector('d'), word], [], 1],
@@ -68,15 +60,15 @@ describe('the order of rules', () => {
       ];
       for (const [baseline, additional, calls] of orders) {
         await using runtime = await serve(provider, baseline, additional);
-        const before = provider.asked.length;
+        const before = provider.seen.length;
         expect(outcome(await runtime.check('request', ['forbidden']))).toEqual(denied);
-        expect(provider.asked.length - before).toBe(calls);
+        expect(provider.seen.length - before).toBe(calls);
       }
     },
   );
 
   test('the first rule in the order that denies or fails decides, whatever was matched together', async () => {
-    await using provider = await startProvider(answers('no', 500));
+    await using provider = await startScriptedHttp(answers('no', 500));
     await using first = await serve(provider, [word, detector('d')]);
     expect(outcome(await first.check('request', ['forbidden']))).toEqual(denied);
     await using second = await serve(provider, [detector('d'), word]);
@@ -125,18 +117,18 @@ describe('the original text', () => {
     ['guardrail:execution:mask-does-not-hide', 'guardrail:execution:two-checks-hide'],
     'a classifier behind a mask rule is given the original text; two separate checks avoid that',
     async () => {
-      await using provider = await startProvider(judge);
+      await using provider = await startScriptedHttp(judge);
       await using together = await serve(provider, [name, classifier('c')]);
       const once = await together.check('request', ['I am alice']);
       expect(once.json.action?.['body']).toEqual({ messages: [{ role: 'user', content: 'I am [name]' }] });
-      expect(provider.asked[0]?.text).toContain('I am alice');
+      expect(provider.seen[0]?.text).toContain('I am alice');
       await using local = await serve(provider, [name]);
       await using remote = await serve(provider, [classifier('c')]);
       const masked = await local.check('request', ['I am alice']);
       await remote.post('/request', JSON.stringify({ body: masked.json.action?.['body'] }));
-      expect(provider.asked).toHaveLength(2);
-      expect(provider.asked[1]?.text).toContain('I am [name]');
-      expect(provider.asked[1]?.text).not.toContain('alice');
+      expect(provider.seen).toHaveLength(2);
+      expect(provider.seen[1]?.text).toContain('I am [name]');
+      expect(provider.seen[1]?.text).not.toContain('alice');
     },
   );
 });
@@ -195,7 +187,7 @@ describe('an observe rule', () => {
     ['guardrail:observe:no-block', 'guardrail:observe:no-change', 'guardrail:observe:firing-counted'],
     'an observe rule neither blocks nor changes; its firing is counted',
     async () => {
-      await using provider = await startProvider(deny);
+      await using provider = await startScriptedHttp(deny);
       const additional = [observed(word), observed(name), observed(detector('remote')), enforced(quiet)].map(
         (rule, index) => ({ ...rule, id: `r${index}` }),
       );
@@ -222,7 +214,7 @@ describe('an observe rule', () => {
     ['guardrail:observe:error-counted'],
     'an error of an observe rule is counted and fails no check',
     async () => {
-      await using provider = await startProvider(answers('broken', 500));
+      await using provider = await startScriptedHttp(answers('broken', 500));
       await using runtime = await serve(provider, [quiet], [observed(detector('d')), observed(classifier('c'))]);
       for (let round = 0; round < 3; round += 1)
         expect(outcome(await runtime.check('request', ['hello']))).toEqual(pass);
@@ -237,7 +229,7 @@ describe('an observe rule', () => {
   );
 
   test('an observe rule with a provider is not awaited, ends at its own time-out and holds no check slot', async () => {
-    await using provider = await startProvider(silence);
+    await using provider = await startScriptedHttp(silence);
     const limits = { ...defaultBundleLimits, maxConcurrency: 1 };
     const slow = { ...observed(detector('d')), timeoutMs: 30 };
     await using runtime = await startRuntime(
@@ -252,16 +244,16 @@ describe('an observe rule', () => {
   });
 
   test('an observe rule with a provider is not asked after a deny', async () => {
-    await using provider = await startProvider(deny);
+    await using provider = await startScriptedHttp(deny);
     await using runtime = await serve(provider, [word], [observed(detector('d'))]);
     expect(outcome(await runtime.check('request', ['forbidden']))).toEqual(denied);
     expect(outcome(await runtime.check('request', ['hello']))).toEqual(pass);
-    await until('one question', () => provider.asked.length === 1);
-    expect(provider.asked[0]?.text).toContain('hello');
+    await until('one question', () => provider.seen.length === 1);
+    expect(provider.seen[0]?.text).toContain('hello');
   });
 
   test('an observe rule over the cap of questions in flight counts as an error', async () => {
-    await using provider = await startProvider(silence);
+    await using provider = await startScriptedHttp(silence);
     await using runtime = await serve(provider, [quiet], [observed(detector('d'))]);
     const checks = await Promise.all(Array.from({ length: 30 }, () => runtime.check('request', ['hello'])));
     const more = await Promise.all(Array.from({ length: 30 }, () => runtime.check('request', ['hello'])));
@@ -273,7 +265,7 @@ describe('an observe rule', () => {
 });
 
 describe('time', () => {
-  const withDeadline = (provider: TestProvider, deadlineMs: number, timeoutMs: number, ...more: AdditionalRule[]) => {
+  const withDeadline = (provider: ScriptedHttp, deadlineMs: number, timeoutMs: number, ...more: AdditionalRule[]) => {
     const rule = { ...detector('slow'), timeoutMs };
     const base = bundleOf([quiet], [enforced(rule), ...more], { providers: providersAt(provider.url) });
     const [only] = base.policies;
@@ -285,12 +277,12 @@ describe('time', () => {
     ['guardrail:errors:rule-timeout', 'guardrail:fail-closed:timeout', 'guardrail:execution:mandatory-error-forbids'],
     'a mandatory rule over its own time-out is rule_timeout, also beside observe rules',
     async () => {
-      await using provider = await startProvider(silence);
+      await using provider = await startScriptedHttp(silence);
       await using runtime = await withDeadline(provider, 3_000, 40, { ...observed(word), timeoutMs: 100 });
       for (const stage of ['request', 'response'] as const) {
         expect(outcome(await runtime.check(stage, ['forbidden alice']))).toEqual(failed('rule_timeout'));
       }
-      provider.behave(allow);
+      provider.play(allow);
       const completed = await until('a check within the time of the rule completes', async () => {
         const answer = await runtime.check('request', ['hello']);
         return answer.status === 200 ? answer : undefined;
@@ -303,12 +295,12 @@ describe('time', () => {
     ['guardrail:errors:stage-timeout', 'guardrail:execution:stage-deadline-forbids'],
     'a check over the deadline of its stage is stage_timeout, also beside observe rules',
     async () => {
-      await using provider = await startProvider(silence);
+      await using provider = await startScriptedHttp(silence);
       await using runtime = await withDeadline(provider, 120, 120, { ...observed(word), timeoutMs: 100 });
       for (const stage of ['request', 'response'] as const) {
         expect(outcome(await runtime.check(stage, ['forbidden']))).toEqual(failed('stage_timeout'));
       }
-      provider.behave(allow);
+      provider.play(allow);
       await until(
         'a check within the deadline completes',
         async () => (await runtime.check('request', ['hello'])).status === 200,
@@ -317,7 +309,9 @@ describe('time', () => {
   );
 
   test('several rules that each keep their time still meet the deadline of the stage', async () => {
-    await using provider = await startProvider((response, asked) => void setTimeout(() => allow(response, asked), 450));
+    await using provider = await startScriptedHttp(
+      (response, asked) => void setTimeout(() => allow(response, asked), 450),
+    );
     const slow = (id: string): AdditionalRule => ({ ...enforced(detector(id)), timeoutMs: 990 });
     await using runtime = await withDeadline(provider, 1_000, 990, slow('second'), slow('third'));
     expect(outcome(await runtime.check('request', ['hello']))).toEqual(failed('stage_timeout'));
@@ -325,7 +319,7 @@ describe('time', () => {
 
   test('a provider is let go when the time is over and when the caller goes away', async () => {
     let closed = 0;
-    await using provider = await startProvider((response) => void response.on('close', () => (closed += 1)));
+    await using provider = await startScriptedHttp((response) => void response.on('close', () => (closed += 1)));
     await using runtime = await withDeadline(provider, 3_000, 40);
     expect(outcome(await runtime.check('request', ['hello']))).toEqual(failed('rule_timeout'));
     await until('the call is ended', () => closed === 1);
@@ -337,7 +331,7 @@ describe('time', () => {
       body: '{"body":{"messages":[{"role":"user","content":"x"}]}}',
       signal: gone.signal,
     });
-    await until('the provider is asked', () => provider.asked.length === 2);
+    await until('the provider is asked', () => provider.seen.length === 2);
     gone.abort();
     await expect(call).rejects.toThrow();
     await until('the call is ended', () => closed === 2);

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
 import { type CheckErrorCode, checkErrors } from '#contracts/checks';
+import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { bundle, detector, masking, policy, providersAt, regex, section, stopList } from '../testing/build-bundle.ts';
-import { answers, startProvider, type TestProvider } from '../testing/start-provider.ts';
 import { type HeaderChanges, startRuntime, type TestRuntime } from '../testing/start-runtime.ts';
 import { errorBody } from './error-answer.ts';
 
-let provider: TestProvider;
+let provider: ScriptedHttp;
 let runtime: TestRuntime;
 
 /** A policy of its own for each way in which a check can fail; the id says which. */
@@ -23,7 +23,7 @@ const policies = [
 ];
 
 beforeAll(async () => {
-  provider = await startProvider((response, asked) => {
+  provider = await startScriptedHttp((response, asked) => {
     if (asked.text.includes('silent')) return;
     answers(
       asked.text.includes('broken') ? '{' : { decision: asked.text.includes('unsure') ? 'unsure' : 'allow' },

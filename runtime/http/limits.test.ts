@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
+import { startScriptedHttp } from '#kit/testing/scripted-http';
 import { until } from '../../e2e/support/until.ts';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { bundleOf, detector, masking, providersAt, regex, stopList } from '../testing/build-bundle.ts';
-import { allow, startProvider } from '../testing/start-provider.ts';
+import { allow } from '../testing/provider-answers.ts';
 import { type Answer, checkBody, startRuntime } from '../testing/start-runtime.ts';
 
 const stages = ['request', 'response'] as const;
@@ -171,7 +172,7 @@ describe('maxConcurrency', () => {
     'a check over maxConcurrency is refused at once, and the next is taken when one has ended',
     async () => {
       const held: (() => void)[] = [];
-      await using provider = await startProvider((response, asked) => held.push(() => allow(response, asked)));
+      await using provider = await startScriptedHttp((response, asked) => held.push(() => allow(response, asked)));
       const limits = { ...defaultBundleLimits, maxConcurrency: 3 };
       const change = { limits, providers: providersAt(provider.url) };
       await using runtime = await startRuntime(bundleOf([detector('ask')], [], change));
@@ -187,11 +188,11 @@ describe('maxConcurrency', () => {
         expect(Object.keys(refused.json)).toEqual(['code', 'message', 'traceId']);
         expect(refused.headers['retry-after']).toBeUndefined();
       }
-      expect(provider.asked).toHaveLength(3);
+      expect(provider.seen).toHaveLength(3);
       held.shift()?.();
       await Promise.race(running);
       const next = runtime.check('request', ['5']);
-      await until('the next check has a slot', () => provider.asked.length === 4);
+      await until('the next check has a slot', () => provider.seen.length === 4);
       for (const release of held.splice(0)) release();
       for (const answer of await Promise.all([...running, next])) expect(outcome(answer)).toEqual(pass);
       expect(await runtime.metric('portcullis_runtime_overloads_total', { part: 'checks' })).toBe(2);

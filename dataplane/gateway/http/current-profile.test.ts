@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { sectionSchema } from '#contracts/policy';
-import { startChaosProxy } from '../../../e2e/support/chaos-proxy.ts';
+import { startCheckProxy } from '../../../e2e/support/check-proxy.ts';
 import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
@@ -87,7 +87,7 @@ async function windowsUnder(maxBodyBytes: number): Promise<readonly number[]> {
   await using stack = new AsyncDisposableStack();
   const sections = { request: section(), response: section() };
   const policy = stack.use(await startPolicy(world.folder, runtimeToken, sections, { limits: { maxBodyBytes } }));
-  const checks = stack.use(await startChaosProxy(policy.runtime.url));
+  const checks = stack.use(await startCheckProxy(policy.runtime.url));
   const alias = `window-${maxBodyBytes}`;
   const guard = guardOf({ ...policy.pin, addresses: [checks.url] }, undefined, { maxBodyBytes });
   world.gateway.routes.put(storedRoute(alias, routeSpec(alias, `${world.upstream.url}/v1`, guard)));

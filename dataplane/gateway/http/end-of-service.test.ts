@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { closeServer, listenOnLoopback } from '../../../e2e/support/loopback.ts';
-import { contentFrame, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
+import { startScriptedHttp } from '#kit/testing/scripted-http';
+import { contentFrame, startScriptedUpstream, wantsStream } from '../../../e2e/support/scripted-upstream.ts';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import { until } from '../../../e2e/support/until.ts';
 import { routeSpec, storedRoute } from '../testing/route-builder.ts';
@@ -20,22 +19,16 @@ function chat(url: string, body: object, headers: Record<string, string> = {}): 
 
 test('a stream that does not end in time is told that the gateway is, and a whole answer too', async () => {
   using folder = temporaryFolder();
-  let calls = 0;
-  const endless = createServer((incoming, outgoing) => {
-    calls += 1;
-    incoming.setEncoding('utf8').on('data', (text: string) => {
-      if (text.includes('"stream":true')) {
-        outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write(contentFrame('begin'));
-      }
-    });
+  await using endless = await startScriptedHttp((response, request) => {
+    if (!wantsStream(request)) return;
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(contentFrame('begin'));
   });
-  const endpoint = await listenOnLoopback(endless);
   const gateway = await startGateway(folder.path, 'token', { open: true, drainMs: 200 });
-  gateway.routes.put(storedRoute('r', routeSpec('model', endpoint, { mode: 'None' })));
+  gateway.routes.put(storedRoute('r', routeSpec('model', endless.url, { mode: 'None' })));
   await ready(gateway);
   const streamed = await chat(gateway.service.url, { stream: true });
   const whole = chat(gateway.service.url, {});
-  await until('both calls reached the provider', () => calls === 2);
+  await until('both calls reached the provider', () => endless.seen.length === 2);
 
   const ended = gateway[Symbol.asyncDispose]();
   expect(gateway.service.isReady()).toBe(false);
@@ -47,7 +40,6 @@ test('a stream that does not end in time is told that the gateway is, and a whol
   expect(await answer.json()).toMatchObject({ error: { type: 'service_unavailable', code: 'shutting_down' } });
   await ended;
   await expect(chat(gateway.service.url, {})).rejects.toThrow();
-  await closeServer(endless);
 });
 
 test('a gateway that was declared open asks for no key and passes none on', async () => {

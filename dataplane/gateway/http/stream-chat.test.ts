@@ -1,6 +1,6 @@
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { closeServer, listenOnLoopback } from '../../../e2e/support/loopback.ts';
+import { startScriptedHttp } from '#kit/testing/scripted-http';
 import { contentFrame, doneFrame } from '../../../e2e/support/scripted-upstream.ts';
 import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
@@ -27,7 +27,7 @@ async function stream(model = 'model'): Promise<Streamed> {
   return { status: answer.status, text, events: eventsOf(text) };
 }
 
-function playFrames(frames: readonly string[], end: 'close' | 'break' | 'silence' = 'close'): void {
+function playFrames(frames: readonly string[], end: 'end' | 'close' | 'silence' = 'end'): void {
   world.upstream.play({ kind: 'frames', frames, end });
 }
 
@@ -158,17 +158,17 @@ describe('a streamed answer', () => {
 });
 
 describe('an upstream that fails in the middle', () => {
-  test.each<[string, readonly string[], 'close' | 'break' | 'silence', string]>([
-    ['breaks the connection', [contentFrame('a')], 'break', 'upstream_broken'],
-    ['ends before [DONE]', [contentFrame('a')], 'close', 'upstream_broken'],
+  test.each<[string, readonly string[], 'end' | 'close' | 'silence', string]>([
+    ['breaks the connection', [contentFrame('a')], 'close', 'upstream_broken'],
+    ['ends before [DONE]', [contentFrame('a')], 'end', 'upstream_broken'],
     ['falls silent', [contentFrame('a')], 'silence', 'upstream_timeout'],
     [
       'sends an error',
       [contentFrame('a'), 'data: {"error":{"message":"provider words"}}\n\n'],
-      'close',
+      'end',
       'upstream_invalid',
     ],
-    ['sends a frame that is not JSON', [contentFrame('a'), 'data: words\n\n'], 'close', 'upstream_invalid'],
+    ['sends a frame that is not JSON', [contentFrame('a'), 'data: words\n\n'], 'end', 'upstream_invalid'],
   ])('a stream whose provider %s ends with upstream_error, and held text is not sent', async (_, frames, end, code) => {
     playFrames(frames, end);
     const result = await stream();
@@ -179,16 +179,10 @@ describe('an upstream that fails in the middle', () => {
   });
 
   test('a stream that never ends is stopped after the timeout of a request', async () => {
-    const slow = createServer((_incoming, outgoing) => {
-      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-      const timer = setInterval(() => outgoing.write(contentFrame('a ')), 50);
-      outgoing.on('close', () => clearInterval(timer));
-    });
-    const endpoint = await listenOnLoopback(slow);
-    world.gateway.routes.put(storedRoute('slow', routeSpec('slow', endpoint, { mode: 'None' })));
+    world.upstream.play({ kind: 'live', piece: () => 'a ', everyMs: 50, ends: () => false });
+    world.gateway.routes.put(storedRoute('slow', routeSpec('slow', world.upstream.url, { mode: 'None' })));
     const result = await stream('slow');
     expect(errorOf(result)).toEqual({ type: 'upstream_error', code: 'upstream_timeout' });
-    await closeServer(slow);
     world.gateway.routes.remove('slow');
   });
 
@@ -209,7 +203,7 @@ describe('back-pressure and cancellation', () => {
       while (!outgoing.destroyed && outgoing.write(contentFrame(filler))) state.written += filler.length;
       state.written += filler.length;
     };
-    const server = createServer((_incoming, outgoing) => {
+    const server = await startScriptedHttp((outgoing) => {
       state.asked += 1;
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
       outgoing
@@ -219,13 +213,13 @@ describe('back-pressure and cancellation', () => {
         });
       pour(outgoing);
     });
-    return { state, endpoint: await listenOnLoopback(server), close: () => closeServer(server) };
+    return { state, server };
   }
 
   test('a client that does not read pauses the provider, and one that disconnects ends its call', async () => {
     const provider = await endlessProvider();
     world.gateway.routes.put(
-      storedRoute('endless', routeSpec('endless', provider.endpoint, guardOf({ ...world.policy.pin }))),
+      storedRoute('endless', routeSpec('endless', provider.server.url, guardOf({ ...world.policy.pin }))),
     );
     await until('the route is taken', () => world.gateway.service.isReady() && taken('endless'));
     const controller = new AbortController();
@@ -250,7 +244,7 @@ describe('back-pressure and cancellation', () => {
     controller.abort();
     await until('the call of the provider ends', () => provider.state.closed === 1);
     await until('no request is in flight', async () => (await inFlight()) === '0');
-    await provider.close();
+    await provider.server[Symbol.asyncDispose]();
     world.gateway.routes.remove('endless');
   });
 

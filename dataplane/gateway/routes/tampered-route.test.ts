@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { closeServer } from '../../../e2e/support/loopback.ts';
+import { closeServer } from '#kit/testing/loopback';
 import { startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import { until } from '../../../e2e/support/until.ts';

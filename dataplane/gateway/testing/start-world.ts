@@ -1,4 +1,4 @@
-import { type ChaosProxy, startChaosProxy } from '../../../e2e/support/chaos-proxy.ts';
+import { type CheckProxy, startCheckProxy } from '../../../e2e/support/check-proxy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import type { GatewayOverrides } from '../service.ts';
@@ -14,7 +14,7 @@ export type World = AsyncDisposable & {
   readonly folder: string;
   readonly upstream: ScriptedUpstream;
   readonly policy: RunningPolicy;
-  readonly checks: ChaosProxy;
+  readonly checks: CheckProxy;
   readonly gateway: TestGateway;
   /** Sends a JSON request as a client with a key does. */
   post(
@@ -56,7 +56,7 @@ export async function startWorld(overrides: GatewayOverrides = {}): Promise<Worl
       ),
     }),
   );
-  const checks = stack.use(await startChaosProxy(policy.runtime.url));
+  const checks = stack.use(await startCheckProxy(policy.runtime.url));
   const gateway = stack.use(await startGateway(folder, runtimeToken, overrides));
   const pin = { ...policy.pin, addresses: [checks.url] };
   const endpoint = `${upstream.url}/v1`;

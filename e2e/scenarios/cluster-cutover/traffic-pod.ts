@@ -24,7 +24,10 @@ const files = [
   'e2e/scenarios/cutover/marked-policy.ts',
   'e2e/support/chat-call.ts',
   'e2e/support/load.ts',
-  'e2e/support/loopback.ts',
+  'libraries/kit/testing/loopback.ts',
+  'libraries/kit/testing/scripted-http.ts',
+  // Resolves imports of the libraries.
+  'package.json',
   'e2e/support/scripted-upstream.ts',
   'e2e/support/until.ts',
 ];

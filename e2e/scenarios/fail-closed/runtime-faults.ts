@@ -1,4 +1,4 @@
-import type { Answer, Fault } from '../../support/chaos-proxy.ts';
+import type { Answer, Fault } from '#kit/testing/faulty-proxy';
 
 /** The check of a request to which the fault applies. */
 export type CheckPlace = 'input' | 'output' | 'stream';

@@ -60,7 +60,7 @@ function frames(
   name: string,
   list: readonly string[],
   code = 'upstream_invalid',
-  end: 'close' | 'break' | 'silence' = 'close',
+  end: 'end' | 'close' | 'silence' = 'end',
 ): UpstreamFault {
   return { name, script: { kind: 'frames', frames: list, end }, status: 200, code };
 }
@@ -72,7 +72,7 @@ const delta = (content: string, index = 0): string => `{"index":${index},"delta"
 export const streamFaults: readonly UpstreamFault[] = [
   ...statuses,
   raw('a whole answer although a stream was requested', completion(leak)),
-  frames('a connection that breaks in the middle', [contentFrame(leak)], 'upstream_broken', 'break'),
+  frames('a connection that breaks in the middle', [contentFrame(leak)], 'upstream_broken', 'close'),
   frames('an end without [DONE]', [contentFrame(leak)], 'upstream_broken'),
   frames('silence', [contentFrame(leak)], 'upstream_timeout', 'silence'),
   frames('a frame that is not JSON', [contentFrame(leak), `data: {"${leak}\n\n`]),

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
 import { CompactSign, type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWK } from 'jose';
+import { type Script, silence, startScriptedHttp } from '#kit/testing/scripted-http';
 
 export type TestKey = {
   readonly alg: string;
@@ -36,40 +36,27 @@ export function signWithPublicKey(key: TestKey, claims: unknown): string {
   return `${input}.${createHmac('sha256', key.pem).update(input).digest('base64url')}`;
 }
 
-type Answer = (outgoing: ServerResponse) => void;
 export type JwksServer = AsyncDisposable & {
   readonly url: URL;
   /** Number of requests. */
   readonly asked: () => number;
   publish(...keys: readonly (TestKey | JWK)[]): void;
-  answerWith(answer: Answer): void;
+  answerWith(script: Script): void;
 };
 
 /** A server of one JWKS with a configurable response. */
 export async function startJwksServer(...keys: readonly TestKey[]): Promise<JwksServer> {
-  let asked = 0;
-  let answer: Answer = () => undefined;
-  const server = createServer((_incoming, outgoing) => {
-    asked += 1;
-    answer(outgoing);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
+  const server = await startScriptedHttp(silence);
   const publish: JwksServer['publish'] = (...published) => {
     const set = JSON.stringify({ keys: published.map((key) => ('jwk' in key ? (key as TestKey).jwk : key)) });
-    answer = (outgoing) => outgoing.end(set);
+    server.play((outgoing) => outgoing.end(set));
   };
   publish(...keys);
   return {
-    url: new URL(`http://127.0.0.1:${port}/jwks.json`),
-    asked: () => asked,
+    url: new URL('/jwks.json', server.url),
+    asked: () => server.seen.length,
     publish,
-    answerWith(other) {
-      answer = other;
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    answerWith: (script) => server.play(script),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }

@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import { reset, type Script, silence } from '#kit/testing/scripted-http';
 import type { GatewayReport } from '#resources/gateway-report';
 import { kinds } from '#resources/kinds';
 import { until } from '../../../e2e/support/until.ts';
 import { createElectionClient } from '../election/election-client.ts';
 import { sampleReport } from '../testing/sample-resources.ts';
-import { json, reset, type ScriptedAnswer, silence, startScriptedServer } from '../testing/scripted-server.ts';
+import { json, startScriptedServer } from '../testing/scripted-server.ts';
 import { builtinKinds } from './builtin-kinds.ts';
 import { createClient } from './client.ts';
 import { KubeError, type KubeErrorCode } from './kube-error.ts';
@@ -17,7 +18,7 @@ const server = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestam
 const report = sampleReport('one', server);
 
 async function withClient(
-  steps: readonly ScriptedAnswer[],
+  steps: readonly Script[],
   tokens: () => string = () => 'secret',
   open: typeof createClient = createClient,
 ) {
@@ -46,7 +47,7 @@ function status(code: number, reason: string, details: object = {}): object {
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: 'why', details };
 }
 
-const failures: readonly [string, ScriptedAnswer, KubeErrorCode][] = [
+const failures: readonly [string, Script, KubeErrorCode][] = [
   ['400', json(400, status(400, 'BadRequest')), 'invalid'],
   ['401', json(401, status(401, 'Unauthorized')), 'unauthenticated'],
   ['403', json(403, status(403, 'Forbidden')), 'forbidden'],
@@ -129,26 +130,15 @@ test('an error has the causes and the Retry-After of the response', async () => 
 });
 
 test('writes have the method, path, media type, token and body that the Kubernetes API expects', async () => {
-  const seen: { line: string; headers: Record<string, unknown>; body: unknown }[] = [];
-  const note: ScriptedAnswer = async (outgoing, incoming) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString();
-    seen.push({
-      line: `${incoming.method} ${incoming.url}`,
-      headers: incoming.headers,
-      body: text === '' ? undefined : JSON.parse(text),
-    });
-    outgoing.writeHead(200).end(JSON.stringify(report));
-  };
-  await using one = await withClient([note, note, note, note]);
+  await using one = await withClient(Array(4).fill(json(200, report)));
+  const { seen } = one.scripted;
   const operations = [{ op: 'remove', path: '/metadata/labels' }] as const;
   await one.client.create(kind, sampleReport('one'));
   await one.client.patch(kind, 'one', operations);
   await one.client.patchStatus(kind, 'one', operations);
   await one.client.delete(kind, 'one', { uid: 'u', resourceVersion: '1' });
   const path = '/apis/portcullis.dev/v1alpha1/namespaces/team/gatewayreports';
-  expect(seen.map(({ line }) => line)).toEqual([
+  expect(seen.map(({ method, path: asked }) => `${method} ${asked}`)).toEqual([
     `POST ${path}?fieldValidation=Strict`,
     `PATCH ${path}/one?fieldValidation=Strict`,
     `PATCH ${path}/one/status?fieldValidation=Strict`,
@@ -161,22 +151,20 @@ test('writes have the method, path, media type, token and body that the Kubernet
     'application/json',
   ]);
   for (const { headers } of seen) expect(headers['authorization']).toBe('Bearer secret');
-  expect(seen[1]?.body).toEqual(operations);
-  expect(seen[3]?.body).toMatchObject({ kind: 'DeleteOptions', preconditions: { uid: 'u', resourceVersion: '1' } });
+  expect(JSON.parse(seen[1]?.text ?? '')).toEqual(operations);
+  expect(JSON.parse(seen[3]?.text ?? '')).toMatchObject({
+    kind: 'DeleteOptions',
+    preconditions: { uid: 'u', resourceVersion: '1' },
+  });
   expect(one.reports).toEqual(['POST 200', 'PATCH 200', 'PATCH 200', 'DELETE 200']);
 });
 
 test('the client reads its token for each request', async () => {
   const tokens = ['first', 'second'];
-  const seen: unknown[] = [];
-  const note: ScriptedAnswer = (outgoing, incoming) => {
-    seen.push(incoming.headers.authorization);
-    outgoing.writeHead(200).end(JSON.stringify(report));
-  };
-  await using one = await withClient([note, note], () => tokens.shift() ?? '');
+  await using one = await withClient(Array(2).fill(json(200, report)), () => tokens.shift() ?? '');
   await one.client.get(kind, 'one');
   await one.client.get(kind, 'one');
-  expect(seen).toEqual(['Bearer first', 'Bearer second']);
+  expect(one.scripted.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', 'Bearer second']);
 });
 
 test('the client sends nothing when its token cannot be read', async () => {
@@ -198,8 +186,8 @@ const pools = [
 
 test.each(pools)('$name sends many requests over $sockets connections', async ({ open, sockets: most }) => {
   const sockets = new Set<unknown>();
-  const note: ScriptedAnswer = (outgoing, incoming) => {
-    sockets.add(incoming.socket);
+  const note: Script = (outgoing) => {
+    sockets.add(outgoing.socket);
     setTimeout(() => outgoing.writeHead(200).end(JSON.stringify(report)), 2);
   };
   await using one = await withClient(
@@ -232,9 +220,9 @@ test.each(pools)(
 test('a request that times out closes every connection, and the next request uses a new one', async () => {
   const used: (number | undefined)[] = [];
   const noted =
-    (step: ScriptedAnswer): ScriptedAnswer =>
+    (step: Script): Script =>
     (outgoing, incoming) => {
-      used.push(incoming.socket.remotePort);
+      used.push(outgoing.socket?.remotePort);
       return step(outgoing, incoming);
     };
   await using one = await withClient([json(200, report), silence, json(200, report)].map(noted));
@@ -269,9 +257,8 @@ test('kinds of other groups and of the core group have their own paths and types
     '/api/v1/namespaces/team/configmaps/one',
     '/apis/coordination.k8s.io/v1/namespaces/team/leases/one',
     '/api/v1/namespaces/team/configmaps/one',
-    '/api/v1/namespaces/team/configmaps',
+    '/api/v1/namespaces/team/configmaps?labelSelector=a%3Db&fieldSelector=metadata.name%3Done',
   ]);
-  expect(String(one.scripted.seen.at(-1)?.query)).toBe('labelSelector=a%3Db&fieldSelector=metadata.name%3Done');
 });
 
 test("the path of the API server's URL is a prefix of every request path", async () => {

@@ -109,20 +109,9 @@ describe('a kubeconfig', () => {
   test('a kubeconfig is read again after the server answered 401', async () => {
     await using server = await startScriptedServer();
     const { file, folder } = await open({ cluster: { server: server.url }, user: execUser('old') });
-    const seen: unknown[] = [];
     const metadata = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: 'now' };
-    const record =
-      (status: number, body: unknown) => (outgoing: never, incoming: { headers: { authorization?: string } }) => {
-        seen.push(incoming.headers.authorization);
-        return json(status, body)(outgoing, incoming as never);
-      };
-    server.script({
-      lists: [
-        record(200, sampleReport('one', metadata)),
-        record(401, {}),
-        record(200, sampleReport('one', metadata)),
-      ] as never,
-    });
+    const report = json(200, sampleReport('one', metadata));
+    server.script({ lists: [report, json(401, {}), report] });
     const access = await loadKubeconfig({ file });
     await using client = createClient({ ...access, namespace: 'team' });
     const get = () => client.get<GatewayReport>(kinds.gatewayReport, 'one');
@@ -132,7 +121,8 @@ describe('a kubeconfig', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_050));
     await expect(get()).rejects.toMatchObject({ code: 'unauthenticated' });
     expect((await get())?.metadata.name).toBe('one');
-    expect(seen).toEqual(['Bearer old', 'Bearer old', 'Bearer new']);
+    const tokens = server.seen.map(({ headers }) => headers.authorization);
+    expect(tokens).toEqual(['Bearer old', 'Bearer old', 'Bearer new']);
   });
 });
 

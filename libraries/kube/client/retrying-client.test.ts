@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Script } from '#kit/testing/scripted-http';
 import { kinds } from '#resources/kinds';
 import { until } from '../../../e2e/support/until.ts';
 import { sampleReport } from '../testing/sample-resources.ts';
-import { json, type ScriptedAnswer, startScriptedServer } from '../testing/scripted-server.ts';
+import { json, startScriptedServer } from '../testing/scripted-server.ts';
 import { createClient } from './client.ts';
 import { retrying } from './retrying-client.ts';
 
@@ -12,7 +13,7 @@ const report = sampleReport('one', server);
 const metadata = { resourceVersion: '1', continue: '' };
 const list = json(200, { apiVersion: report.apiVersion, kind: 'GatewayReportList', metadata, items: [report] });
 
-async function withClient(steps: readonly ScriptedAnswer[], budgetMs: number) {
+async function withClient(steps: readonly Script[], budgetMs: number) {
   const scripted = await startScriptedServer();
   scripted.script({ lists: steps });
   const client = createClient({ url: scripted.url, tokenFile: { first: () => 'secret' }, namespace: 'team' });
@@ -26,7 +27,7 @@ async function withClient(steps: readonly ScriptedAnswer[], budgetMs: number) {
   };
 }
 
-const later = (status: number, seconds = '0'): ScriptedAnswer => json(status, 'later', { 'retry-after': seconds });
+const later = (status: number, seconds = '0'): Script => json(status, 'later', { 'retry-after': seconds });
 
 test('reads and writes with 429 or 503 are repeated after Retry-After', async () => {
   await using one = await withClient([later(429), later(503), later(429, '1'), list], 5_000);

@@ -1,12 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
+import { type Fault, type FaultyProxy, type ProxiedRequest, startFaultyProxy } from '#kit/testing/faulty-proxy';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { until } from '../../../e2e/support/until.ts';
 import { builtinKinds } from '../client/builtin-kinds.ts';
 import type { Lease } from '../client/builtin-types.ts';
 import { createElectionClient, electionTimeoutMs } from '../election/election-client.ts';
 import { type LeaderElection, type LeaderElectionOptions, startLeaderElection } from '../election/leader-election.ts';
-import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
+import { refusal, refused } from './refusals.ts';
 import type { ElectionServer } from './start-elector.ts';
 
 type Durations = { readonly leaseMs: number; readonly renewDeadlineMs: number; readonly retryMs: number };
@@ -56,12 +56,12 @@ async function openElection(open: () => Promise<ElectionServer>): Promise<Electi
 }
 
 async function startCandidate(
-  { access, client: { namespace } }: ElectionServer,
+  { access: { url, caPem, clientCertificate }, client: { namespace } }: ElectionServer,
   stack: AsyncDisposableStack,
   identity: string,
   options: CandidateOptions,
 ): Promise<Candidate> {
-  const proxy = stack.use(await startFaultyProxy(access));
+  const proxy = stack.use(await startFaultyProxy(url, { ca: caPem, ...clientCertificate }));
   const credentials = { authorization: () => undefined };
   const client = stack.use(
     createElectionClient({ requestTimeoutMs, ...options, url: proxy.url, namespace, credentials }),
@@ -78,7 +78,7 @@ async function startCandidate(
   };
   const election = stack.use(startLeaderElection({ client, name, identity, logger, meter, ...short, ...options }));
   stack.defer(() => {
-    proxy.fate = () => 'served';
+    proxy.choose = () => pass;
   });
   const renewals = (): number => proxy.passed.filter((line) => line === 'PATCH 200').length;
   return Object.assign(election, {
@@ -92,16 +92,17 @@ async function startCandidate(
   });
 }
 
-const isPatch = (incoming: IncomingMessage): boolean => incoming.method === 'PATCH';
-const isWatch = (incoming: IncomingMessage): boolean => incoming.url?.includes('watch=') === true;
+const pass: Fault = { kind: 'pass' };
+const silence: Fault = { kind: 'silence' };
+const isWatch = ({ path }: ProxiedRequest): boolean => path.includes('watch=');
 
 /** Injects a fault into the next `times` patches of a proxy. @returns the number of remaining faults */
-function failPatches(proxy: FaultyProxy, fate: ReturnType<FaultyProxy['fate']>, times: number): () => number {
+function failPatches(proxy: FaultyProxy, fault: Fault, times: number): () => number {
   let left = times;
-  proxy.fate = (incoming) => {
-    if (!isPatch(incoming) || left === 0) return 'served';
+  proxy.choose = ({ method }) => {
+    if (method !== 'PATCH' || left === 0) return pass;
     left -= 1;
-    return fate;
+    return fault;
   };
   return () => left;
 }
@@ -141,31 +142,31 @@ export function testLeaseClient(
     await one.renews(2);
     two.proxy.silence();
     await one.renews(1);
-    one.proxy.fate = () => 'unanswered';
+    one.proxy.choose = () => silence;
     const overlap = two.elected.then(() => one.writesAllowed());
     expect(await one.lost).toBe('not_renewed');
     expect(await overlap).toBe(false);
     expect(await election.lease()).toMatchObject({ holderIdentity: two.holder, leaseTransitions: 1 });
   });
 
-  for (const [label, fate, times] of [
-    ['with 500 twice', { refused: 500 }, 2],
-    ['not at all once', 'unanswered', 1],
+  for (const [label, fault, times] of [
+    ['with 500 twice', refused(500), 2],
+    ['not at all once', silence, 1],
   ] as const) {
     concurrent(`a leader whose renewal is answered ${label} keeps the lease`, async (election) => {
       const one = await election.stand('one', unexpiring);
       await one.elected;
-      const left = failPatches(one.proxy, fate, times);
+      const left = failPatches(one.proxy, fault, times);
       await one.renews(2);
       expect(left()).toBe(0);
       expect([one.writesAllowed(), await election.holder()]).toEqual([true, one.holder]);
     });
   }
 
-  for (const [label, fate] of [
-    ['was lost', 'done_unanswered'],
-    ['was 500', { doneBut: 500 }],
-    ['was 409', { doneBut: 409 }],
+  for (const [label, fault] of [
+    ['was lost', { kind: 'lost', ending: 'silence' }],
+    ['was 500', { kind: 'rewrite', rewrite: () => refusal(500) }],
+    ['was 409', { kind: 'rewrite', rewrite: () => refusal(409) }],
   ] as const) {
     concurrent(
       `a leader keeps the lease after a renewal that succeeded but whose response ${label}`,
@@ -174,7 +175,7 @@ export function testLeaseClient(
         await one.elected;
         await one.renews(1);
         const before = one.slowPaths();
-        failPatches(one.proxy, fate, 1);
+        failPatches(one.proxy, fault, 1);
         await until('the leader has read the lease', () => one.slowPaths() > before);
         await one.renews(2);
         expect(one.writesAllowed()).toBe(true);
@@ -221,7 +222,7 @@ export function testLeaseClient(
       await one.renews(9);
       expect([one.writesAllowed(), two.writesAllowed(), await election.holder()]).toEqual([true, false, one.holder]);
       expect(two.proxy.passed.filter((line) => line.startsWith('PATCH'))).toEqual([]);
-      one.proxy.fate = () => ({ refused: 500 });
+      one.proxy.choose = () => refused(500);
       const overlap = two.elected.then(() => one.writesAllowed());
       expect(await overlap).toBe(false);
       expect(await election.holder()).toBe(two.holder);
@@ -234,9 +235,9 @@ export function testLeaseClient(
     'a candidate becomes the leader when the server is back, and its log names no server',
     async (election) => {
       const one = await election.stand('one');
-      one.proxy.fate = (incoming) => (isWatch(incoming) ? 'unanswered' : { refused: 500 });
+      one.proxy.choose = (request) => (isWatch(request) ? silence : refused(500));
       await until('a request failed', () => one.proxy.connections() > 0);
-      one.proxy.fate = () => 'served';
+      one.proxy.choose = () => pass;
       await one.elected;
       expect(await election.holder()).toBe(one.holder);
       expect(one.logged.join('\n')).not.toMatch(/127\.0\.0\.1|http/);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
+import { reset, type Script, streams } from '#kit/testing/scripted-http';
 import type { Backoff } from '#kit/time/backoff';
 import type { Clock } from '#kit/time/clock';
 import type { GatewayReport } from '#resources/gateway-report';
@@ -9,14 +10,7 @@ import { until } from '../../../e2e/support/until.ts';
 import { createClient, type KubeClient } from '../client/client.ts';
 import { listAll } from '../client/list-all.ts';
 import { sampleReport } from '../testing/sample-resources.ts';
-import {
-  json,
-  reset,
-  type ScriptedAnswer,
-  type ScriptedServer,
-  startScriptedServer,
-  stream,
-} from '../testing/scripted-server.ts';
+import { json, type ScriptedServer, startScriptedServer } from '../testing/scripted-server.ts';
 import { type Reflector, startReflector } from './reflector.ts';
 
 const kind = kinds.gatewayReport;
@@ -27,7 +21,7 @@ function stored(name: string, version: number, metadata: Record<string, unknown>
   return sampleReport(name, { ...server, creationTimestamp, ...metadata }) as Stored<GatewayReport>;
 }
 
-function list(items: readonly unknown[], version: number, token?: string): ScriptedAnswer {
+function list(items: readonly unknown[], version: number, token?: string): Script {
   const metadata = { resourceVersion: String(version), ...(token === undefined ? {} : { continue: token }) };
   return json(200, { apiVersion: 'portcullis.dev/v1alpha1', kind: 'GatewayReportList', metadata, items });
 }
@@ -60,9 +54,9 @@ type Setup = AsyncDisposable & {
 };
 
 type SetupOptions = {
-  readonly lists: readonly ScriptedAnswer[];
-  readonly watches: readonly ScriptedAnswer[];
-  readonly confirmations?: readonly ScriptedAnswer[];
+  readonly lists: readonly Script[];
+  readonly watches: readonly Script[];
+  readonly confirmations?: readonly Script[];
   readonly onChange?: (name: string) => void;
   readonly watchSeconds?: number;
   readonly waitMs?: number;
@@ -128,11 +122,11 @@ function bounded(client: KubeClient, timeoutSeconds: number | undefined): Pick<K
 
 test('the pages of a list appear in the store in one step', async () => {
   const { promise: release, resolve } = Promise.withResolvers<void>();
-  const second: ScriptedAnswer = async (outgoing, incoming) => {
+  const second: Script = async (outgoing, incoming) => {
     await release;
     await list([stored('b', 2)], 9)(outgoing, incoming);
   };
-  await using one = await setUp({ lists: [list([stored('a', 1)], 9, 'more'), second], watches: [stream([])] });
+  await using one = await setUp({ lists: [list([stored('a', 1)], 9, 'more'), second], watches: [streams([])] });
   await until('the second page is requested', () => one.server.lists().length === 2);
   expect(one.reflector.store.list()).toEqual([]);
   expect(one.reflector.throughVersion()).toBe('0');
@@ -149,7 +143,7 @@ test('the pages of a list appear in the store in one step', async () => {
 });
 
 test('a watch starts at the version of the list, with bookmarks and a timeout', async () => {
-  await using one = await setUp({ lists: [list([], 7)], watches: [stream([])] });
+  await using one = await setUp({ lists: [list([], 7)], watches: [streams([])] });
   const [watch] = await until('a watch', () => (one.server.watches().length > 0 ? one.server.watches() : false));
   expect(watch?.query.get('resourceVersion')).toBe('7');
   expect(watch?.query.get('allowWatchBookmarks')).toBe('true');
@@ -162,7 +156,7 @@ test('a list whose page token expired starts again, and after the second time it
   const [first, second] = [list([stored('a', 1)], 5, 'old'), list([stored('b', 6)], 8, 'older')];
   await using one = await setUp({
     lists: [first, gone, second, gone, list([stored('c', 9)], 9)],
-    watches: [stream([])],
+    watches: [streams([])],
   });
   await one.reflector.synced;
   expect(one.changes).toEqual(['c@9']);
@@ -189,7 +183,7 @@ test('the store and the change handler see the transformed object', async () => 
   await using server = await startScriptedServer();
   server.script({
     lists: [list([stored('a', 1)], 10)],
-    watches: [stream([event('ADDED', stored('b', 11)), event('DELETED', stored('a', 12))])],
+    watches: [streams([event('ADDED', stored('b', 11)), event('DELETED', stored('a', 12))])],
   });
   await using client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'default' });
   await using reflector = startReflector<GatewayReport>({
@@ -210,7 +204,7 @@ test('events are decoded independently of chunk boundaries', async () => {
   const bytes = Buffer.from(text + event('DELETED', stored('b', 14)));
   const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, at) => bytes.subarray(at * 7, at * 7 + 7));
   for (const chunks of [[bytes], pieces]) {
-    await using one = await setUp({ lists: [list([], 10)], watches: [stream(chunks)] });
+    await using one = await setUp({ lists: [list([], 10)], watches: [streams(chunks)] });
     await until('the last event', () => one.reflector.throughVersion() === '14');
     expect(one.changes).toEqual(['ü@11', 'ü@12', 'b@13', 'b-']);
     expect(one.reflector.store.size).toBe(1);
@@ -221,7 +215,7 @@ test('events are decoded independently of chunk boundaries', async () => {
 test('a bookmark advances the version, counts as contact, and is where the next watch starts', async () => {
   await using one = await setUp({
     lists: [list([stored('a', 1)], 10)],
-    watches: [stream([bookmark(20), bookmark(30)], 'reset'), stream([])],
+    watches: [streams([bookmark(20), bookmark(30)], 'reset'), streams([])],
   });
   await until('the second watch', () => one.server.watches().length === 2);
   expect(one.reflector.throughVersion()).toBe('30');
@@ -233,14 +227,14 @@ test('a bookmark advances the version, counts as contact, and is where the next 
 test('a watch whose version is gone leads to a new list, and each missed change is delivered once', async () => {
   const again = list([stored('kept', 2), stored('changed', 31), stored('new', 32)], 40);
   const gone = [
-    stream([event('ERROR', status(410, 'Expired'))], 'end'),
+    streams([event('ERROR', status(410, 'Expired'))], 'end'),
     json(410, status(410, 'Expired')),
     json(504, status(504, 'Timeout', 'ResourceVersionTooLarge')),
   ];
   for (const answer of gone) {
     await using one = await setUp({
       lists: [list([stored('kept', 2), stored('changed', 3), stored('lost', 4)], 10), again],
-      watches: [answer, stream([event('MODIFIED', stored('new', 41))])],
+      watches: [answer, streams([event('MODIFIED', stored('new', 41))])],
     });
     await until('the event after the second list', () => one.reflector.throughVersion() === '41');
     expect(one.changes).toEqual(['kept@2', 'changed@3', 'lost@4', 'lost-', 'changed@31', 'new@32', 'new@41']);
@@ -250,17 +244,17 @@ test('a watch whose version is gone leads to a new list, and each missed change 
 
 test('a broken watch resumes after its last event without a list', async () => {
   const half = event('ADDED', stored('b', 12)).slice(0, 40);
-  const breaks: ScriptedAnswer[] = [
-    stream([event('ADDED', stored('a', 11)), half], 'end'),
-    stream([event('ADDED', stored('a', 11)), half], 'reset'),
-    stream([event('ADDED', stored('a', 11)), 'not json\n'], 'end'),
-    stream([event('ADDED', stored('a', 11)), event('ADDED', { ...stored('b', 12), kind: 'GatewayRoute' })], 'end'),
-    stream([event('ADDED', stored('a', 11)), event('ERROR', status(500, 'InternalError'))], 'end'),
+  const breaks: Script[] = [
+    streams([event('ADDED', stored('a', 11)), half], 'end'),
+    streams([event('ADDED', stored('a', 11)), half], 'reset'),
+    streams([event('ADDED', stored('a', 11)), 'not json\n'], 'end'),
+    streams([event('ADDED', stored('a', 11)), event('ADDED', { ...stored('b', 12), kind: 'GatewayRoute' })], 'end'),
+    streams([event('ADDED', stored('a', 11)), event('ERROR', status(500, 'InternalError'))], 'end'),
   ];
   for (const broken of breaks) {
     await using one = await setUp({
       lists: [list([], 10)],
-      watches: [broken, reset, json(500, status(500, 'InternalError')), stream([event('ADDED', stored('b', 12))])],
+      watches: [broken, reset, json(500, status(500, 'InternalError')), streams([event('ADDED', stored('b', 12))])],
     });
     await until('the event after the failures', () => one.reflector.throughVersion() === '12');
     expect(one.changes).toEqual(['a@11', 'b@12']);
@@ -272,7 +266,7 @@ test('a broken watch resumes after its last event without a list', async () => {
 
 test('lists and watches are not retried before the Retry-After of the server', async () => {
   const busy = json(429, status(429, 'TooManyRequests'), { 'retry-after': '1' });
-  await using one = await setUp({ lists: [busy, list([], 10)], watches: [busy, stream([bookmark(11)])] });
+  await using one = await setUp({ lists: [busy, list([], 10)], watches: [busy, streams([bookmark(11)])] });
   await until('the second watch', () => one.reflector.throughVersion() === '11');
   expect(one.delays).toEqual([1_000, 1_000]);
   expect(one.server.lists()).toHaveLength(2);
@@ -283,7 +277,7 @@ test('a server that was unreachable must confirm the last version, and an older 
   const tooLarge = json(504, status(504, 'Timeout', 'ResourceVersionTooLarge'));
   await using one = await setUp({
     lists: [list([stored('a', 9)], 10), list([stored('b', 3)], 4)],
-    watches: [reset, stream([bookmark(11)], 'end'), stream([bookmark(12)])],
+    watches: [reset, streams([bookmark(11)], 'end'), streams([bookmark(12)])],
     confirmations: [reset, list([], 10), tooLarge],
   });
   await until('the third watch', () => one.reflector.throughVersion() === '12');
@@ -296,14 +290,14 @@ test('a server that was unreachable must confirm the last version, and an older 
 
 test('a server whose watch ended at its timeout is not asked to confirm a version', async () => {
   const clock = createFakeClock();
-  const full: ScriptedAnswer = (outgoing, incoming) => {
-    const seconds = Number(new URL(incoming.url ?? '', 'http://localhost').searchParams.get('timeoutSeconds'));
+  const full: Script = (outgoing, incoming) => {
+    const seconds = Number(new URL(incoming.path, 'http://localhost').searchParams.get('timeoutSeconds'));
     expect(seconds).toBeGreaterThanOrEqual(20);
     expect(seconds).toBeLessThanOrEqual(25);
     clock.advance(seconds * 1_000);
-    return stream([bookmark(11)], 'end')(outgoing, incoming);
+    return streams([bookmark(11)], 'end')(outgoing, incoming);
   };
-  await using one = await setUp({ lists: [list([], 10)], watches: [full, stream([bookmark(12)])], clock });
+  await using one = await setUp({ lists: [list([], 10)], watches: [full, streams([bookmark(12)])], clock });
   await until('the second watch', () => one.reflector.throughVersion() === '12');
   expect(one.server.confirmations()).toEqual([]);
 });
@@ -311,14 +305,14 @@ test('a server whose watch ended at its timeout is not asked to confirm a versio
 test('a watch without changes that ends within a second is retried with backoff, and a longer one without', async () => {
   const clock = createFakeClock();
   const endAfter =
-    (ms: number): ScriptedAnswer =>
+    (ms: number): Script =>
     (outgoing, incoming) => {
       clock.advance(ms);
-      return stream([], 'end')(outgoing, incoming);
+      return streams([], 'end')(outgoing, incoming);
     };
   await using one = await setUp({
     lists: [list([], 10)],
-    watches: [endAfter(999), endAfter(1_000), stream([bookmark(11)])],
+    watches: [endAfter(999), endAfter(1_000), streams([bookmark(11)])],
     clock,
   });
   await until('the third watch', () => one.reflector.throughVersion() === '11');
@@ -328,7 +322,7 @@ test('a watch without changes that ends within a second is retried with backoff,
 test('a watch that the server does not end is aborted after its timeout and retried', async () => {
   await using one = await setUp({
     lists: [list([], 10)],
-    watches: [stream([event('ADDED', stored('a', 11))]), stream([bookmark(12)])],
+    watches: [streams([event('ADDED', stored('a', 11))]), streams([bookmark(12)])],
     watchSeconds: 1,
   });
   await until('the second watch', () => one.reflector.throughVersion() === '12', { deadlineMs: 15_000 });
@@ -338,15 +332,15 @@ test('a watch that the server does not end is aborted after its timeout and retr
 
 test('a reflector resumes its watch after the server was restarted', async () => {
   const server = await startScriptedServer();
-  server.script({ lists: [list([stored('a', 1)], 10)], watches: [stream([])] });
+  server.script({ lists: [list([stored('a', 1)], 10)], watches: [streams([])] });
   await using client = createClient({ url: server.url, tokenFile: { first: () => 't' }, namespace: 'default' });
   const backoff = { next: () => 20, reset: () => {} };
   const logger = { info: () => {}, warn: () => {} };
   await using reflector = startReflector<GatewayReport>({ client, kind, backoff, logger, onChange: () => {} });
   await reflector.synced;
   await server[Symbol.asyncDispose]();
-  await using second = await startScriptedServer(server.port);
-  second.script({ watches: [stream([event('DELETED', stored('a', 11))])] });
+  await using second = await startScriptedServer(Number(new URL(server.url).port));
+  second.script({ watches: [streams([event('DELETED', stored('a', 11))])] });
   await until('the event after the return', () => reflector.throughVersion() === '11');
   expect(reflector.store.size).toBe(0);
   expect(second.lists()).toEqual([]);
@@ -356,7 +350,7 @@ test('a change whose handler failed is delivered again, and the version does not
   let refuse = true;
   await using one = await setUp({
     lists: [list([], 10), list([stored('a', 11)], 20), list([stored('a', 11)], 20)],
-    watches: [stream([event('ADDED', stored('a', 11))]), stream([])],
+    watches: [streams([event('ADDED', stored('a', 11))]), streams([])],
     waitMs: 50,
     onChange() {
       if (refuse) throw new TypeError('not now');
@@ -374,7 +368,7 @@ test('a reflector is synced after every object of the first list was delivered',
   let refusals = 1;
   await using one = await setUp({
     lists: [list([stored('a', 1)], 10), list([stored('a', 1)], 12)],
-    watches: [stream([])],
+    watches: [streams([])],
     onChange() {
       if (refusals-- > 0) throw new TypeError('not now');
     },
@@ -388,14 +382,14 @@ test('managedFields are removed from objects of lists and watches', async () => 
   const managedFields = [{ manager: 'kubectl' }];
   await using one = await setUp({
     lists: [list([stored('a', 1, { managedFields })], 10)],
-    watches: [stream([event('ADDED', stored('b', 11, { managedFields }))])],
+    watches: [streams([event('ADDED', stored('b', 11, { managedFields }))])],
   });
   await until('the event', () => one.reflector.throughVersion() === '11');
   for (const item of one.reflector.store.list()) expect(item.metadata).not.toHaveProperty('managedFields');
 });
 
 test('an idle reflector sends no request besides its one watch', async () => {
-  await using one = await setUp({ lists: [list([stored('a', 1)], 10)], watches: [stream([bookmark(11)])] });
+  await using one = await setUp({ lists: [list([stored('a', 1)], 10)], watches: [streams([bookmark(11)])] });
   await until('the bookmark', () => one.reflector.throughVersion() === '11');
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(one.server.seen).toHaveLength(2);
@@ -412,7 +406,7 @@ test('a watch that lasted ten seconds resets the backoff, and a shorter one does
   let passedMs = 0;
   const clock: Clock = { now: () => passedMs, date: () => new Date(0) };
   const broken =
-    (ms: number): ScriptedAnswer =>
+    (ms: number): Script =>
     (outgoing) => {
       passedMs += ms;
       outgoing.destroy();

@@ -6,18 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assembleBundle } from '#contracts/assemble-bundle';
 import { type Bundle, defaultBundleLimits } from '#contracts/bundle';
 import { currentProfile } from '#contracts/profiles';
-import { freePort } from '../../../e2e/support/loopback.ts';
+import { freePort } from '#kit/testing/loopback';
+import { answers, type Script, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { bundle, classifier, detector, policy, providersAt, quiet, section } from '../../testing/build-bundle.ts';
-import {
-  allow,
-  answers,
-  type Behaviour,
-  completion,
-  deny,
-  startProvider,
-  type TestProvider,
-} from '../../testing/start-provider.ts';
+import { allow, completion, deny } from '../../testing/provider-answers.ts';
 import { type Answer, providerKey, startRuntime, type TestRuntime } from '../../testing/start-runtime.ts';
 import { answerBytes } from './post-json.ts';
 
@@ -27,10 +20,10 @@ function bundleAt(url: string): Bundle {
   return bundle([remote], { providers: providersAt(url) });
 }
 
-let provider: TestProvider;
+let provider: ScriptedHttp;
 let runtime: TestRuntime;
 beforeAll(async () => {
-  provider = await startProvider(allow);
+  provider = await startScriptedHttp(allow);
   runtime = await startRuntime(bundleAt(provider.url));
 });
 afterAll(async () => {
@@ -43,15 +36,15 @@ const failed = (code: string): object => ({ status: 503, code });
 const pass = { status: 200, code: 'policy_pass' };
 const denied = { status: 200, code: 'policy_denied' };
 
-async function detect(behaviour: Behaviour): Promise<object> {
-  provider.behave(behaviour);
+async function detect(behaviour: Script): Promise<object> {
+  provider.play(behaviour);
   return outcome(await runtime.check('request', ['hello']));
 }
-async function classify(behaviour: Behaviour): Promise<object> {
-  provider.behave(behaviour);
+async function classify(behaviour: Script): Promise<object> {
+  provider.play(behaviour);
   return outcome(await runtime.check('response', ['hello']));
 }
-const says = (content: unknown, message: object = {}, finish = 'stop'): Behaviour =>
+const says = (content: unknown, message: object = {}, finish = 'stop'): Script =>
   answers(completion(content, message, finish));
 
 describe('a detector', () => {
@@ -65,7 +58,7 @@ describe('a detector', () => {
     'a detector is asked with schema detector/v1, and its answer decides',
     async () => {
       expect(await detect(allow)).toEqual(pass);
-      const asked = provider.asked.at(-1);
+      const asked = provider.seen.at(-1);
       expect(asked?.path).toBe('/detect');
       expect(asked?.headers.authorization).toBe(`Bearer ${providerKey}`);
       expect(asked?.headers['content-type']).toBe('application/json');
@@ -86,9 +79,9 @@ describe('a detector', () => {
         const behaviour = answers(status === 204 ? '' : { decision: 'allow' }, status, {
           location: `${provider.url}/detect`,
         });
-        const before = provider.asked.length;
+        const before = provider.seen.length;
         expect(await detect(behaviour)).toEqual(failed('provider_unavailable'));
-        expect(provider.asked.length - before).toBe(1);
+        expect(provider.seen.length - before).toBe(1);
       }
       expect(await detect((response) => response.destroy())).toEqual(failed('provider_unavailable'));
       expect(
@@ -182,7 +175,7 @@ describe('a classifier', () => {
     'a classifier is asked by its profile, with its instruction and its own model, and decides',
     async () => {
       expect(await classify(says({ decision: 'allow' }))).toEqual(pass);
-      const asked = provider.asked.at(-1);
+      const asked = provider.seen.at(-1);
       expect(asked?.path).toBe('/chat');
       expect(asked?.headers.authorization).toBe(`Bearer ${providerKey}`);
       const { messages, ...call } = JSON.parse(asked?.text ?? '{}') as {
@@ -244,14 +237,14 @@ describe('a classifier', () => {
         });
         if (assembled.kind === 'refused') throw new Error(assembled.message);
         await using guarded = await startRuntime(assembled.bundle, { text: assembled.bytes });
-        provider.behave(says({ decision: 'allow' }));
+        provider.play(says({ decision: 'allow' }));
         expect(outcome(await guarded.check('response', ['hello']))).toEqual(pass);
-        const { path, text, headers } = provider.asked.at(-1) ?? {};
+        const { path, text, headers } = provider.seen.at(-1) ?? {};
         calls.push({ path, text, authorization: headers?.authorization, digest: assembled.digest });
       }
       expect(calls[0]).toMatchObject({ path: '/chat', authorization: `Bearer ${providerKey}` });
       expect(calls.slice(1)).toEqual([calls[0], calls[0]]);
-      expect(provider.asked.filter(({ path }) => path.startsWith('/agent'))).toEqual([]);
+      expect(provider.seen.filter(({ path }) => path.startsWith('/agent'))).toEqual([]);
     },
   );
 
@@ -322,7 +315,7 @@ describe('a classifier', () => {
     'a classifier may answer differently on repetition',
     async () => {
       let calls = 0;
-      provider.behave((response, asked) => says({ decision: calls++ === 0 ? 'allow' : 'deny' })(response, asked));
+      provider.play((response, asked) => says({ decision: calls++ === 0 ? 'allow' : 'deny' })(response, asked));
       expect(outcome(await runtime.check('response', ['same']))).toEqual(pass);
       expect(outcome(await runtime.check('response', ['same']))).toEqual(denied);
     },
@@ -341,7 +334,7 @@ verifies(
       says(marker),
       says('', { refusal: marker }),
     ]) {
-      provider.behave(behaviour);
+      provider.play(behaviour);
       for (const stage of ['request', 'response'] as const) {
         const answer = await runtime.check(stage, ['hello']);
         expect(answer.status).toBe(503);
@@ -359,18 +352,18 @@ describe('a credential', () => {
     const [one, two] = missing.providers;
     const named: Bundle = { ...missing, providers: [{ ...one!, credential: 'absent.key' }, two!] };
     await expect(startRuntime(named)).rejects.toThrow(/provider detector: .*absent\.key: cannot be read/);
-    provider.behave(allow);
+    provider.play(allow);
     let now = 0;
     await using vanishing = await startRuntime(missing, { clock: { now: () => now, date: () => new Date(0) } });
     expect(outcome(await vanishing.check('request', ['hello']))).toEqual(pass);
     rmSync(join(vanishing.folder, 'provider.key'));
     now += 2_000;
-    const before = provider.asked.length;
+    const before = provider.seen.length;
     expect(outcome(await vanishing.check('request', ['hello']))).toEqual(failed('provider_unavailable'));
-    expect(provider.asked.length).toBe(before);
+    expect(provider.seen.length).toBe(before);
     writeFileSync(join(vanishing.folder, 'provider.key'), 'another-key\n');
     now += 2_000;
     expect(outcome(await vanishing.check('request', ['hello']))).toEqual(pass);
-    expect(provider.asked.at(-1)?.headers.authorization).toBe('Bearer another-key');
+    expect(provider.seen.at(-1)?.headers.authorization).toBe('Bearer another-key');
   });
 });

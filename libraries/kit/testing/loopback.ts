@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server as SocketServer } from 'node:net';
 
-/** Listens on a free port of loopback; returns the origin. */
-export async function listenOnLoopback(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
+/** Listens on loopback, on a free port unless one is given; returns the origin. */
+export async function listenOnLoopback(server: SocketServer, port = 0): Promise<string> {
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
@@ -19,8 +19,8 @@ export async function closeServer(server: Server): Promise<void> {
 
 /** Listens on a port of loopback until it is disposed. */
 export async function occupyPort(port: number): Promise<AsyncDisposable & { readonly port: number }> {
-  const server = createServer().listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer();
+  await listenOnLoopback(server, port);
   return {
     port,
     [Symbol.asyncDispose]: async () => {
@@ -32,10 +32,9 @@ export async function occupyPort(port: number): Promise<AsyncDisposable & { read
 
 /** A free port of loopback, for programs that need a number. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = createServer();
+  const { port } = new URL(await listenOnLoopback(server));
   server.close();
   await once(server, 'close');
-  return port;
+  return Number(port);
 }
