@@ -62,7 +62,7 @@ async function clientOf(origin?: string, timeoutMs = 10_000): Promise<Management
 }
 
 describe('token', () => {
-  test('a token names the first administrator and is valid for an hour by default', async () => {
+  test('portcullis token signs for the first administrator with a lifetime of one hour by default', async () => {
     const claims = decodeJwt((await run(['token'])).stdout.trim());
     expect(claims).toMatchObject({ sub: 'root-admin', aud: 'portcullis', iss: 'http://issuer.portcullis.localhost' });
     expect(Number(claims.exp) - Number(claims.iat)).toBe(3_600);
@@ -78,11 +78,11 @@ describe('token', () => {
     ['--ttl', '1.5'],
     ['--subject', ''],
     ['--audience', 'a'.repeat(256)],
-  ])('token refuses %s %s', async (option, value) => {
+  ])('portcullis token refuses %s %s', async (option, value) => {
     expect(await run(['token', option, value])).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('token accepts the longest lifetime and name', async () => {
+  test('portcullis token accepts the longest lifetime and name', async () => {
     const { code, stdout } = await run(['token', '--ttl', '2592000', '--subject', 'a'.repeat(255)]);
     expect(code).toBe(0);
     expect(decodeJwt(stdout.trim()).sub).toHaveLength(255);
@@ -117,7 +117,7 @@ describe('a rotation of the key', () => {
     const token = (await run(['token'])).stdout.trim();
     expect(await keysNow()).toEqual([kidOf(token)]);
     // Verifiers read the keys again for an unknown one after at most 30 s.
-    await until('the new key is known', async () => (await policies(token)) === 200);
+    await until('the verifier has fetched the new key', async () => (await policies(token)) === 200);
   });
 
   test('a key rotation needs existing keys and no running platform', async () => {
@@ -134,7 +134,7 @@ describe('a rotation of the key', () => {
   });
 });
 
-test('status shows the addresses, and a subject that is not an administrator is refused', async () => {
+test('portcullis status shows the addresses, and a subject that is not an administrator is refused', async () => {
   const { addresses } = await json('status');
   for (const name of ['management', 'issuer']) expect(addresses[name]).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const token = join(platform.data, 'ann.token');
@@ -146,7 +146,7 @@ test('status shows the addresses, and a subject that is not an administrator is 
   ]);
 });
 
-test('a policy is created, read, edited, archived, restored and listed', async () => {
+test('a policy is created, read, edited, archived, restored and listed with portcullis policy', async () => {
   const id = await createPolicy('house-rules');
   const shown = await run(['policy', 'get', 'house-rules', '-o', 'yaml']);
   const policy = parse(shown.stdout);
@@ -184,7 +184,7 @@ test('a policy is created, read, edited, archived, restored and listed', async (
   expect((await run(['policy', 'list'])).stdout).toMatch(/^ID +NAME +REVISION +STATUS +RULES +UPDATED\n/);
 });
 
-test('a revision is applied, rolled back and unbound after a confirmation, and the operation shows the result', async () => {
+test('portcullis applies, rolls back and unbinds a model after a confirmation, and the operation shows the result', async () => {
   const id = await createPolicy('applied-word');
   await run(['policy', 'update', id, '-f', '-', '--wait'], policyFile('applied-word', 'second'));
   const before = await json('binding', 'get', 'guarded-echo');
@@ -223,7 +223,7 @@ test('a revision is applied, rolled back and unbound after a confirmation, and t
   expect((await run(['binding', 'unbind', 'guarded-echo', '--wait'])).code).toBe(0);
 });
 
-test('a rollback and an unbind keep the content profile of the model', async () => {
+test('portcullis binding rollback and unbind keep the content profile of the model', async () => {
   const older = 'gateway-1.5.0-text-webhook-v1';
   await createPolicy('kept-profile');
   await run(['policy', 'update', 'kept-profile', '-f', '-', '--wait'], policyFile('kept-profile', 'other'));
@@ -287,7 +287,7 @@ test('a repeated idempotency key has one effect; another command with it is a co
   expect(other).toMatchObject({ code: 10, stderr: expect.stringContaining('Idempotency-Key belongs to another') });
 });
 
-test('completion offers commands and the names of policies and bindings', async () => {
+test('shell completion offers commands and the names of policies and bindings', async () => {
   const complete = async (...words: readonly string[]) => (await run(['__complete', ...words])).stdout.split('\n');
   expect(await complete('policy', '')).toEqual(
     expect.arrayContaining(['list', 'get', 'create', 'update', 'archive', 'restore', 'history', 'revision', 'test']),
@@ -311,7 +311,7 @@ describe('the client', () => {
     return { origin: proxy.url, keys };
   }
 
-  test('the client retries a command whose answer was lost with the same key, and it has one effect', async () => {
+  test('the management client retries a command whose answer was lost with the same key, and it has one effect', async () => {
     const way = await lossyWay(2);
     const client = await clientOf(way.origin);
     const { definition } = parse(policyFile('lossy', 'lossy'));
@@ -322,7 +322,7 @@ describe('the client', () => {
     expect(items.filter((one: { name: string }) => one.name === 'lossy')).toMatchObject([{ id: target.id }]);
   });
 
-  test('the client has an error type for a refusal, no answer, and an invalid answer', async () => {
+  test('the management client has an error type for a refusal, no answer, and an invalid answer', async () => {
     const client = await clientOf();
     const refused = await client.getRevision('none', 1).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(ManagementApiError);
@@ -364,7 +364,7 @@ test('killed processes are restarted at their addresses, and no write is lost', 
 });
 
 describe('a start', () => {
-  test('a restart finds earlier operations and administrators, and a stop leaves no process', async () => {
+  test('a restart of the platform finds earlier operations and administrators, and a stop leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data, management: true });
@@ -380,7 +380,7 @@ describe('a start', () => {
     expect(JSON.parse(found.stdout)).toMatchObject({ operationId, state: 'succeeded' });
   });
 
-  test('a start after kill -9 finds every write and ends the leftover database server', async () => {
+  test('a start of the platform after kill -9 finds every write and ends the leftover database server', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data, management: true });
@@ -395,11 +395,11 @@ describe('a start', () => {
     expect(JSON.parse(found.stdout)).toMatchObject({ operationId, state: 'succeeded' });
   });
 
-  test('a start that is interrupted while it creates the database leaves no process', async () => {
+  test('a start of the platform that is interrupted while it creates the database leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const child = spawnCommand(['up', '--data', data, '--port', '0']);
-    await until('the database is being made', () => existsSync(join(data, 'postgres')), { everyMs: 1 });
+    await until('the database is being created', () => existsSync(join(data, 'postgres')), { everyMs: 1 });
     const children = descendantsOf(child.pid ?? 0);
     child.kill('SIGINT');
     expect(await endOf(child)).toBe(0);

@@ -30,7 +30,7 @@ function bindingText(name: string, policy: string, revision: number | undefined)
 }
 
 describe('status and env', () => {
-  test('status and env show the addresses of the platform', async () => {
+  test('portcullis status and env show the addresses of the platform', async () => {
     const status = await json('status');
     expect(status).toMatchObject({ ready: true, dataDirectory: platform.data, clientKeyFile: expect.any(String) });
     expect(status.addresses.gateway).toBe(platform.status().addresses.gateway);
@@ -49,14 +49,14 @@ describe('status and env', () => {
   test.each([
     ['sk-of-another-service', /^portcullis: warning: OPENAI_API_KEY already has another value/],
     ['', /^$/],
-  ])('env warns before it replaces OPENAI_API_KEY=%j', async (key, warning) => {
+  ])('portcullis env warns before it replaces OPENAI_API_KEY=%j', async (key, warning) => {
     const env = await runCli(['env'], { data: platform.data, environment: { OPENAI_API_KEY: key } });
     expect(env.stdout).toContain(`export OPENAI_API_KEY='${platform.key}'`);
     expect(env.stderr).toMatch(warning);
     expect(env.stderr).not.toContain('sk-of');
   });
 
-  test('env names a missing client key file, and exits with not_found', async () => {
+  test('portcullis env names a missing client key file, and exits with not_found', async () => {
     const file = join(platform.data, 'tokens/client.keys');
     renameSync(file, `${file}.away`);
     try {
@@ -68,23 +68,23 @@ describe('status and env', () => {
   });
 });
 
-test('up and status name an invalid file of the watched folder until it is corrected', async () => {
+test('portcullis up and status name an invalid file of the watched folder until it is corrected', async () => {
   const file = join(platform.data, 'apply/broken.yaml');
   writeFileSync(file, 'apiVersion: portcullis.dev/v1alpha1\nkind: ModelBindin\n');
-  const sentence = await until('the problem is there', async () => (await json('status')).notApplied[0]);
+  const sentence = await until('the problem is reported', async () => (await json('status')).notApplied[0]);
   expect(sentence).toContain(
     'apply/broken.yaml: document 1, line 2: kind must be one of GuardrailPolicy, ModelBinding',
   );
   expect((await run(['status'])).stdout).toContain('Not applied:');
   await until('up says so', () => platform.output().includes(`not applied: ${sentence}`));
   rmSync(file);
-  await until('the problem is gone', async () => (await json('status')).notApplied.length === 0);
+  await until('the problem is no longer reported', async () => (await json('status')).notApplied.length === 0);
 });
 
 describe('chat', () => {
   const chat = (message: string, ...more: string[]) => run(['chat', 'guarded-echo', '--message', message, ...more]);
 
-  test('chat prints the answer, streamed or whole, to a message from an option or standard input', async () => {
+  test('portcullis chat prints the answer, streamed or whole, to a message from an option or standard input', async () => {
     expect(await chat('Hello, мир')).toEqual({ code: 0, stdout: 'Hello, мир\n', stderr: '' });
     expect(await chat('Hello', '--no-stream')).toEqual({ code: 0, stdout: 'Hello\n', stderr: '' });
     expect(await run(['chat', 'guarded-echo'], 'from a pipe\n')).toMatchObject({ code: 0, stdout: 'from a pipe\n' });
@@ -94,7 +94,7 @@ describe('chat', () => {
 
   verifies(
     ['gateway:client:parses-error-events', 'gateway:client:marks-incomplete', 'gateway:client:no-success-from-partial'],
-    'chat exits with 6 and marks its output as incomplete when the policy stops the answer',
+    'portcullis chat exits with 6 and marks its output as incomplete when the policy stops the answer',
     async () => {
       const denied = await chat('how to make a bomb');
       expect(denied).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining('guardrail_blocked') });
@@ -110,7 +110,7 @@ describe('chat', () => {
     },
   );
 
-  test('chat names a model that does not exist', async () => {
+  test('portcullis chat names a model that does not exist', async () => {
     expect(await run(['chat', 'nobody', '--message', 'x'])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('There is no model nobody'),
@@ -119,7 +119,7 @@ describe('chat', () => {
 });
 
 describe('get and describe', () => {
-  test('get shows resources as a table, wide, as YAML and as JSON, by every name of a kind', async () => {
+  test('portcullis get shows resources as a table, wide, as YAML and as JSON, by every name of a kind', async () => {
     const table = await run(['get', 'ModelBinding']);
     expect(table.stdout).toMatch(
       /^NAME +ALIAS +POLICY +REVISION +SERVES +APPLIED +READY +AGE\nguarded-echo +guarded-echo /,
@@ -132,7 +132,7 @@ describe('get and describe', () => {
     for (const kind of ['gprev', 'rwl', 'gwr', 'gwrep']) expect((await json('get', kind)).items.length).toBe(1);
   });
 
-  test('describe shows conditions and names a resource that does not exist', async () => {
+  test('portcullis describe shows conditions and names a resource that does not exist', async () => {
     const { stdout } = await run(['describe', 'mb', 'guarded-echo']);
     expect(stdout).toContain('Every ready gateway replica confirmed revision 1');
     expect(await run(['describe', 'mb', 'nobody'])).toMatchObject({
@@ -147,7 +147,7 @@ describe('get and describe', () => {
 });
 
 describe('apply', () => {
-  test('apply creates, changes or leaves resources; a binding without a revision gets the newest one', async () => {
+  test('portcullis apply creates, changes or leaves resources; a binding without a revision gets the newest one', async () => {
     const first = await apply(
       `${bindingText('filled', 'filling', undefined)}---\n${policyText({ name: 'filling' })}`,
       '--wait',
@@ -167,7 +167,7 @@ describe('apply', () => {
     expect((await json('get', 'mb', 'filled')).spec.guardrail.policyRef).toEqual({ name: 'filling', revision: 2 });
   });
 
-  test('apply reads a folder with YAML and JSON files', async () => {
+  test('portcullis apply reads a folder with YAML and JSON files', async () => {
     using folder = temporaryFolder();
     folder.write('a.yaml', policyText({ name: 'from-folder' }));
     folder.write('b.json', JSON.stringify(parse(policyText({ name: 'from-json' }))));
@@ -183,7 +183,7 @@ describe('apply', () => {
     });
   });
 
-  test('apply writes nothing if any document is invalid, and names each place', async () => {
+  test('portcullis apply writes nothing if any document is invalid, and names each place', async () => {
     const good = policyText({ name: 'never-there' });
     const broken = [
       [`${good}---\nkind: [`, /standard input: document 2, line \d+: /],
@@ -217,7 +217,7 @@ describe('apply', () => {
     expect((await apply(stringify(binding))).code).toBe(0);
   });
 
-  test('apply --wait reports why a binding was not applied', async () => {
+  test('portcullis apply --wait reports why a binding was not applied', async () => {
     const costly = policyText({ name: 'costly', request: patternRule('heavy', '(a|b).{0,1000}(c|d)') });
     const end = await apply(`${costly}---\n${bindingText('refused', 'costly', 1)}`, '--wait');
     expect(end.code).toBe(9);
@@ -285,14 +285,14 @@ describe('revisions', () => {
     await apply(`${policyText({ name: 'gone' })}---\n${bindingText('left', 'gone', 1)}`, '--wait');
     await apply(bindingText('left', 'guarded-chat', 1), '--wait');
     expect((await run(['delete', 'gp', 'gone', '--yes'])).code).toBe(0);
-    await until('the policy is gone', async () => (await run(['get', 'gp', 'gone'])).code === 3);
+    await until('the policy is deleted', async () => (await run(['get', 'gp', 'gone'])).code === 3);
     const before = await json('get', 'mb', 'left');
     const back = await run(['rollback', 'left', '--wait']);
     expect(back).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy was deleted') });
     expect((await json('get', 'mb', 'left')).metadata.generation).toBe(before.metadata.generation);
   });
 
-  test('reapply starts a new application of the same revision', async () => {
+  test('portcullis reapply starts a new application of the same revision', async () => {
     const before = await json('get', 'mb', 'guarded-echo');
     expect((await run(['reapply', 'guarded-echo', '--wait'])).code).toBe(0);
     const after = await json('get', 'mb', 'guarded-echo');
@@ -300,7 +300,7 @@ describe('revisions', () => {
     expect(after.status.pinned.generationId).not.toBe(before.status.pinned.generationId);
   });
 
-  test('reapply --older-than does not change a binding on that build', async () => {
+  test('portcullis reapply --older-than does not change a binding on that build', async () => {
     const { items } = await json('get', 'rwl');
     const build = items[0].spec.build;
     const before = await json('get', 'mb', 'guarded-echo');
@@ -313,13 +313,13 @@ describe('revisions', () => {
     expect(after.status.pinned.generationId).not.toBe(before.status.pinned.generationId);
   });
 
-  test('reapply needs exactly one of a binding, --all and --older-than', async () => {
+  test('portcullis reapply requires exactly one of a binding, --all and --older-than', async () => {
     expect((await run(['reapply'])).code).toBe(2);
     expect((await run(['reapply', 'guarded-echo', '--older-than', 'x'])).code).toBe(2);
     expect((await run(['reapply', 'guarded-echo', '--all'])).code).toBe(2);
   });
 
-  test('diff shows the changed lines, and apply-revision applies a revision by number', async () => {
+  test('portcullis diff shows the changed lines, and apply-revision applies a revision by number', async () => {
     await apply(`${policyText({ name: 'told' })}---\n${bindingText('telling', 'told', 1)}`, '--wait');
     expect(await run(['diff', 'told'])).toMatchObject({
       code: 2,
@@ -337,10 +337,10 @@ describe('revisions', () => {
     expect(other.stdout).toContain('ModelBinding telling set to revision 1 of guarded-chat\n');
   });
 
-  test('why shows the cause and a remedy with commands of this command line', async () => {
+  test('portcullis why shows the cause and a remedy with commands of this CLI', async () => {
     expect((await run(['why', 'guarded-echo'])).stdout).toMatch(/^ModelBinding guarded-echo is applied: every ready/);
     await apply(bindingText('too-early', 'guarded-chat', 44));
-    const found = await until('it was looked at', async () => {
+    const found = await until('the binding has a condition', async () => {
       const one = await json('why', 'too-early');
       return one.cause?.reason === 'PolicyRevisionUnknown' ? one : undefined;
     });
@@ -348,7 +348,7 @@ describe('revisions', () => {
     expect(found.whatToDo).not.toContain('kubectl');
   });
 
-  test('test runs the tests of a policy of the platform', async () => {
+  test('portcullis test runs the tests of a policy of the platform', async () => {
     expect((await run(['test', 'guarded-chat'])).stdout).toContain('11 of 11 tests passed');
     expect((await run(['test', 'guarded-chat', '--revision', '77'])).code).toBe(3);
   });
@@ -363,7 +363,7 @@ describe('delete', () => {
     expect((await run(['get', 'gp', 'leaving'])).stdout).toMatch(/ Draft /);
     const held = await run(['delete', 'gp', 'leaving', '--yes']);
     expect(held.stdout).toContain('leaving is being deleted. It stays until nothing refers to it: ModelBinding going.');
-    const listed = await until('the operator names what keeps it', async () => {
+    const listed = await until('the operator names the binding that holds the deletion', async () => {
       const { stdout } = await run(['get', 'gp', 'leaving']);
       return stdout.includes('binding going') ? stdout : undefined;
     });
@@ -381,14 +381,14 @@ describe('delete', () => {
   });
 });
 
-test('completion offers names of existing resources', async () => {
+test('shell completion offers names of existing resources', async () => {
   expect((await run(['__complete', 'why', 'guarded-e'])).stdout).toBe('guarded-echo\n:4\n');
   expect((await run(['__complete', 'get', 'gp', 'guarded'])).stdout).toBe('guarded-chat\n:4\n');
   expect((await run(['__complete', 'chat', 'guarded-e'])).stdout).toBe('guarded-echo\n:4\n');
   expect((await run(['__complete', 'apply-revision', 'guarded-echo', ''])).stdout).toBe('1\n:4\n');
 });
 
-test('commands against a suspended operator end after --request-timeout', async () => {
+test('portcullis commands against a suspended operator end after --request-timeout', async () => {
   const operator = platform.pidOf('operator');
   process.kill(operator, 'SIGSTOP');
   try {

@@ -9,14 +9,14 @@ const example = join(checkout, 'examples/guarded-chat/policy.yaml');
 const profile = 'gateway-1.5.0-chat-webhook-v2';
 
 describe('policy test', () => {
-  test('policy test passes for the example', async () => {
+  test('portcullis policy test passes for the example', async () => {
     const { code, stdout } = await runCli(['policy', 'test', example]);
     expect(stdout).toContain('11 of 11 tests passed');
     expect(stdout).toContain('passed  a card number is masked: Mask by card-number');
     expect(code).toBe(0);
   });
 
-  test('policy test shows for a failing test the expected decision and the deciding rule', async () => {
+  test('portcullis policy test shows for a failing test the expected decision and the deciding rule', async () => {
     using folder = temporaryFolder();
     const tests = `
     - { name: good, stage: request, messages: [{ role: user, content: hello }], expect: Pass }
@@ -31,7 +31,7 @@ describe('policy test', () => {
     expect((await runCli(['policy', 'test', file])).stdout).toContain('FAILED  bad: expected Pass, got Reject by term');
   });
 
-  test('policy test names a refused rule and the reason', async () => {
+  test('portcullis policy test names a refused rule and the reason', async () => {
     using folder = temporaryFolder();
     const costly = folder.write('costly.yaml', policyText({ request: patternRule('heavy', '(a|b).{0,1000}(c|d)') }));
     const end = await runCli(['policy', 'test', costly]);
@@ -68,18 +68,18 @@ describe('invalid files', () => {
       /spec\.definition\.request\.baseline\[0\]\.\w+ /,
     ],
     [
-      'two documents of one name',
+      'two documents with one name',
       `${policyText({})}---\n${policyText({})}`,
       /document 2: metadata\.name is also the name/,
     ],
-  ])('a file with %s is refused with its place', async (_, content, sentence) => {
+  ])('a policy file with %s is refused with its place', async (_, content, sentence) => {
     using folder = temporaryFolder();
     const end = await runCli(['policy', 'test', folder.write('p.yaml', content)]);
     expect(end.stderr).toMatch(sentence);
     expect({ code: end.code, stdout: end.stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  test('a file without a policy, with two policies, and a missing file are refused', async () => {
+  test('a missing file, and a file without a policy or with two policies, are refused', async () => {
     using folder = temporaryFolder();
     const binding = readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8');
     const none = await runCli(['policy', 'test', folder.write('b.yaml', binding)]);
@@ -91,7 +91,7 @@ describe('invalid files', () => {
 });
 
 describe('check', () => {
-  test('check decides about one text without a server: pass, mask and deny', async () => {
+  test('portcullis check decides about one text without a server: pass, mask and deny', async () => {
     const judge = (text: string, ...more: string[]) => runCli(['check', '--policy', example, text, ...more]);
     expect(await judge('good morning')).toMatchObject({ code: 0, stdout: 'Pass\n', stderr: '' });
     const masked = await judge('write to ivan@example.com');
@@ -104,7 +104,7 @@ describe('check', () => {
     expect((await judge('project aurora')).code).toBe(0);
   });
 
-  test('check reads the text from standard input', async () => {
+  test('portcullis check reads the text from standard input', async () => {
     const end = await runCli(['check', '--policy', example], { input: 'сделать бомбу\n' });
     expect(end.code).toBe(6);
   });
@@ -114,7 +114,7 @@ describe('bundle build', () => {
   const build = (file: string, out: string, ...more: string[]) =>
     runCli(['bundle', 'build', '--policy', file, '--profile', profile, '--out', out, ...more]);
 
-  test('bundle build writes canonical bytes and prints only the digest, which does not vary', async () => {
+  test('portcullis bundle build writes canonical bytes and prints only the digest, which is always the same', async () => {
     using folder = temporaryFolder();
     const [one, two] = [join(folder.path, '1.json'), join(folder.path, '2.json')];
     const first = await build(example, one);
@@ -132,7 +132,7 @@ describe('bundle build', () => {
     expect(JSON.parse(stdout)).toEqual({ digest: first.stdout.trim(), bytes: statSync(one).size, file: one });
   });
 
-  test('bundle build takes the id of the label or of the option, and the given limits and providers', async () => {
+  test('portcullis bundle build uses the id of the label or of the option, and the given limits and providers', async () => {
     using folder = temporaryFolder();
     const out = join(folder.path, 'b.json');
     const read = () => JSON.parse(readFileSync(out, 'utf8'));
@@ -161,7 +161,7 @@ describe('bundle build', () => {
     expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining('wrong.yaml: maxBodyBytes ') });
   });
 
-  test('a bundle of the largest size is built; one byte more is refused and nothing is written', async () => {
+  test('portcullis bundle build accepts a bundle of the largest size; one byte more is refused and nothing is written', async () => {
     using folder = temporaryFolder();
     const text = (length: number) => policyText({ request: denyRule('big', termsOf(length)) });
     const out = join(folder.path, 'b.json');
@@ -177,7 +177,7 @@ describe('bundle build', () => {
     expect(statSync(over, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test('bundle build fails without a profile, with an unknown one, and for a missing folder', async () => {
+  test('portcullis bundle build fails without a profile, with an unknown one, and for a missing folder', async () => {
     using folder = temporaryFolder();
     const noProfile = await runCli(['bundle', 'build', '--policy', example, '--out', join(folder.path, 'b')]);
     expect(noProfile).toMatchObject({ code: 2, stderr: expect.stringContaining('--profile') });
@@ -187,7 +187,7 @@ describe('bundle build', () => {
   });
 });
 
-/** Terms of the request rule whose list takes exactly that many bytes: 900 each, the last one fills up. */
+/** Terms of the request rule whose list has exactly this many bytes: 900 bytes each, and the last term has the rest. */
 function termsOf(length: number): string {
   const terms: string[] = [];
   let left = length;

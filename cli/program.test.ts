@@ -6,7 +6,7 @@ import { exitCodes } from './errors/exit-codes.ts';
 import { checkout } from './platform/data-directory.ts';
 import { runCli, temporaryFolder } from './testing/run-cli.ts';
 
-test('exit codes are stable', () => {
+test('the exit codes of the CLI are stable', () => {
   expect(Object.fromEntries(Object.entries(exitCodes).map(([name, { code }]) => [name, code]))).toEqual({
     ok: 0,
     failed: 1,
@@ -41,7 +41,7 @@ describe('the command line', () => {
     [['nonsense'], 2, "portcullis: Unknown command 'nonsense'."],
     [['get'], 2, "portcullis: Missing required argument 'kind'."],
     [['get', 'gp', '--nonsense'], 2, "portcullis: Unknown option '--nonsense'."],
-    [['get', 'gp', '-o', 'xml'], 2, 'Allowed choices are json, yaml, wide'],
+    [['get', 'gp', '-o', 'xml'], 2, 'portcullis --help lists the commands and exit codes'],
     [['up', '--port', '65536'], 2, 'It must be a whole number from 0 to 65535'],
     [['up', '--gateways', '0'], 2, 'It must be a whole number from 1 to 8'],
     [['rollback', 'b', '--to-revision', '0'], 2, '1 or more'],
@@ -54,7 +54,7 @@ describe('the command line', () => {
     [['operation', 'get', 'abc'], 2, '"abc" is not the id of an operation'],
     [['status'], 4, 'does not exist: start a platform there with "portcullis up"'],
     [['chat', 'm', '--message', 'x'], 4, 'does not exist: start a platform there with "portcullis up"'],
-  ] as const)('%j ends with %i and one clear sentence', async (args, code, sentence) => {
+  ] as const)('portcullis %j ends with %i and one clear sentence', async (args, code, sentence) => {
     const end = await runCli(args);
     expect(end.stderr).toContain(sentence);
     expect(end.stderr).not.toMatch(/\n\s+at /);
@@ -70,20 +70,20 @@ describe('the command line', () => {
     [['--json'], 2, 'usage', /^Unknown option '--json'\.$/],
     [['policy', '-o', 'json'], 2, 'usage', /-o|command/],
     [['up', '--port', '65536', '--json'], 2, 'usage', /from 0 to 65535/],
-  ] as const)('%j ends with %i and one JSON object', async (args, code, name, message) => {
+  ] as const)('portcullis %j ends with %i and one JSON object', async (args, code, name, message) => {
     const end = await runCli(args);
     expect(JSON.parse(end.stderr)).toEqual({ error: { code: name, message: expect.stringMatching(message) } });
     expect({ code: end.code, stdout: end.stdout }).toEqual({ code, stdout: '' });
   });
 
-  test('--version prints the version', async () => {
+  test('portcullis --version prints the version', async () => {
     const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
     for (const flag of ['--version', '-V']) {
       expect(await runCli([flag])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
     }
   });
 
-  test('status distinguishes a foreign folder from a data directory without a running platform', async () => {
+  test('portcullis status distinguishes a foreign folder from a data directory without a running platform', async () => {
     using folder = temporaryFolder();
     expect((await runCli(['status'], { data: folder.path })).stderr).toContain(
       'is not the data directory of a platform',
@@ -95,7 +95,7 @@ describe('the command line', () => {
     expect(broken.code).not.toBe(0);
   });
 
-  test('up refuses a folder with foreign files', async () => {
+  test('portcullis up refuses a folder with foreign files', async () => {
     using folder = temporaryFolder();
     folder.write('thesis.txt', 'precious');
     const end = await runCli(['up'], { data: folder.path });
@@ -103,7 +103,7 @@ describe('the command line', () => {
     expect(end.stderr).toContain('holds other files and no data of a platform');
   });
 
-  test('up fails at once if the data directory cannot be created', async () => {
+  test('portcullis up fails at once if the data directory cannot be created', async () => {
     const end = await runCli(['up', '--data', '/proc/portcullis/data']);
     expect(end).toMatchObject({ code: 2, stdout: '' });
     expect(end.stderr).toContain(
@@ -111,12 +111,12 @@ describe('the command line', () => {
     );
   });
 
-  test('up fails at once on a read-only file system', async (context) => {
+  test('portcullis up fails at once on a read-only file system', async (context) => {
     using folder = temporaryFolder();
     folder.write('lock', '');
     const mount = `mount --bind ${folder.path} ${folder.path} && mount -o remount,ro,bind ${folder.path}`;
     const isolated = (command: string) => spawnSync('unshare', ['-rm', 'sh', '-c', command], { encoding: 'utf8' });
-    if (isolated(mount).status !== 0) return context.skip('this machine lets nobody mount a folder for one process');
+    if (isolated(mount).status !== 0) return context.skip('this machine does not allow mounting a folder for one process');
     const up = `${process.execPath} ${join(checkout, 'cli/main.ts')} up --data ${folder.path}`;
     const end = isolated(`${mount} && ${up}`);
     expect(end).toMatchObject({ status: 2, stdout: '' });
@@ -145,7 +145,7 @@ describe('completion', () => {
     return execFileSync('bash', ['-c', probe], { encoding: 'utf8', env: environment }).trim().split('\n');
   };
 
-  test('completion offers commands, subcommands, kinds, options and their values', () => {
+  test('shell completion offers commands, subcommands, kinds, options and their values', () => {
     expect(complete('portcullis', 'st')).toEqual(['status']);
     expect(complete('portcullis', 'help', 'rollb')).toEqual(['rollback']);
     expect(complete('portcullis', 'bundle', 'b')).toEqual(['build']);
@@ -158,7 +158,7 @@ describe('completion', () => {
     expect(complete('portcullis', 'check', '--stage', 're')).toEqual(['request', 'response']);
   });
 
-  test('completion offers files and folders for their options, and no option twice', () => {
+  test('shell completion offers files and folders for their options, and no option twice', () => {
     using folder = temporaryFolder();
     mkdirSync(join(folder.path, 'policies'));
     const file = folder.write('policy.yaml', '');
@@ -168,11 +168,11 @@ describe('completion', () => {
     expect(complete('portcullis', 'get', 'gp', '--json', '--js')).toEqual(['']);
   });
 
-  test('completion offers no names without a platform', () => {
+  test('shell completion offers no names without a platform', () => {
     expect(complete('portcullis', 'rollback', 'g')).toEqual(['']);
   });
 
-  test.each(['zsh', 'fish'])('completion has a script for %s', async (shell) => {
+  test.each(['zsh', 'fish'])('shell completion has a script for %s', async (shell) => {
     const { code, stdout } = await runCli(['completion', shell]);
     expect(code).toBe(0);
     expect(stdout).toContain('__complete');

@@ -58,7 +58,7 @@ const commands: readonly Add[] = [
 
 const text = {
   name: standaloneSource.program,
-  description: 'Guardrails in front of models: start the platform, apply policies, talk to guarded models.',
+  description: 'Guardrails for models: start the platform, apply policies, send messages to guarded models.',
 };
 
 /** Runs one command line of the standalone platform. @returns the exit code of the process */

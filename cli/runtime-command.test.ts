@@ -28,7 +28,7 @@ async function startRuntime(bundle: string, token: string): Promise<{ child: Chi
   return { child, origin: JSON.parse(line).listening };
 }
 
-test('runtime runs a built bundle and forwards each signal once', async () => {
+test('portcullis runtime runs a built bundle and forwards each signal once', async () => {
   using folder = temporaryFolder();
   const { file, digest } = await buildBundle(folder);
   const token = folder.write('token', 'service-token\n');
@@ -66,7 +66,7 @@ test('a runtime does not outlive the command that runs it', async () => {
   await until('the runtime has ended', () => runtimes.every((pid) => !isRunning(pid)));
 });
 
-test('runtime reports an invalid setting with the message of the process', async () => {
+test('portcullis runtime reports an invalid setting with the message of the process', async () => {
   using folder = temporaryFolder();
   const { file } = await buildBundle(folder);
   const words = ['runtime', '--bundle', file, '--token-file', '/no/such', '--listen', 'nowhere'];

@@ -25,7 +25,7 @@ async function streamedEcho(platform: Platform, content: string): Promise<string
   return chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
 }
 
-/** Runs `up` on a folder to its end and returns what it said. */
+/** Runs `up` on a folder until it exits, and returns its output. */
 async function upToItsEnd(data: string, ...more: readonly string[]): Promise<{ code: unknown; output: string }> {
   const child = spawnCommand(['up', '--data', data, '--port', '0', ...more]);
   const output = outputOf(child);
@@ -45,7 +45,7 @@ function titlesOf(pids: readonly number[]): readonly string[] {
 const mode = (path: string): number => statSync(path).mode & 0o777;
 
 describe('a start', () => {
-  test('a start on an empty folder serves the example, protects secrets, refuses a second start, and leaves no process', async () => {
+  test('portcullis up on an empty folder serves the example, protects secrets, refuses a second start, and leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'deep/data');
     await using platform = await startPlatform({ data, gateways: 2 });
@@ -80,7 +80,7 @@ describe('a start', () => {
     expect(isLocked(join(data, 'lock'))).toBe(false);
   });
 
-  test('a restart after a shutdown finds everything unchanged', async () => {
+  test('a restart of the platform after a shutdown finds everything unchanged', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data });
@@ -96,7 +96,7 @@ describe('a start', () => {
     expect(await streamedEcho(again, 'still here')).toBe('still here');
   });
 
-  test('a start after kill -9 recovers at once, even with a suspended leftover process', async () => {
+  test('a start of the platform after kill -9 recovers at once, even with a suspended leftover process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data });
@@ -111,12 +111,12 @@ describe('a start', () => {
     expect(await streamedEcho(third, 'and again')).toBe('and again');
   });
 
-  test('a start that was killed while it created its folder is completed by the next one', async () => {
+  test('a start that was killed while it created its data directory is completed by the next one', async () => {
     using folder = temporaryFolder();
     for (const waitMs of [0, 60, 120, 200]) {
       const data = join(folder.path, `data-${waitMs}`);
       const child = spawnCommand(['up', '--data', data, '--port', '0']);
-      await until('the folder is there', () => existsSync(data), { everyMs: 1 });
+      await until('the folder exists', () => existsSync(data), { everyMs: 1 });
       const killed = setTimeout(() => child.kill('SIGKILL'), waitMs);
       await endOf(child);
       clearTimeout(killed);
@@ -125,7 +125,7 @@ describe('a start', () => {
     }
   });
 
-  test('an interrupted start leaves no process', async () => {
+  test('an interrupted start of the platform leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const child = spawnCommand(['up', '--data', data, '--port', '0']);
@@ -139,7 +139,7 @@ describe('a start', () => {
     expect(output()).toContain('stopped');
   });
 
-  test('a start with a used port or an invalid list of providers reports it and leaves nothing', async () => {
+  test('a start with a used port or an invalid list of providers reports it and leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const other = createServer().listen(0, '127.0.0.1');
@@ -174,7 +174,7 @@ describe('a start', () => {
     expect(existsSync(join(folder.path, 'data'))).toBe(false);
   });
 
-  test('a start whose process fails names the process and the cause, and leaves nothing', async () => {
+  test('a start whose process fails names the process and the cause, and leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const words = ['up', '--data', data, '--port', '0'];

@@ -29,8 +29,8 @@ function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
 }
 const namesOf = (env: NodeJS.ProcessEnv) => problemsOf(env).map((problem) => problem.split(' ')[0]);
 
-describe('standalone', () => {
-  test('is what is meant without a word; the data directory is all that must be said', () => {
+describe('standalone mode', () => {
+  test('the operator starts in standalone mode by default, and the data directory is the only required setting', () => {
     expect(readConfig(base)).toEqual({
       ...shared,
       mode: 'standalone',
@@ -40,7 +40,7 @@ describe('standalone', () => {
     expect(readConfig({ ...base, PORTCULLIS_MODE: 'standalone' })).toEqual(readConfig(base));
   });
 
-  test('every problem is told at once', () => {
+  test("every problem of the operator's configuration is reported at once", () => {
     expect(namesOf({ PORTCULLIS_LISTEN: 'here', PORTCULLIS_NAMESPACE: '' })).toEqual([
       'PORTCULLIS_DATA_DIR',
       'PORTCULLIS_LISTEN',
@@ -49,8 +49,8 @@ describe('standalone', () => {
   });
 });
 
-describe('in a cluster', () => {
-  test('the API server is that of the cluster unless something else is said', () => {
+describe('cluster mode', () => {
+  test('the operator uses the API server of its cluster unless another one is configured', () => {
     expect(readConfig(inCluster)).toEqual({
       ...shared,
       mode: 'cluster',
@@ -68,7 +68,7 @@ describe('in a cluster', () => {
     });
   });
 
-  test('another API server is trusted by the authorities of the system, or by those that are given', () => {
+  test("another API server is verified with the system's CA certificates, or with the configured ones", () => {
     const other = {
       ...inCluster,
       PORTCULLIS_API_URL: 'https://api.example:6443/',
@@ -79,7 +79,7 @@ describe('in a cluster', () => {
     expect(readConfig({ ...other, PORTCULLIS_API_CA_FILE: '/ca' })).toMatchObject({ api: { ...api, caFile: '/ca' } });
   });
 
-  test('a kubeconfig stands in the place of the three settings, not beside one of them', () => {
+  test('a kubeconfig replaces the three settings of the API server and cannot be combined with one of them', () => {
     const env = { ...inCluster, PORTCULLIS_KUBECONFIG: file };
     expect(readConfig(env)).toMatchObject({ api: { kind: 'kubeconfig', file } });
     expect(namesOf({ ...env, PORTCULLIS_API_URL: 'https://x', PORTCULLIS_API_CA_FILE: '/ca' })).toEqual([
@@ -88,7 +88,7 @@ describe('in a cluster', () => {
     ]);
   });
 
-  test('every problem is told at once, and none of the other mode', () => {
+  test('every problem of the cluster mode is reported at once, without settings of the other mode', () => {
     expect(namesOf({ PORTCULLIS_MODE: 'cluster', PORTCULLIS_LISTEN: 'here' })).toEqual([
       'PORTCULLIS_ENVIRONMENT_DIR',
       'PORTCULLIS_RUNTIME_TOKEN_FILE',
@@ -99,7 +99,7 @@ describe('in a cluster', () => {
   });
 });
 
-test('another mode is refused, together with what both modes share', () => {
+test('an unknown mode is reported together with problems of the common settings', () => {
   expect(namesOf({ PORTCULLIS_MODE: 'both', PORTCULLIS_NAMESPACE: '' })).toEqual([
     'PORTCULLIS_MODE',
     'PORTCULLIS_NAMESPACE',
@@ -110,7 +110,7 @@ test('another mode is refused, together with what both modes share', () => {
 test.each([
   ['PORTCULLIS_PROGRESS_DEADLINE_SECONDS', 'progressDeadlineMs'],
   ['PORTCULLIS_MAX_STREAM_SECONDS', 'maxStreamMs'],
-] as const)('%s goes from 1 second to a day', (name, member) => {
+] as const)('the setting %s accepts 1 second to one day', (name, member) => {
   for (const env of [base, inCluster]) {
     expect(readConfig({ ...env, [name]: '1' })[member]).toBe(1_000);
     expect(readConfig({ ...env, [name]: '86400' })[member]).toBe(86_400_000);

@@ -12,33 +12,33 @@ const mode = {
 /** Settings of both modes. */
 const shared = {
   PORTCULLIS_LISTEN: setting.hostPort({
-    help: 'where /livez, /readyz and /metrics are served',
+    help: 'address of /livez, /readyz and /metrics',
     default: '127.0.0.1:0',
   }),
-  PORTCULLIS_NAMESPACE: setting.string({ help: 'the namespace of all resources', default: 'default' }),
+  PORTCULLIS_NAMESPACE: setting.string({ help: 'namespace of all resources', default: 'default' }),
   PORTCULLIS_PROGRESS_DEADLINE_SECONDS: setting.integer({
-    help: 'seconds after which an application that is not confirmed counts as failed',
+    help: 'progress deadline in seconds: an application that is not confirmed by then fails',
     min: 1,
     max: 86_400,
     default: 600,
   }),
   PORTCULLIS_MAX_STREAM_SECONDS: setting.integer({
-    help: 'the longest stream, in seconds: for so long a replaced workload is kept at most; the same as at the gateways',
+    help: 'longest duration of a stream in seconds, after which a replaced workload is removed at the latest; must equal the setting of the gateways',
     min: 1,
     max: 86_400,
     default: 900,
   }),
   PORTCULLIS_BUILD: setting.optional(
     setting.string({
-      help: 'version of the runtime; where absent, in standalone the package version and a digest of the sources, in a cluster the image of workload.yaml',
+      help: 'version of the runtime; when absent: in standalone the package version and a digest of the sources, in a cluster the image of workload.yaml',
     }),
   ),
 };
 
 const standalone = {
-  PORTCULLIS_DATA_DIR: setting.path({ help: 'standalone: the data directory of the platform, owned by the operator' }),
+  PORTCULLIS_DATA_DIR: setting.path({ help: 'standalone: data directory of the platform, owned by the operator' }),
   PORTCULLIS_API_LISTEN: setting.hostPort({
-    help: 'standalone: where the resources are served; an address of the loopback interface',
+    help: 'standalone: address of the resource API, on the loopback interface',
     default: '127.0.0.1:0',
   }),
 };
@@ -47,31 +47,31 @@ const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 const cluster = {
   PORTCULLIS_API_URL: setting.optional(
-    setting.url({ help: 'cluster: where the API server is; that of the own cluster where absent' }),
+    setting.url({ help: 'cluster: URL of the API server; the cluster of the pod when absent' }),
   ),
   PORTCULLIS_API_TOKEN_FILE: setting.optional(
-    setting.path({ help: 'cluster: token for the API server; that of the service account where absent' }),
+    setting.path({ help: 'cluster: token file for the API server; the service account token when absent' }),
   ),
   PORTCULLIS_API_CA_FILE: setting.optional(
     setting.path({
-      help: 'cluster: authorities of the API server (PEM); those of the service account where PORTCULLIS_API_URL is absent, else those of the system',
+      help: 'cluster: CA certificates of the API server (PEM); when absent, those of the service account if PORTCULLIS_API_URL is absent, else those of the system',
     }),
   ),
   PORTCULLIS_KUBECONFIG: setting.optional(
-    setting.file({ help: 'cluster: a kubeconfig in the place of the three settings for the API server' }),
+    setting.file({ help: 'cluster: kubeconfig that replaces the three settings of the API server' }),
   ),
   PORTCULLIS_ENVIRONMENT_DIR: setting.path({
-    help: 'cluster: the folder of providers.yaml, limits.yaml, served-policies.yaml and workload.yaml, a mounted ConfigMap',
+    help: 'cluster: folder of providers.yaml, limits.yaml, served-policies.yaml and workload.yaml, a mounted ConfigMap',
   }),
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.file({
-    help: 'cluster: the service token of the runtimes, one or two lines; the first is sent with the tests of policies',
+    help: 'cluster: service token of the runtimes, one or two lines; the first is sent with policy tests',
   }),
   PORTCULLIS_SECRETS_DIR: setting.path({
-    help: 'cluster: the folder of provider credentials, one file each, from which providers are asked once per application',
+    help: 'cluster: folder of provider credentials, one file each, for the one call to each provider before an application',
   }),
-  PORTCULLIS_REPLICA: setting.string({ help: 'cluster: the name of the pod, which identifies it in the lease' }),
+  PORTCULLIS_REPLICA: setting.string({ help: 'cluster: name of the pod, which identifies it as the holder of the lease' }),
   PORTCULLIS_LEASE_NAME: setting.string({
-    help: 'cluster: the Lease by which replicas agree on who acts',
+    help: 'cluster: name of the Lease by which replicas elect the leader',
     default: 'portcullis-operator',
   }),
 };
@@ -79,10 +79,7 @@ const cluster = {
 /** Settings of the operator. */
 export const settings = { ...mode, ...shared, ...standalone, ...cluster };
 
-/**
- * Reads the environment once.
- * @throws ConfigError naming every setting of the mode that is wrong
- */
+/** Reads the environment once. @throws ConfigError with every invalid setting of the mode */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): OperatorConfig {
   switch (modeOf(env)) {
     case 'standalone':
@@ -90,9 +87,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): OperatorConfig
     case 'cluster':
       return clusterConfig(readEnvironment({ ...mode, ...cluster, ...shared }, env));
     case undefined:
-      // Which settings there must be is not known: what both modes share is told with it.
+      // The mode is unknown, so only the common settings are checked in addition.
       readEnvironment({ ...mode, ...shared }, env);
-      throw new TypeError('a mode that is none is a problem');
+      throw new TypeError('An unknown mode is a problem.');
   }
 }
 
@@ -149,7 +146,7 @@ function apiOf(values: Values<typeof cluster>): ClusterConfig['api'] {
   if (names.length === 0) return { kind: 'kubeconfig', file: kubeconfig };
   throw new ConfigError(
     names.map(
-      (name) => `${name} is set, and so is PORTCULLIS_KUBECONFIG: remove one, both say where the API server is`,
+      (name) => `${name} and PORTCULLIS_KUBECONFIG are both set: remove one, because both select the API server`,
     ),
   );
 }

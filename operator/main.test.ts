@@ -18,7 +18,7 @@ afterEach(() => rm(data, { recursive: true, force: true }));
 const file = 'operator/main.ts';
 const environment = () => ({ PORTCULLIS_DATA_DIR: data });
 
-test('the process serves resources and says how it is', async () => {
+test('the operator process serves resources and reports its readiness', async () => {
   await using operator = await startProcess({ file, environment: environment() });
   const token = join(data, 'tokens', 'api.token');
   expect((await stat(token)).mode & 0o777).toBe(0o600);
@@ -58,7 +58,7 @@ test('the process serves resources and says how it is', async () => {
   expect(await operator.end('SIGTERM')).toBe(0);
 });
 
-test('tokens that are there are left alone, and a second start goes on with what the first one left', async () => {
+test('existing tokens of a data directory are not changed, and a second start continues from the state of the first', async () => {
   await using first = await startProcess({ file, environment: environment() });
   const token = await readFile(join(data, 'tokens', 'api.token'), 'utf8');
   await first.end('SIGKILL');
@@ -67,7 +67,7 @@ test('tokens that are there are left alone, and a second start goes on with what
   expect(await second.end('SIGTERM')).toBe(0);
 });
 
-test('a configuration that cannot be used is refused with its sentences', async () => {
+test('an invalid configuration of the operator is refused with one message for each problem', async () => {
   await writeFile(join(data, 'limits.yaml'), 'maxMessages: 65\n');
   await expect(startProcess({ file, environment: environment() })).rejects.toThrow(/limits\.yaml: maxMessages/);
   await expect(startProcess({ file, environment: {} })).rejects.toThrow(/PORTCULLIS_DATA_DIR is missing/);

@@ -57,10 +57,10 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
         counts.refresh();
       },
       problems: {
-        // A standby is ready: it knows everything and waits for its turn.
+        // A standby is ready: it has synced all resources and waits for the lease.
         ready: () => [
           ...(isSynced ? [] : ['the resources are not listed yet']),
-          ...(isSynced && isSilent() ? ['a watch has not heard of its server'] : []),
+          ...(isSynced && isSilent() ? ['a watch has not received data for too long'] : []),
         ],
         alive: () => [backend.leadership.problem()].filter((problem) => problem !== undefined),
       },

@@ -44,7 +44,7 @@ const refusal = (changed: string): string => {
 };
 
 describe('a backup file', () => {
-  test('a backup is read as it was written, and is a List that kubectl can read', () => {
+  test('a backup file is read with the content that was written, and is a List that kubectl can read', () => {
     expect(read(text)).toEqual(backup);
     expect(JSON.parse(text)).toMatchObject({ apiVersion: 'v1', kind: 'List', items: objects });
     expect(read(writeBackup({ ...backup, objects: [] }).toString('utf8')).objects).toEqual([]);
@@ -59,17 +59,17 @@ describe('a backup file', () => {
   test.each([
     ['a line is missing', text.replace(/^.*RuntimeWorkload.*\n/m, ''), /holds 1 of 2 objects/],
     [
-      'an object is of no kind of a backup',
+      'an object has a kind that backups do not contain',
       text.replace('"RuntimeWorkload"', '"GatewayReport"'),
       /line 2: this is not an object of a backup/,
     ],
-    ['an object is wrong', text.replace('"replicas":1', '"replicas":0'), /line 2: spec\.replicas /],
+    ['an object is invalid', text.replace('"replicas":1', '"replicas":0'), /line 2: spec\.replicas /],
     [
       'an object has an unknown member',
       text.replace('"token":""', '"token":"","x":1'),
       /line 3: spec\.x unknown field/,
     ],
-    ['the format is another one', text.replace('"format":1', '"format":2'), /is not a backup of this version/],
+    ['its format is another one', text.replace('"format":1', '"format":2'), /is not a backup of this version/],
     ['it is a list of another program', '{"apiVersion":"v1","kind":"List","items":[\n]}\n', /is not a backup/],
     ['it is empty', '', /is not a backup/],
   ])('a backup is refused if %s', (_what, changed, sentence) => {

@@ -58,7 +58,7 @@ export function readBackup(path: string, bytes: Buffer): Backup {
   }
   const { namespace, takenAt, objects: count } = header.backup;
   if (problems.length === 0 && objects.length !== count) {
-    problems.push(`${path}: it holds ${objects.length} of ${count} objects: lines are missing.`);
+    problems.push(`${path}: it contains ${objects.length} of ${count} objects: lines are missing.`);
   }
   if (problems.length > 0) throw new CliError('usage', problems.slice(0, maxProblems).join('\n'));
   return { namespace, takenAt, objects };

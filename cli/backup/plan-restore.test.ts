@@ -42,7 +42,7 @@ describe('a restore', () => {
       object('ModelBinding', 'a', { x: 1 }, 'j'),
       'ModelBinding a exists and differs from the backup',
     ],
-  ])('%s prevents a restore', (_what, found, problem) => {
+  ])('a restore is refused because of %s', (_what, found, problem) => {
     expect(planRestore(wanted, there(found)).problems).toEqual([expect.stringContaining(problem)]);
   });
 });

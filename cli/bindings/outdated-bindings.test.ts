@@ -27,13 +27,13 @@ const namesOf = (bindings: readonly Stored<ModelBinding>[], routes: readonly Sto
 };
 
 describe('of all bindings', () => {
-  test('bindings on another build are applied again in order, bindings on this build are not', () => {
+  test('reapply --older-than applies bindings on another build again in order, and leaves bindings on this build', () => {
     const bindings = ['c', 'b', 'a'].map((name) => binding(name));
     const routes = [route('c', 'g-old'), route('b', 'g-new'), route('a', 'g-old')];
     expect(namesOf(bindings, routes)).toEqual({ again: ['a', 'c'], skipped: [] });
   });
 
-  test('a binding whose workload does not exist is applied again', () => {
+  test('reapply applies a binding whose workload does not exist', () => {
     expect(namesOf([binding('a')], [route('a', 'g-gone')]).again).toEqual(['a']);
   });
 
@@ -45,7 +45,7 @@ describe('of all bindings', () => {
       route('a', undefined, { guardrail: { mode: 'None' } }),
     ],
     ['is being deleted', binding('a', {}, { deletionTimestamp: 'now' }), route('a', 'g-old')],
-  ])('a binding that %s is not selected', (_what, one, its) => {
+  ])('reapply does not select a binding that %s', (_what, one, its) => {
     expect(namesOf([one], its === undefined ? [] : [its])).toEqual({ again: [], skipped: [] });
   });
 
@@ -54,7 +54,7 @@ describe('of all bindings', () => {
     ['another profile', { contentProfile: 'q' }],
     ['another application', { apply: 'u' }],
     ['no guardrail', { guardrail: { mode: 'None' } }],
-  ])('a binding that desires %s than is applied is skipped', (_what, spec) => {
+  ])('reapply skips a binding that desires %s than is applied', (_what, spec) => {
     expect(namesOf([binding('a', spec)], [route('a', 'g-old')])).toEqual({ again: [], skipped: ['a'] });
   });
 });

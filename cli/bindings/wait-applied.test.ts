@@ -50,7 +50,7 @@ const rows: readonly (readonly [string, Said, Partial<Records[number]> | undefin
 ];
 
 test.each(rows)(
-  'the outcome of an application that is %s, with and without a token',
+  'the outcome is reported for an application that is %s, with and without a token',
   (_what, said, record, expected) => {
     for (const apply of [undefined, 'token']) {
       const outcome = applicationOutcome(bindingOf(said, record, apply));

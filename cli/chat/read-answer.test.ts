@@ -19,8 +19,8 @@ async function read(text: string, size = 7): Promise<ChatAnswer & { shown: strin
   return { ...answer, shown };
 }
 
-describe('a streamed answer', () => {
-  test('a stream is complete after [DONE], however its bytes are split', async () => {
+describe('reading a streamed answer', () => {
+  test('a streamed answer is complete after [DONE], however its bytes are split', async () => {
     const text = `: comment\n\n${piece('Привет, ')}data: {"choices":[]}\r\n\r\n${piece('мир 🌍')}${done}`;
     for (let size = 1; size < 40; size += 1) {
       expect(await read(text, size)).toEqual({ text: 'Привет, мир 🌍', shown: 'Привет, мир 🌍', fault: undefined });
@@ -29,7 +29,7 @@ describe('a streamed answer', () => {
 
   verifies(
     ['gateway:client:parses-error-events', 'gateway:client:marks-incomplete', 'gateway:client:no-success-from-partial'],
-    'a stream with an error event is incomplete and no success, whatever precedes or follows it',
+    'a streamed answer with an error event is incomplete and no success, whatever precedes or follows the event',
     async () => {
       for (const [type, code] of [
         ['guardrail_blocked', 'policy_denied'],
@@ -49,11 +49,11 @@ describe('a streamed answer', () => {
     ['with an event that is not a chunk', `${piece('begun')}data: {"x":1}\n\n${done}`],
     ['with an event that is not JSON', `${piece('begun')}data: {\n\n${done}`],
     ['that is not UTF-8', `${piece('begun')}\ud800${done}`],
-  ])('a stream %s is incomplete', async (_, text) => {
+  ])('a streamed answer %s is incomplete', async (_, text) => {
     expect(await read(text)).toMatchObject({ text: 'begun', fault: { kind: 'upstream_error' } });
   });
 
-  test('a stream whose connection breaks is incomplete', async () => {
+  test('a streamed answer whose connection breaks is incomplete', async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(piece('begun'));
       throw new TypeError('terminated');

@@ -44,7 +44,7 @@ type ExampleCase = {
 const plain = 'What is a portcullis?';
 const address = 'ivan.petrov@example.com';
 
-/** Texts and what the policy of examples/guarded-chat does with them; the model repeats its input. */
+/** Texts and their expected results under the policy of examples/guarded-chat; the model repeats its input. */
 const exampleCases: readonly ExampleCase[] = [
   { title: 'an ordinary question passes', content: plain, stream: false, judge: isAnswered(plain) },
   { title: 'an ordinary question passes in a stream', content: plain, stream: true, judge: isAnswered(plain) },

@@ -41,7 +41,7 @@ async function rollback(source: ResourceSource, name: string, options: RollbackO
     toRevision === undefined
       ? await appliedBefore(client, binding, wanted)
       : { name: wanted.name, revision: toRevision };
-  // A binding whose application fails at once would serve the current one and ask for another.
+  // A binding whose application failed at once still serves the previous revision and requests another one.
   await checkApplicable(client, binding, target);
   const policyRef = { name: target.name, revision: target.revision };
   await applyToBindings(client, [{ binding, guardrail: { mode: 'Policy', policyRef } }], options);

@@ -13,7 +13,7 @@ import { statusText } from '../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../status/status-view.ts';
 
 type StatusOptions = SourceOptions & OutputOptions;
-/** What is served, or why that cannot be said. */
+/** The served models, or why they are unknown. */
 type Served = { readonly installation: StatusView } | { readonly unknown: string };
 
 export function addStatus(program: Command, source: ResourceSource): void {
@@ -37,7 +37,7 @@ async function status(options: StatusOptions): Promise<void> {
   );
 }
 
-/** An operator that does not answer is said, and hides nothing of what is known without it. */
+/** An operator that does not respond is reported; everything else is still shown. */
 async function servedBy(platform: RunningPlatform, options: StatusOptions): Promise<Served> {
   try {
     await using resources = openPlatform(platform, options);

@@ -6,7 +6,7 @@ export const exitCodes = {
   not_found: { code: 3, meaning: 'The resource or file does not exist.' },
   not_running: {
     code: 4,
-    meaning: 'No platform runs on the data directory or in the namespace, or the API server does not answer.',
+    meaning: 'No platform runs on the data directory or in the namespace, or the API server does not respond.',
   },
   tests_failed: { code: 5, meaning: 'A test of a policy failed.' },
   guardrail_blocked: {

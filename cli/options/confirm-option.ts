@@ -4,7 +4,7 @@ import { CliError } from '../errors/cli-error.ts';
 
 export type ConfirmOption = { readonly yes?: boolean };
 
-/** Adds `--yes`, with which a script confirms what a person is asked about. */
+/** Adds `--yes`, with which a script confirms a change that otherwise needs an answer on the terminal. */
 export function withConfirm(command: Command): Command {
   return command.option('-y, --yes', 'do not ask for confirmation');
 }

@@ -15,7 +15,7 @@ type Column<R extends Resource> = {
   readonly cell: (resource: Stored<R>) => string | number | undefined;
 };
 
-/** No request to this model and no answer of it is checked. */
+/** The requests to this model and its answers are not checked. */
 export const unguarded = 'UNGUARDED';
 
 const policyColumns: readonly Column<GuardrailPolicy>[] = [

@@ -10,11 +10,11 @@ test.each([
   [' , ', [`${issuer}|${userInfo().username}`]],
   ['ann', [`${issuer}|ann`]],
   ['ann, https://other.example|bob', [`${issuer}|ann`, 'https://other.example|bob']],
-])('administrators from %j', (listed, expected) => {
+])('the first administrators are read from %j', (listed, expected) => {
   expect(firstAdministrators(listed ?? '')).toEqual(expected);
 });
 
-test('the subject of a default token is the first one of the development issuer', () => {
+test('the default subject of portcullis token is the first administrator of the development issuer', () => {
   expect(firstSubject(['https://other.example|bob', `${issuer}|ann`, `${issuer}|eve`])).toBe('ann');
   expect(firstSubject(['https://other.example|bob'])).toBeUndefined();
 });

@@ -20,13 +20,13 @@ export function firstAdministrators(
   return given.map((item) => (item.includes('|') ? item : `${developmentIssuer.issuer}|${item}`));
 }
 
-/** The first one whose tokens the development issuer signs; undefined where all are of other issuers. */
+/** The first one whose tokens the development issuer signs; undefined when all belong to other issuers. */
 export function firstSubject(administrators: readonly string[]): string | undefined {
   const prefix = `${developmentIssuer.issuer}|`;
   return administrators.find((item) => item.startsWith(prefix))?.slice(prefix.length);
 }
 
-/** A user without a name, as in some containers, still administers. */
+/** A process without a user name, as in some containers, still gets an administrator. */
 function localUser(): string {
   try {
     const { username } = userInfo();

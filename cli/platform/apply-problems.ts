@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { problemSentence } from '../manifests/problem-sentence.ts';
 import type { DataDirectory } from './data-directory.ts';
 
-/** The file in the watched folder in which the operator keeps what it could not apply. */
+/** The report in the watched folder in which the operator lists files that it could not apply. */
 export const problemsFile = '.problems.json';
 
 const problemSchema = z.object({
@@ -24,7 +24,7 @@ export function readApplyProblems(data: DataDirectory): readonly string[] {
       problemSentence(join(data.apply, file), { ...problem, ...(line === undefined ? {} : { line }) }),
     );
   } catch {
-    // There is no report before the operator has looked for the first time.
+    // There is no report before the operator has checked the folder for the first time.
     return [];
   }
 }

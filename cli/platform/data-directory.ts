@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** The root of the checkout. */
 export const checkout = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
-/** Where everything lies that belongs to one standalone platform. */
+/** The paths of one standalone platform. */
 export type DataDirectory = {
   readonly root: string;
   readonly lock: string;
@@ -27,7 +27,7 @@ export type DataDirectory = {
   readonly postgres: string;
 };
 
-/** The data directory that was asked for: `--data`, else PORTCULLIS_DATA_DIR, else `.portcullis` in the checkout. */
+/** The data directory of the command: `--data`, else PORTCULLIS_DATA_DIR, else `.portcullis` in the checkout. */
 export function dataDirectory(
   asked: string | undefined,
   fromEnvironment: string | undefined = process.env['PORTCULLIS_DATA_DIR'],

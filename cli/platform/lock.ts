@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { CliError } from '../errors/cli-error.ts';
 
-/** The only platform of a data directory holds it; disposing it gives it free. */
+/** The lock of a data directory, held by its only platform; disposing releases it. */
 export type PlatformLock = Disposable;
 
-/** How long a look at the lock by somebody else may make a start wait. */
+/** Longest time that a start waits because another process checks the lock. */
 const patienceMs = 1_000;
 
 /**
- * Takes the lock of a data directory; undefined when another process holds it.
- * It is the write lock that SQLite keeps on an empty database file: the kernel lets go of it with the process, however
- * that ends, and no process id is looked at, so that a reused one misleads nobody.
+ * Acquires the lock of a data directory; undefined when another process holds it. It is the write lock of SQLite on an
+ * empty database file: the kernel releases it when the process exits for any reason. Process ids are not compared,
+ * because they can be reused.
  */
 export function takeLock(path: string): PlatformLock | undefined {
   const database = openLock(path, patienceMs);

@@ -60,7 +60,7 @@ function viewOf({ name, ready, restarts }: ProcessStatus): ProcessView {
   };
 }
 
-/** Empty for a process that never ended. */
+/** Empty for a process that has never exited. */
 export function restartsText(restarts: number): string {
   if (restarts < 2) return restarts === 0 ? '' : 'restarted once';
   return `restarted ${restarts} times`;

@@ -51,7 +51,7 @@ export async function judgePolicy({ source, policy, id }: PolicyInFile, options:
   return { bytes, digest, verdict };
 }
 
-/** The operator refuses a bundle whose validation takes longer, too. */
+/** The operator also refuses a bundle whose validation takes longer. */
 const judgeMs = 30_000;
 /** A bundle in its canonical form, escaped, and the results of its tests. */
 const maxVerdictBytes = 16 * 1_024 * 1_024;

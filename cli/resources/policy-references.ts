@@ -24,7 +24,7 @@ export async function bindingsOfPolicy(
   return [...new Set([...naming, ...serving].map((object) => object.metadata.name))].toSorted();
 }
 
-/** What keeps a policy that is being deleted, in the words of the operator; undefined for any other policy. */
+/** Why a policy that is being deleted still exists, as reported by the operator; undefined for any other policy. */
 export function deletionOf({ metadata, status }: Stored<GuardrailPolicy>): string | undefined {
   if (metadata.deletionTimestamp === undefined) return undefined;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');

@@ -3,7 +3,7 @@ import type { BundleLimits } from '#contracts/bundle';
 import type { ApprovedProvider } from '#contracts/providers';
 import type { KubeClient } from '#kube/client/client';
 
-/** Options that name the place of the resources; each source takes some of them. */
+/** Options that select the server and namespace of the resources; each source accepts some of them. */
 export type SourceOptions = {
   readonly data?: string;
   readonly kubeconfig?: string;
@@ -13,19 +13,19 @@ export type SourceOptions = {
   readonly requestTimeout: number;
 };
 
-/** A process that runs beside the resources. */
+/** A process of the installation. */
 export type ProcessView = {
   readonly name: string;
   readonly ready: boolean;
-  /** Why it is not ready, where that is known. */
+  /** Why it is not ready, if known. */
   readonly problem?: string;
 };
 
 /** The operator and its replicas. */
 export type OperatorView = {
-  /** `unknown` when the caller is not allowed to look. */
+  /** `unknown` when the caller is not allowed to read it. */
   readonly state: 'leading' | 'absent' | 'unknown';
-  /** The state in words, without a capital: it follows a colon. */
+  /** The state as a phrase that follows a colon, without a capital. */
   readonly message: string;
   readonly holder?: string;
   /** Absent when the Lease does not exist. */
@@ -33,7 +33,7 @@ export type OperatorView = {
   readonly replicas: readonly ProcessView[];
 };
 
-/** The processes beside the resources; `gateways` is absent when the caller is not allowed to look. */
+/** The processes of the installation; `gateways` is absent when the caller is not allowed to read them. */
 export type Surroundings = {
   readonly operator: OperatorView;
   readonly gateways?: readonly ProcessView[];
@@ -42,19 +42,19 @@ export type Surroundings = {
 /** The settings of an installation that bundles depend on. */
 export type JudgedEnvironment = { readonly approved: readonly ApprovedProvider[]; readonly limits: BundleLimits };
 
-/** The resources of one namespace and the processes beside them; disposing ends every request. */
+/** The resources of one namespace and the processes of the installation; disposing ends every request. */
 export type OpenedResources = AsyncDisposable & {
   readonly client: KubeClient;
   surroundings(): Promise<Surroundings>;
-  /** @throws CliError where it cannot be found */
+  /** @throws CliError when the installation is not found */
   environment(): Promise<JudgedEnvironment>;
 };
 
-/** Where the resources are: the only difference between portcullis and kubectl portcullis. */
+/** Location of the resources: the only difference between portcullis and kubectl portcullis. */
 export type ResourceSource = {
-  /** How the command line is called, for messages that name a command to run. */
+  /** The command name of the CLI, for messages that name a command to run. */
   readonly program: string;
-  /** Adds the options that choose the place; their values are SourceOptions. */
+  /** Adds the options that select the location; their values are SourceOptions. */
   addOptions(command: Command): Command;
   /** @throws CliError, KubeconfigError */
   open(options: SourceOptions): Promise<OpenedResources>;

@@ -1,15 +1,17 @@
 import { diff } from 'node:util';
 
-/** A line of either text: kept in both, taken away from the first, or added by the second. */
+/** A line of either text: in both, removed from the first, or added by the second. */
 export type DiffLine = { readonly kind: 'kept' | 'removed' | 'added'; readonly line: string };
 
-/** More lines than this are not compared one by one, which takes the square of them: they are replaced whole. */
+/**
+ * Ranges with more lines than this are replaced as a whole, because comparing lines one by one takes quadratic time.
+ */
 const maxCompared = 2_000;
 
 /**
- * The difference of two texts, as lines. Lines that stand once in both are looked for first (patience diff, by Bram
- * Cohen), so that long lists of terms are compared in about the time that sorting takes; between them the difference
- * is a shortest one where it is small enough to be looked for.
+ * The difference of two texts, as lines. It first matches lines that occur once in both texts (patience diff, by Bram
+ * Cohen), so that long lists of terms are compared in about the time of a sort; between these lines the difference is
+ * the shortest one if the ranges are small enough.
  */
 export function lineDiff(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   const head = commonLength(before, after, (lines, at) => lines[at]);
@@ -34,7 +36,7 @@ function commonLength(
   return length;
 }
 
-/** Neither begins or ends as the other does. */
+/** The remaining texts have no common first or last line. */
 function between(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   if (before.length === 0 || after.length === 0) return replaced(before, after);
   const anchors = longestRising(uniqueInBoth(before, after));
@@ -56,7 +58,7 @@ function direct(before: readonly string[], after: readonly string[]): readonly D
   return removedFirst(entries);
 }
 
-/** Within one change what was taken away stands before what was added. */
+/** Within one change removed lines come before added lines. */
 function removedFirst(lines: readonly DiffLine[]): readonly DiffLine[] {
   const ordered: DiffLine[] = [];
   let added: DiffLine[] = [];
@@ -84,7 +86,7 @@ function all(kind: DiffLine['kind'], lines: readonly string[]): readonly DiffLin
 
 type Pair = { readonly a: number; readonly b: number };
 
-/** Places of lines that stand exactly once in each, in the order of the first. */
+/** Positions of lines that occur exactly once in each text, in the order of the first text. */
 function uniqueInBoth(before: readonly string[], after: readonly string[]): readonly Pair[] {
   const places = uniquePlaces(after);
   const pairs: Pair[] = [];
@@ -106,7 +108,7 @@ function uniquePlaces(lines: readonly string[]): ReadonlyMap<string, number> {
   return places;
 }
 
-/** The longest run of pairs in which both places rise; the first places rise already. */
+/** The longest sequence of pairs in which both positions increase; the first positions are already in order. */
 function longestRising(pairs: readonly Pair[]): readonly Pair[] {
   const piles: Pair[] = [];
   const previous = new Map<Pair, Pair | undefined>();

@@ -8,9 +8,8 @@ import { policyNameHash, policyNameLabel } from '#resources/revision-labels';
 import { CliError } from '../errors/cli-error.ts';
 
 /**
- * The revisions of a policy name, newest first. The policy itself may be deleted.
- * @param transform what is kept of each, page by page
- * @throws CliError not_found if there is none
+ * The revisions of a policy name, newest first. The policy itself may be deleted. @param transform returns the part of
+ * each revision to keep, page by page @throws CliError not_found if there is none
  */
 export async function readRevisions(
   client: KubeClient,

@@ -26,7 +26,7 @@ function linesOf(text: string): readonly string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
-/** Where each hunk begins and ends; changes that are near to each other are in one. */
+/** First and last line of each hunk; neighbouring changes are in one hunk. */
 function hunksOf(lines: readonly DiffLine[]): readonly (readonly [number, number])[] {
   const hunks: [number, number][] = [];
   for (const [at, { kind }] of lines.entries()) {
@@ -39,7 +39,7 @@ function hunksOf(lines: readonly DiffLine[]): readonly (readonly [number, number
   return hunks;
 }
 
-/** Lines of each of the two texts. */
+/** Number of lines in each of the two texts. */
 type Count = { readonly before: number; readonly after: number };
 
 function countOf(lines: readonly DiffLine[]): Count {

@@ -8,7 +8,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { OpenedResources, Surroundings } from '../resources/resource-source.ts';
 
-/** The resources of an installation and the processes beside them, as they were read. */
+/** The resources and processes of an installation, as read. */
 export type InstallationStatus = {
   readonly namespace: string;
   readonly surroundings: Surroundings;
@@ -19,7 +19,7 @@ export type InstallationStatus = {
   readonly reports: readonly Stored<GatewayReport>[];
 };
 
-/** Reads reports last, so that they are at least as new as the routes that they are about. */
+/** Reads reports last, so that they are at least as new as the routes that they describe. */
 export async function readStatus({ client, surroundings }: OpenedResources): Promise<InstallationStatus> {
   const { items: policies } = await listAll<GuardrailPolicy>(client, kinds.guardrailPolicy, {
     transform: withoutDefinition,

@@ -3,11 +3,11 @@ import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { Stored } from '#resources/metadata';
 
-/** What a replica reports about the current version of a route. */
+/** The state of a route in the report of a replica. */
 type RouteState =
   | { readonly kind: 'loaded' }
   | { readonly kind: 'pending' }
-  /** It has not seen this version of the route yet. */
+  /** The replica has not seen this version of the route yet. */
   | { readonly kind: 'stale' }
   | { readonly kind: 'rejected'; readonly reason: string };
 

@@ -19,7 +19,7 @@ const replicaColumns: readonly Column<ReplicaRow>[] = [
   { header: 'WHY', cell: whyOfReplica },
 ];
 
-/** Capitals mark what needs a second look. */
+/** Capitals mark states that need attention. */
 const stateWords: Readonly<Partial<Record<BindingRow['state'], string>>> = {
   unguarded,
   deleting: 'Deleting',

@@ -58,7 +58,7 @@ describe('replicas in the status', () => {
     ],
   };
 
-  test('a replica is shown with the current routes of its gateway; a rejection of an older version does not count', () => {
+  test('portcullis status shows a replica with the current routes of its gateway and ignores a rejection of an older version', () => {
     expect(viewOf({ routes, reports: [report('gateway-1', spec)] }).gateways).toEqual([
       {
         gateway: 'default',
@@ -73,7 +73,7 @@ describe('replicas in the status', () => {
     ]);
   });
 
-  test('a report without a process and a process without a report are shown with their problem', () => {
+  test('portcullis status shows a report without a process and a process without a report with their problem', () => {
     const gateways = [{ name: 'silent', ready: false, problem: 'ErrImagePull' }];
     const rows = viewOf({ reports: [report('gone', {})], gateways }).gateways;
     expect(rows.map(({ replica, problem }) => [replica, problem])).toEqual([
@@ -84,7 +84,7 @@ describe('replicas in the status', () => {
   });
 });
 
-test('the status of an empty installation is a few sentences and names the standby replicas', () => {
+test('portcullis status of an empty installation is a few sentences and names the standby replicas', () => {
   expect(statusText(viewOf({}), false)).toBe(
     'Operator: one is the leader. Standby: two.\n\nNo gateway replica has reported.\n\nThere is no binding.\n\nThere is no workload.',
   );

@@ -47,7 +47,7 @@ export type BindingRow = {
 export type PolicyRow = {
   readonly name: string;
   readonly state: 'deleting';
-  /** What keeps it. */
+  /** The objects that hold its deletion. */
   readonly why: string;
 };
 

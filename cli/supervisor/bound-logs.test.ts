@@ -35,7 +35,7 @@ test('a log that cannot be rotated is not changed, and a missing log is not rota
   using folder = temporaryFolder();
   const log = join(folder.path, 'a.log');
   writeFileSync(log, 'long enough');
-  // A folder of the name of the copy refuses it, as a full disk does.
+  // A folder with the name of the copy causes the same failure as a full disk.
   mkdirSync(`${log}.1`);
   expect(rotateLog(log, 3)).toBe(false);
   expect(readFileSync(log, 'utf8')).toBe('long enough');
@@ -58,9 +58,9 @@ describe('processes that write during a rotation', () => {
       await once(child, 'exit');
     }
     for (const name of names) {
-      await until('it stays below the limit', () => statSync(join(folder.path, name)).size <= largest);
+      await until('the log stays below the limit', () => statSync(join(folder.path, name)).size <= largest);
       const text = `${readFileSync(join(folder.path, `${name}.1`), 'utf8')}${readFileSync(join(folder.path, name), 'utf8')}`;
-      // The last line may be half: its writer was killed.
+      // The last line may be incomplete, because its writer was killed.
       const numbers = text.split('\n').slice(0, -1).map(Number);
       expect(numbers.length).toBeGreaterThan(1_000);
       expect(numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0))).toBe(true);
@@ -68,7 +68,7 @@ describe('processes that write during a rotation', () => {
   });
 });
 
-/** Writes numbered lines for ever into a file that it appends to. */
+/** Appends numbered lines to a file until the process is killed. */
 function writerOf(log: string) {
   const script = `
     let number = 0;

@@ -13,17 +13,17 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a note exists while its process runs, even if its folder was removed', async () => {
+test('a run note exists while its process runs, even if its folder was removed', async () => {
   const ended = Promise.withResolvers<string>();
   const path = join(folder, 'run', 'one.json');
   await keepRunNote(path, '{}', ended.promise, (sentence) => said.push(sentence));
   expect(said).toEqual([]);
   expect(readFileSync(path, 'utf8')).toBe('{}');
   ended.resolve('ended');
-  await until('the note is gone', async () => !existsSync(path));
+  await until('the note is deleted', async () => !existsSync(path));
 });
 
-test('a note that cannot be written does not delay the start and is written later', async () => {
+test('a run note that cannot be written does not delay the start and is written later', async () => {
   const ended = Promise.withResolvers<string>();
   const run = join(folder, 'run');
   const path = join(run, 'one.json');
@@ -34,10 +34,10 @@ test('a note that cannot be written does not delay the start and is written late
   rmSync(run);
   await until('the note is written', async () => existsSync(path));
   ended.resolve('ended');
-  await until('the note is gone', async () => !existsSync(path));
+  await until('the note is deleted', async () => !existsSync(path));
 });
 
-test('no note is written for a process that has ended', async () => {
+test('no run note is written for a process that has ended', async () => {
   const ended = Promise.withResolvers<string>();
   const run = join(folder, 'run');
   writeFileSync(run, 'a file where the folder should be');

@@ -43,11 +43,11 @@ export async function keepRunNote(
   void tryAgain();
 }
 
-/** A stale note does no harm: it is never trusted without its process. */
+/** A stale note has no effect: it is ignored when its process does not run. */
 function remove(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // The folder is read-only or gone.
+    // The folder is read-only or deleted.
   }
 }

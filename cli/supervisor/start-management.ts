@@ -22,7 +22,7 @@ type ManagementOptions = {
   readonly issuerPort: number;
 };
 
-/** What serves policy management; `off` says why it does not. */
+/** The addresses of policy management; `off` is the reason when it does not run. */
 export type ManagementStart = {
   readonly issuer?: ReadyLine;
   readonly management?: ReadyLine;
@@ -30,8 +30,8 @@ export type ManagementStart = {
 };
 
 /**
- * Starts the database at once, and once the operator serves the development issuer and the management API. Guarded
- * models need none of them: where one cannot start, the rest of the platform runs without policy management.
+ * Starts the database at once, and the development issuer and the management API as soon as the operator serves.
+ * Guarded models do not need them: if one cannot start, the rest of the platform runs without policy management.
  */
 export async function startManagement(
   start: Start,

@@ -26,40 +26,41 @@ type PlatformOptions = {
   /** Port of the first gateway, the others on the following ones; 0 takes free ports. */
   readonly port: number;
   readonly gateways: number;
-  /** Whether policies are managed over HTTP too, which takes a database. */
+  /** Whether policies can also be managed over HTTP, which requires a database. */
   readonly management: boolean;
   readonly say: (sentence: string) => void;
-  /** Aborted when the start is called off. */
+  /** Aborted when the start is cancelled. */
   readonly signal: AbortSignal;
 };
 
 export type Platform = {
   status(): PlatformStatus;
-  /** Where each gateway tells how it is. */
+  /** Address of each gateway's health endpoints. */
   admins(): readonly string[];
-  /** Marks the platform as ready: what it was told to serve is served. It stays so while all processes serve. */
+  /** Marks the platform as ready: its bindings are applied. It stays ready while all processes serve. */
   settled(): void;
   /**
-   * Ends gateways and the management API first, which drain, then the operator with its workloads, then what they
-   * called: the echo provider, the issuer and the database.
+   * Shuts down gateways and the management API first, which drain, then the operator with its workloads, then the
+   * services that they called: the echo provider, the issuer and the database.
    */
   stop(): Promise<void>;
 };
 
-/** A port of an orphan, or of a program that is just closing, becomes free within seconds. */
+/** The port of a leftover process, or of a program that is exiting, becomes free within seconds. */
 const portPatienceMs = 6_000;
-/** A gateway may let streams end; its own bound is below this one. */
+/** A gateway waits for streams to end; its own timeout is shorter than this one. */
 const gatewayGraceMs = 35_000;
 const graceMs = 20_000;
-/** PostgreSQL writes what is in memory, and is told to recover later where that takes longer than 20 s. */
+/**
+ * PostgreSQL writes its memory to disk; if that takes longer than 20 s it is stopped and recovers at the next start.
+ */
 const databaseGraceMs = 25_000;
-/** A status that could not be written is written again after so long. */
+/** Pause before a status that could not be written is written again. */
 const statusAgainMs = 2_000;
 
 /**
- * Starts all processes; each is kept running from then on.
- * @throws StartFailure when one of them cannot start, CliError busy when a port is in use, the reason of the signal;
- * nothing is left running then
+ * Starts all processes and keeps them running. @throws StartFailure when one of them cannot start, CliError busy when a
+ * port is in use, the reason of the signal; no process is left running in these cases
  */
 export async function startPlatform(options: PlatformOptions): Promise<Platform> {
   const { data, say } = options;

@@ -11,7 +11,10 @@ import { keepRunNote } from './keep-run-note.ts';
 import { type ChildSpec, entries } from './platform-processes.ts';
 import { supervisedIn } from './wait-for-orphans.ts';
 
-/** A process of the platform ended before it was ready. `how` says how, `words` are its last lines of log. */
+/**
+ * A process of the platform exited before it was ready. `how` describes its exit, `words` are the last lines of its
+ * log.
+ */
 export class StartFailure extends CliError {
   constructor(name: string, how: string, words: string) {
     super('failed', `The process ${name} ${how} before it served${words === '' ? '.' : `: ${words}`}`);

@@ -52,6 +52,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended in between.
+    // The process has ended meanwhile.
   }
 }

@@ -82,7 +82,7 @@ const instead = (...changed: readonly Loose[]) =>
   );
 
 describe('why', () => {
-  test('an applied binding has no cause, with and without a leader', () => {
+  test('why reports no cause for an applied binding, with and without a leader', () => {
     for (const operator of ['leading', 'absent', 'unknown'] as const) {
       const { state, cause, summary } = explain({ operator });
       expect({ state, cause }).toEqual({ state: 'applied', cause: undefined });
@@ -157,12 +157,12 @@ describe('why', () => {
     ],
     ['not looked at', { metadata: { generation: 3 } }, 'Accepted', 'NotLookedAt'],
     ['being deleted', { metadata: { deletionTimestamp: 'now' } }, 'Deletion', 'Deleting'],
-  ])('the cause of a binding that is %s is the first step that is not well', (_what, change, part, reason) => {
+  ])('the cause of a binding that is %s is the first step with a problem', (_what, change, part, reason) => {
     expect(explain(change).cause).toMatchObject({ part, reason });
     expect(explain(change).whatToDo).toEqual(expect.any(String));
   });
 
-  test('a missing leader is the cause of an open step, not of a failed one', () => {
+  test('a missing leader is reported as the cause of an open step, not of a failed one', () => {
     const open = {
       conditions: instead(condition('WorkloadReady', 'Unknown', 'Starting'), condition('Applied', 'Unknown')),
     };
@@ -172,7 +172,7 @@ describe('why', () => {
     expect(explain({ ...failed, operator: 'absent' }).cause?.reason).toBe('RuleTooCostly');
   });
 
-  test('after an automatic rollback the cause is the rejection recorded in the route', () => {
+  test('after an automatic rollback, why reports the rejection recorded in the route as the cause', () => {
     const refused = { token: 't', reason: 'replica_rejected', message: 'gateway-1 said no' };
     const spec = { token: 'before', contentProfile: 'p', guardrail, workload: 'g-1', refused };
     const route = { metadata: { name: 'chat', uid: 'r', resourceVersion: '8' }, spec };
@@ -197,14 +197,14 @@ describe('why', () => {
     expect(explain({ conditions: unconfirmed, reports }).summary).toContain('ModelBinding chat was not applied: ');
   });
 
-  test('for an unknown revision the cause names the newest one', () => {
+  test('the cause of a missing revision names the newest revision', () => {
     const conditions = instead(
       condition('ResolvedRefs', 'False', 'PolicyRevisionUnknown', 'the policy has no revision 9'),
     );
     expect(explain({ conditions }).cause?.message).toBe('The policy has no revision 9. The newest one is 3.');
   });
 
-  test('an unready or silent replica is shown and blocks nothing while another one is ready', () => {
+  test('why shows an unready or silent replica, which blocks nothing while another one is ready', () => {
     const reports = [report('gateway-1'), report('gateway-2', { ready: false })];
     const { chain, cause } = explain({
       reports,
@@ -221,7 +221,7 @@ describe('why', () => {
 describe('advice', () => {
   const names = { program: 'kubectl portcullis', binding: 'chat', policy: 'guard' };
 
-  test('there is advice for every reason that the documentation lists', () => {
+  test('portcullis why has advice for every reason that the documentation lists', () => {
     const page = readFileSync(join(checkout, 'docs/conditions-and-errors.md'), 'utf8');
     const [, bindings = ''] = page.split('| Reason | Meaning | What to do |');
     const rows = bindings.split('\n\n')[0]?.split('\n').slice(2) ?? [];

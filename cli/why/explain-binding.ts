@@ -76,7 +76,7 @@ function deletionLink({ binding }: BindingFacts): readonly Link[] {
 }
 
 /**
- * The first step that is not well. A missing leader explains steps that are still open; it does not explain a failed
+ * The first step with a problem. A missing leader explains steps that are still open; it does not explain a failed
  * step, and an applied binding stays applied without a leader.
  */
 function causeOf(facts: BindingFacts, chain: readonly Link[]): Link | undefined {

@@ -43,7 +43,7 @@ describe('a policy test', () => {
     ['Mask', 'Reject', 'Mask', 'differs'],
     ['Mask', 'Pass', 'Pass', 'failed'],
     ['Reject', 'Mask', 'Mask', 'failed'],
-  ])('that expects %s, got %s and locally %s: %s', (expected, decision, alone, kind) => {
+  ])('a policy test that expects %s, got %s and locally %s is %s', (expected, decision, alone, kind) => {
     expect(judgeTest(testOf(expected), outcomes[decision], local(alone)).kind).toBe(kind);
   });
 
@@ -180,7 +180,7 @@ describe('calls to providers before an application', () => {
     expect(bundle?.policies).toMatchObject([{ request: { baseline: [remote], additional: [], deadlineMs: 80 } }]);
   });
 
-  test('every provider that does not answer is reported, whatever the others answer', async () => {
+  test('every provider that does not answer before an application is reported, whatever the other providers answer', async () => {
     const request: Section = { ...sectionOf('x'), baseline: [remote, { ...remote, id: 'asks-too' }] };
     const judge = judgeThatSays((names) => [
       { name: names[0] ?? '', decision: 'Reject', code: undefined },

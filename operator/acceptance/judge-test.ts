@@ -5,14 +5,17 @@ import type { BundleCheckResult } from '../bundles/ports.ts';
 /** The result of a policy test. */
 type TestVerdict =
   | { readonly kind: 'passed' }
-  /** The verdict of a provider led to another decision than the test expects: it is reported and does not gate. */
+  /**
+   * The verdict of a provider led to another decision than the test expects: it is reported and does not block the
+   * application.
+   */
   | { readonly kind: 'differs'; readonly message: string }
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * Evaluates one test. Local rules gate; the verdict of a provider is only reported (docs/design/applications-and-routes.md): where the stage
- * asks providers, the local rules alone tell whose verdict it was.
- * @param local the decision of the local rules; absent if the stage calls no provider
+ * Evaluates one test. Local rules can block an application; the verdict of a provider is only reported
+ * (docs/design/applications-and-routes.md). If the stage calls providers, the decision of the local rules alone shows
+ * which verdict differs. @param local the decision of the local rules; absent if the stage calls no provider
  */
 export function judgeTest(test: PolicyTest, outcome: CheckOutcome, local: BundleCheckResult | undefined): TestVerdict {
   const decision = decisionOf(outcome);

@@ -18,7 +18,7 @@ type TestRunInput = {
   readonly signal: AbortSignal;
 };
 
-/** Failures that say nothing about the policy: the tests are run again. */
+/** Failures that do not depend on the policy: the tests are run again. */
 const transient: ReadonlySet<string> = new Set([
   'network',
   'no_address',
@@ -92,6 +92,6 @@ function outcomeOfLocal(local: BundleCheckResult) {
     case 'Mask':
       return { kind: 'mask', contents: [] } as const;
     case 'Failed':
-      return { kind: 'failed', code: 'internal', message: 'the local rules could not judge' } as const;
+      return { kind: 'failed', code: 'internal', message: 'the local rules could not check the text' } as const;
   }
 }

@@ -3,12 +3,12 @@ import type { ApplicationRecord } from '#resources/model-binding';
 /** The newest first. */
 export type OutcomeHistory = readonly ApplicationRecord[];
 
-/** How many outcomes `status.applications` keeps. */
+/** The number of outcomes that `status.applications` keeps. */
 export const historySize = 5;
 
 /**
- * Whether the application of this generation was confirmed by every ready replica. It latches: a later report of a replica
- * does not reopen it.
+ * Whether the application of this generation was confirmed by every ready replica. It stays true: a later report of a
+ * replica does not reopen it.
  */
 export function isApplied(history: OutcomeHistory, generationId: string): boolean {
   return history.some((record) => record.generationId === generationId && record.outcome === 'Applied');

@@ -11,7 +11,7 @@ export type ReplicaView = {
   readonly name: string;
   readonly ready: boolean;
   readonly readsFormat: boolean;
-  /** The report is at or past the version of the route. */
+  /** The report covers the version of the route. */
   readonly reached: boolean;
   readonly pending: boolean;
   readonly rejected: string | undefined;
@@ -29,7 +29,7 @@ export function replicasOf(stores: ReportStores, route: Stored<GatewayRoute>): r
       ready: spec.ready,
       readsFormat: spec.formats.includes(routeFormatVersion),
       reached: isVersion(spec.appliedThrough) && compareVersions(spec.appliedThrough, resourceVersion) >= 0,
-      // A report about an earlier version says nothing about this one.
+      // A report about an earlier version does not cover this one.
       pending: spec.pending.some(about) || rejected.some((entry) => entry.version !== resourceVersion),
       rejected: rejected.find((entry) => entry.version === resourceVersion)?.reason,
     };

@@ -43,7 +43,7 @@ function built(definition: Definition) {
   return result;
 }
 
-describe('a bundle', () => {
+describe('building a bundle', () => {
   test('a bundle holds the revision, the limits and the profile, and its digest is that of its canonical bytes', () => {
     const { bundle, bytes, digest } = built(definitionOf('portal'));
     expect(bundle.policies).toMatchObject([{ id: revisionOf(3).policyId, revision: '3' }]);
@@ -76,7 +76,7 @@ describe('a bundle', () => {
     ['a classifier where a detector is needed', withRule(detector('judge'), [ref('judge', 'judge-key')]), 'detector'],
     ['a provider that the policy does not list', withRule(detector('spam'), []), 'asks'],
     ['an unapproved name that no rule uses', { ...definitionOf('portal'), providers: [ref('x', 'k')] }, 'x'],
-  ])('is refused for %s', (_name, definition, word) => {
+  ])('a bundle is not built for %s', (_name, definition, word) => {
     const result = build(definition);
     expect(result).toMatchObject({ kind: 'refused', reason: 'provider_unknown' });
     expect(result.kind === 'refused' ? result.message : '').toContain(word);

@@ -28,7 +28,7 @@ export function buildBundle(input: BundleInput): BuiltBundle | RefusedBundle {
   const { revision, contentProfile, limits, approved } = input;
   const definition = definitionSchema.safeParse(parseJson(revision.definition));
   if (!definition.success) {
-    const message = 'the recorded definition is not a definition any more';
+    const message = 'the recorded definition is not valid any more';
     return { kind: 'refused', reason: 'bundle_invalid', message };
   }
   const assembled = assembleBundle({

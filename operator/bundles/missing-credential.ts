@@ -17,7 +17,7 @@ export function missingCredential({ policies, providers }: Bundle, secretsDirect
       openTokenFile(join(secretsDirectory, credential));
     } catch (error) {
       if (!(error instanceof TokenFileError)) throw error;
-      return `the provider ${name} is not asked before its credential ${credential} is there (${error.code})`;
+      return `the provider ${name} is not called until its credential ${credential} can be read (${error.code})`;
     }
   }
   return undefined;

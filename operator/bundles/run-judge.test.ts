@@ -34,7 +34,7 @@ function withPattern(pattern: string): Definition {
   return { request, response: { ...response, baseline: [rule] }, providers: [] };
 }
 
-/** A judge that behaves as the given source text says. */
+/** A validation process that runs the given source text. */
 async function judgeThat(does: string, timeoutMs = 30_000) {
   const path = join(folder, `${does.length}.ts`);
   await writeFile(path, does);
@@ -44,7 +44,7 @@ async function judgeThat(does: string, timeoutMs = 30_000) {
 describe('bundle validation', () => {
   const judge = createJudge({ file, secretsDirectory: '' });
 
-  test('validation accepts a valid bundle and says whether its answers can be judged in windows', async () => {
+  test('bundle validation accepts a valid bundle and reports whether its answers can be checked in windows', async () => {
     const sound = await judge.judge(bundleOf(definitionOf('portal')), signal);
     expect(sound).toEqual({ kind: 'accepted', streaming: { allowed: true }, warnings: [] });
     const anchored = await judge.judge(bundleOf(withPattern('^begins')), signal);
@@ -54,13 +54,13 @@ describe('bundle validation', () => {
   test.each([
     ['bundle_invalid', '(?=a)'],
     ['rule_too_costly', 'a.{0,900}b.{0,900}c.{0,900}d'],
-  ])('validation refuses a bundle as %s and names the rule', async (reason, pattern) => {
+  ])('bundle validation refuses a bundle as %s and names the rule', async (reason, pattern) => {
     const refused = await judge.judge(bundleOf(withPattern(pattern)), signal);
     expect(refused).toMatchObject({ kind: 'refused', reason });
     expect(refused.kind === 'refused' ? refused.message : '').toContain('response section, rule culprit: ');
   });
 
-  test('validation runs texts through the local rules', async () => {
+  test('bundle validation runs texts through the local rules', async () => {
     const { bundle } = bundleOf(definitionOf('portal'));
     const policyId = bundle.policies[0]?.id ?? '';
     const check = (name: string, content: string) => ({
@@ -87,7 +87,7 @@ describe('bundle validation', () => {
     });
   });
 
-  test('a bundle is refused if its validation was killed, and validated again if the process failed', async () => {
+  test('a bundle is refused if its validation was killed, and validated again if the validation process failed', async () => {
     const bundle = bundleOf(definitionOf('portal'));
     const silent = await judgeThat('process.stdin.resume();');
     expect(await silent.judge(bundle, signal)).toMatchObject({ kind: 'refused', reason: 'bundle_invalid' });
@@ -105,7 +105,7 @@ describe('bundle validation', () => {
     expect(await wrong.judge(bundleOf(definitionOf('portal')), signal)).toMatchObject({ kind: 'refused' });
   });
 
-  test('the same bytes are validated once', async () => {
+  test('the same bundle bytes are validated once', async () => {
     const counter = join(folder, 'runs');
     const verdict = { problems: [{ code: 'bundle_invalid', message: 'm' }], warnings: [], streaming: [], results: [] };
     const source = `import { appendFileSync } from 'node:fs'; process.stdin.resume(); appendFileSync(${JSON.stringify(counter)}, 'x'); process.stdout.write(${JSON.stringify(JSON.stringify(verdict))});`;
@@ -117,7 +117,7 @@ describe('bundle validation', () => {
     expect(await readFile(counter, 'utf8')).toBe('x');
   });
 
-  test('validation stops when its caller aborts', async () => {
+  test('bundle validation stops when its caller aborts', async () => {
     const stop = new AbortController();
     const endless = await judgeThat('for (;;); // for ever');
     const judging = endless.judge(bundleOf(definitionOf('portal')), stop.signal);

@@ -36,7 +36,7 @@ export function createJudge(options: JudgeOptions): Judge {
       if (ended.timedOut) return 'late';
       if (ended.code === null) return 'killed';
       if (ended.code !== 0)
-        throw new BrokenError('JudgeUnavailable', 'the judgement of the bundle ended with an error');
+        throw new BrokenError('JudgeUnavailable', 'the validation of the bundle ended with an error');
       const verdict = judgeVerdictSchema.safeParse(parseJson(ended.stdout));
       return verdict.success ? verdict.data : 'invalid';
     } finally {
@@ -89,15 +89,15 @@ function resultOf(name: string, verdict: JudgeVerdict): BundleCheckResult {
 }
 
 function judgementOf(verdict: JudgeVerdict | NoVerdict, digest: string): ValidationResult {
-  if (verdict === 'killed') return refused('the judgement of the bundle was ended by the system');
-  if (verdict === 'late') return refused('the judgement of the bundle did not return in time');
-  if (verdict === 'invalid') return refused('the judgement of the bundle has no verdict');
+  if (verdict === 'killed') return refused('the validation of the bundle was killed by the system');
+  if (verdict === 'late') return refused('the validation of the bundle exceeded its timeout');
+  if (verdict === 'invalid') return refused('the validation of the bundle returned no verdict');
   if (verdict.problems.length > 0) {
     const isCostly = verdict.problems.every((problem) => problem.code === 'rule_too_costly');
     const reason = isCostly ? 'rule_too_costly' : 'bundle_invalid';
     return { kind: 'refused', reason, message: verdict.problems.map(sentenceOf).join('; ') };
   }
-  if (verdict.digest !== digest) return refused('the judgement saw another digest than the build');
+  if (verdict.digest !== digest) return refused('the validation read a bundle with another digest than the built one');
   const [streaming] = verdict.streaming;
   return {
     kind: 'accepted',

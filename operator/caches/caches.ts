@@ -103,7 +103,7 @@ export function startCaches(options: {
       leaving: ({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : ['true']),
     },
     (name, current, previous) => {
-      // The removal of its route is not needed any more.
+      // The version at which the route was deleted is not needed any more.
       if (current === undefined) removals.delete(name);
       tell('bindings', name, current, previous);
     },
@@ -123,7 +123,8 @@ export function startCaches(options: {
         raise(gateways, current.metadata.resourceVersion);
         return tell('routes', name, current, previous);
       }
-      // The version of a removal is known as soon as the reflector has passed it, which is in this turn.
+      // The version of a deletion is known as soon as the reflector has processed it, in the same iteration of the
+      // event loop.
       queueMicrotask(() => {
         const version = routes.throughVersion();
         removals.set(name, version);

@@ -15,7 +15,7 @@ export function actAsLeader(leadership: Leadership, start: () => AsyncDisposable
     if (!parts.disposed) parts.use(start());
   });
   const lost = leadership.lost.then(
-    (why) => new LeadershipLostError(`leadership was lost: ${why}; the process ends, and a standby acts`),
+    (why) => new LeadershipLostError(`leadership was lost: ${why}; the process exits, and a standby takes over`),
   );
   // A failed start ends the process like any other unexpected error.
   return {

@@ -22,7 +22,7 @@ test('a scrape reports the number of bindings in each state, and follows their c
   const replica = await startFakeReplica(platform, 'gateway-1');
   await replica.report('take');
   await applyFirst(platform, [replica]);
-  await until('it is counted as applied', async () => (await counts())['applied'] === 1);
+  await until('the binding is counted as applied', async () => (await counts())['applied'] === 1);
   expect(await counts()).toEqual({ ...none, applied: 1 });
 
   await platform.client.create(kinds.modelBinding, bindingObject('second', bindingObject('chat').spec));

@@ -107,7 +107,7 @@ function leadershipBy(election: LeaderElection): Leadership {
   return {
     elected: election.elected,
     lost: election.lost.then((reason) => losses[reason]),
-    problem: () => (election.silenceMs() > election.deadAfterMs ? 'the loop of the election stands still' : undefined),
+    problem: () => (election.silenceMs() > election.deadAfterMs ? 'the election loop is not running' : undefined),
     [Symbol.asyncDispose]: () => election[Symbol.asyncDispose](),
   };
 }

@@ -30,7 +30,7 @@ async function problems(providers: string | undefined, limits: string | undefine
 
 const echo = '{ name: echo, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }';
 
-test('without files no provider is approved and limits are those of the contract', async () => {
+test('without files no provider is approved, and limits are those of the contract', async () => {
   expect(await read(undefined, undefined)).toEqual({ approved: [], limits: defaultBundleLimits });
 });
 
@@ -46,7 +46,7 @@ test.each([
   ['maxMatches', 1, 1_024],
   ['maxConcurrency', 1, 256],
   ['queueSize', 0, 0],
-])('%s is taken from %d to %d and refused outside', async (name, min, max) => {
+])('the limit %s is accepted from %d to %d and refused outside', async (name, min, max) => {
   expect((await read(undefined, `${name}: ${min}`)).limits).toMatchObject({ [name]: min });
   expect((await read(undefined, `${name}: ${max}`)).limits).toMatchObject({ [name]: max });
   for (const wrong of [min - 1, max + 1]) {
@@ -54,7 +54,7 @@ test.each([
   }
 });
 
-test('all problems are reported at once, each with file and field', async () => {
+test('all problems of environment files are reported at once, each with file and field', async () => {
   const found = await problems(
     `providers: [{ name: a, kind: model, endpoint: "ftp://x", enabled: yes }]`,
     'unknown: 1',
@@ -64,7 +64,7 @@ test('all problems are reported at once, each with file and field', async () => 
   expect(found.at(-1)).toContain('limits.yaml');
 });
 
-test('a repeated name, a repeated key and invalid YAML are refused', async () => {
+test('a repeated name, a repeated key and invalid YAML in an environment file are refused', async () => {
   expect(await problems(`providers: [${echo}, ${echo}]`, undefined)).toEqual([
     expect.stringContaining('echo is listed twice'),
   ]);

@@ -14,7 +14,7 @@ const examples: readonly [string, unknown, readonly unknown[], unknown][] = [
     { foo: ['bar', 'qux', 'baz'] },
   ],
   ['appends', { foo: ['bar'] }, [{ op: 'add', path: '/foo/-', value: ['x'] }], { foo: ['bar', ['x']] }],
-  ['adds at the end by index', { foo: ['bar'] }, [{ op: 'add', path: '/foo/1', value: 1 }], { foo: ['bar', 1] }],
+  ['adds an item at the end by index', { foo: ['bar'] }, [{ op: 'add', path: '/foo/1', value: 1 }], { foo: ['bar', 1] }],
   ['adds over a member', { foo: 1 }, [{ op: 'add', path: '/foo', value: 2 }], { foo: 2 }],
   ['removes a member', { baz: 'qux', foo: 'bar' }, [{ op: 'remove', path: '/baz' }], { foo: 'bar' }],
   ['removes an element', { foo: ['a', 'b', 'c'] }, [{ op: 'remove', path: '/foo/1' }], { foo: ['a', 'c'] }],
@@ -28,7 +28,7 @@ const examples: readonly [string, unknown, readonly unknown[], unknown][] = [
     { baz: 'qux', foo: ['a', 2, 'c'] },
   ],
   [
-    'tests members in any order',
+    'compares members in any order in a test',
     { a: { x: 1, y: 2 } },
     [{ op: 'test', path: '/a', value: { y: 2, x: 1 } }],
     { a: { x: 1, y: 2 } },
@@ -43,9 +43,9 @@ const examples: readonly [string, unknown, readonly unknown[], unknown][] = [
     ],
     { '~1': 10 },
   ],
-  ['takes an empty name', { '': 1 }, [{ op: 'replace', path: '/', value: 2 }], { '': 2 }],
+  ['accepts an empty member name', { '': 1 }, [{ op: 'replace', path: '/', value: 2 }], { '': 2 }],
   [
-    'does one after the other',
+    'applies its operations in order',
     {},
     [
       { op: 'add', path: '/a', value: {} },
@@ -55,22 +55,22 @@ const examples: readonly [string, unknown, readonly unknown[], unknown][] = [
   ],
 ];
 
-test.each(examples)('a patch %s', (_name, document, patch, wanted) => {
+test.each(examples)('a JSON Patch %s', (_name, document, patch, wanted) => {
   const before = structuredClone(document);
   expect(applyJsonPatch(document, patch)).toEqual(wanted);
   expect(document).toEqual(before);
 });
 
-describe('a patch that does not apply is refused with an error that repeats no value', () => {
+describe('a JSON Patch that does not apply is refused with an error that repeats no value', () => {
   test.each([
     ['no parent', { a: 1 }, [{ op: 'add', path: '/b/c', value: 1 }]],
-    ['a parent that is no container', { a: 'text' }, [{ op: 'add', path: '/a/b', value: 1 }]],
+    ['a parent that is neither an object nor a list', { a: 'text' }, [{ op: 'add', path: '/a/b', value: 1 }]],
     ['nothing to remove', {}, [{ op: 'remove', path: '/a' }]],
     ['nothing to replace', {}, [{ op: 'replace', path: '/a', value: 1 }]],
     ['an index beyond the end', { a: [1] }, [{ op: 'add', path: '/a/2', value: 1 }]],
-    ['an index with a zero before', { a: [1, 2] }, [{ op: 'remove', path: '/a/01' }]],
+    ['an index with a leading zero', { a: [1, 2] }, [{ op: 'remove', path: '/a/01' }]],
     ['no index', { a: [1] }, [{ op: 'replace', path: '/a/x', value: 1 }]],
-    ['a test of the end', { a: [1] }, [{ op: 'test', path: '/a/-', value: 1 }]],
+    ['a test of the position after the last item', { a: [1] }, [{ op: 'test', path: '/a/-', value: 1 }]],
     ['an inherited member', {}, [{ op: 'test', path: '/toString', value: 'secret' }]],
     ['another value', { a: '10' }, [{ op: 'test', path: '/a', value: 10 }]],
   ])('%s', (_name, document, patch) => {
@@ -87,7 +87,7 @@ test.each([
   expect(() => applyJsonPatch({ a: 1 }, patch)).toThrow(expect.objectContaining({ reason: 'BadRequest' }));
 });
 
-test('a patch of ten thousand operations is accepted and a longer one refused', () => {
+test('a JSON Patch of ten thousand operations is accepted and a longer one refused', () => {
   const operations = (count: number) => Array.from({ length: count }, () => ({ op: 'test', path: '/a', value: 1 }));
   expect(applyJsonPatch({ a: 1 }, operations(10_000))).toEqual({ a: 1 });
   expect(() => applyJsonPatch({ a: 1 }, operations(10_001))).toThrow(
@@ -95,7 +95,7 @@ test('a patch of ten thousand operations is accepted and a longer one refused', 
   );
 });
 
-test('a member named __proto__ is set like any other', () => {
+test('a JSON Patch sets a member named __proto__ like any other', () => {
   const patched = applyJsonPatch({}, [{ op: 'add', path: '/__proto__', value: { evil: true } }]) as object;
   expect(Object.keys(patched)).toEqual(['__proto__']);
   expect('evil' in patched).toBe(false);
@@ -117,7 +117,7 @@ function objectOf(parts: Record<string, unknown>): Stored<Resource> {
   return JSON.parse(JSON.stringify(object));
 }
 
-test('the patch between any two objects yields the second, and is empty for equal objects', () => {
+test('the JSON Patch between any two objects yields the second, and is empty for equal objects', () => {
   fc.assert(
     fc.property(stored, stored, (from, to) => {
       const current = objectOf(from);

@@ -16,7 +16,7 @@ async function add(store: ResourceStore, name: string, padding = ''): Promise<vo
   await store.change(kind, name, (current) => decideCreate(input, current));
 }
 
-test('a continue token expires after five minutes or sixteen newer lists', async () => {
+test('a continue token of a list expires after five minutes or sixteen newer lists', async () => {
   await using data = await makeDataDirectory();
   const store = openResourceStore(openObjectFiles(data.resources), () => {});
   let now = 0;
@@ -36,7 +36,7 @@ test('a continue token expires after five minutes or sixteen newer lists', async
   expect(() => snapshots.page({ ...all, limit: 1, token: second.continue })).toThrow(expired);
 });
 
-test('a large page is split, and all pages together are the list', async () => {
+test('a large page of a list is split, and all pages together are the list', async () => {
   await using data = await makeDataDirectory();
   const store = openResourceStore(openObjectFiles(data.resources), () => {});
   const snapshots = createListSnapshots(store, () => 0);
@@ -51,7 +51,7 @@ test('a large page is split, and all pages together are the list', async () => {
   expect(seen).toEqual(store.list(kind));
 });
 
-test('a page reports how many objects remain, except for a selection', async () => {
+test('a page of a list reports how many objects remain, except for a selection', async () => {
   await using data = await makeDataDirectory();
   const store = openResourceStore(openObjectFiles(data.resources), () => {});
   const snapshots = createListSnapshots(store, () => 0);

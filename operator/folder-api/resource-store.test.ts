@@ -15,7 +15,7 @@ import { type DataDirectory, makeDataDirectory, openFolder } from './testing/ope
 
 const policies = kinds.guardrailPolicy;
 
-test('versions increase after a restart, also if the newest object was deleted', async () => {
+test('resource versions increase after a restart, even if the newest object was deleted', async () => {
   await using data = await makeDataDirectory();
   let last = 0;
   for (let life = 0; life < 3; life += 1) {
@@ -28,7 +28,7 @@ test('versions increase after a restart, also if the newest object was deleted',
   }
 });
 
-test('a restart keeps every object byte for byte and writes nothing', async () => {
+test('a restart of the store keeps every object byte for byte and writes nothing', async () => {
   await using data = await makeDataDirectory();
   const before = await (async () => {
     await using folder = await openFolder(data);
@@ -41,7 +41,7 @@ test('a restart keeps every object byte for byte and writes nothing', async () =
   expect(await snapshot(data)).toEqual(files);
 });
 
-test('leftovers of an interrupted write are removed at start', async () => {
+test('files of an interrupted write are removed when the store starts', async () => {
   await using data = await makeDataDirectory();
   await (await openFolder(data))[Symbol.asyncDispose]();
   const leftover = join(data.resources, policies.plural, '.a.json.0.tmp');
@@ -54,7 +54,7 @@ test.each([
   ['not JSON', '{'],
   ['of another name', JSON.stringify(samplePolicy('other'))],
   ['no object', 'null'],
-])('a file that is %s stops the start with its path', async (_name, text) => {
+])('a stored file that is %s stops the start with its path', async (_name, text) => {
   await using data = await makeDataDirectory();
   await (await openFolder(data))[Symbol.asyncDispose]();
   const path = join(data.resources, policies.plural, 'a.json');
@@ -62,7 +62,7 @@ test.each([
   await expect(openFolder(data)).rejects.toMatchObject({ name: 'StoreError', message: expect.stringContaining(path) });
 });
 
-test('an unreadable version file stops the start', async () => {
+test('an unreadable version file stops the start of the store', async () => {
   await using data = await makeDataDirectory();
   await (await openFolder(data))[Symbol.asyncDispose]();
   await writeFile(join(data.resources, 'versions.json'), '{}');
@@ -81,7 +81,7 @@ test('an object that an older release stored can lose its finalizer, but not bec
   await writeFile(path, JSON.stringify(stored));
   await using folder = await openFolder(data);
   const old = await folder.client.get<GuardrailPolicy>(policies, 'old');
-  if (old === undefined) throw new Error('the object is gone');
+  if (old === undefined) throw new Error('the object is deleted');
   const spec = { ...old.spec, displayName: 'New' };
   await expect(applyDesired(folder.client, policies, old, { spec })).rejects.toMatchObject({ code: 'invalid' });
   await folder.client.patchStatus(policies, 'old', [{ op: 'add', path: '/status', value: { observedGeneration: 1 } }]);
@@ -161,7 +161,7 @@ test('after a write with an unknown outcome the store refuses all writes', async
   expect(store.list(policies).map(({ name }) => name)).toEqual(['a']);
 });
 
-test('1,024 writes may wait, and the next one is asked to retry', async () => {
+test('the store queues up to 1,024 writes and asks the client of the next one to retry', async () => {
   await using data = await makeDataDirectory();
   const release = Promise.withResolvers<void>();
   const files = openObjectFiles(data.resources);
@@ -190,7 +190,7 @@ function mountSmall(path: string): Disposable | undefined {
   return { [Symbol.dispose]: () => void execFileSync('umount', [path], { stdio: 'ignore' }) };
 }
 
-test('a full file system loses no object and accepts deletions', async (context) => {
+test('the store on a full file system loses no object and accepts deletions', async (context) => {
   await using data = await makeDataDirectory();
   await mkdir(data.resources);
   using disk = mountSmall(data.resources);

@@ -97,7 +97,7 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
     const previous = tableOf(kind).get(name);
     const decision = decide(previous);
     if (decision.act === 'keep') return { object: kept(previous), act: decision.act };
-    if (broken) throw new ApiRefusal('InternalError', 'the store failed before: it takes no writes until a restart');
+    if (broken) throw new ApiRefusal('InternalError', 'the store failed before: it accepts no writes until a restart');
     const object = await giveVersion(kind, decision.object);
     await onDisk(decision.act, object);
     const gone = decision.act === 'remove';
@@ -138,7 +138,7 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
       }
       broken = true;
       onBroken(error);
-      throw new ApiRefusal('InternalError', 'the store failed to write: it takes no writes until a restart');
+      throw new ApiRefusal('InternalError', 'the store failed to write: it accepts no writes until a restart');
     }
   }
 
@@ -159,7 +159,7 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
     change(kind, name, decide) {
       if (waiting >= maxWaiting) {
         return Promise.reject(
-          new ApiRefusal('TooManyRequests', 'too many writes wait for their turn', { retryAfterSeconds: 1 }),
+          new ApiRefusal('TooManyRequests', 'too many writes are queued', { retryAfterSeconds: 1 }),
         );
       }
       waiting += 1;
@@ -180,7 +180,7 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
 }
 
 function kept(object: StoredObject | undefined): StoredObject {
-  if (object === undefined) throw new TypeError('there is nothing to keep');
+  if (object === undefined) throw new TypeError('there is no change to write');
   return object;
 }
 

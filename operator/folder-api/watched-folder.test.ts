@@ -225,15 +225,15 @@ test('an object under deletion is created again once it is gone', async () => {
   const { problems } = await one.report((report) => report.files[0]?.state === 'waiting');
   expect(problems[0]?.message).toMatch(/being deleted/);
   const marked = await policy(one.client, 'one');
-  if (marked === undefined) throw new Error('the object is gone');
+  if (marked === undefined) throw new Error('the object is deleted');
   await applyDesired(one.client, policies, marked, { finalizers: [] });
   await one.applied('a.yaml');
   expect((await policy(one.client, 'one'))?.metadata.uid).not.toBe(old.metadata.uid);
 });
 
-test('a file that is still being written is not read', async () => {
+test('a watched file that is still being written is not read', async () => {
   let isWritten = false;
-  /** However long a busy machine takes between two writes, the folder sees no time pass after the first of them. */
+  /** The fake clock stands still between two writes, however long a busy machine takes. */
   const clockOf = (data: DataDirectory): Clock => ({
     now: systemClock.now,
     date: () => (isWritten ? undefined : statSync(join(data.apply, 'a.yaml'), absent)?.mtime) ?? systemClock.date(),

@@ -74,7 +74,7 @@ describe('authentication', () => {
     ['a wrong token', { authorization: 'Bearer wrong' }],
     ['another scheme', { authorization: 'Basic the-token' }],
     ['two tokens', { authorization: ['Bearer the-token', 'Bearer the-token'] }],
-  ])('%s is 401', async (_name, headers) => {
+  ])('a request of the resource API with %s is 401', async (_name, headers) => {
     for (const path of [collection, '/version', '/nowhere']) {
       expectStatus(await send('GET', path, { headers: headers as Record<string, string[]> }), 401, 'Unauthorized');
     }
@@ -150,11 +150,11 @@ describe('bodies', () => {
     ['finalizers', { finalizers: ['bad finalizer'] }, 'metadata.finalizers'],
     ['unknown metadata', { generateName: 'x-' }, 'metadata.generateName'],
     [
-      'an owner without UID',
+      'an owner reference without a UID',
       { ownerReferences: [{ apiVersion, kind: 'X', name: 'x', uid: '' }] },
       'metadata.ownerReferences[0].uid',
     ],
-  ])('refuses %s that Kubernetes refuses', async (_name, metadata, field) => {
+  ])('an object with %s is refused by the resource API as Kubernetes refuses it', async (_name, metadata, field) => {
     const answer = await send('POST', collection, { body: samplePolicy('metadata', metadata as object) });
     expectStatus(answer, 422, 'Invalid');
     expect(answer.body.details?.causes?.map((cause) => cause.field.replace('[a]', '.a'))).toEqual([field]);
@@ -172,11 +172,11 @@ describe('bodies', () => {
     ['a list', Buffer.from('[]')],
     ['another namespace', samplePolicy('x', { namespace: 'other' })],
     ['a version', samplePolicy('x', { resourceVersion: '5' })],
-  ])('%s is 400', async (_name, body) => {
+  ])('%s is answered with 400 by the resource API', async (_name, body) => {
     expectStatus(await send('POST', collection, { body }), 400, 'BadRequest');
   });
 
-  test('another content type is 415', async () => {
+  test('another content type than JSON is answered with 415 by the resource API', async () => {
     expectStatus(await send('POST', collection, { body: {}, type: 'application/yaml' }), 415, 'UnsupportedMediaType');
     const type = 'application/merge-patch+json';
     expectStatus(await send('PATCH', `${collection}/x`, { body: {}, type }), 415, 'UnsupportedMediaType');
@@ -217,7 +217,7 @@ describe('bodies', () => {
     expect((await send('GET', `${collection}/patched`)).body).toMatchObject(samplePolicy('patched'));
   });
 
-  test('a failed test of a patch is refused like the API server: 422 Invalid without causes', async () => {
+  test('a failed test of a JSON Patch is refused like the API server does: 422 Invalid without causes', async () => {
     await send('POST', collection, { body: samplePolicy('tested') });
     const body = [{ op: 'test', path: '/metadata/resourceVersion', value: '1' }];
     const answer = await send('PATCH', `${collection}/tested`, { body, type: patchType });
@@ -226,7 +226,7 @@ describe('bodies', () => {
     expect(answer.body.message).toBe('the server rejected our request due to an error in our request');
   });
 
-  test('a UID or version that a patch writes is a precondition', async () => {
+  test('a UID or version that a JSON Patch writes is a precondition', async () => {
     await send('POST', collection, { body: samplePolicy('pinned') });
     for (const member of ['uid', 'resourceVersion']) {
       const body = [{ op: 'replace', path: `/metadata/${member}`, value: '7' }];
@@ -237,7 +237,7 @@ describe('bodies', () => {
 
 describe('discovery', () => {
   test.each(['/version', '/api', '/api/v1', '/apis', '/apis/portcullis.dev', `/apis/${apiVersion}`, '/openapi/v3'])(
-    '%s is there',
+    'the discovery document %s is served',
     async (path) => {
       expect((await send('GET', path)).status).toBe(200);
     },

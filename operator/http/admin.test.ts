@@ -18,12 +18,12 @@ test('/livez and /readyz fail independently, each with its reasons, and recover'
   expect(await ask('/livez')).toEqual({ code: 200, status: 'alive' });
   expect(await ask('/readyz')).toEqual({ code: 200, status: 'ready' });
 
-  alive.push('the loop of the election stands still');
+  alive.push('the election loop is not running');
   expect(await ask('/livez')).toEqual({ code: 503, status: 'not alive', problems: alive });
   expect(await ask('/readyz')).toEqual({ code: 200, status: 'ready' });
 
   alive.pop();
-  ready.push('a watch has not heard of its server');
+  ready.push('a watch has not received data for too long');
   expect(await ask('/livez')).toEqual({ code: 200, status: 'alive' });
   expect(await ask('/readyz')).toEqual({ code: 503, status: 'not ready', problems: ready });
 });

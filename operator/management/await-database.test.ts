@@ -20,7 +20,7 @@ const open = (port: number, password = (): string => 'none') =>
 const wait = { everyMs: 20, onUnavailable: () => undefined };
 
 describe('waiting for a database without a server', () => {
-  test('fails at the timeout with the reason of the last attempt', async () => {
+  test('waiting for a database fails at the timeout with the reason of the last attempt', async () => {
     await using database = open(await freePort());
     const reasons: string[] = [];
     // Longer than the first attempt takes on a busy machine.
@@ -29,7 +29,7 @@ describe('waiting for a database without a server', () => {
     expect(reasons).toEqual(['ECONNREFUSED']);
   });
 
-  test('ends when the signal aborts', async () => {
+  test('waiting for a database ends when the signal aborts', async () => {
     await using database = open(await freePort());
     const stop = new AbortController();
     const onUnavailable = (): void => stop.abort();
@@ -39,7 +39,7 @@ describe('waiting for a database without a server', () => {
 });
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('waiting for a database'), () => {
-  test('ends when a database that starts later answers', async () => {
+  test('waiting for a database ends when one that starts later answers', async () => {
     using folder = temporaryFolder();
     const port = await freePort();
     const password = (): string => passwordFrom(`${folder.path}/password`)();
@@ -51,7 +51,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('waiting for a databas
     await waited;
   });
 
-  test('does not wait for a database that answers', async () => {
+  test('waiting for a database ends at once when it answers', async () => {
     const server = await testServer();
     const password = passwordFrom(server.passwordFile);
     await using database = connectSql({ url: server.process.url, applicationName: 'test', password });

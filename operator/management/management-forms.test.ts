@@ -29,14 +29,14 @@ describe('parameters of the table', () => {
       ?.parameters.find((parameter) => parameter.name === name)
       ?.read?.(text);
 
-  test('ids are UUIDs of version 7 and become lower case', () => {
+  test('ids in paths of the management API are UUIDs of version 7 and become lower case', () => {
     expect(read('getPolicy', 'policyId', id.toUpperCase())).toBe(id);
     for (const wrong of ['', 'x', `${id}0`, id.replace('-7', '-4')]) {
       expect([wrong, read('getPolicy', 'policyId', wrong)]).toEqual([wrong, undefined]);
     }
   });
 
-  test('revisions are positive integers without an upper bound', () => {
+  test('revision parameters of the management API are positive integers without an upper bound', () => {
     for (const right of ['1', '2147483647', '2147483648', '9'.repeat(30)]) {
       expect(read('getRevision', 'revision', right)).toBe(right);
       expect(read('listRevisions', 'beforeRevision', right)).toBe(right);
@@ -46,7 +46,7 @@ describe('parameters of the table', () => {
     }
   });
 
-  test('every row lists the errors of its gates', () => {
+  test('every row of the management operations table lists the errors of its gates', () => {
     const { operations, everyError } = managementTable;
     for (const { name, gates, errors, parameters } of operations) {
       const all = [...errors, ...everyError];
@@ -64,7 +64,7 @@ describe('parameters of the table', () => {
   });
 });
 
-test('the change token of a write names its operation and generation', () => {
+test('the change token of a write of the management API names its operation and generation', () => {
   expect(operationOfToken(changeToken(id, 7))).toEqual({ operationId: id, generation: 7 });
   for (const other of ['', id, `${id}/0`, `${id}/07`, `x/${id}/7`, 'kubectl'])
     expect(operationOfToken(other)).toBeUndefined();
@@ -73,7 +73,7 @@ test('the change token of a write names its operation and generation', () => {
 describe('the order of policies', () => {
   const hex = fc.integer({ min: 0, max: 400 }).map((number) => number.toString(16).padStart(8, '0'));
 
-  test('a walk through the policies visits each remaining one once while others are added and removed', () => {
+  test('a walk through the policies visits each remaining policy once while others are created and deleted', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(hex, { maxLength: 60 }),
@@ -103,7 +103,7 @@ describe('the order of policies', () => {
   });
 });
 
-test('the configuration reports every problem at once', () => {
+test('the configuration of the management API reports every problem at once', () => {
   expect(() => readConfig({})).toThrow(ConfigError);
   try {
     readConfig({ PORTCULLIS_RELATIONS: 'none' });

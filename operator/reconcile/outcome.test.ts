@@ -21,7 +21,7 @@ test.each([
 const raced = ['conflict', 'precondition_failed', 'already_exists', 'not_found'];
 
 test.each(kubeErrorCodes)('the code %s of the API server is a lost race or a technical fault', (code) => {
-  const outcome = outcomeOfError(new KubeError(code, 'what the server said of a secret'));
+  const outcome = outcomeOfError(new KubeError(code, 'a text of the server about a secret'));
   expect(outcome.kind).toBe(raced.includes(code) ? 'raced' : 'broken');
   expect(JSON.stringify(outcome)).not.toContain('secret');
 });
@@ -41,6 +41,6 @@ test('faults of files and adapters keep their reason; the text of an unexpected 
   expect(outcomeOfError(new TypeError('a text of a user'))).toEqual({
     kind: 'broken',
     reason: 'Unexpected',
-    message: 'an unexpected fault; see the log',
+    message: 'unexpected error; see the log of the operator',
   });
 });

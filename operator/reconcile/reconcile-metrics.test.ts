@@ -12,7 +12,7 @@ function open() {
   return { metrics, meter, election, lines };
 }
 
-test('metric names and labels are those of controller-runtime and client-go, so that their dashboards fit', () => {
+test('metric names and labels of the operator are those of controller-runtime and client-go, so that their dashboards work', () => {
   const { metrics } = open();
   const rows = metrics.describeMetrics().map(({ name, labels }) => `${name}{${labels.map((one) => one.name).join()}}`);
   expect(rows.toSorted()).toEqual([
@@ -38,7 +38,7 @@ test('metric names and labels are those of controller-runtime and client-go, so 
   ]);
 });
 
-test('every result of every controller is exported from the start, as 0', async () => {
+test('the operator exports every result of every controller from the start, as 0', async () => {
   const { lines } = open();
   const expected = controllerNames.flatMap((controller) =>
     ['success', 'error', 'requeue', 'requeue_after'].map(
@@ -55,7 +55,7 @@ test('every result of every controller is exported from the start, as 0', async 
   ]);
 });
 
-test('passes, API requests and leadership are counted', async () => {
+test('the operator counts passes, API requests and leadership', async () => {
   const { meter, election, lines } = open();
   meter.finished('modelbinding', 'error');
   meter.surprised('modelbinding');

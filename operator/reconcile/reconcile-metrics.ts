@@ -74,21 +74,21 @@ function createPassMeter(metrics: Metrics) {
   const gauge = (name: string, help: string) => metrics.gauge({ name: `controller_runtime_${name}`, help, labels });
   const total = metrics.counter({
     name: 'controller_runtime_reconcile_total',
-    help: 'Passes over objects by how they ended.',
+    help: 'Passes over objects, by result.',
     labels: { ...labels, result: results },
   });
   const errors = counter('reconcile_errors', 'Passes over objects that ended with an error.');
-  const terminal = counter('terminal_reconcile_errors', 'Always 0, for dashboards: every error is tried again.');
+  const terminal = counter('terminal_reconcile_errors', 'Always 0, for dashboards: every error is retried.');
   const panics = counter('reconcile_panics', 'Passes that ended with an unexpected error.');
-  const timeouts = counter('reconcile_timeouts', 'Always 0, for dashboards: what a pass waits for has its own limits.');
+  const timeouts = counter('reconcile_timeouts', 'Always 0, for dashboards: the calls of a pass have their own timeouts.');
   const time = metrics.histogram({
     name: 'controller_runtime_reconcile_time_seconds',
     help: 'Duration of passes over objects.',
     labels,
     buckets: passSeconds,
   });
-  const maximum = gauge('max_concurrent_reconciles', 'Passes that may run at the same time.');
-  const active = gauge('active_workers', 'Passes that run now.');
+  const maximum = gauge('max_concurrent_reconciles', 'Maximum number of concurrent passes.');
+  const active = gauge('active_workers', 'Number of running passes.');
   for (const controller of controllerNames) {
     for (const result of results) total.add({ controller, result }, 0);
     for (const each of [errors, terminal, panics, timeouts]) each.add({ controller }, 0);
@@ -114,7 +114,7 @@ function createRequestMeter(metrics: Metrics) {
   });
   const time = metrics.histogram({
     name: 'rest_client_request_duration_seconds',
-    help: 'From a request to the API server to the head of its answer.',
+    help: 'Time from a request to the API server to the headers of its response.',
     labels: { verb: methods, host: { bounded: 2 } },
     buckets: requestSeconds,
   });
@@ -132,13 +132,13 @@ function createQueueMeter(metrics: Metrics) {
   const gauge = (name: string, help: string) => metrics.gauge({ name, help, labels });
   const counter = (name: string, help: string) => metrics.counter({ name, help, labels });
   const histogram = (name: string, help: string) => metrics.histogram({ name, help, labels, buckets: queueSeconds });
-  const depth = gauge('workqueue_depth', 'Keys that wait for a worker.');
-  const unfinished = gauge('workqueue_unfinished_work_seconds', 'Seconds of all passes that run now, together.');
-  const longest = gauge('workqueue_longest_running_processor_seconds', 'Seconds of the longest pass that runs now.');
+  const depth = gauge('workqueue_depth', 'Number of queued keys.');
+  const unfinished = gauge('workqueue_unfinished_work_seconds', 'Total duration of all running passes in seconds.');
+  const longest = gauge('workqueue_longest_running_processor_seconds', 'Duration of the longest running pass in seconds.');
   const adds = counter('workqueue_adds_total', 'Keys that were queued.');
   const retries = counter('workqueue_retries_total', 'Keys that were queued again after an error.');
-  const queued = histogram('workqueue_queue_duration_seconds', 'How long keys waited for a worker.');
-  const worked = histogram('workqueue_work_duration_seconds', 'How long a worker had a key.');
+  const queued = histogram('workqueue_queue_duration_seconds', 'Time for which keys were queued before their pass.');
+  const worked = histogram('workqueue_work_duration_seconds', 'Duration of passes over keys.');
   const seen = new Map<ControllerName, { readonly adds: number; readonly retries: number }>();
   for (const name of controllerNames) {
     for (const each of [adds, retries]) each.add(of(name), 0);

@@ -7,6 +7,6 @@ export function acceptanceProblems(spec: unknown): readonly string[] {
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `spec.${path.join('.')}: ${message}`);
   const { definition, tests } = parsed.data;
   if (fitsIntoRevision(definition, tests)) return [];
-  const sentence = `takes, with spec.tests, more than ${maxStoredBytes} bytes in the store of a cluster`;
+  const sentence = `exceeds, together with spec.tests, ${maxStoredBytes} bytes in the store of a cluster`;
   return [`spec.definition: ${sentence}: split the policy or shorten its lists`];
 }

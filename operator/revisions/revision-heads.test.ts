@@ -17,7 +17,7 @@ function clientOf(recorded: readonly (readonly [id: string, at: string])[]): Pic
 test.each<readonly [string, Parameters<typeof clientOf>[0], string | undefined]>([
   ['no revision', [], undefined],
   [
-    'the id of the latest revision, whatever ids there are',
+    'the id of the latest revision, whatever ids exist',
     [
       [newer, '2026-01-01T00:00:00Z'],
       [older, '2026-01-02T00:00:00Z'],
@@ -25,14 +25,14 @@ test.each<readonly [string, Parameters<typeof clientOf>[0], string | undefined]>
     older,
   ],
   [
-    'the newer id where all were recorded at once',
+    'the newer id when all were recorded at the same time',
     [
       [newer, '2026-01-02T00:00:00Z'],
       [older, '2026-01-02T00:00:00Z'],
     ],
     newer,
   ],
-])('of a name it is %s', async (_what, recorded, id) => {
+])('the id that a new policy of a known name gets is %s', async (_what, recorded, id) => {
   expect(await newestIdOfName(clientOf(recorded), revisionOf(1).policy.name)).toBe(id);
 });
 

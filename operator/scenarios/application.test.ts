@@ -86,7 +86,7 @@ describe('an application', () => {
     async () => {
       await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
       await one.report('take');
-      const half = await until('the operator saw the first report', async () => {
+      const half = await until('the operator has read the first report', async () => {
         const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
         const applied = binding?.status?.conditions?.find((condition) => condition.type === 'Applied');
         return applied?.message.includes('gateway-1') === false ? applied : undefined;
@@ -102,11 +102,11 @@ describe('an application', () => {
   );
 
   test('a replaced workload is removed when no replica uses it any more', async () => {
-    await until('the first workload is gone', async () => {
+    await until('the first workload is deleted', async () => {
       const { items } = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
       return items.every((item) => item.metadata.name !== first.spec.workload);
     });
-    await until('its process is gone', async () => (await decide(platform, first, 'hello')) === 'failed');
+    await until('the process of the first workload has ended', async () => (await decide(platform, first, 'hello')) === 'failed');
   });
 
   verifies(
@@ -115,7 +115,7 @@ describe('an application', () => {
     async () => {
       const before = await waitForRoute(platform, 'chat', 'the route stands', () => true);
       await editBinding(platform, 'chat', { apply: 'third' });
-      const after = await waitForRoute(platform, 'chat', 'it is applied again', ({ spec }) => spec.token === 'third');
+      const after = await waitForRoute(platform, 'chat', 'the revision is applied again', ({ spec }) => spec.token === 'third');
       expect(after.spec.generationId).not.toBe(before.spec.generationId);
       expect(after.spec.guardrail).toEqual(before.spec.guardrail);
       await one.report('take');
@@ -147,7 +147,7 @@ verifies(
     expect(older.spec).toMatchObject({ contentProfile, guardrail: { policyRevision: '1' } });
 
     await editBinding(platform, 'chat', { contentProfile: 'gateway-1.5.0-chat-webhook-v2', apply: 'second' });
-    const newer = await waitForRoute(platform, 'chat', 'it is applied again', ({ spec }) => spec.token === 'second');
+    const newer = await waitForRoute(platform, 'chat', 'the revision is applied again', ({ spec }) => spec.token === 'second');
     expect(newer.spec).toMatchObject({
       contentProfile: 'gateway-1.5.0-chat-webhook-v2',
       guardrail: { policyRevision: '1', streaming: { allowed: true } },

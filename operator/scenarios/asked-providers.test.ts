@@ -70,7 +70,7 @@ test.concurrent.each([
     const { metadata } = await editBinding(platform, 'chat', {
       model: { ...bindingObject('chat').spec.model, upstreamModel },
     });
-    await until('the edit is looked at', async () => {
+    await until('the edit is reconciled', async () => {
       const binding = await platform.client.get(kinds.modelBinding, 'chat');
       const status = binding?.status as { readonly observedGeneration?: number } | undefined;
       return status?.observedGeneration === metadata.generation;
@@ -82,6 +82,6 @@ test.concurrent.each([
   await waitForRoute(platform, 'chat', 'the route is written', () => true);
   expect(asked).toBe(1);
   await editBinding(platform, 'chat', { apply: 'again' });
-  await waitForRoute(platform, 'chat', 'it is applied again', ({ spec }) => spec.token === 'again');
+  await waitForRoute(platform, 'chat', 'the revision is applied again', ({ spec }) => spec.token === 'again');
   expect(asked).toBe(2);
 });

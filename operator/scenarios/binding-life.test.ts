@@ -27,7 +27,7 @@ async function remove(platform: TestOperator, kind: (typeof kinds)[keyof typeof 
 }
 
 function isGone(platform: TestOperator, kind: (typeof kinds)[keyof typeof kinds], name: string): Promise<true> {
-  return until(`${kind.kind} ${name} is gone`, async () => (await platform.client.get(kind, name)) === undefined);
+  return until(`${kind.kind} ${name} is deleted`, async () => (await platform.client.get(kind, name)) === undefined);
 }
 
 test.concurrent('of two bindings with one alias the one with the route keeps it; the other takes over when it is deleted', async () => {
@@ -39,7 +39,7 @@ test.concurrent('of two bindings with one alias the one with the route keeps it;
   const loser = await waitForCondition(platform, 'another', 'Accepted', 'False', 'AliasConflict');
   expect(loser.status?.conditions?.find(({ type }) => type === 'Accepted')?.message).toContain('chat');
   expect(await platform.client.get(kinds.gatewayRoute, 'another')).toBeUndefined();
-  // Nothing of it is in progress.
+  // No application of it is in progress.
   const blocked = loser.status?.conditions?.find(({ type }) => type === 'Applied');
   expect(blocked).toMatchObject({ status: 'False', reason: 'AliasConflict' });
   expect(blocked?.message).toContain('belongs to the binding chat. This binding serves no alias.');
@@ -48,7 +48,7 @@ test.concurrent('of two bindings with one alias the one with the route keeps it;
   await isGone(platform, kinds.gatewayRoute, 'chat');
   await replica.report('take');
   await isGone(platform, kinds.modelBinding, 'chat');
-  await waitForRoute(platform, 'another', 'the other one holds the alias', ({ spec }) => spec.alias === 'chat');
+  await waitForRoute(platform, 'another', 'the other binding holds the alias', ({ spec }) => spec.alias === 'chat');
   await waitForCondition(platform, 'another', 'Accepted', 'True');
   await replica.report('take');
   for (const type of ['Applied', 'Ready']) await waitForCondition(platform, 'another', type, 'True');
@@ -65,7 +65,7 @@ test.concurrent('a binding that asks for the alias of another binding keeps its 
   const route = await waitForRoute(
     platform,
     'another',
-    'the rest of the edit',
+    'the other fields of the edit are written',
     ({ spec }) => spec.upstream.model === 'moved',
   );
   expect(route.spec.alias).toBe('another');
@@ -114,7 +114,7 @@ test.concurrent('a policy is deleted when nothing refers to it; its revisions st
     platform,
     kinds.guardrailPolicy,
     'guard',
-    'the deletion is held',
+    'the finalizer holds the deletion',
     (policy) => policy.status?.conditions?.some(({ reason }) => reason === 'DeletionHeld') === true,
   );
   expect(held.status?.conditions?.find(({ reason }) => reason === 'DeletionHeld')?.message).toContain('binding chat');
@@ -178,7 +178,7 @@ test.concurrent('a deleted binding stays until every replica has seen the remova
     platform,
     kinds.modelBinding,
     'chat',
-    'it waits for the replica',
+    'the binding waits for the replica',
     ({ status }) =>
       status?.conditions?.some(({ type, message }) => type === 'Ready' && message.includes('gateway-1')) === true,
   );
@@ -224,7 +224,7 @@ test.concurrent('a disabled model or provider keeps the pinned application', asy
   const elsewhere = await waitForRoute(
     platform,
     'chat',
-    'the provider is off',
+    'the provider is disabled',
     ({ spec }) => spec.upstream.provider === 'off',
   );
   expect(elsewhere.spec.state).toBe('Disabled');
@@ -249,7 +249,7 @@ test('an operator without work writes nothing, and after a restart only differen
   calls.length = 0;
   for (const [resync] of resyncs) resync();
   await quiet(calls);
-  // The bundle sweep reads even at rest, which proves that the resync ran.
+  // The bundle sweep reads even when the operator is idle, which proves that the resync ran.
   expect(calls).not.toEqual([]);
   expect(calls.filter((call) => !call.startsWith('get ') && !call.startsWith('list '))).toEqual([]);
 
@@ -300,7 +300,7 @@ function countCalls(client: KubeClient, calls: string[]): KubeClient {
 async function quiet(calls: readonly string[]): Promise<void> {
   let last = -1;
   await until(
-    'the calls come to an end',
+    'the operator makes no more calls',
     () => {
       const isQuiet = calls.length === last;
       last = calls.length;

@@ -108,7 +108,7 @@ async function failAndGoOn(...[first, second]: readonly (Death | undefined)[]): 
 
 /** A failed application counts as settled, so the retry is awaited separately. */
 async function untilApplied({ platform, isDead }: ModelPlatform): Promise<void> {
-  await until('it is applied, or no operator runs', async () => {
+  await until('the binding is applied, or no operator runs', async () => {
     if (isDead()) return true;
     const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
     return binding?.status?.conditions?.some(({ type, status }) => type === 'Applied' && status === 'True');

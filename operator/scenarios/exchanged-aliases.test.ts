@@ -123,7 +123,7 @@ test.concurrent('a released alias goes to the binding that asks for it, and the 
   await waitForCondition(platform, 'news', 'Accepted', 'False', 'AliasConflict');
   expect(await routesOf(platform)).toEqual({ chat: 'chat', mail: 'mail', news: 'news' });
   await rename(platform, 'chat', 'elsewhere');
-  await waitForRoute(platform, 'news', 'the last one has moved', ({ spec }) => spec.alias === 'mail');
+  await waitForRoute(platform, 'news', 'the last binding has moved', ({ spec }) => spec.alias === 'mail');
   expect(await routesOf(platform)).toEqual({ chat: 'elsewhere', mail: 'chat', news: 'mail' });
   await replica.report('take');
   for (const name of ['chat', 'mail', 'news']) await waitForCondition(platform, name, 'Ready', 'True');

@@ -34,7 +34,7 @@ test.concurrent('an application that failed because of a technical fault is retr
     judge: async (bundle, signal) => {
       tries += 1;
       if (isMended) return acceptingJudge.judge(bundle, signal);
-      throw new BrokenError('JudgeUnavailable', 'no judgement can be made');
+      throw new BrokenError('JudgeUnavailable', 'the bundle cannot be validated');
     },
   };
   /** The history of the condition WorkloadReady, one entry for each write. */
@@ -57,7 +57,7 @@ test.concurrent('an application that failed because of a technical fault is retr
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
   await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProgressDeadlineExceeded');
   const then = tries;
-  await until('it is tried again', () => tries > then);
+  await until('the application is retried', () => tries > then);
   isMended = true;
   await waitForRoute(platform, 'chat', 'the route is written', () => true);
   await replica.report('take');
@@ -138,7 +138,7 @@ async function giveUpSecond() {
   await editBinding(platform, 'chat', { guardrail: guardedBy(revision), apply: 'second' });
   const given = await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProgressDeadlineExceeded');
   const [workload] = (await workloadsOf(platform)).filter((name) => name !== first.spec.workload);
-  /** The first application serves, and nothing of its route has moved. */
+  /** The first application serves, and its route has not changed. */
   const expectFirst = async (): Promise<void> => {
     const route = await waitForRoute(platform, 'chat', 'the route stands', () => true);
     expect(route.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
@@ -165,7 +165,7 @@ describe.concurrent('an application whose processes were not ready in time', () 
       },
     };
     await platform.restart({}, { ...processes.overrides, judge });
-    await until('it is looked at', () => looks > 0);
+    await until('the binding is reconciled', () => looks > 0);
     await expectFirst();
     const { metadata, status } = await waitForCondition(
       platform,
@@ -177,7 +177,7 @@ describe.concurrent('an application whose processes were not ready in time', () 
     expect([metadata.resourceVersion, status]).toEqual([given.metadata.resourceVersion, given.status]);
     expect(await isGone()).toBe(false);
     processes.open();
-    await waitForRoute(platform, 'chat', 'the second is pinned', ({ spec }) => spec.workload === workload);
+    await waitForRoute(platform, 'chat', 'the second application is pinned', ({ spec }) => spec.workload === workload);
     await replica.report('take');
     const applied = await waitForCondition(platform, 'chat', 'Ready', 'True');
     expect(reasons(applied)).toEqual(['Applied', 'progress_deadline_exceeded', 'Applied']);
@@ -213,7 +213,7 @@ describe.concurrent('an application whose processes were not ready in time', () 
     await client.delete(kinds.modelBinding, 'chat', { uid: binding?.metadata.uid ?? '' });
     await until('the route goes', async () => (await client.get(kinds.gatewayRoute, 'chat')) === undefined);
     await replica.report('take');
-    await until('all of it goes', async () => {
+    await until('binding, policy, route and workloads are deleted', async () => {
       const left = [await client.get(kinds.modelBinding, 'chat'), await client.get(kinds.guardrailPolicy, 'guard')];
       return left.every((one) => one === undefined) && (await workloadsOf(platform)).length === 0;
     });
@@ -223,7 +223,7 @@ describe.concurrent('an application whose processes were not ready in time', () 
     const { platform, expectFirst, isGone } = await giveUpSecond();
     await using _platform = platform;
     const { overrides } = stubborn();
-    const judgement = { kind: 'refused', reason: 'rule_too_costly', message: 'it takes too long' } as const;
+    const judgement = { kind: 'refused', reason: 'rule_too_costly', message: 'the rule takes too long' } as const;
     await platform.restart({}, { ...overrides, judge: { ...acceptingJudge, judge: async () => judgement } });
     const ended = await waitForCondition(platform, 'chat', 'Applied', 'False', 'RuleTooCostly');
     expect(reasons(ended)?.[0]).toBe('rule_too_costly');

@@ -110,7 +110,7 @@ async function edit<R extends GuardrailPolicy | ModelBinding>(
     .catch(unlessGone);
 }
 
-/** The object was deleted meanwhile, which counts as an edit that came too late. */
+/** The object was deleted first, which counts as an edit without an effect. */
 function unlessGone(error: unknown): void {
   if (!isKubeError(error, 'not_found')) throw error;
 }

@@ -22,7 +22,7 @@ test.concurrent('a removed bundle is built again from its revision', async () =>
   await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
   const { path, bytes } = await onlyBundle(platform);
   await rm(path);
-  await until('it is there again', async () => (await readFile(path)).equals(bytes));
+  await until('the bundle exists again', async () => (await readFile(path)).equals(bytes));
 });
 
 test.concurrent('a bundle that was removed while no operator ran is built again', async () => {
@@ -33,7 +33,7 @@ test.concurrent('a bundle that was removed while no operator ran is built again'
   await platform.stop();
   await rm(path);
   await platform.restart({}, overrides());
-  await until('it is there again', async () => (await readFile(path)).equals(bytes));
+  await until('the bundle exists again', async () => (await readFile(path)).equals(bytes));
 });
 
 test.concurrent('a removed bundle that the current settings would build differently is not restored, and the workload says what to do', async () => {

@@ -72,7 +72,7 @@ test.concurrent('a condition names a model provider that is not approved, and it
   await expectMissing(platform, 'ProviderUnknown', 'later');
   await writeFile(join(platform.data, 'providers.yaml'), later);
   await platform.restart();
-  await waitForRoute(platform, 'chat', 'the provider is taken', ({ spec }) => spec.upstream.provider === 'later');
+  await waitForRoute(platform, 'chat', 'the provider is used', ({ spec }) => spec.upstream.provider === 'later');
   await replica.report('take');
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'True');
   await waitForCondition(platform, 'chat', 'Ready', 'True');
@@ -168,7 +168,7 @@ test.concurrent.each([
   }
   const { status } = missing;
   const message = status?.conditions?.find(({ type }) => type === 'WorkloadReady')?.message;
-  expect(message).toContain('the provider pii is not asked before its credential pii-key is there (unreadable)');
+  expect(message).toContain('the provider pii is not called until its credential pii-key can be read (unreadable)');
   expect((status?.applications ?? []).map((record) => record.reason)).toEqual(
     isLate ? ['progress_deadline_exceeded'] : [],
   );

@@ -19,9 +19,9 @@ test('an operator whose watches receive nothing is not ready until they receive 
   expect(await ready()).toEqual({
     code: 503,
     status: 'not ready',
-    problems: ['a watch has not heard of its server'],
+    problems: ['a watch has not received data for too long'],
   });
   expect((await fetch(new URL('/livez', platform.operator.url))).status).toBe(200);
-  // Each watch is ended by its server and begun anew.
-  await until('it is ready again', async () => (await ready()).code === 200, { everyMs: 250 });
+  // The server ends each watch, and the operator starts it again.
+  await until('the operator is ready again', async () => (await ready()).code === 200, { everyMs: 250 });
 });

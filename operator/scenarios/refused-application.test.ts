@@ -45,7 +45,7 @@ function detectorRule(provider: string): Section['baseline'][number] {
 }
 
 function testOf(expected: PolicyTest['expect'], content: string): PolicyTest {
-  return { name: 'the test that fails', stage: 'request', messages: [{ role: 'user', content }], expect: expected };
+  return { name: 'the failing test', stage: 'request', messages: [{ role: 'user', content }], expect: expected };
 }
 
 type Case = {

@@ -33,7 +33,7 @@ describe.concurrent('a replica that rejects', () => {
     const second = await applySecond(platform);
     await one.report('take');
     await two.report({ reject: 'digest_mismatch' });
-    const back = await waitForRoute(platform, 'chat', 'the first is back', ({ spec }) => spec.token === '');
+    const back = await waitForRoute(platform, 'chat', 'the first application is restored', ({ spec }) => spec.token === '');
     expect(back.spec.guardrail).toEqual(first.spec.guardrail);
     expect(back.spec.generationId).not.toBe(first.spec.generationId);
     expect(back.spec.refused).toMatchObject({
@@ -47,7 +47,7 @@ describe.concurrent('a replica that rejects', () => {
     expect(message).toContain('digest_mismatch');
     expect(failed.status?.applications?.[0]).toMatchObject({ operationId: 'second', reason: 'replica_rejected' });
 
-    // It is not retried, whatever the replicas report and whichever other field is edited.
+    // The rejected application is not retried, whatever the replicas report and whichever other field is edited.
     await one.report('take');
     await two.report('take');
     const { spec } = await editBinding(platform, 'chat', {});
@@ -63,7 +63,7 @@ describe.concurrent('a replica that rejects', () => {
     await two.report('take');
     await waitForCondition(platform, 'chat', 'Applied', 'False', 'ReplicaRejected');
 
-    // The next application starts and forgets the rejected one.
+    // The next application starts and removes the record of the rejected one.
     await editBinding(platform, 'chat', { apply: 'third' });
     const third = await waitForRoute(platform, 'chat', 'third is pinned', ({ spec: now }) => now.token === 'third');
     expect(third.spec.refused).toBeUndefined();
@@ -81,10 +81,10 @@ describe.concurrent('a replica that rejects', () => {
     await replica.report('pend', { inUse: [] });
     await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
     await replica.report({ reject: 'digest_mismatch' }, { inUse: [] });
-    const back = await waitForRoute(platform, 'chat', 'the first is back', ({ spec }) => spec.token === '');
+    const back = await waitForRoute(platform, 'chat', 'the first application is restored', ({ spec }) => spec.token === '');
     expect(back.spec.workload).toBe(first.spec.workload);
     await replica.report('take');
-    await until('the refused workload is gone', async () => {
+    await until('the rejected workload is deleted', async () => {
       const { items } = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
       const names = items.map(({ metadata }) => metadata.name);
       return !names.includes(second.spec.workload ?? '') && names.includes(first.spec.workload ?? '');
@@ -109,7 +109,7 @@ describe.concurrent('a replica that rejects', () => {
     const replica = await startFakeReplica(platform, 'gateway-1');
     await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
     await platform.client.create(kinds.modelBinding, bindingObject('chat', { guardrail: { mode: 'None' } }));
-    await waitForRoute(platform, 'chat', 'the open route is written', ({ spec }) => spec.guardrail.mode === 'None');
+    await waitForRoute(platform, 'chat', 'the unguarded route is written', ({ spec }) => spec.guardrail.mode === 'None');
     await replica.report('take');
     await waitForCondition(platform, 'chat', 'Applied', 'True');
     await editBinding(platform, 'chat', { guardrail: guardedBy(1), apply: 'guarded' });

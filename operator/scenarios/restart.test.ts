@@ -38,7 +38,7 @@ test.concurrent('after a restart while replicas confirm, the same application co
   expect(binding.status?.applications?.[0]?.generationId).toBe(before.spec.generationId);
   const after = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
   expect(after?.spec).toEqual(before.spec);
-  await until('only its workload is left', async () => (await workloads(platform)).length === 1);
+  await until('only the workload of the application is left', async () => (await workloads(platform)).length === 1);
 });
 
 test.concurrent('after a restart during a rejection the previous application is restored', async () => {
@@ -50,7 +50,7 @@ test.concurrent('after a restart during a rejection the previous application is 
   await waitForRoute(platform, 'chat', 'second is pinned', ({ spec }) => spec.token === 'second');
   await platform.restart();
   await replica.report({ reject: 'digest_mismatch' });
-  const back = await waitForRoute(platform, 'chat', 'the first is back', ({ spec }) => spec.token === '');
+  const back = await waitForRoute(platform, 'chat', 'the first application is restored', ({ spec }) => spec.token === '');
   expect(back.spec.workload).toBe(first.spec.workload);
   await waitForCondition(platform, 'chat', 'Applied', 'False', 'ReplicaRejected');
 });
@@ -74,7 +74,7 @@ test.concurrent('an operator of another build runs the pinned application again,
   const generation = await platform.client.get<RuntimeWorkload>(kinds.runtimeWorkload, again.spec.workload ?? '');
   expect(generation?.spec).toMatchObject({ build: 'test-2', state: 'Active' });
   await replica.report('take');
-  await until('the old workload is gone', async () => (await workloads(platform)).length === 1);
+  await until('the old workload is deleted', async () => (await workloads(platform)).length === 1);
 });
 
 test.concurrent('a build that cannot run the pinned application reports it and routes no traffic to it', async () => {
@@ -97,7 +97,7 @@ test.concurrent('a build that cannot run the pinned application reports it and r
     platform,
     kinds.runtimeWorkload,
     first.spec.workload ?? '',
-    'it cannot be run',
+    'the workload reports that it cannot run',
     ({ status }) => status?.conditions?.[0]?.reason === 'BuildMissing',
   );
   expect(old.status?.conditions?.[0]?.message).toContain('test-1');
@@ -134,7 +134,7 @@ test.concurrent('a full disk is reported in the conditions, and the current appl
   const route = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
   expect(route?.spec).toEqual(first.spec);
   isFull = false;
-  await waitForRoute(platform, 'chat', 'there is space again', ({ spec }) => spec.token === 'second');
+  await waitForRoute(platform, 'chat', 'the disk has free space again', ({ spec }) => spec.token === 'second');
 });
 
 test.concurrent('a jump of the wall clock neither fails an application nor reorders outcomes', async () => {
@@ -152,7 +152,7 @@ test.concurrent('a jump of the wall clock neither fails an application nor reord
   await replica.report('take');
   const binding = await waitForCondition(platform, 'chat', 'Applied', 'True');
   expect(binding.status?.applications?.map(({ operationId }) => operationId)).toEqual(['second', '']);
-  await until('the first workload is gone', async () =>
+  await until('the first workload is deleted', async () =>
     (await workloads(platform)).every(({ metadata }) => metadata.name !== first.spec.workload),
   );
 });

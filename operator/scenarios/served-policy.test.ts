@@ -43,11 +43,11 @@ test.concurrent('a served policy gets its address when its processes are ready a
   );
   expect(second).toMatchObject({ previous: [first.workload] });
   expect(new Set(await workloads(platform))).toEqual(new Set([first.workload, second.workload]));
-  await until('the one of before is let go', () => pins.get('text')?.previous.length === 0);
+  await until('the previous workload is deleted', () => pins.get('text')?.previous.length === 0);
   await until('and goes', async () => !(await workloads(platform)).includes(first.workload));
 
   await platform.restart({}, { served: serveInMemory([], pins) });
-  await until('an entry that was removed has no address and no processes', async () => {
+  await until('a served policy that was removed from the list has no address and no processes', async () => {
     return pins.size === 0 && (await workloads(platform)).length === 0;
   });
 });
@@ -60,7 +60,7 @@ test.concurrent('a served policy whose new revision fails its tests keeps its pr
   const denied: PolicyTest = { ...passes, expect: 'Reject' };
   expect(await editPolicy(platform, 'guard', { tests: [denied], definition: definitionOf('second') })).toBe(2);
   await platform.restart({}, { served: serveInMemory([entryOf(2)], pins) });
-  await until('its processes are started', async () => (await workloads(platform)).length === 2);
+  await until('the processes of the new revision are started', async () => (await workloads(platform)).length === 2);
   await until('and go', async () => (await workloads(platform)).length === 1);
   expect(await workloads(platform)).toEqual([first.workload]);
   expect(pins.get('text')).toEqual(first);

@@ -20,7 +20,7 @@ export function serveInMemory(entries: readonly ServedPolicy[], pins = new Map<s
     async point(name, pin, seen) {
       const held = pins.get(name);
       if (sameJson(held, pin)) return false;
-      if (held !== undefined && !sameJson(held, seen)) throw new KubeError('conflict', 'the address leads elsewhere');
+      if (held !== undefined && !sameJson(held, seen)) throw new KubeError('conflict', 'the address has another target');
       pins.set(name, pin);
       change(name);
       return true;

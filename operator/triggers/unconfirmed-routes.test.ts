@@ -24,7 +24,7 @@ function open() {
   const reports = createObjectStore<GatewayReport>({ gateway: ({ spec }) => [spec.gateway] });
   const stored = createObjectStore<GatewayRoute>({});
   const routes = createUnconfirmedRoutes({ reports, routes: stored });
-  /** Routes that a changed report concerns, once the store holds the report. */
+  /** Routes that a changed report affects, once the store contains the report. */
   function concernedBy(current: Report, previous: Report): readonly string[] | 'all' {
     reports.set(current);
     const found = routes.concernedBy(current, previous);
@@ -33,14 +33,14 @@ function open() {
   return { reports, stored, routes, concernedBy };
 }
 
-test('a report concerns the routes of its gateway that it has newly reached', () => {
+test('a report affects the routes of its gateway that it has newly reached', () => {
   const { routes, concernedBy } = open();
   for (const version of ['5', '9', '10', '11']) routes.changed(`route-${version}`, route(version));
   routes.changed('elsewhere', route('10', 'other'));
   expect(concernedBy(report('10'), report('5'))).toEqual(['route-10', 'route-9']);
 });
 
-test('a route that one replica has reached is concerned by the later report of the other replica', () => {
+test('a route that one replica has reached is affected by the later report of the other replica', () => {
   const { reports, routes, concernedBy } = open();
   reports.set(report('0', {}, 'gateway-2'));
   routes.changed('route', route('7'));
@@ -52,7 +52,7 @@ test('a route that one replica has reached is concerned by the later report of t
 test.each([
   ['starts later', undefined],
   ['restarts', report('9', { bootId: '01900000-0000-7000-8000-000000000001' }, 'gateway-2')],
-])('a route that every replica has confirmed is concerned by a replica that %s and is behind', (_what, before) => {
+])('a route that every replica has confirmed is affected by a replica that %s and is behind', (_what, before) => {
   const { reports, stored, routes, concernedBy } = open();
   const [one, elsewhere] = [route('7'), route('7', 'other', 'elsewhere')];
   reports.set(report('6'));
@@ -69,7 +69,7 @@ test.each([
   expect(concernedBy(report('9', {}, 'gateway-2'), report('8', {}, 'gateway-2'))).toEqual([]);
 });
 
-test('a report concerns a route that it lists, no longer lists or lists for another reason', () => {
+test('a report affects a route that it lists, no longer lists or lists with another reason', () => {
   const { concernedBy } = open();
   const entry = (name: string) => ({ route: name, uid: 'u', version: '3' });
   const pending = [entry('a'), entry('b')];
@@ -82,14 +82,14 @@ test('a report concerns a route that it lists, no longer lists or lists for anot
 test.each([
   ['that is new', undefined],
   ['of another process', report('3', { bootId: '01900000-0000-7000-8000-000000000001' })],
-  ['that was not ready', report('3', { ready: false })],
-  ['of another gateway before', report('3', { gateway: 'other' })],
-  ['that reads other formats', report('3', { formats: [1, 2] })],
-  ['that was at a later version before', report('4')],
-])('a report %s may concern every route', (_what, previous) => {
+  ['of a replica that was not ready before', report('3', { ready: false })],
+  ['of a replica that belonged to another gateway before', report('3', { gateway: 'other' })],
+  ['of a replica that supports other formats now', report('3', { formats: [1, 2] })],
+  ['of a replica that was at a later version before', report('4')],
+])('a report %s may affect every route', (_what, previous) => {
   expect(open().routes.concernedBy(report('3'), previous)).toBe('all');
 });
 
-test('a deleted report may concern every route', () => {
+test('a deleted report may affect every route', () => {
   expect(open().routes.concernedBy(undefined, report('3'))).toBe('all');
 });

@@ -31,10 +31,10 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
   }
 
   const known = (store: BundleStore, digest: string): Promise<boolean> =>
-    until('the store knows it', async () => (await store.has(digest)) || undefined);
+    until('the store contains the bundle', async () => (await store.has(digest)) || undefined);
 
   describe(`${title}: a bundle`, () => {
-    test('a bundle is stored whole, and once', async () => {
+    test('a bundle is stored completely, and once', async () => {
       const { store, read } = await open();
       const digest = sha256Hex(bytes('one'));
       expect(await store.has(digest)).toBe(false);
@@ -44,7 +44,7 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       expect(await read(digest)).toBe(bytes('one').toString());
     });
 
-    test('a bundle of 716,800 bytes is stored whole', async () => {
+    test('a bundle of 716,800 bytes is stored completely', async () => {
       const { store, read } = await open();
       const large = Buffer.alloc(716_800, 'я');
       const digest = sha256Hex(large);
@@ -60,7 +60,7 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       expect(await next.has(sha256Hex(bytes('two')))).toBe(false);
     });
 
-    test('a bundle that is not needed is removed, and a needed one stays', async () => {
+    test('the sweep removes a bundle that is not needed, and keeps a needed one', async () => {
       const { store, read } = await open();
       const needed = await put(store, 'needed');
       const other = await put(store, 'other');
@@ -70,7 +70,7 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       expect(await read(other)).toBeUndefined();
     });
 
-    test('a bundle that is not needed is removed whatever its age, because there is no later sweep', async () => {
+    test('the sweep removes a bundle that is not needed, whatever its age, because there is no later sweep', async () => {
       const { store, read } = await open();
       const digest = await put(store, 'new');
       await store.sweep(async () => new Set());

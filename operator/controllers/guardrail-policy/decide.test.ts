@@ -46,7 +46,7 @@ describe('the next step of a policy', () => {
     ],
     ['with an invalid id is not recorded', { id: 'x' }, { result: { kind: 'invalid', reason: 'InvalidId' } }],
     [
-      'with an id in upper case is not recorded',
+      'waits for an earlier write',
       { id: id.toUpperCase().replace('01990000', '0199000A') },
       { result: { reason: 'InvalidId' } },
     ],

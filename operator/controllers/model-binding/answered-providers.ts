@@ -1,6 +1,6 @@
 /**
  * Applications whose providers have all answered. Each provider is called once: an application that waits for its
- * processes is reconciled many times, and the answers do not change what it waits for.
+ * processes is reconciled many times, and the providers' answers do not affect that wait.
  */
 export type AnsweredProviders = {
   note(binding: string, application: string): void;

@@ -1,6 +1,7 @@
 /**
- * Which bindings wait for which workloads, so that the workloads are kept and a binding is queued when one becomes ready.
- * A binding is noted before its workload is read, so that a change in between is not missed; its status follows later.
+ * Records which bindings wait for which workloads, so that the workloads are kept and a binding is queued when one
+ * becomes ready. A binding is recorded before its workload is read, so that a change in between is not missed; its
+ * status is updated later.
  */
 export type AwaitedWorkloads = {
   expect(binding: string, workload: string): void;

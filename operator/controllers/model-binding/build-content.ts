@@ -7,8 +7,8 @@ import { revisionName } from '../../revisions/resources/revision.ts';
 import type { BindingWorld } from './gather.ts';
 
 /**
- * The bundle of an application, built from the recorded revision; undefined for an unguarded one, and
- * if the revision or the settings do not allow it (any more).
+ * The bundle of an application, built from the recorded revision; undefined for an unguarded one, and if the revision
+ * or the settings do not allow it.
  */
 export async function buildContent(
   client: Pick<KubeClient, 'get'>,

@@ -68,7 +68,7 @@ function resolved(s: Snapshot, result: PassResult): Aspect {
   return aspect('True', 'Resolved', 'All references are resolved.');
 }
 
-/** Kubernetes has no way to cancel a deletion, so the message says what to do instead. */
+/** Kubernetes cannot cancel a deletion, so the message names the alternatives. */
 function deletingMessage({ binding: { name, spec } }: Snapshot): string {
   const policy = spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : '';
   return (
@@ -133,7 +133,7 @@ function applied(s: Snapshot, result: PassResult): Aspect {
   }
 }
 
-/** A message about an earlier generation, or about a conflict that is resolved, does not apply any more. */
+/** A message about an earlier generation, or about a resolved conflict, is outdated. */
 function saidBefore(s: Snapshot): Aspect | undefined {
   const said = s.conditions.find((condition) => condition.type === 'Applied');
   const isTrue = said?.observedGeneration === s.binding.generation && !objections.includes(said.reason);
@@ -162,7 +162,7 @@ function heldNote({ route }: Snapshot): string {
   return `The current application keeps serving the alias ${route.spec.alias}.`;
 }
 
-/** The route pins what the binding asks for. */
+/** The route pins the desired application. */
 function isInForce(s: Snapshot): boolean {
   return s.route !== undefined && sameApplication(desiredOf(s), pinnedApplication(s.route.spec));
 }

@@ -169,7 +169,7 @@ function callsProviders({ request, response }: Definition): boolean {
 function guarded(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): Progress {
   const { revision, bundle, judgement, workload } = s.facts[target];
   if (!isFound(revision) || bundle?.kind !== 'built' || judgement?.kind !== 'accepted' || workload === undefined) {
-    throw new TypeError('an application is ready only when all of its facts are there');
+    throw new TypeError('an application is ready only when all of its facts are known');
   }
   const guardrail = makeGuard({
     revision,

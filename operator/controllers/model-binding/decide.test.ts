@@ -90,37 +90,37 @@ describe('states that are handled before an application', () => {
   const leaving = { deleting: true };
   const rows: readonly Row[] = [
     {
-      when: 'it is being deleted and was released',
+      when: 'the binding is being deleted and was released',
       s: snapshotOf({}, { ...leaving, hasFinalizer: false }),
       does: 'nothing',
     },
-    { when: 'it is being deleted and has a route', s: snapshotOf({ route: routeOf() }, leaving), does: 'delete_route' },
+    { when: 'the binding is being deleted and has a route', s: snapshotOf({ route: routeOf() }, leaving), does: 'delete_route' },
     {
-      when: 'it is being deleted, its route is gone and a replica uses it',
+      when: 'the binding is being deleted, its route is deleted and a replica uses it',
       s: snapshotOf({ leftBehind: ['a'] }, leaving),
       does: 'leaving',
     },
     {
-      when: 'it is being deleted and a replica uses it for longer than a stream may last',
+      when: 'the binding is being deleted and a replica uses its route for longer than a stream may last',
       s: snapshotOf({ leftBehind: ['a'], departureOverdue: true }, leaving),
       does: 'release',
     },
-    { when: 'it is being deleted and no replica uses it', s: snapshotOf({}, leaving), does: 'release' },
-    { when: 'its id is invalid', s: snapshotOf({}, { id: 'mine' }), does: 'not_accepted' },
+    { when: 'the binding is being deleted and no replica uses its route', s: snapshotOf({}, leaving), does: 'release' },
+    { when: 'the id of the binding is invalid', s: snapshotOf({}, { id: 'mine' }), does: 'not_accepted' },
     {
-      when: 'its id is invalid and it has a route',
+      when: 'the id of the binding is invalid and it has a route',
       s: snapshotOf({ route: routeOf() }, { id: bindingId.toUpperCase().replace('01990000', '0199000A') }),
       does: 'not_accepted',
     },
     {
-      when: 'its id is invalid and it is being deleted',
+      when: 'the id of the binding is invalid and it is being deleted',
       s: snapshotOf({}, { id: 'mine', deleting: true }),
       does: 'release',
     },
-    { when: 'it has no id', s: snapshotOf({}, { id: undefined }), does: 'adopt' },
-    { when: 'it has no finalizer', s: snapshotOf({}, { hasFinalizer: false }), does: 'adopt' },
+    { when: 'the binding has no id', s: snapshotOf({}, { id: undefined }), does: 'adopt' },
+    { when: 'the binding has no finalizer', s: snapshotOf({}, { hasFinalizer: false }), does: 'adopt' },
     {
-      when: 'a route of its name belongs to a binding that is gone',
+      when: 'a route of its name belongs to a deleted binding',
       s: snapshotOf({ route: routeOf({}, { binding: { name: 'chat', uid: 'other', id: 'other' } }) }),
       does: 'delete_route',
     },
@@ -242,14 +242,14 @@ describe('a route that pins the desired application', () => {
     const late = replicaOf('b', { reached: false });
     const rows: readonly (readonly [string, Snapshot['replicas'], string])[] = [
       ['no replica', [], 'confirming'],
-      ['one that is not ready', [replicaOf('a', { ready: false })], 'confirming'],
+      ['a replica that is not ready', [replicaOf('a', { ready: false })], 'confirming'],
       ['all of them', [replicaOf('a'), replicaOf('b')], 'applied'],
       ['all ready ones', [replicaOf('a'), { ...late, ready: false }], 'applied'],
-      ['one that is late', [replicaOf('a'), late], 'confirming'],
+      ['a replica that is late', [replicaOf('a'), late], 'confirming'],
       ['one that waits', [replicaOf('a'), replicaOf('b', { pending: true })], 'confirming'],
       ['one that rejects', [replicaOf('a'), replicaOf('b', { rejected: 'x' })], 'failed'],
       [
-        'one that is not ready and rejects',
+        'a replica that is not ready and rejects the route',
         [replicaOf('a'), replicaOf('b', { ready: false, rejected: 'x' })],
         'failed',
       ],
@@ -276,10 +276,10 @@ describe('a route that pins the desired application', () => {
   });
 
   test.each<readonly [string, Snapshot['replicas'], string]>([
-    ['a replica that rejects it', [replicaOf('a', { rejected: 'x' })], 'applied'],
-    ['one that is behind', [replicaOf('a', { reached: false })], 'applied'],
-    ['one that is starting', [replicaOf('a', { ready: false, pending: true })], 'applied'],
-    ['one that is ready and cannot reach it', [replicaOf('a'), replicaOf('b', { pending: true })], 'confirming'],
+    ['a replica that rejects the route', [replicaOf('a', { rejected: 'x' })], 'applied'],
+    ['a replica that is behind', [replicaOf('a', { reached: false })], 'applied'],
+    ['a replica that is starting', [replicaOf('a', { ready: false, pending: true })], 'applied'],
+    ['a ready replica that cannot reach the workload', [replicaOf('a'), replicaOf('b', { pending: true })], 'confirming'],
     ['no replica', [], 'confirming'],
   ])('an applied application with %s is %s', (_who, replicas, kind) => {
     const later = fresh({ ...saidAt(1), replicas });
@@ -288,10 +288,10 @@ describe('a route that pins the desired application', () => {
   });
 
   test.each<readonly [string, Snapshot['replicas'], string]>([
-    ['all replicas of which are past it', [replicaOf('a')], 'applied'],
-    ['a replica of which rejects it', [replicaOf('a'), replicaOf('b', { rejected: 'x' })], 'applied'],
-    ['a replica of which is behind', [replicaOf('a'), replicaOf('b', { reached: false })], 'confirming'],
-    ['of which none is ready', [replicaOf('a', { ready: false })], 'confirming'],
+    ['all of whose replicas are past the route', [replicaOf('a')], 'applied'],
+    ['with a replica that rejects the route', [replicaOf('a'), replicaOf('b', { rejected: 'x' })], 'applied'],
+    ['with a replica that is behind', [replicaOf('a'), replicaOf('b', { reached: false })], 'confirming'],
+    ['without a ready replica', [replicaOf('a', { ready: false })], 'confirming'],
     ['without a replica', [], 'confirming'],
   ])('an applied application that moves to a gateway %3$s is %s', (_where, replicas, kind) => {
     const spec = specOf({ gateway: 'other' });
@@ -300,7 +300,7 @@ describe('a route that pins the desired application', () => {
     expect(settlementOf(moved).result.kind).toBe(kind);
   });
 
-  test('the message lists the replicas that have not confirmed', () => {
+  test('the message of a binding lists the replicas that have not confirmed its route', () => {
     const pending = fresh({ ...saidAt(1), replicas: [replicaOf('a'), replicaOf('b', { pending: true })] });
     expect(settlementOf(pending).result).toMatchObject({
       message: 'waiting for these gateway replicas to confirm the route: b',
@@ -351,9 +351,9 @@ describe('a rejection before Applied', () => {
   });
 
   test.each<readonly [string, Partial<typeof onTrial>]>([
-    ['it does not exist', { previous: undefined }],
-    ['it did not guard', { previous: { mode: 'None' } }],
-    ['its workload cannot be run any more', { previousWorkload: workloadOf('g-1', { runnable: false }) }],
+    ['the previous application does not exist', { previous: undefined }],
+    ['the previous application was unguarded', { previous: { mode: 'None' } }],
+    ['the workload of the previous application cannot run any more', { previousWorkload: workloadOf('g-1', { runnable: false }) }],
   ])('a rejection does not restore the previous application when %s', (_why, change) => {
     const s = rejecting({ route: { ...onTrial, ...change } });
     expect(settlementOf(s)).toMatchObject({

@@ -98,7 +98,7 @@ function restoreRoute(s: Snapshot): ReconcileStep | undefined {
   return undefined;
 }
 
-/** The pinned workload is gone or of another build: its application is started again. */
+/** The pinned workload is missing or of another build: its application is started again. */
 function runPinnedAgain(s: Snapshot): ReconcileStep | undefined {
   const pinned = applicationToRerun(s);
   if (pinned === undefined) return undefined;
@@ -182,9 +182,10 @@ function followPinned(s: Snapshot): ReconcileStep | undefined {
 }
 
 /**
- * Why an application that was confirmed once is not in force everywhere now: no replica serves it, or a ready replica
- * cannot reach its workload (docs/design/applications-and-routes.md). A replica that rejects it answers 503 and is reported by a separate
- * condition; a replica that is only behind is awaited after an edit, because the edit may have changed the gateway.
+ * Why an application that was confirmed once is not served everywhere now: no replica serves it, or a ready replica
+ * cannot reach its workload (docs/design/applications-and-routes.md). A replica that rejects it answers 503 and is
+ * reported by a separate condition; a replica that is only behind is awaited after an edit, because the edit may have
+ * changed the gateway.
  */
 function doubtOf(s: Snapshot): string | undefined {
   const said = s.conditions.find((condition) => condition.type === 'Applied');

@@ -38,12 +38,12 @@ export type BindingWorld = {
   readonly history: Pick<Caches, 'routesChangedAt' | 'removalOf'>;
 };
 
-/** One pass over a binding: the objects as last read or written, and facts found in this pass. */
+/** State of one pass over a binding: the objects as last read or written, and the facts found in this pass. */
 export type Pass = {
   readonly binding: Stored<ModelBinding>;
   readonly route: Stored<GatewayRoute> | undefined;
   readonly facts: Readonly<Record<ApplicationRole, TargetFacts>>;
-  /** The workload objects of this pass, as they were read live. */
+  /** The workload objects of this pass, as read live. */
   readonly workloads: Readonly<Partial<Record<ApplicationRole, Stored<RuntimeWorkload>>>>;
 };
 
@@ -130,7 +130,7 @@ export function workloadView(
   generation: Stored<RuntimeWorkload> | undefined,
 ): WorkloadView {
   if (generation === undefined) {
-    return { name, runnable: false, ready: false, addresses: [], problem: `the workload ${name} is gone` };
+    return { name, runnable: false, ready: false, addresses: [], problem: `the workload ${name} does not exist any more` };
   }
   const { metadata, spec, status } = generation;
   const ready = status?.state === 'Ready' && status.observedGeneration === metadata.generation;
@@ -149,8 +149,8 @@ function problemOf({ metadata, status }: Stored<RuntimeWorkload>): string | unde
 }
 
 /**
- * Replicas, ready or not, that use the workload of the deleted route, or that may not have seen its removal: a request
- * may begin there as long as they do not (docs/design/applications-and-routes.md).
+ * Replicas, ready or not, that use the workload of the deleted route, or that may not have seen the deletion of the
+ * route, so that a request may still begin there (docs/design/applications-and-routes.md).
  */
 function leftBehind({ stores, history }: BindingWorld, { metadata, spec, status }: Stored<ModelBinding>) {
   const generationId = status?.pinned?.generationId;

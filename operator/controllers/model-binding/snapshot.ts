@@ -98,7 +98,7 @@ export type Snapshot = {
   readonly move: AliasMove | undefined;
   readonly policy: PolicyView;
   readonly upstream: UpstreamView;
-  /** The provider that the route uses now; it may differ from the one that the binding names. */
+  /** The provider that the route uses; it may differ from the one that the binding names. */
   readonly routeUpstream: UpstreamView | undefined;
   readonly limits: BundleLimits;
   readonly build: string;

@@ -62,9 +62,9 @@ export function createAliasTurns(): AliasTurns {
 }
 
 /**
- * Writes a route whole, in one write. Before it pins something else, everything that the decision rests on is read
- * live, so that a resumed process cannot act on stale state (docs/design/applications-and-routes.md).
- * @throws KubeError with a code of a lost race
+ * Writes a complete route in one write. Before it pins another application, it reads the inputs of the decision live,
+ * so that a resumed process cannot act on stale state (docs/design/applications-and-routes.md). @throws KubeError with
+ * a code of a lost race
  */
 export async function writeRoute(
   ports: RoutePorts,
@@ -151,7 +151,7 @@ async function confirmDecision(client: KubeClient, pass: Pass, s: Snapshot, step
 async function keepPinned(client: KubeClient, draft: RouteDraft, replicas: number): Promise<void> {
   if (draft.workload === undefined) return;
   const generation = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, draft.workload);
-  if (generation === undefined) throw lost('the workload is gone');
+  if (generation === undefined) throw lost('the workload does not exist any more');
   await keepWorkload(client, generation, replicas);
 }
 
@@ -165,7 +165,7 @@ async function confirmAlias(client: KubeClient, draft: RouteDraft): Promise<void
       (holding) =>
         holding.gateway === draft.gateway && holding.alias === draft.alias && holding.bindingId !== draft.binding.id,
     );
-  if (taken) throw lost('the alias was taken');
+  if (taken) throw lost('another binding has taken the alias');
 }
 
 function lost(message: string): KubeError {

@@ -44,12 +44,12 @@ describe('the next step of a workload', () => {
       { result: { kind: 'starting', problem: 'ProcessEnded', message: '0 of 1 processes are ready: it died' } },
     ],
     [
-      'gets as many processes as the largest number asked for',
+      'gets as many processes as the largest requested number',
       { need: { askers: ['a'], replicas: 3 } },
       { kind: 'keep', replicas: 3 },
     ],
     [
-      'is scaled down when fewer processes are asked for',
+      'is scaled down when fewer processes are requested',
       { spec: { ...spec, replicas: 3 } },
       { kind: 'keep', replicas: 1 },
     ],
@@ -76,7 +76,7 @@ describe('the next step of a workload', () => {
       { bundle: 'unrecoverable', observed: { ...running, ready: 0 } },
       { result: { kind: 'bundle_missing' } },
     ],
-    ['that is not needed is marked', { need: nobody }, { kind: 'mark' }],
+    ['that is not needed is marked for deletion', { need: nobody }, { kind: 'mark' }],
     [
       'that is not needed but still used waits',
       { need: nobody, users: ['a'] },
@@ -89,11 +89,11 @@ describe('the next step of a workload', () => {
     ],
     ['keeps running while it is used', { need: nobody, users: ['a'], observed: undefined }, { kind: 'run' }],
     [
-      'is marked after the longest stream, even if it is still used',
+      'is marked for deletion after the longest stream, even if it is still used',
       { need: nobody, users: ['a'], drained: true },
       { kind: 'mark' },
     ],
-    ['that is marked and not needed is removed', { need: nobody, spec: draining, users: ['a'] }, { kind: 'remove' }],
+    ['that is marked for deletion and not needed is deleted', { need: nobody, spec: draining, users: ['a'] }, { kind: 'remove' }],
     ['that is being deleted is not changed', { deleting: true, need: nobody, spec: draining }, { kind: 'settle' }],
   ])('a workload %s', (_name, change, step) => expect(decideWorkload(snapshot(change))).toMatchObject(step));
 });

@@ -18,10 +18,10 @@ type Objects = {
 };
 
 export type Needs = {
-  /** From the caches. */
+  /** Read from the caches. */
   of(workload: string): Need;
   isNeeded(workload: string): boolean;
-  /** The same from objects that were read live. */
+  /** Read live from the API server. */
   among(workload: string, objects: Pick<Objects, 'routes' | 'bindings' | 'pins'>): Need;
 };
 

@@ -15,9 +15,8 @@ type RestorePorts = {
 };
 
 /**
- * Stores a removed bundle of a workload again: built from the revisions that its routes pin, as it was
- * built first.
- * @returns false if none of them gives the same bytes any more
+ * Stores a removed bundle of a workload again, rebuilt from the revisions that its routes pin. @returns false if no
+ * revision gives the same bytes any more
  */
 export async function restoreBundle(
   ports: RestorePorts,

@@ -4,9 +4,9 @@ import type { WorkloadObservation } from '../../workloads/ports.ts';
 
 /** The objects that need a workload, and the number of processes that they ask for. */
 export type Need = {
-  /** Names of routes and bindings; they need it now. */
+  /** Names of routes and bindings that need it now. */
   readonly askers: readonly string[];
-  /** The largest number of processes that these ask for; 0 without any. */
+  /** The largest number of processes that they request; 0 without any. */
   readonly replicas: number;
 };
 

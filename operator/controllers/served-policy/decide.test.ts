@@ -114,7 +114,7 @@ describe('the next step of a policy that is served directly', () => {
     ],
   ])('a served policy %s', (_what, change, step) => expect(decideServed(snapshot(change))).toMatchObject(step));
 
-  test('the address of a served policy does not lead to a workload that failed its tests', () => {
+  test('the address of a served policy does not resolve to a workload that failed its tests', () => {
     const tests = { kind: 'failed', message: 'the test greets failed' } as const;
     const failing = { name: 'greets', stage: 'request' as const, messages: [], expect: 'Pass' as const };
     const revision = revisionOf(2, { tests: [failing] });

@@ -13,7 +13,7 @@ export type ServedSnapshot = ProgressSnapshot & {
   readonly entry: ServedPolicy | undefined;
   /** The target of the address; absent before the first one. */
   readonly pin: ServedPin | undefined;
-  /** The workload that the address leads to. */
+  /** The workload to which the address resolves. */
   readonly pinned: WorkloadView | undefined;
   /** Previous workloads that no client uses any more. */
   readonly drained: readonly string[];
@@ -28,7 +28,7 @@ export type ServedResult =
 
 type ServedStep =
   | { readonly kind: 'withdraw' }
-  /** The address leads to another workload from now on. */
+  /** The address resolves to another workload from now on. */
   | { readonly kind: 'move'; readonly pin: ServedPin }
   | { readonly kind: 'try'; readonly step: AcceptanceStep }
   /** The address keeps its target and drops workloads that have drained. */

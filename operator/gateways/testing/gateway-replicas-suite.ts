@@ -31,14 +31,14 @@ export function describeGatewayReplicas(title: string, openPlace: () => Promise<
       expect(await replicas.isAlive('gateway-2')).toBe(false);
       const before = told.length;
       await end('gateway-1');
-      await until('its end is told', () => told.length > before);
+      await until('the end of the replica is reported', () => told.length > before);
       expect(await replicas.isAlive('gateway-1')).toBe(false);
     });
 
     test('the start of a gateway replica is reported if it was not queried before', async () => {
       const { start, told } = await open();
       await start('gateway-1');
-      await until('its start is told', () => told.includes('gateway-1'));
+      await until('the start of the replica is reported', () => told.includes('gateway-1'));
     });
 
     test('a gateway replica stays alive when another one ends', async () => {

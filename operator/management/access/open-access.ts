@@ -24,8 +24,8 @@ type AccessSettings = {
 };
 
 /**
- * Opens what authorization needs: the issuers of the file, and the store of permissions, which is disposed with `parts`.
- * @throws ConfigError, RelationsUnavailableError, MigrationError
+ * Opens the dependencies of authorization: the issuers of the file, and the store of permissions, which is disposed
+ * with `parts`. @throws ConfigError, RelationsUnavailableError, MigrationError
  */
 export async function openAccess(
   settings: AccessSettings,

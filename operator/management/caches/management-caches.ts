@@ -26,7 +26,7 @@ export type ManagementCaches = AsyncDisposable & {
   readonly order: Pick<PolicyOrder, 'page' | 'size'>;
   /** Sets the listener for the id of each model whose binding changed. */
   onModelChange(listener: (modelId: string) => void): void;
-  /** Waits, at most `ms` milliseconds, until a revision was seen; says whether it was. */
+  /** Waits, at most `ms` milliseconds, until a revision is in the cache. @returns whether it is */
   sawRevision(policyId: string, number: number, ms: number): Promise<boolean>;
   readonly synced: Promise<void>;
   /** Time since the least recent contact of a watch with its server, milliseconds. */

@@ -21,7 +21,7 @@ export function etagOf({ type, id, uid, generation }: VersionedResource): string
 /** Compares If-Match with a resource; the error is that of a missing, invalid or stale header. */
 type IfMatchCheck = (resource: VersionedResource) => ManagementError | undefined;
 
-/** The check that If-Match of a request asks for; an error where the header is missing or not an entity tag. */
+/** The condition that If-Match of a request demands; an error when the header is missing or not an entity tag. */
 export function requireIfMatch(incoming: IncomingMessage): IfMatchCheck | ManagementError {
   const match = readIfMatch(headerValues(incoming.rawHeaders, 'if-match'));
   if (match.kind === 'missing') return failure('if_match_missing');

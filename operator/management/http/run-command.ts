@@ -17,13 +17,13 @@ type CommandPlan = {
   readonly method: 'POST' | 'PUT';
   /** The path with its ids in their stored form. */
   readonly path: string;
-  /** The error where the resource disappears before the write. */
+  /** The error when the resource is deleted before the write. */
   readonly gone: 'policy_not_found' | 'model_not_found';
   /** The gates after the replay: If-Match, strict body, business rules. `json` is undefined for a body that is not JSON. */
   readonly plan: (json: JsonValue | undefined, operationId: string) => Promise<PlannedCommand>;
 };
 
-/** Carries out a command once per subject and Idempotency-Key (docs/design/commands.md). */
+/** Executes a command once per subject and Idempotency-Key (docs/design/commands.md). */
 export function runCommand(request: ManagementRequest, spec: CommandPlan): Promise<ManagementResponse> {
   const { service, body, caller: subject, idempotencyKey: key, traceId } = request;
   const { commands, newId, duplicateWaitMs: waitMs } = service;

@@ -10,8 +10,8 @@ import type { OperationStore } from './ports.ts';
 
 /**
  * Records the revision of an operation on a policy, from its row, and ends the operation. Any process may repeat it.
- * @param live the current generation, if the caller has just read or written the object
- * @returns the end; undefined while it is not known
+ * @param live the current generation, if the caller has just read or written the object @returns the end; undefined
+ * while the outcome is not known
  */
 export type AdvancePolicy = (
   operation: OpenCommandRecord,

@@ -65,15 +65,15 @@ function record(change: Partial<ApplicationRecord> = {}): ApplicationRecord {
 const end = (change: Partial<BindingFacts> | undefined, write: Partial<BindingWrite> = {}) =>
   decideBindingEnd(operation(write), { uid: 'uid', generation: 5 }, change === undefined ? undefined : facts(change));
 
-describe('an operation on a binding', () => {
-  test('an operation is in progress while the binding desires it and the history has no entry of it', () => {
+describe('deciding the outcome of an operation on a binding', () => {
+  test('an operation on a binding is in progress while the binding desires it and the history has no entry of it', () => {
     expect(end({})).toBeUndefined();
     expect(end({ generation: 9 })).toBeUndefined();
     expect(end({ history: [record({ operationId: 'another' })] })).toBeUndefined();
     expect(end({ desired: { policyId: undefined, policyRevision: 2 } })).toBeUndefined();
   });
 
-  test('an operation succeeds by its entry in the history, with the digest of the pinned bundle', () => {
+  test('an operation on a binding succeeds by its entry in the history, with the digest of the pinned bundle', () => {
     const pinned = { generationId: 'generation', digest: 'd' };
     expect(end({ history: [record()], pinned })).toEqual({
       kind: 'succeeded',
@@ -82,7 +82,7 @@ describe('an operation on a binding', () => {
     expect(end({ history: [record()], token: 'later', generation: 7 })).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('an entry with other content does not end an operation', () => {
+  test('a history entry with other content does not end an operation on a binding', () => {
     for (const change of [{ policyRevision: 3 }, { policyId: 'other' }, { contentProfile: 'other' }]) {
       expect(end({ history: [record(change)] })).toBeUndefined();
     }
@@ -95,12 +95,12 @@ describe('an operation on a binding', () => {
     });
   });
 
-  test('an operation fails with the reason of its entry', () => {
+  test('an operation on a binding fails with the reason of its history entry', () => {
     const history = [record({ outcome: 'Failed', reason: 'provider_unavailable' })];
     expect(end({ history })).toMatchObject({ kind: 'failed', code: 'provider_unavailable' });
   });
 
-  test('an operation is superseded when a later generation desires other content or the model is deleted', () => {
+  test('an operation on a binding is superseded when a later generation desires other content or the model is deleted', () => {
     expect(end({ token: 'later', generation: 6 })).toMatchObject({ kind: 'failed', code: 'superseded' });
     expect(end({ desired: { policyId, policyRevision: 3 }, generation: 6 })).toMatchObject({ code: 'superseded' });
     expect(end(undefined)).toMatchObject({ kind: 'failed', code: 'superseded' });
@@ -111,14 +111,14 @@ describe('an operation on a binding', () => {
     expect(end({ generation: 4 })).toBeUndefined();
   });
 
-  test('an operation is lost_in_restore when the model is another object or older than its write', () => {
+  test('an operation on a binding is lost_in_restore when the model is another object or older than its write', () => {
     expect(end({ uid: 'another', token: 'earlier' })).toMatchObject({ kind: 'failed', code: 'lost_in_restore' });
     expect(end({ uid: 'another', token: 'earlier', generation: 9 })).toMatchObject({ code: 'lost_in_restore' });
     expect(end({ token: 'earlier', generation: 4 })).toMatchObject({ kind: 'failed', code: 'lost_in_restore' });
   });
 });
 
-describe('an operation on a policy', () => {
+describe('deciding the outcome of an operation on a policy', () => {
   const token = `${operationId}/5`;
   const written = { uid: 'uid', generation: 5 };
   const decide = (

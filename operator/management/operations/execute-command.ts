@@ -9,7 +9,7 @@ import type { CommandRecord, OpenCommandRecord, WrittenGeneration } from './comm
 import { type NewCommand, type OperationStore, RecordsUnavailableError } from './ports.ts';
 import { sendWrite, type WriteResult } from './send-write.ts';
 
-/** The result of one attempt to carry out a command. */
+/** The result of one attempt to execute a command. */
 type ExecutionResult =
   | { readonly kind: 'accepted'; readonly record: CommandRecord }
   /** Another request holds the key. */

@@ -8,7 +8,7 @@ import { makeRevision, makeRevisionContent } from './revision.ts';
 const policy = { name: 'guard', uid: 'uid-of-guard', generation: 3 };
 const id = '01990000-0000-7000-8000-000000000001';
 
-test('a revision holds the policy as it stood', () => {
+test('a revision contains the policy as it was when recorded', () => {
   const { spec } = policyObject('guard', {
     change: 'a-token',
     tests: [{ name: 't', stage: 'request', messages: [{ role: 'user', content: 'hello' }], expect: 'Pass' }],

@@ -2,22 +2,22 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../../../e2e/support/until.ts';
 import type { WorkloadRequest, Workloads } from '../ports.ts';
 
-/** A place that runs workloads, with what a test needs to make things happen in it. */
+/** A place that runs workloads, with controls for a test. */
 export type WorkloadsPlace = AsyncDisposable & {
   readonly workloads: Workloads;
-  /** What asks for a workload that this place can run. */
+  /** A request for a workload that this place can run. */
   request(name: string, change?: Partial<WorkloadRequest>): Promise<WorkloadRequest>;
-  /** Has the processes that are asked for become ready, where they do not by themselves. */
+  /** Makes the requested processes ready, if they do not become ready by themselves. */
   becomeReady(name: string): Promise<void>;
-  /** Has one process of the workload end by a fault. */
+  /** Makes one process of the workload fail. */
   failOne(name: string): Promise<void>;
-  /** Another operator, at the same place, after this one has ended. */
+  /** Another operator in the same place, after this one has ended. */
   succeed(): Promise<Workloads>;
 };
 
 const foreign = [
   ['another build of local processes', '{"kind":"LocalProcess","build":"of-elsewhere"}'],
-  ['a manifest that is none', '{"kind":"Elsewhere"}'],
+  ['an invalid manifest', '{"kind":"Elsewhere"}'],
   ['no JSON', '{'],
 ] as const;
 
@@ -37,7 +37,7 @@ export function describeWorkloads(title: string, openPlace: () => Promise<Worklo
   }
 
   describe(`${title}: workloads`, () => {
-    test('that were never asked for are observed as nothing, and may be removed', async () => {
+    test('a workload that was never requested is observed without addresses and may be removed', async () => {
       const { workloads } = await open();
       expect(workloads.observe('g-unknown')).toEqual({ addresses: [], ready: 0, problem: undefined });
       expect(workloads.has('g-unknown')).toBe(false);
@@ -45,14 +45,14 @@ export function describeWorkloads(title: string, openPlace: () => Promise<Worklo
       expect(workloads.has('g-unknown')).toBe(false);
     });
 
-    test('are rendered to the same bytes, which can be run', async () => {
+    test('a workload is rendered to the same bytes each time, and these can be run', async () => {
       const { workloads, request } = await open();
       const { name, digest, build, manifest } = await request('g-one');
       expect(workloads.render({ name, digest, build, providers: [] })).toBe(manifest);
       expect(workloads.canRun({ build, manifest })).toBe(true);
     });
 
-    test.each(foreign)('of %s cannot be run, and asking for it is a mistake', async (_what, manifest) => {
+    test.each(foreign)('a workload of %s cannot be run, and requesting it throws', async (_what, manifest) => {
       const { workloads, request } = await open();
       const { build } = await request('g-one');
       expect(workloads.canRun({ build, manifest })).toBe(false);
@@ -61,7 +61,7 @@ export function describeWorkloads(title: string, openPlace: () => Promise<Worklo
       expect(workloads.has('g-one')).toBe(false);
     });
 
-    test('become ready, with origins and without a problem, and the listener is told', async () => {
+    test('a workload becomes ready with addresses and without a problem, and the listener is called', async () => {
       const { workloads, request, becomeReady } = await open();
       const told: string[] = [];
       workloads.onChange((name) => told.push(name));
@@ -75,7 +75,7 @@ export function describeWorkloads(title: string, openPlace: () => Promise<Worklo
       expect(new Set(told)).toEqual(new Set(['g-one']));
     });
 
-    test('that are asked for again stay; with another number they follow it', async () => {
+    test('a workload that is requested again stays unchanged; with another number of processes it is scaled', async () => {
       const { workloads, request, becomeReady } = await open();
       workloads.ensure(await request('g-one'));
       await becomeReady('g-one');
@@ -90,19 +90,19 @@ export function describeWorkloads(title: string, openPlace: () => Promise<Worklo
       expect(await readyAt(workloads, 'g-one', 1)).toEqual([first]);
     });
 
-    test('keep their address when a process ends, which shows as a problem', async () => {
+    test('a workload keeps its address when a process ends, which is reported as a problem', async () => {
       const { workloads, request, becomeReady, failOne } = await open();
       workloads.ensure(await request('g-one'));
       await becomeReady('g-one');
       const addresses = await readyAt(workloads, 'g-one', 1);
       await failOne('g-one');
-      const problem = await until('the end is seen', () => workloads.observe('g-one').problem);
+      const problem = await until('the end of the process is observed', () => workloads.observe('g-one').problem);
       expect(problem.message).toMatch(/^\S.{3,599}$/);
-      await until('it is not counted', () => workloads.observe('g-one').ready === 0);
+      await until('the process is not counted as ready', () => workloads.observe('g-one').ready === 0);
       expect(workloads.observe('g-one').addresses).toEqual(addresses);
     });
 
-    test('of one name have one manifest', async () => {
+    test('a workload name has one manifest', async () => {
       const { workloads, request } = await open();
       workloads.ensure(await request('g-one'));
       const { name, build } = await request('g-one');
@@ -111,7 +111,7 @@ export function describeWorkloads(title: string, openPlace: () => Promise<Worklo
       expect(() => workloads.ensure(other)).toThrow(TypeError);
     });
 
-    test('that are removed are not observed any more', async () => {
+    test('a removed workload is not observed any more', async () => {
       const { workloads, request, becomeReady } = await open();
       workloads.ensure(await request('g-one'));
       workloads.ensure(await request('g-two'));
@@ -125,7 +125,7 @@ export function describeWorkloads(title: string, openPlace: () => Promise<Worklo
       expect(workloads.observe('g-two').ready).toBe(1);
     });
 
-    test('answer where they answered before when the operator is another one', async () => {
+    test('a workload keeps its addresses under the next operator', async () => {
       const { workloads, request, becomeReady, succeed } = await open();
       workloads.ensure(await request('g-one'));
       await becomeReady('g-one');

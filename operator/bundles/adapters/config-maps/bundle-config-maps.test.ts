@@ -86,7 +86,7 @@ test('a ConfigMap of the same name with another digest is not overwritten', asyn
   expect(await place.store.has(digest)).toBe(false);
 });
 
-test('a stored bundle is not written again, also not by the next operator', async () => {
+test('a stored bundle is not written again, even by the next operator', async () => {
   const place = await open();
   (await place.store.put(digest, bytes))[Symbol.dispose]();
   const before = place.writes();

@@ -21,7 +21,7 @@ function worldOf(...lines: readonly string[]): AliasWorld {
 const names = (name: string, ...lines: readonly string[]) =>
   circleToBreak(name, worldOf(...lines)).map((one) => one.name);
 
-test('of two bindings that ask for each other’s alias, only the one with the smaller id releases its alias', () => {
+test('of two bindings that request each other’s alias, only the one with the smaller id releases its alias', () => {
   expect(names('a', 'a: x>y', 'b: y>x')).toEqual(['a', 'b']);
   expect(names('b', 'a: x>y', 'b: y>x')).toEqual([]);
 });
@@ -33,7 +33,7 @@ test('one of three bindings in an alias cycle releases its alias', () => {
   expect(names('c', ...three)).toEqual([]);
 });
 
-test('no alias is released where the last binding of a chain can move', () => {
+test('no alias is released when the last binding of a chain can move', () => {
   expect(names('a', 'a: x>y', 'b: y>z')).toEqual([]);
   expect(names('b', 'a: x>y', 'b: y>z')).toEqual([]);
 });
@@ -47,10 +47,10 @@ test('a binding that waits for a member of a cycle is not part of the cycle', ()
   expect(names('a', ...world)).toEqual([]);
 });
 
-test('no alias is released where a binding outside of the cycle would become its owner', () => {
+test('no alias is released when a binding outside of the cycle would become its owner', () => {
   const circle = ['b: x>y', 'd: y>x'];
   expect(names('b', ...circle)).toEqual(['b', 'd']);
-  // It holds nothing and asks for x with a smaller id than d.
+  // It holds no alias and requests x, with a smaller id than d.
   expect(names('b', ...circle, 'c: >x')).toEqual([]);
   expect(names('b', ...circle, 'e: >x')).toEqual(['b', 'd']);
   // A binding that released its alias comes before bindings without an alias.

@@ -2,11 +2,15 @@
 export type Mover = { readonly name: string; readonly id: string; readonly wants: string; readonly holds: string };
 
 export type AliasWorld = {
-  /** The binding whose route holds the alias. */
+  /** Absent when the binding is not accepted, is being deleted, has no route or holds the alias that it requests. */
   holderOf(alias: string): string | undefined;
-  /** Absent where the binding is not accepted, is being deleted, has no route or holds the alias that it asks for. */
+  /** The owner of the alias after its holder left it and the binding of the second name released its own alias. */
   moverOf(name: string): Mover | undefined;
-  /** The owner of the alias after its holder left it and the binding of the second name released its own. */
+  /**
+   * The bindings that wait for each other's alias in a cycle, if this binding has the smallest id and must release its
+   * alias. Empty when there is no cycle, when another binding must release its alias, or when a binding outside of the
+   * cycle would become the owner of one of its aliases.
+   */
   heirOf(alias: string, aside: string): string | undefined;
 };
 
@@ -38,8 +42,8 @@ function circleOf(name: string, world: AliasWorld): readonly Mover[] {
 }
 
 /**
- * Where the route of a binding goes whose alias belongs to another one: to a reserved alias, so that a cycle of bindings
- * can move, or back to its previous alias if no other binding asks for that any more.
+ * The new alias of a route whose alias belongs to another binding: a reserved alias, so that a cycle of bindings can
+ * move, or its previous alias if no other binding requests that any more.
  */
 export type AliasMove =
   | { readonly kind: 'step_aside'; readonly circle: readonly Mover[] }

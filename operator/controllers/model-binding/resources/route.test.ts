@@ -22,7 +22,7 @@ function golden(name: string, object: unknown) {
   return expect(stringify(object)).toMatchFileSnapshot(`../testdata/${name}.yaml`);
 }
 
-test('the golden file of a guarded route', () =>
+test('a guarded route equals its golden file', () =>
   golden(
     'guarded-route',
     makeRoute(
@@ -31,7 +31,7 @@ test('the golden file of a guarded route', () =>
     ),
   ));
 
-test('a route on trial carries the application to go back to', () => {
+test('a route with an unconfirmed application contains the previous application', () => {
   const previous = writePrevious({ mode: 'Policy', token: '', contentProfile, workload: 'g-1', guardrail: guardOf(1) });
   return golden(
     'route-on-trial',
@@ -42,19 +42,19 @@ test('a route on trial carries the application to go back to', () => {
   );
 });
 
-test('a route that declares the model unguarded', () =>
+test('an unguarded model has a route with mode None', () =>
   golden(
     'unguarded-route',
     makeRoute({ ...frame, token: '', contentProfile, guardrail: { mode: 'None' }, generationId }, undefined),
   ));
 
-test('a model or a provider that is off switches the route off', () => {
+test('a disabled model or provider disables the route', () => {
   const { model } = specOf();
   expect(makeRouteFrame(identity, specOf({ model: { ...model, state: 'Disabled' } }), upstream).state).toBe('Disabled');
   expect(makeRouteFrame(identity, specOf(), { ...upstream, enabled: false }).state).toBe('Disabled');
 });
 
-test('streaming needs bodies of 8,192 bytes and a policy that can be judged in windows', () => {
+test('streaming requires bodies of 8,192 bytes and a policy that can be checked in windows', () => {
   const guard = (maxBodyBytes: number, streaming: Parameters<typeof makeGuard>[0]['streaming']) =>
     makeGuard({
       revision: revisionOf(1),

@@ -46,7 +46,7 @@ export function makeRouteFrame(binding: BindingIdentity, spec: ModelBindingSpec,
   } as const satisfies Partial<GatewayRouteSpec>;
 }
 
-/** The data that a gateway needs to guard a model with one bundle. */
+/** The data with which a gateway guards a model with one bundle. */
 export function makeGuard(input: {
   readonly revision: PolicyRevisionSpec;
   readonly contentProfile: string;

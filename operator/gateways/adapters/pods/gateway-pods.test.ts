@@ -45,10 +45,10 @@ const statusOf = (state: object, phase: 'Running' | 'Pending' = 'Running'): Pod[
 
 test.each<readonly [string, Pod['status'], boolean]>([
   ['a container that runs', running, true],
-  ['one that is not ready, or is told to end', statusOf({ running: {} }), true],
-  ['one that waits to be started again', statusOf({ waiting: { reason: 'CrashLoopBackOff' } }), false],
-  ['one that has ended', statusOf({ terminated: { exitCode: 0 } }), false],
-  ['a pod that is being started', statusOf({ waiting: { reason: 'ContainerCreating' } }, 'Pending'), false],
+  ['a pod that is not ready, or is terminating', statusOf({ running: {} }), true],
+  ['a pod that waits for its restart', statusOf({ waiting: { reason: 'CrashLoopBackOff' } }), false],
+  ['a pod that has ended', statusOf({ terminated: { exitCode: 0 } }), false],
+  ['a pod that is starting', statusOf({ waiting: { reason: 'ContainerCreating' } }, 'Pending'), false],
   ['a pod that has failed', { phase: 'Failed' }, false],
-  ['a pod of which nothing is known', undefined, false],
-])('of %s', (_name, status, expected) => expect(isRunning(status === undefined ? {} : { status })).toBe(expected));
+  ['a pod without a status', undefined, false],
+])('the liveness of a gateway replica is derived from %s', (_name, status, expected) => expect(isRunning(status === undefined ? {} : { status })).toBe(expected));

@@ -39,15 +39,15 @@ async function open() {
   return { server, served, data, selector, writes };
 }
 
-test('the objects of an entry equal their golden files', async () => {
+test('the objects of a served policy equal their golden files', async () => {
   await expect(stringify(makeServedService('text', next, 8_000))).toMatchFileSnapshot('../../testdata/service.yaml');
   await expect(stringify(makeServedConfigMap('text', next, { namespace: 'team', port: 8_000 }))).toMatchFileSnapshot(
     '../../testdata/config-map.yaml',
   );
 });
 
-describe('an address', () => {
-  test('an address leads to its workload, is published, and is known to the next operator', async () => {
+describe('the address of a served policy', () => {
+  test('the address of a served policy resolves to its workload, is published, and is known to the next operator', async () => {
     const { served, data, selector, writes } = await open();
     expect(await served.point('text', pin, undefined)).toBe(true);
     expect(selector()).toEqual({ 'portcullis.dev/workload': 'g-1' });
@@ -67,7 +67,7 @@ describe('an address', () => {
     expect(writes()).toBe(before);
   });
 
-  test('an address and its ConfigMap move together', async () => {
+  test('the address of a served policy and its ConfigMap move together', async () => {
     const { served, data, selector } = await open();
     await served.point('text', pin, undefined);
     expect(await served.point('text', next, pin)).toBe(true);
@@ -75,7 +75,7 @@ describe('an address', () => {
     expect(data()).toMatchObject({ policyRevision: '2', workloadAddress: 'http://g-2.team.svc:8000' });
   });
 
-  test('an address that another writer moved meanwhile is not moved back', async () => {
+  test('the address of a served policy that another writer moved is not moved back', async () => {
     const { served, selector } = await open();
     await served.point('text', pin, undefined);
     await served.point('text', next, pin);
@@ -83,7 +83,7 @@ describe('an address', () => {
     expect(selector()).toEqual({ 'portcullis.dev/workload': 'g-2' });
   });
 
-  test('drift of an address and its ConfigMap is corrected', async () => {
+  test("drift of a served policy's address and its ConfigMap is corrected", async () => {
     const { server, served, data, selector } = await open();
     await served.point('text', pin, undefined);
     const told: string[] = [];
@@ -96,7 +96,7 @@ describe('an address', () => {
     expect(data()).toMatchObject({ policyRevision: '1' });
   });
 
-  test('an address whose name has another owner is refused', async () => {
+  test('the address of a served policy whose name has another owner is refused', async () => {
     const { server, served } = await open();
     await served.point('text', pin, undefined);
     server.change('services', name, (object) => {
@@ -109,7 +109,7 @@ describe('an address', () => {
     });
   });
 
-  test('a withdrawn address is deleted with its ConfigMap', async () => {
+  test('a withdrawn address of a served policy is deleted with its ConfigMap', async () => {
     const { server, served } = await open();
     await served.point('text', pin, undefined);
     await until('it is seen', () => served.pins().has('text'));
@@ -119,7 +119,7 @@ describe('an address', () => {
     expect(server.object('configmaps', name)).toBeUndefined();
   });
 
-  test('an address whose second write failed is completed by the next attempt', async () => {
+  test('the address of a served policy whose second write failed is completed by the next attempt', async () => {
     const { server, served, data, selector } = await open();
     await served.point('text', pin, undefined);
     const fates = ['cut', 'served'] as const;

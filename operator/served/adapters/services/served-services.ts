@@ -85,7 +85,7 @@ export function createServedServices(options: {
       const held = readPin(current?.metadata.annotations?.[pinAnnotation]);
       const isThere = sameJson(held, pin);
       if (held !== undefined && !isThere && !sameJson(held, seen)) {
-        throw new KubeError('conflict', 'the address was changed to another workload meanwhile');
+        throw new KubeError('conflict', 'another writer changed the address to another workload');
       }
       await ensure(builtinKinds.service, desired, current);
       const map = makeServedConfigMap(name, pin, { namespace: client.namespace, port });

@@ -22,7 +22,7 @@ async function deployed(place: ClusterPlace, replicas = 1): Promise<void> {
 }
 
 describe('the objects of a workload', () => {
-  test('belong to its RuntimeWorkload and hold what the manifest says', async () => {
+  test('the objects of a workload belong to its RuntimeWorkload and have the content of its manifest', async () => {
     const place = await open();
     await deployed(place);
     const { manifest: text } = await place.request('g-one');
@@ -50,14 +50,14 @@ describe('the objects of a workload', () => {
     expect(place.workloads.observe('g-one').addresses).toEqual(['http://g-one.team.svc:8000']);
   });
 
-  test('are made before there is a pod that they protect', async () => {
+  test('the objects that protect the pods of a workload are created before its first pod', async () => {
     const place = await open();
     await deployed(place, 2);
     const made = place.writes().map((line) => line.split('/').at(-1));
     expect(made).toEqual(['networkpolicies', 'services', 'deployments', 'poddisruptionbudgets']);
   });
 
-  test('are not written again, however often they are asked for and whoever asks', async () => {
+  test('the objects of a workload are not written again, however often and by whichever operator they are requested', async () => {
     const place = await open();
     await deployed(place, 2);
     const before = place.writes().length;
@@ -69,7 +69,7 @@ describe('the objects of a workload', () => {
     expect(place.writes()).toHaveLength(before);
   });
 
-  test('have a budget from two pods on, and none below', async () => {
+  test('a workload has a PodDisruptionBudget from two pods on, and none below', async () => {
     const place = await open();
     await deployed(place, 1);
     expect(present(place)).not.toContain('poddisruptionbudgets');
@@ -80,7 +80,7 @@ describe('the objects of a workload', () => {
     expect(place.server.object('deployments', 'g-one')?.['spec']).toMatchObject({ replicas: 1 });
   });
 
-  test('are changed back when somebody changes them, and made again when somebody takes them away', async () => {
+  test('the objects of a workload are restored when another client changes them, and created again when it deletes them', async () => {
     const place = await open();
     await deployed(place);
     const image = () => JSON.stringify(place.server.object('deployments', 'g-one')?.['spec']);
@@ -89,18 +89,18 @@ describe('the objects of a workload', () => {
       const spec = object['spec'] as { template: { spec: { containers: { image: string }[] } } };
       for (const container of spec.template.spec.containers) container.image = 'other:1';
     });
-    await until('it is changed back', () => image() === before);
+    await until('the object is restored', () => image() === before);
     place.server.remove('services', 'g-one');
-    await until('it is made again', () => present(place).includes('services'));
+    await until('the object is created again', () => present(place).includes('services'));
     place.server.change('networkpolicies', 'g-one', (object) =>
       Object.assign(object['spec'] as object, { ingress: [{}] }),
     );
-    await until('it is closed again', () =>
+    await until('the NetworkPolicy is restored', () =>
       JSON.stringify(place.server.object('networkpolicies', 'g-one')?.['spec']).includes('part-of'),
     );
   });
 
-  test('keep annotations of others and defaults of the server, but no other member that somebody adds', async () => {
+  test('the objects of a workload keep annotations of other writers and defaults of the server, but no other added member', async () => {
     const place = await open();
     await deployed(place);
     place.server.change('deployments', 'g-one', (object) => {
@@ -125,14 +125,14 @@ describe('the objects of a workload', () => {
     });
   });
 
-  test('are removed with the workload, and only those of its RuntimeWorkload', async () => {
+  test('the objects of a workload are deleted with it, and only those of its RuntimeWorkload', async () => {
     const place = await open();
     await deployed(place, 2);
     place.server.change('services', 'g-one', (object) => {
       object.metadata['ownerReferences'] = [];
     });
     place.workloads.remove('g-one');
-    await until('its own are gone', () => present(place).length === 1);
+    await until('the objects of the workload are deleted', () => present(place).length === 1);
     expect(present(place)).toEqual(['services']);
   });
 });
@@ -187,9 +187,9 @@ test('a corrected object is reported by an event that names the restored fields,
   ]);
 });
 
-describe('an object of the name that belongs to somebody else', () => {
+describe('an object of the same name that belongs to another owner', () => {
   test.each(plurals.filter((plural) => plural !== 'poddisruptionbudgets'))(
-    'in %s is left alone, and said so',
+    'an object of another owner in %s is not changed, and is reported',
     async (plural) => {
       const place = await open();
       await deployed(place);
@@ -217,13 +217,13 @@ describe('an object of the name that belongs to somebody else', () => {
   );
 });
 
-test('a workload made anew under its name waits until that of before is gone', async () => {
+test('a workload that is created again under its name waits until the previous one is deleted', async () => {
   const place = await open();
   await deployed(place);
   place.workloads.remove('g-one');
   place.workloads.ensure(await place.request('g-one', { uid: 'made-anew' }));
   await until(
-    'all are the new one’s',
+    'all objects belong to the new workload',
     () =>
       present(place).every((plural) =>
         JSON.stringify(place.server.object(plural, 'g-one')?.metadata['ownerReferences']).includes('made-anew'),
@@ -233,7 +233,7 @@ test('a workload made anew under its name waits until that of before is gone', a
 
 describe('a request that is cut', () => {
   test.each(['cut', 'unanswered'] as const)(
-    '(%s) at any write is followed by the same objects in the end',
+    'a request (%s) that is cut at any write leads to the same final objects',
     async (fate) => {
       for (let write = 1; write <= 4; write += 1) {
         await using place = await openClusterPlace();

@@ -17,7 +17,7 @@ const pulling = (reason: string, message?: string): PodStatus =>
   container({ state: { waiting: { reason, ...(message === undefined ? {} : { message }) } } });
 const ended = (change: object): NonNullable<ContainerStatus['state']> => ({ terminated: { exitCode: 1, ...change } });
 
-describe('a pod that is not ready is explained', () => {
+describe('explaining a pod that is not ready', () => {
   test.each<readonly [string, PodStatus, WorkloadProblemReason, string]>([
     [
       'a pod that ended is explained by its termination message while it runs again',
@@ -99,7 +99,7 @@ describe('no problem is reported', () => {
       container({ ready: true, state: { running: {} }, lastState: ended({ message: 'x' }) }),
     ],
     ['for a pod whose probe has not succeeded yet', container({ state: { running: {} } })],
-  ])('%s', (_name, status) => expect(describeProblem(undefined, [pod(status)])).toBeUndefined());
+  ])('no problem of a workload is reported %s', (_name, status) => expect(describeProblem(undefined, [pod(status)])).toBeUndefined());
 
   test('no problem is reported for a pod under deletion', () => {
     const leaving = pod(container({ state: ended({ message: 'x' }) }), { deletionTimestamp: '2026-01-01T00:00:00Z' });
@@ -107,7 +107,7 @@ describe('no problem is reported', () => {
   });
 });
 
-test('an exceeded quota is reported first, in words that do not change with the name of the pod', () => {
+test('an exceeded quota is reported before other problems, in a sentence that does not contain the name of the pod', () => {
   const refused = (suffix: string) => ({
     status: {
       conditions: [
@@ -127,7 +127,7 @@ test('an exceeded quota is reported first, in words that do not change with the 
   expect(describeProblem(refused('x9y8z'), [])).toEqual(said);
 });
 
-test('of several pods the first by name is reported, with at most 600 characters', () => {
+test('of several pods with problems the first by name is reported, with at most 600 characters', () => {
   const one = pod(container({ state: ended({ message: 'first' }) }), { name: 'a' });
   const two = pod(container({ state: ended({ message: 'second' }) }), { name: 'b' });
   expect(describeProblem(undefined, [two, one])?.message).toBe('first');

@@ -41,7 +41,7 @@ function replicaFailure(deployment: Pick<Deployment, 'status'> | undefined): Wor
 }
 
 function podProblem({ metadata, status }: Pick<Pod, 'metadata' | 'status'>): WorkloadProblem | undefined {
-  // A pod under deletion says nothing about the pods that stay.
+  // A pod under deletion does not describe the state of the remaining pods.
   if (metadata.deletionTimestamp !== undefined || status === undefined) return undefined;
   const scheduled = conditionOf(status.conditions, 'PodScheduled');
   if (scheduled?.status === 'False') {
@@ -71,7 +71,7 @@ function ended(message: string): WorkloadProblem {
   return { reason: 'ProcessEnded', message };
 }
 
-/** While it waits for the next attempt the kubelet puts words of its own in front of the error. */
+/** During its backoff the kubelet adds a prefix to the error. */
 function pullError(message: string | undefined): string {
   const cause = message?.replace(/^Back-off pulling image "[^"]*"(: )?/, '').replace(/^ErrImagePull: /, '') ?? '';
   return cause === '' ? '' : `: ${cause}`;

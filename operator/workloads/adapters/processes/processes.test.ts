@@ -99,8 +99,8 @@ describe('local processes', () => {
     expect(workloads.has('g-one')).toBe(true);
     workloads.remove('g-one');
     expect(workloads.has('g-one')).toBe(false);
-    await until('the second one has ended', async () => !(await isUp(addresses[1] ?? '')));
-    await until('the first one has ended', async () => !(await isUp(addresses[0] ?? '')));
+    await until('the second process has ended', async () => !(await isUp(addresses[1] ?? '')));
+    await until('the first process has ended', async () => !(await isUp(addresses[0] ?? '')));
     expect(workloads.observe('g-one')).toEqual({ addresses: [], ready: 0, problem: undefined });
   });
 
@@ -122,11 +122,11 @@ describe('local processes', () => {
     })();
     ensure(digest, 1);
     expect(workloads.observe('g-one')).toMatchObject({ addresses: [first], ready: 1 });
-    // Gateways learn of the change with a delay.
+    // Gateways receive the change with a delay.
     const before = served;
-    await until('both have served more', () => served > before + 20);
+    await until('both processes have served more checks', () => served > before + 20);
     led = [first];
-    await until('the second one has ended', async () => !(await isUp(second)));
+    await until('the second process has ended', async () => !(await isUp(second)));
     stop.abort();
     await load;
     expect(failures).toBe(0);
@@ -146,7 +146,7 @@ describe('local processes', () => {
     ensure(await storedBundle());
     const [address = ''] = await ready(1);
     process.kill(pids().at(-1) ?? 0, 'SIGKILL');
-    const problem = await until('the end is seen', () => workloads.observe('g-one').problem);
+    const problem = await until('the exit is observed', () => workloads.observe('g-one').problem);
     expect(problem).toEqual({ reason: 'ProcessEnded', message: 'ended by SIGKILL' });
     expect(workloads.observe('g-one').addresses).toEqual([address]);
     expect(await ready(1)).toEqual([address]);
@@ -184,7 +184,7 @@ describe('local processes', () => {
     await writeFile(join(folder, 'bundles', `${digest}.json`), '{}');
     workloads = start(join(import.meta.dirname, 'testing', 'refusing-runtime.ts'));
     ensure(digest);
-    const problem = await until('the reason is seen', () => workloads.observe('g-one').problem);
+    const problem = await until('the reason is observed', () => workloads.observe('g-one').problem);
     expect(problem.message).toBe('the rule forbidden does not compile');
     expect(workloads.observe('g-one')).toMatchObject({ ready: 0, addresses: [] });
   });
@@ -202,7 +202,7 @@ describe('local processes', () => {
   });
 });
 
-test('processes end with the operator, also when it is killed', async () => {
+test('runtime processes end with the operator, even when it is killed', async () => {
   const digest = await storedBundle();
   const parent = execFile(process.execPath, [
     join(import.meta.dirname, 'testing', 'hold-processes.ts'),
@@ -216,5 +216,5 @@ test('processes end with the operator, also when it is killed', async () => {
   const address = await until('the child is ready', () => /http:\S+/.exec(output)?.[0]);
   expect(await isUp(address)).toBe(true);
   parent.kill('SIGKILL');
-  await until('the child is gone', async () => !(await isUp(address)));
+  await until('the child process has ended', async () => !(await isUp(address)));
 });

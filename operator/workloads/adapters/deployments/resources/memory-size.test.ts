@@ -9,14 +9,14 @@ test.each([
   ['1e9', 1_000_000_000],
   ['268435456', 268_435_456],
   ['1000m', 1],
-])('%s are %d bytes', (quantity, bytes) => expect(bytesOf(quantity)).toBe(bytes));
+])('the quantity %s is %d bytes', (quantity, bytes) => expect(bytesOf(quantity)).toBe(bytes));
 
-test.each(['', 'Mi', '1 Gi', '1GB', '-1Gi', 'x'])('%j is not a quantity', (text) => {
+test.each(['', 'Mi', '1 Gi', '1GB', '-1Gi', 'x'])('the text %j is not a quantity', (text) => {
   expect(bytesOf(text)).toBeUndefined();
   expect(heapMebibytes(text)).toBeUndefined();
 });
 
-test('a heap takes three quarters of the limit', () => {
+test('the heap of a runtime takes three quarters of its memory limit', () => {
   expect(heapMebibytes('512Mi')).toBe(384);
   expect(heapMebibytes('1Gi')).toBe(768);
   expect(heapMebibytes('1Mi')).toBe(1);

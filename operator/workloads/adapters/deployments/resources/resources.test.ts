@@ -58,22 +58,22 @@ describe.each(cases)('a workload of the %s template', (title, template, input) =
   const text = renderManifest(input, template);
   const manifest = readManifest(text);
 
-  test.each(parts)('its %s equals the golden file', async (part) => {
+  test.each(parts)('the %s of a workload equals its golden file', async (part) => {
     const file = `${title}-${part.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.yaml`;
     await expect(stringify(manifest?.[part])).toMatchFileSnapshot(`../testdata/${file}`);
   });
 
-  test('its manifest is rendered to equal bytes and parsed to the same objects', () => {
+  test('the manifest of a workload is rendered to equal bytes and parsed to the same objects', () => {
     expect(renderManifest(structuredClone(input), structuredClone(template))).toBe(text);
     expect(canonicalBytes(manifest).toString('utf8')).toBe(text);
   });
 
-  test('its manifest is smaller than 16 KiB', () => {
+  test('the manifest of a workload is smaller than 16 KiB', () => {
     expect(text.length).toBeLessThan(16_384);
   });
 });
 
-test('a pod whose user the cluster assigns names no user and is restricted all the same', () => {
+test('a pod whose user the cluster assigns sets no user and is restricted nevertheless', () => {
   const { deployment } = readManifest(renderManifest(identity, { ...least, runAsUser: '' })) ?? {};
   expect(deployment?.spec).toMatchObject({
     template: { spec: { securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } } } },
@@ -81,7 +81,7 @@ test('a pod whose user the cluster assigns names no user and is restricted all t
   expect(JSON.stringify(deployment)).not.toMatch(/runAsUser|runAsGroup|fsGroup/);
 });
 
-test('a manifest without NetworkPolicy has none', () => {
+test('the manifest of a workload without NetworkPolicy has no such object', () => {
   const manifest = readManifest(renderManifest(identity, { ...least, networkPolicy: false }));
   expect(manifest?.networkPolicy).toBeUndefined();
   expect(manifest?.deployment).toBeDefined();
@@ -103,7 +103,7 @@ test.each([
   ['an object more', JSON.stringify({ ...JSON.parse(text), secret: {} })],
   ['another kind of object', text.replace('"kind":"Deployment"', '"kind":"DaemonSet"')],
   ['objects of two names', text.replace(`"name":"${name}"`, '"name":"g-other"')],
-])('%s is not read', (_name, other) => {
+])('%s is not parsed as the manifest of a workload', (_name, other) => {
   expect(other).not.toBe(text);
   expect(readManifest(other)).toBeUndefined();
 });

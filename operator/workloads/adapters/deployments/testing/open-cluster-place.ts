@@ -27,7 +27,7 @@ export type ClusterPlace = WorkloadsPlace & {
   readonly events: readonly Omit<EventFact, 'regarding'>[];
   /** A pod with the label of the workload that belongs to a ReplicaSet of that name. */
   makePod(workload: string, pod: string, owner?: string): Promise<Stored<Pod>>;
-  /** Has the Service send its requests to these pods. */
+  /** Makes the Service send its requests to these pods. */
   setEndpoints(workload: string, pods: readonly Stored<Pod>[]): Promise<void>;
 };
 
@@ -48,7 +48,7 @@ export async function openClusterPlace(): Promise<ClusterPlace> {
   let workloads = create();
   await workloads.synced;
 
-  /** Plays ReplicaSet controller, kubelet and endpoint controller: so many pods are ready and receive requests. */
+  /** Acts as ReplicaSet controller, kubelet and endpoint controller: makes this many pods ready to receive requests. */
   async function setReady(name: string, ready: number): Promise<void> {
     const pods: Stored<Pod>[] = [];
     for (let index = 0; index < ready; index += 1) pods.push(await makePod(name, `${name}-pod-${index}`));
@@ -110,7 +110,7 @@ export async function openClusterPlace(): Promise<ClusterPlace> {
     },
     async becomeReady(name) {
       await until(`${name} is deployed`, () => replicasOf(name));
-      await until('no request is under way', () => isQuiet(server));
+      await until('no request is in flight', () => isQuiet(server));
       await setReady(name, replicasOf(name) ?? 0);
     },
     async failOne(name) {
@@ -136,7 +136,7 @@ export async function openClusterPlace(): Promise<ClusterPlace> {
   };
 }
 
-/** Whether the number of requests does not grow any more. */
+/** Whether the number of requests has stopped growing. */
 async function isQuiet(server: FakeApiServer): Promise<boolean> {
   const before = server.seen.length;
   await new Promise((resolve) => setTimeout(resolve, 30));
