@@ -27,7 +27,7 @@ test('the exit codes of the CLI are stable', () => {
 });
 
 describe('the command line', () => {
-  test('--help lists the commands and exit codes', async () => {
+  test('portcullis --help lists the commands and exit codes', async () => {
     const { code, stdout } = await runCli(['--help']);
     expect(code).toBe(0);
     for (const word of ['up', 'apply', 'get', 'describe', 'delete', 'status', 'bundle', 'runtime', 'chat', 'check']) {
@@ -41,7 +41,7 @@ describe('the command line', () => {
     [['nonsense'], 2, "portcullis: Unknown command 'nonsense'."],
     [['get'], 2, "portcullis: Missing required argument 'kind'."],
     [['get', 'gp', '--nonsense'], 2, "portcullis: Unknown option '--nonsense'."],
-    [['get', 'gp', '-o', 'xml'], 2, 'portcullis --help lists the commands and exit codes'],
+    [['get', 'gp', '-o', 'xml'], 2, 'Allowed choices are json, yaml, wide'],
     [['up', '--port', '65536'], 2, 'It must be a whole number from 0 to 65535'],
     [['up', '--gateways', '0'], 2, 'It must be a whole number from 1 to 8'],
     [['rollback', 'b', '--to-revision', '0'], 2, '1 or more'],
@@ -116,7 +116,8 @@ describe('the command line', () => {
     folder.write('lock', '');
     const mount = `mount --bind ${folder.path} ${folder.path} && mount -o remount,ro,bind ${folder.path}`;
     const isolated = (command: string) => spawnSync('unshare', ['-rm', 'sh', '-c', command], { encoding: 'utf8' });
-    if (isolated(mount).status !== 0) return context.skip('this machine does not allow mounting a folder for one process');
+    if (isolated(mount).status !== 0)
+      return context.skip('this machine does not allow mounting a folder for one process');
     const up = `${process.execPath} ${join(checkout, 'cli/main.ts')} up --data ${folder.path}`;
     const end = isolated(`${mount} && ${up}`);
     expect(end).toMatchObject({ status: 2, stdout: '' });

@@ -49,7 +49,7 @@ async function runNamedSuite(name: SuiteName): Promise<Outcome> {
   return { ...outcome, failed: outcome.failed + silent.length };
 }
 
-/** Every row has a test that ran and passed; a test that was skipped proves nothing. */
+/** Every obligation has a test that ran and passed; a skipped test proves nothing. */
 async function checkProofs(before: Outcome): Promise<Outcome> {
   const proved = new Set([...before.proved, ...(quickProofs ?? [])]);
   const rows = requirementRows(root);
@@ -82,7 +82,7 @@ const requirements: Step = {
   run: checkProofs,
 };
 
-/** Obligations that the quick check has proved on the same files; then its steps are not repeated. */
+/** Obligations that the quick check proved for the same files; its steps are then not repeated. */
 const quickProofs = isFull && isWhole ? readQuickReport(root, tree) : undefined;
 
 function chooseSteps(): readonly Step[] {

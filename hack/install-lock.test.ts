@@ -53,7 +53,7 @@ function notesSoFar(): readonly string[] {
   }
 }
 
-/** Every one that came in went out before the next one came in. */
+/** Each process released the lock before the next one acquired it. */
 function expectOneAtATime(lines: readonly string[]): void {
   for (let at = 0; at < lines.length; at += 2) {
     expect(lines[at]).toMatch(/^in \d+$/);
@@ -64,7 +64,9 @@ function expectOneAtATime(lines: readonly string[]): void {
 const holder = (): string => readlinkSync(join(lock, readdirSync(lock).find((name) => name.startsWith('turn-')) ?? ''));
 
 describe('processes that start at once', () => {
-  test('processes that start together take the lock one after the other', { timeout: 60_000 }, async () => {
+  test('processes that start together acquire the installation lock one after another', {
+    timeout: 60_000,
+  }, async () => {
     const many = Array.from({ length: 12 }, () => start('cat /dev/null'));
     expect(await Promise.all(many.map(endOf))).toEqual(many.map(() => 0));
     const lines = notesSoFar();
@@ -74,7 +76,9 @@ describe('processes that start at once', () => {
     expect(holder()).toBe('free');
   });
 
-  test('the lock of a killed process is taken over by one process at a time', { timeout: 90_000 }, async () => {
+  test('the installation lock of a killed process is taken over by one process at a time', {
+    timeout: 90_000,
+  }, async () => {
     const many = Array.from({ length: 6 }, () => start('read -r _'));
     for (let left = many.length; left > 0; left -= 1) {
       const number = many.length - left + 1;
@@ -91,7 +95,7 @@ describe('processes that start at once', () => {
 });
 
 describe('a lock', () => {
-  test('a process waits for the lock of a running process', { timeout: 60_000 }, async () => {
+  test('a process waits for the installation lock of a running process', { timeout: 60_000 }, async () => {
     const first = start('read -r _');
     await until('the first is in', () => notesSoFar().length === 1);
     const second = start('true');
@@ -107,20 +111,20 @@ describe('a lock', () => {
     ['of a reused process id', () => `${process.pid}.1`],
     ['with an invalid holder', () => 'invalid'],
     ['that was released', () => 'free'],
-  ])('a lock %s is taken over', async (_what, target) => {
+  ])('an installation lock %s is taken over', async (_what, target) => {
     mkdirSync(lock);
     symlinkSync(target(), join(lock, 'turn-7'));
     expect(await endOf(start('true'))).toBe(0);
     expect(readdirSync(lock)).toEqual(['turn-8']);
   });
 
-  test('a lock of an older format does not block', async () => {
+  test('an installation lock of an older format does not block', async () => {
     mkdirSync(lock);
     symlinkSync('x', join(lock, 'pid'));
     expect(await endOf(start('true'))).toBe(0);
   });
 
-  test('a lock in a folder that cannot be written to fails', async () => {
+  test('an installation lock in a folder that cannot be written to fails', async () => {
     symlinkSync('/dev/null', lock);
     expect(await endOf(start('true'))).not.toBe(0);
     expect(notesSoFar()).toEqual([]);

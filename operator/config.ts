@@ -69,7 +69,9 @@ const cluster = {
   PORTCULLIS_SECRETS_DIR: setting.path({
     help: 'cluster: folder of provider credentials, one file each, for the one call to each provider before an application',
   }),
-  PORTCULLIS_REPLICA: setting.string({ help: 'cluster: name of the pod, which identifies it as the holder of the lease' }),
+  PORTCULLIS_REPLICA: setting.string({
+    help: 'cluster: name of the pod, which identifies it as the holder of the lease',
+  }),
   PORTCULLIS_LEASE_NAME: setting.string({
     help: 'cluster: name of the Lease by which replicas elect the leader',
     default: 'portcullis-operator',

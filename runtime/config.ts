@@ -2,16 +2,18 @@ import { readEnvironment, setting } from '#kit/env/read-environment';
 
 /** Settings of the runtime; everything about policies and limits comes with the bundle. */
 const settings = {
-  PORTCULLIS_LISTEN: setting.hostPort({ help: 'where checks are served', default: '127.0.0.1:8000' }),
-  PORTCULLIS_BUNDLE_FILE: setting.path({ help: 'the policy bundle, loaded once at start' }),
-  PORTCULLIS_TOKEN_FILE: setting.file({ help: 'the service token of callers, one or two lines, read again on change' }),
+  PORTCULLIS_LISTEN: setting.hostPort({ help: 'address on which checks are served', default: '127.0.0.1:8000' }),
+  PORTCULLIS_BUNDLE_FILE: setting.path({ help: 'file of the policy bundle, loaded once at start' }),
+  PORTCULLIS_TOKEN_FILE: setting.file({
+    help: 'file of service tokens of callers, one or two lines, read again on change',
+  }),
   PORTCULLIS_SECRETS_DIR: setting.optional(
     setting.path({
-      help: 'the folder of provider credentials, one file each; needed when the bundle has a rule with a provider',
+      help: 'folder of provider credentials, one file each; required when the bundle has a rule with a provider',
     }),
   ),
   PORTCULLIS_TERMINATION_MESSAGE_FILE: setting.optional(
-    setting.path({ help: 'where the reason is written when the bundle cannot be loaded' }),
+    setting.path({ help: 'file for the reason when the bundle cannot be loaded' }),
   ),
 };
 
@@ -24,10 +26,7 @@ export type RuntimeConfig = {
 /** Paths of secrets; each secret is read at the time of its use. */
 export type RuntimeSecrets = { readonly tokenFile: string; readonly secretsDirectory: string | undefined };
 
-/**
- * Reads the environment once.
- * @throws ConfigError naming every setting that is wrong
- */
+/** Reads the environment once. @throws ConfigError with every invalid setting */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   readonly config: RuntimeConfig;
   readonly secrets: RuntimeSecrets;

@@ -28,28 +28,28 @@ export function createRuntimeMeters(metrics: Metrics): { readonly meter: CheckMe
 function createCheckMeter(metrics: Metrics): CheckMeter {
   const checks = metrics.counter({
     name: 'portcullis_runtime_checks_total',
-    help: 'Checks of a loaded policy that were taken or failed, by decision.',
+    help: 'Completed and failed checks of loaded policies, by decision.',
     labels: { stage: stages, decision: decisions, policy },
   });
   const errors = metrics.counter({
     name: 'portcullis_runtime_errors_total',
-    help: 'Error answers by code, refusals before the rules included.',
+    help: 'Error answers by code, including refusals before the rules run.',
     labels: { stage: stages, code: codes },
   });
   const duration = metrics.histogram({
     name: 'portcullis_runtime_check_duration_seconds',
-    help: 'From the headers of a check to its answer.',
+    help: 'Time from the headers of a check to its answer.',
     labels: { stage: stages },
     buckets,
   });
   const inFlight = metrics.gauge({
     name: 'portcullis_runtime_checks_in_flight',
-    help: 'Checks that hold a slot.',
+    help: 'Number of checks that hold a slot.',
     labels: {},
   });
   const overloads = metrics.counter({
     name: 'portcullis_runtime_overloads_total',
-    help: 'Refusals because all slots are in use: of body reads, of checks, of questions of observe rules.',
+    help: 'Refusals because all slots are taken: of body reads, of checks, or of provider calls of observe rules.',
     labels: { part: parts },
   });
   const held = inFlight.series({});
@@ -85,12 +85,12 @@ type DecisionSeries = Readonly<Record<(typeof decisions)[number], CountedSeries>
 function createRuleTally(metrics: Metrics): RuleTally {
   const firings = metrics.counter({
     name: 'portcullis_runtime_rule_firings_total',
-    help: 'Checks in which a rule matched or its provider said deny.',
+    help: 'Checks in which a rule matched or its provider denied.',
     labels: { policy, stage: stages, rule, mode: modes },
   });
   const failures = metrics.counter({
     name: 'portcullis_runtime_rule_errors_total',
-    help: 'Checks in which a rule could not be judged.',
+    help: 'Checks in which a rule failed.',
     labels: { policy, stage: stages, rule, mode: modes, code: codes },
   });
   const series = new WeakMap<CompiledRule, CountedSeries>();

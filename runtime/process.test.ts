@@ -235,7 +235,7 @@ describe('a bundle that cannot be loaded', () => {
       ),
       /provider detector: .*absent/,
     ],
-  ])('because it %s says so', async (_, content, expected) => {
+  ])('a bundle is refused because it %s', async (_, content, expected) => {
     using folder = prepare(content);
     await using runtime = await start(folder);
     await until('the reason is written', () => expected.test(readFileSync(folder.file('termination'), 'utf8')));

@@ -39,7 +39,7 @@ export type RuntimeOverrides = {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly refusalMs?: number;
-  /** How long idle connections are kept when it ends. */
+  /** How long idle connections are kept during shutdown. */
   readonly idleMs?: number;
 };
 
@@ -101,8 +101,8 @@ export async function createRuntime(
 }
 
 /**
- * Says why the bundle is refused: in the log and, in place, in the termination message file. Under Kubernetes that file
- * is a mount of its own and cannot be replaced by another.
+ * Reports why the bundle is refused: in the log and, without replacing the file, in the termination message file. Under
+ * Kubernetes that file is a separate mount and cannot be replaced by another.
  */
 async function reportRefusal(error: unknown, path: string | undefined, logger: Logger): Promise<void> {
   const refusal = error instanceof BundleError ? error : undefined;

@@ -32,8 +32,7 @@ const commands: readonly Add[] = [
 
 const text = {
   name: clusterSource.program,
-  description:
-    'Guardrails for models in a cluster: show the status, apply policy revisions and roll them back.',
+  description: 'Guardrails for models in a cluster: show the status, apply policy revisions and roll them back.',
 };
 
 /** Runs one command line of the kubectl plugin. @returns the exit code of the process */

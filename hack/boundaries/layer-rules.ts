@@ -3,8 +3,8 @@ import { isInside, moduleOf } from './modules.ts';
 import { type Finding, type Rule, type Source, type Target, type Tree, targetOf } from './tree.ts';
 
 /**
- * Folders and files that hold pure rules and types. They import node's data modules, schemas and each other, and
- * touch no framework, driver, clock, logger, random source or environment.
+ * Folders and files with pure rules and types. They import only Node's data modules, schemas and each other, and no
+ * framework, driver, clock, logger, random source or environment.
  */
 export const domainFolders: readonly string[] = [
   'libraries/contracts',
@@ -49,7 +49,7 @@ function impuritiesBehind(tree: Tree, target: Target, way: readonly string[], th
     case 'package':
       return purePackages.has(target.name) ? [] : [`imports ${target.name}${through}`];
     case 'file':
-      // A domain file answers for itself.
+      // Each domain file is reported for its own imports only.
       return isDomain(target.path) ? [] : impuritiesOf(tree, target.path, way);
   }
 }
@@ -100,7 +100,7 @@ const layers: Rule = {
   check: (tree) => [...tree.sources.values()].flatMap((source) => layerFindings(tree, source)),
 };
 
-/** An adapter is one implementation of one port: it does not know its siblings. */
+/** An adapter implements one port and does not import other adapters. */
 const siblings: Rule = {
   name: 'an adapter does not import another adapter',
   check: (tree) =>
@@ -115,7 +115,7 @@ const siblings: Rule = {
     }),
 };
 
-/** Entry points start and stop: they know their configuration, their composition root and the kit. */
+/** Entry points start and stop a service: they import only its configuration, its composition root and the kit. */
 const entries: Rule = {
   name: 'main.ts knows configuration, composition root and kit only',
   check: (tree) =>

@@ -44,7 +44,7 @@ export const modules: readonly Module[] = [
 /** Folders whose files import whatever they prove or generate from. */
 export const freeFolders: readonly string[] = ['e2e', 'hack', 'examples'];
 
-/** The part of the proof frame that tests beside their subject may import. */
+/** The test support that tests outside of e2e may import. */
 export const proofFolder = 'e2e/support';
 
 export function isInside(path: string, folder: string): boolean {

@@ -12,7 +12,7 @@ const names: Rule = {
       const file = parts.at(-1) ?? '';
       const vague = parts.find((part) => forbiddenNames.has(part.replace(/(\.test)?\.ts$/, '')));
       const findings: Finding[] = [];
-      if (vague !== undefined) findings.push({ path, message: `'${vague}' says nothing: name the concept` });
+      if (vague !== undefined) findings.push({ path, message: `'${vague}' is too vague: name the concept` });
       if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|config))?\.ts$/.test(file)) {
         findings.push({ path, message: 'write file names in kebab-case' });
       }
@@ -36,7 +36,7 @@ const barrels: Rule = {
     [...tree.sources.values()]
       .filter((source) => !mayHaveBarrels.some((folder) => isInside(source.path, folder)))
       .filter((source) => posix.basename(source.path) === 'index.ts' || onlyPassesOn(source))
-      .map((source) => ({ path: source.path, message: 'only passes other files on: import them where they are' })),
+      .map((source) => ({ path: source.path, message: 'only re-exports other files: import them directly' })),
 };
 
 const hardBudget = 400;

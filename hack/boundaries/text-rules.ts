@@ -55,14 +55,19 @@ const exits = rule(
   'let the event loop become empty; runMain sets the exit code',
 );
 
-/** Words of unfinished work, in comments and in code. */
+/** Words that mark unfinished work, in comments and in code. */
 const unfinished: Rule = {
   name: 'no file has a mark of unfinished work',
   check: (tree) =>
     [...tree.sources.values()]
       .filter((source) => !inside(source, 'hack/boundaries'))
       .flatMap((source) =>
-        matches(source, /\b(?:TODO|FIXME|XXX|HACK)\b|not (?:yet )?implemented/g, 'do it or leave it out', source.text),
+        matches(
+          source,
+          /\b(?:TODO|FIXME|XXX|HACK)\b|not (?:yet )?implemented/g,
+          'finish the work or remove the mark',
+          source.text,
+        ),
       ),
 };
 
@@ -93,7 +98,7 @@ const machines: Rule = {
   check: (tree: Tree) => [...tree.texts].flatMap(([path, text]) => placeFindings(path, text)),
 };
 
-/** Texts that this repository does not hold. A section of a public standard may be cited. */
+/** Citations of texts that are not in this repository. Sections of public standards are allowed. */
 const absentTexts: readonly { readonly pattern: RegExp; readonly named: string }[] = [
   { pattern: /\bDESIGN\b/g, named: 'a design page' },
   { pattern: /\bresearch\/[a-z-]+\.md\b/g, named: 'a research page' },

@@ -21,7 +21,7 @@ export type Finding = { readonly path: string; readonly message: string };
 
 export type Rule = { readonly name: string; readonly check: (tree: Tree) => readonly Finding[] };
 
-/** Code that only proves other code: tests, suites of obligations, fakes, test data. */
+/** Code that only tests other code: tests, test suites of ports, fakes, test data. */
 export function isProof(path: string): boolean {
   return path.endsWith('.test.ts') || /(^|\/)(testing|testdata)\//.test(path) || path.startsWith('e2e/');
 }
@@ -60,7 +60,7 @@ export type Target =
   | { readonly kind: 'node'; readonly name: string }
   | { readonly kind: 'package'; readonly name: string };
 
-/** Where an import leads: a file of the tree, a module of Node, or a package. */
+/** Target of an import: a file of the tree, a module of Node, or a package. */
 export function targetOf(from: string, specifier: string): Target {
   if (specifier.startsWith('.')) {
     return { kind: 'file', path: posix.normalize(posix.join(posix.dirname(from), specifier)) };

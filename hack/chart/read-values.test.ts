@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readValues } from './read-values.ts';
 
-test('a comment stands above its key; a map of values has its own, and what the chart does not name is one value', () => {
+test('a comment of values.yaml belongs to the key below it; a map has its own comment, and a map without declared keys is one value', () => {
   const values = readValues(`# About the file.
 
 # first is a text.
@@ -29,6 +29,6 @@ plain: true
   ]);
 });
 
-test('a file that holds no map is refused', () => {
+test('a values file without a map is refused', () => {
   expect(() => readValues('- 1\n')).toThrow('values.yaml holds a map');
 });

@@ -9,14 +9,14 @@ export type ChartValue = {
   readonly isGroup: boolean;
 };
 
-/** Keys below which the chart names nothing: what stands there is one default as a whole. */
+/** Keys whose content the chart does not declare: their default is one value as a whole. */
 const whole = new Set(['resources', 'labels']);
 
 /** The values of values.yaml in their order; a comment stands above its key. */
 export function readValues(text: string): readonly ChartValue[] {
   const document = parseDocument(text);
   if (!isMap(document.contents)) throw new TypeError('values.yaml holds a map');
-  // The first comment of the file speaks of the file; that of the first key follows it after an empty line.
+  // The first comment describes the file; the comment of the first key follows after an empty line.
   return valuesOf(document.contents, []);
 }
 

@@ -94,7 +94,7 @@ const gateway = z.strictObject({
   podDisruptionBudget: budget,
 });
 
-/** PORTCULLIS_ADMINISTRATORS joins both by a bar and separates administrators by commas. */
+/** PORTCULLIS_ADMINISTRATORS joins issuer and subject with a bar and separates administrators with commas. */
 const issuerName = z
   .string()
   .max(255)
@@ -165,8 +165,8 @@ const runtime = z.strictObject({
 });
 
 /**
- * The values of the chart, as they are once those of the user stand over the defaults: every key is there. What the
- * operator reads itself has the operator's own schemas.
+ * The values of the chart after merging the user's values with the defaults: every key exists. Values that the operator
+ * reads have the operator's own schemas.
  */
 export const valuesSchema = z.strictObject({
   nameOverride: namePart,
@@ -212,6 +212,6 @@ export const valuesSchema = z.strictObject({
     runbookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ }).max(512)]),
   }),
   dashboard: z.strictObject({ enabled: z.boolean(), labels: z.record(z.string(), labelValue), annotations }),
-  /** What a chart above this one hands to all of its parts. */
+  /** Values that a parent chart passes to all of its subcharts. */
   global: apiObject.optional(),
 });

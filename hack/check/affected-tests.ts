@@ -28,7 +28,7 @@ function names(value: string, path: string): boolean {
   return path === text || path.endsWith(`/${text}`) || isInside(path, text) || path.includes(`/${text}/`);
 }
 
-/** The files that a source loads, or starts or reads by a path that it holds as a string. */
+/** The files that a source imports, starts, or reads by a path in a string. */
 function dependencies(tree: Tree, source: Source, changed: readonly string[]): readonly string[] {
   const imported = source.imports.flatMap(({ specifier }) => {
     const target = targetOf(source.path, specifier);

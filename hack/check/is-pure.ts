@@ -1,6 +1,6 @@
 import { type Tree, targetOf } from '../boundaries/tree.ts';
 
-/** Modules of Node that leave nothing behind in the process that loads them. */
+/** Node modules without side effects on the process that loads them. */
 const nodeModules = new Set([
   'assert',
   'async_hooks',
@@ -23,7 +23,7 @@ const nodeModules = new Set([
 const packages = new Set(
   'ajv canonicalize commander fast-check jose pino prom-client re2 uuid vitest yaml zod'.split(' '),
 );
-/** State of the process, and mocks that replace a part of it. */
+/** Process-wide state, and mocks that replace a part of it. */
 const globalState = /\bvi\.|\bprocess\.(?:chdir|env|exit|exitCode|kill|on|once|stdin)\b|\bglobalThis\b/;
 
 /**

@@ -15,7 +15,7 @@ test('every test file is in exactly one suite, and no suite is empty', () => {
   expect([...suites].filter(([, files]) => files.length === 0)).toEqual([]);
 });
 
-test.each([...slowFiles, ...platformFiles])('the listed path %s holds a test', (listed) => {
+test.each([...slowFiles, ...platformFiles])('the listed test path %s contains a test', (listed) => {
   expect(tests.some((path) => isInside(path, listed))).toBe(true);
 });
 
@@ -43,7 +43,7 @@ test.each<[string, readonly string[], readonly string[]]>([
   ['a page that no test reads', ['docs/x.md'], []],
   ['a file that no source names', ['Dockerfile'], ['cli/a.test.ts', 'e2e/c.test.ts', 'e2e/d.test.ts']],
   ['the dependencies', ['package.json'], ['cli/a.test.ts', 'e2e/c.test.ts', 'e2e/d.test.ts']],
-])('a change of %s affects the tests that can see it', (_, changed, expected) => {
+])('a change of %s selects the tests that it can affect', (_, changed, expected) => {
   const small = treeOf({
     'cli/a.test.ts': "import type { B } from './b.ts';",
     'cli/b.ts': '',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { addUp, single, skipLines, summaryLine } from './outcome.ts';
 
-test('outcomes add up to one line of counts and one line for each reason to skip', () => {
+test('check outcomes are summed into one line of counts and one line for each reason to skip', () => {
   const skipped = [
     { test: 'a', reason: 'Python 3 is not installed' },
     { test: 'b', reason: 'Python 3 is not installed' },

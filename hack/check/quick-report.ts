@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Tree } from '../boundaries/tree.ts';
 
-/** What the quick check leaves for the full one: the obligations that it proved, and of which files. */
+/** The report of the quick check for the full check: the obligations that it proved, and a digest of the files. */
 type QuickReport = { readonly files: string; readonly proved: readonly string[] };
 
 function reportFile(root: string): string {
@@ -24,7 +24,7 @@ export function writeQuickReport(root: string, tree: Tree, proved: readonly stri
   writeFileSync(file, JSON.stringify({ files: digestOfFiles(tree), proved } satisfies QuickReport));
 }
 
-/** Ids that the quick check proved on exactly these files; undefined where it has not passed on them. */
+/** Ids that the quick check proved for exactly these files; undefined if it has not passed for them. */
 export function readQuickReport(root: string, tree: Tree): readonly string[] | undefined {
   try {
     const report = JSON.parse(readFileSync(reportFile(root), 'utf8')) as QuickReport;

@@ -3,7 +3,7 @@ import { readWords } from './read-words.ts';
 
 const wanted = { usage: 'npm run x -- [NAME...] [--small]', names: ['a', 'b'], switches: ['small'] };
 
-test('names and switches are read in any order', () => {
+test('check arguments are read as names and switches in any order', () => {
   expect(readWords([], wanted)).toEqual({ kind: 'run', names: [], switches: new Set() });
   expect(readWords(['b', '--small', 'a'], wanted)).toEqual({
     kind: 'run',
@@ -12,7 +12,7 @@ test('names and switches are read in any order', () => {
   });
 });
 
-test('--help prints the usage, also after a name', () => {
+test('the --help argument of a check prints the usage, even after a name', () => {
   const text = 'Usage: npm run x -- [NAME...] [--small]\nNames: a, b';
   expect(readWords(['a', '--help'], wanted)).toEqual({ kind: 'say', text, exitCode: 0 });
   expect(readWords(['--help'], { usage: 'npm run y' })).toEqual({ kind: 'say', text: 'Usage: npm run y', exitCode: 0 });

@@ -7,7 +7,7 @@ type SuiteOptions = {
   readonly files: readonly string[];
   /** True for files that one machine cannot run at the same time. */
   readonly oneByOne?: boolean;
-  /** True for files that leave nothing behind: they share a process, in an order that changes from run to run. */
+  /** True for files without side effects: they share a process, in an order that changes from run to run. */
   readonly shared?: boolean;
   /** Called for every test with its full title. */
   readonly onTest?: (title: string) => void;
@@ -17,7 +17,7 @@ function titleOf(test: TestCase): string {
   return `${test.module.relativeModuleId} > ${test.fullName}`;
 }
 
-/** A suite that is left out as a whole gives its reason at the end of its title: `a watch (Docker is not running)`. */
+/** A skipped suite has the reason at the end of its title: `a watch (Docker is not running)`. */
 function reasonInTitle(fullName: string): string {
   return /\(([^()]+)\)(?: > |$)/.exec(fullName)?.[1] ?? '';
 }

@@ -14,11 +14,11 @@ import { startWhole, startWholeStages } from './whole/start-whole.ts';
 
 type WantedCluster = {
   readonly name: string;
-  /** None: a control plane. Local: from programs of this machine. Any: in Docker where it runs, else local. */
+  /** `none`: a control plane only. `local`: programs of this machine. `any`: Docker if it runs, else local. */
   readonly node: 'none' | 'local' | 'any';
-  /** Of a control plane: kube-controller-manager, too. */
+  /** With a control plane: whether kube-controller-manager runs too. */
   readonly controllers?: boolean;
-  /** Of a control plane: nodes on which pods seem to run. */
+  /** With a control plane: number of simulated nodes. */
   readonly pretendedNodes?: number | undefined;
   /** Not in Docker. */
   readonly audit?: AuditLevel | undefined;
@@ -49,13 +49,13 @@ function checkSize(record: ClusterRecord, wanted: WantedCluster): void {
   throw new ClusterError('usage', `${record.name} is ${sentence}: take it down first, or choose another name.`);
 }
 
-/** A killed one may take a moment to end, and takes everything inside along. */
+/** A killed namespace may take a moment to end with all processes in it. */
 function hasSpace(record: WholeRecord): boolean {
   const space = spaceOf(record).component.running();
   return space !== undefined && isAtWork(space);
 }
 
-/** What has ended is started again; of a node whose machine was started again nothing can be used. */
+/** Stopped components are restarted; a node whose machine was rebooted cannot be reused. */
 async function startRest(record: ClusterRecord, wanted: WantedCluster, progress: Progress): Promise<void> {
   if (record.owner !== null) {
     throw new ClusterError('usage', `${record.name} belongs to a test that runs: choose another name.`);
@@ -80,8 +80,8 @@ async function startRest(record: ClusterRecord, wanted: WantedCluster, progress:
 }
 
 /**
- * Starts a lasting cluster unless it runs, and waits until it serves.
- * @throws ClusterError that says what to do; nothing of a new cluster is left then
+ * Starts a persistent cluster unless it runs, and waits until it serves. @throws ClusterError with a remedy; nothing of
+ * a new cluster remains then
  */
 export async function bringUp(wanted: WantedCluster, progress: Progress): Promise<ClusterState> {
   using _lock = await holdLock(`cluster-${wanted.name}`);

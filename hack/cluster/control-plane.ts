@@ -26,15 +26,15 @@ export type ControlPlaneOptions = {
   readonly port?: number;
   /** Runs kube-controller-manager, too: garbage collection by owners, Deployments, namespaces that end. */
   readonly controllers?: boolean;
-  /** Nodes on which pods seem to run, for thousands of them; brings kube-scheduler and the controllers. 0 when absent. */
+  /** Number of simulated nodes, up to thousands; also starts kube-scheduler and the controllers. 0 when absent. */
   readonly pretendedNodes?: number;
   /** Writes down every request; true stands for Metadata. */
   readonly audit?: boolean | AuditLevel;
   /** Flags of kube-apiserver; they win over ours. */
   readonly apiServerFlags?: readonly string[];
-  /** Whether it outlives the process that starts it; otherwise it ends with that process, however that ends. */
+  /** Whether it outlives the process that starts it; otherwise it ends with that process in every case. */
   readonly lasting?: boolean;
-  /** The process that it belongs to in place of this one; `removeAbandoned` ends it when that process has ended. */
+  /** The process that owns it instead of this one; `removeAbandoned` ends it after that process has exited. */
   readonly ownerPid?: number;
   readonly progress?: Progress;
 };
@@ -75,7 +75,7 @@ async function portsFor(wanted: number | undefined): Promise<ControlPlaneRecord[
   return { apiServer, etcd, etcdPeer, controllerManager, scheduler, kwok };
 }
 
-/** What only pretended nodes need is not built without them. */
+/** Programs that only simulated nodes need are not built without them. */
 const noPrograms = { 'kube-scheduler': '', kwok: '' };
 
 function programsFor(pretendedNodes: number) {
@@ -100,7 +100,7 @@ async function recordFor(options: ControlPlaneOptions, progress: Progress): Prom
   };
 }
 
-/** Starts what does not run of a recorded control plane, one after the other. */
+/** Starts the stopped components of a recorded control plane, one after another. */
 export async function startRecorded(record: ControlPlaneRecord, progress: Progress): Promise<void> {
   await endStrays(record);
   const { name } = record;

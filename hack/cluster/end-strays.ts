@@ -6,9 +6,9 @@ import { isRunning, markOf } from './process/process-identity.ts';
 import type { ControlPlaneRecord, WholeRecord } from './record.ts';
 
 /**
- * Ends programs of a cluster that no note knows: their start was killed before it wrote one. Only programs that were
- * started for this very folder are meant, not those of somebody who looks into it. Waits until they have ended: until
- * then they hold their ports and the locks of their files.
+ * Ends leftover programs of a cluster without a record, because their start was killed before it was written. Only
+ * programs that were started for exactly this folder are ended. Waits until they have exited, because they hold ports
+ * and file locks until then.
  */
 export async function endStrays(record: ControlPlaneRecord | WholeRecord): Promise<void> {
   if (!hasProcessTable) return;

@@ -5,10 +5,10 @@ import { until } from '../../e2e/support/until.ts';
 import { ClusterError } from './cluster-error.ts';
 import { cacheFolder } from './places.ts';
 
-/** A command that waits for another one says so only after this long. */
+/** A command reports that it waits for another one only after this long. */
 const patienceMs = 600_000;
 
-/** Holds back every other command that would change the same thing, in any process, until it is disposed. */
+/** Blocks every other command that changes the same object, in any process, until it is disposed. */
 export async function holdLock(name: string): Promise<Disposable> {
   const folder = join(cacheFolder(), 'locks');
   mkdirSync(folder, { recursive: true });

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { clusterFolder } from './places.ts';
 import { runCommandLine } from './program.ts';
 
-describe('the command line', () => {
+describe('the command line of local clusters', () => {
   test('an option that npm consumed is reported', async () => {
     using error = vi.spyOn(console, 'error').mockImplementation(() => {});
     expect(await runCommandLine(['up'], { npm_config_control_plane: 'true' })).toBe(2);
@@ -10,12 +10,15 @@ describe('the command line', () => {
   });
 });
 
-describe('the name of a cluster', () => {
-  test.each(['a', 'a-1', `a${'b'.repeat(29)}`])('may be %s', (name) => {
+describe('the name of a local cluster', () => {
+  test.each(['a', 'a-1', `a${'b'.repeat(29)}`])('the name of a local cluster may be %s', (name) => {
     expect(clusterFolder(name).endsWith(`/${name}`)).toBe(true);
   });
 
-  test.each(['', '..', 'A', '1a', 'a/b', 'a b', `a${'b'.repeat(30)}`])('may not be "%s"', (name) => {
-    expect(() => clusterFolder(name)).toThrow(/cannot be the name/);
-  });
+  test.each(['', '..', 'A', '1a', 'a/b', 'a b', `a${'b'.repeat(30)}`])(
+    'the name of a local cluster may not be "%s"',
+    (name) => {
+      expect(() => clusterFolder(name)).toThrow(/cannot be the name/);
+    },
+  );
 });

@@ -18,7 +18,7 @@ async function endControlPlane(record: ControlPlaneRecord, progress: Progress): 
   }
 }
 
-/** With the space the kernel ends all processes inside, the containers among them. */
+/** The kernel ends all processes in the namespace, including the containers. */
 async function endWhole(record: WholeRecord, progress: Progress): Promise<void> {
   const space = spaceOf(record);
   await progress.step('ending every process and container', async () => {

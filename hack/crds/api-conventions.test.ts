@@ -33,20 +33,20 @@ function distinct(found: readonly Field[]): readonly string[] {
 }
 
 describe.each(keys)('%s', (key) => {
-  test('row 2: has spec and status at its top, and nothing else', () => {
+  test('row 2 of the API conventions: a kind has only spec and status besides its metadata', () => {
     expect(['spec', 'spec,status']).toContain(Object.keys(schemaOf(key).properties ?? {}).join());
     expect(schemaOf(key).required).toEqual(['spec']);
   });
 
-  test('row 4: has the path /status if it has a status', () => {
+  test('row 4 of the API conventions: a kind with a status has the status subresource', () => {
     expect('subresources' in versionOf(key)).toBe(schemaOf(key).properties?.status !== undefined);
   });
 
-  test('row 5: every member of the status is optional', () => {
+  test('row 5 of the API conventions: every member of the status is optional', () => {
     expect(schemaOf(key).properties?.status?.required ?? []).toEqual([]);
   });
 
-  test('row 6: conditions come first, are a map by type and have the six members', () => {
+  test('row 6 of the API conventions: conditions come first, are a map by type and have the six members', () => {
     const status = schemaOf(key).properties?.status;
     if (status === undefined) return;
     const [first] = Object.keys(status.properties ?? {});
@@ -62,14 +62,14 @@ describe.each(keys)('%s', (key) => {
     });
   });
 
-  test('row 11: required members exist, and no member has a default', () => {
+  test('row 11 of the API conventions: required members exist, and no member has a default', () => {
     for (const { path, schema } of fields(key)) {
       expect(Object.keys(schema.properties ?? {}), path).toEqual(expect.arrayContaining([...(schema.required ?? [])]));
       expect(schema, path).not.toHaveProperty('default');
     }
   });
 
-  test('row 12: every text, number and list has its limits', () => {
+  test('row 12 of the API conventions: every text, number and list has its limits', () => {
     const limitsOf: Readonly<Record<StructuralSchema['type'], (schema: StructuralSchema) => readonly unknown[]>> = {
       string: (schema) => [schema.enum ?? schema.maxLength],
       integer: (schema) => [schema.minimum, schema.maximum],
@@ -81,7 +81,7 @@ describe.each(keys)('%s', (key) => {
     expect(paths(open)).toEqual([]);
   });
 
-  test('row 13: every list has a list type, and there are no maps', () => {
+  test('row 13 of the API conventions: every list has a list type, and there are no maps', () => {
     for (const { path, schema } of fields(key)) {
       if (schema.type === 'array') expect(['atomic', 'map'], path).toContain(schema['x-kubernetes-list-type']);
       if (schema.type === 'object') expect(schema.properties, path).toBeDefined();
@@ -89,18 +89,18 @@ describe.each(keys)('%s', (key) => {
     }
   });
 
-  test('row 14: numbers are whole, of 32 or 64 bits, and fit into a double', () => {
+  test('row 14 of the API conventions: numbers are integers of 32 or 64 bits and fit into a double', () => {
     for (const { path, schema } of fields(key).filter((field) => field.schema.type === 'integer')) {
       expect(['int32', 'int64'], path).toContain(schema.format);
       expect(Math.abs(schema.maximum ?? Infinity), path).toBeLessThanOrEqual(Number.MAX_SAFE_INTEGER);
     }
   });
 
-  test('row 16: nothing is nullable', () => {
+  test('row 16 of the API conventions: no member is nullable', () => {
     for (const { path, schema } of fields(key)) expect(schema, path).not.toHaveProperty('nullable');
   });
 
-  test('row 17: durations are whole numbers that name their unit, times are named so', () => {
+  test('row 17 of the API conventions: names of durations contain their unit, and times have time names', () => {
     for (const { name, path, schema } of fields(key)) {
       if (/duration|timeout|deadline|interval/i.test(name)) expect(name, path).toMatch(/(Ms|Seconds|Milliseconds)$/);
       if (schema.format === 'date-time') expect(name, path).toMatch(/^time$|Time$/);
@@ -108,12 +108,12 @@ describe.each(keys)('%s', (key) => {
     }
   });
 
-  test('row 18: names are written in camel case', () => {
+  test('row 18 of the API conventions: names are written in camel case', () => {
     const odd = fields(key).filter(({ name }) => name !== '' && !/^[a-z]+([A-Z][a-z0-9]+)*$/.test(name));
     expect(paths(odd).filter((path) => !path.startsWith('spec.guardrail.headers.x-ap-gr-'))).toEqual([]);
   });
 
-  test('row 20: what belongs to one alternative has a rule that says so', () => {
+  test('row 20 of the API conventions: members of one alternative of a union have a rule', () => {
     const optional = fields(key, 'spec').filter(({ name, parent }) => name !== '' && !parent?.required?.includes(name));
     const free = optional.filter(({ name, parent }) => {
       const rules = parent?.['x-kubernetes-validations'] ?? [];
@@ -122,7 +122,7 @@ describe.each(keys)('%s', (key) => {
     expect(distinct(free).filter((path) => path !== 'spec')).toEqual(freelyOptional[key]);
   });
 
-  test('row 22: every rule has a sentence, a reason and a member that is there', () => {
+  test('row 22 of the API conventions: every rule has a message, a reason and an existing member', () => {
     for (const { path, schema } of fields(key)) {
       for (const { rule, message, reason, fieldPath } of schema['x-kubernetes-validations'] ?? []) {
         expect(message, `${path}: ${rule}`).toMatch(/^.{10,}$/);
@@ -137,7 +137,7 @@ describe.each(keys)('%s', (key) => {
     }
   });
 
-  test('row 24: the schema is structural', () => {
+  test('row 24 of the API conventions: the schema is structural', () => {
     const allowed = new Set([
       ...['description', 'type', 'format', 'enum', 'pattern', 'minLength', 'maxLength', 'minimum', 'maximum'],
       ...['minItems', 'maxItems', 'items', 'properties', 'required', 'x-kubernetes-list-type'],
@@ -152,7 +152,7 @@ describe.each(keys)('%s', (key) => {
     }
   });
 
-  test('row 25: the columns say Ready and Reason first, facts, and the age', () => {
+  test('row 25 of the API conventions: the columns show Ready and Reason first, then facts, then the age', () => {
     const { columns, status } = presentations[key];
     const shown = columns.filter(({ priority }) => priority === undefined).map(({ name }) => name);
     if (status !== undefined) expect(shown.slice(0, 2)).toEqual(['Ready', 'Reason']);
@@ -161,14 +161,14 @@ describe.each(keys)('%s', (key) => {
     expect(columns.every(({ description }) => description.endsWith('.'))).toBe(true);
   });
 
-  test('row 26: one category of the product, and short names of its own', () => {
+  test('row 26 of the API conventions: kinds share one category and have unique short names', () => {
     const { categories, shortNames } = renderDefinition(key).spec.names;
     expect(categories).toEqual(['portcullis']);
     expect(shortNames.length).toBeGreaterThan(0);
     for (const name of shortNames) expect(builtinShortNames).not.toContain(name);
   });
 
-  test('row 27: at most eight fields select, each a single value', () => {
+  test('row 27 of the API conventions: a kind has at most eight selectable fields, each a single value', () => {
     const { selectableFields } = presentations[key];
     expect(selectableFields.length).toBeGreaterThan(0);
     expect(selectableFields.length).toBeLessThanOrEqual(8);
@@ -176,21 +176,21 @@ describe.each(keys)('%s', (key) => {
     for (const path of selectableFields) expect(paths(single)).toContain(path.slice(1));
   });
 
-  test('row 28: there is no scale, for no kind owns its processes alone', () => {
+  test('row 28 of the API conventions: no kind has a scale subresource, because no kind owns its processes alone', () => {
     expect(JSON.stringify(versionOf(key))).not.toContain('"scale"');
   });
 
-  test('row 30: one version, served and stored, without conversion', () => {
+  test('row 30 of the API conventions: a kind has one version, served and stored, without conversion', () => {
     expect(versionOf(key)).toMatchObject({ name: 'v1alpha1', served: true, storage: true });
     expect(renderDefinition(key).spec.conversion).toEqual({ strategy: 'None' });
   });
 
-  test('row 32: lists of the status do not grow with other objects', () => {
+  test('row 32 of the API conventions: lists of the status do not grow with other objects', () => {
     const lists = fields(key, 'status').filter(({ schema }) => schema.type === 'array');
     for (const { path, schema } of lists) expect(schema.maxItems, path).toBeLessThanOrEqual(64);
   });
 
-  test('row 35: every field has a sentence that begins with its name', () => {
+  test('row 35 of the API conventions: every field has a description that begins with its name', () => {
     expect(schemaOf(key).description).toMatch(new RegExp(`^${kinds[key].kind} `));
     for (const { name, path, schema } of fields(key)) {
       if (name === '') continue;
@@ -219,7 +219,7 @@ const builtinShortNames =
     ' ',
   );
 
-test('row 15: yes and no are said by few members, and words are written in camel case but on the wire', () => {
+test('row 15 of the API conventions: few members are booleans, and enumeration values are in camel case except on the wire', () => {
   const all = keys.flatMap((key) => fields(key).map((field) => ({ ...field, path: `${key}.${field.path}` })));
   const switches = all.filter(({ schema }) => schema.type === 'boolean');
   expect(distinct(switches)).toEqual([
@@ -233,22 +233,22 @@ test('row 15: yes and no are said by few members, and words are written in camel
   expect(distinct(lower).filter((path) => !isWire(path))).toEqual([]);
 });
 
-test('row 26: no short name stands twice', () => {
+test('row 26 of the API conventions: no short name is used twice', () => {
   const names = Object.values(kinds).flatMap(({ shortNames, plural }) => [...shortNames, plural]);
   expect(new Set(names).size).toBe(names.length);
 });
 
-test('row 29: our labels bear our prefix and are written in lower case with dashes', () => {
+test('row 29 of the API conventions: Portcullis labels have its prefix and are written in lower case with dashes', () => {
   for (const label of [idLabel, policyIdLabel, policyNameLabel]) {
     expect(label).toMatch(/^portcullis\.dev\/[a-z]+(-[a-z]+)*$/);
   }
 });
 
-test('row 30: the first version is an alpha of our own group', () => {
+test('row 30 of the API conventions: the first version is an alpha version of the Portcullis group', () => {
   expect([group, version]).toEqual(['portcullis.dev', 'v1alpha1']);
 });
 
-test('row 31: all definitions together take a small part of what Helm keeps of a release', () => {
+test('row 31 of the API conventions: all definitions together take a small part of a Helm release', () => {
   const text = [...generate()].filter(([path]) => path.startsWith('charts/')).map(([, content]) => content);
   // Helm stores the chart as compressed JSON in base64, in a Secret of at most 1 MiB.
   const stored = Buffer.byteLength(gzipSync(JSON.stringify(text)).toString('base64'));

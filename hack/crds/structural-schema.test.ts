@@ -4,8 +4,8 @@ import { structuralSchema } from './structural-schema.ts';
 
 const arm = <K extends string>(kind: K) => ({ kind: z.literal(kind).describe('kind is the kind.') });
 
-describe('a schema', () => {
-  test('keeps its limits, and says of each list and number what kind it is', () => {
+describe('converting a schema', () => {
+  test('a structural schema keeps the limits of a schema, and has a type for each list and number', () => {
     const schema = z.strictObject({
       list: z.array(z.string().min(1).max(5)).max(2).describe('list is a list.'),
       small: z.int().min(0).max(2_147_483_647),
@@ -36,7 +36,7 @@ describe('a schema', () => {
     ['a number with a fraction', z.number()],
     ['null', z.strictObject({ a: z.string().nullable() })],
     ['a map', z.strictObject({ a: z.record(z.string(), z.string()) })],
-    ['an object that takes other members', z.looseObject({ a: z.string() })],
+    ['an object that accepts other members', z.looseObject({ a: z.string() })],
     ['anything', z.strictObject({ a: z.unknown() })],
     ['a pair', z.tuple([z.string(), z.string()])],
     ['a default', z.strictObject({ a: z.string().default('x') })],
@@ -44,13 +44,13 @@ describe('a schema', () => {
       'a union without a discriminator',
       z.union([z.strictObject({ a: z.string() }), z.strictObject({ b: z.string() })]),
     ],
-  ])('that a structural schema cannot say is an error: %s', (_, schema) => {
+  ])('a schema that a structural schema cannot express is an error: %s', (_, schema) => {
     expect(() => structuralSchema(schema)).toThrow(TypeError);
   });
 });
 
-describe('a union', () => {
-  test('becomes one object, and rules say what belongs to which value', () => {
+describe('converting a union', () => {
+  test('a union becomes one object, with rules for the members of each value', () => {
     const schema = z.discriminatedUnion('kind', [
       z.strictObject({ ...arm('a'), name: z.string(), left: z.string() }),
       z.strictObject({ ...arm('b'), name: z.string(), right: z.string(), top: z.string() }),
@@ -78,7 +78,7 @@ describe('a union', () => {
     ]);
   });
 
-  test('may be told apart by yes and no', () => {
+  test('the alternatives of a union may be distinguished by a boolean', () => {
     const schema = z.discriminatedUnion('on', [
       z.strictObject({ on: z.literal(true) }),
       z.strictObject({ on: z.literal(false), why: z.string() }),
@@ -94,7 +94,7 @@ describe('a union', () => {
   ]);
   const narrow = z.strictObject({ type: z.literal('deny') });
 
-  test('whose alternatives allow different values of a member says which', () => {
+  test('a union whose alternatives allow different values of a member has a rule for these values', () => {
     const merged = structuralSchema(
       z.discriminatedUnion('kind', [
         z.strictObject({ ...arm('local'), action: wide }),
@@ -117,7 +117,7 @@ describe('a union', () => {
     ['a member of other types', z.strictObject({ ...arm('b'), name: z.int() })],
     ['a member of other limits', z.strictObject({ ...arm('b'), name: z.string().max(3) })],
     ['an optional member', z.strictObject({ ...arm('b'), name: z.string(), more: z.string().optional() })],
-  ])('is an error when its alternatives differ in %s', (_, other) => {
+  ])('a union is an error when its alternatives differ in %s', (_, other) => {
     const schema = z.discriminatedUnion('kind', [z.strictObject({ ...arm('a'), name: z.string() }), other]);
     expect(() => structuralSchema(schema)).toThrow(TypeError);
   });

@@ -33,7 +33,7 @@ export function structuralSchema(schema: z.ZodType): StructuralSchema {
   return convert(z.toJSONSchema(schema, { io: 'input', reused: 'inline' }) as JsonSchema, '');
 }
 
-/** What may stand in a node of each type; anything else would be lost. */
+/** Keywords that are allowed in a node of each type; any other keyword would be lost. */
 const known: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'additionalProperties'],
   array: ['items', 'minItems', 'maxItems'],

@@ -7,7 +7,7 @@ import { compareFiles, writeFiles } from './write-files.ts';
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-verify-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a missing and a different file are found, written, and then equal', () => {
+test('generated files that are missing or different are found, written, and then equal', () => {
   writeFileSync(join(folder, 'same.md'), 'same\n');
   writeFileSync(join(folder, 'other.md'), 'old\n');
   const files = new Map([

@@ -14,7 +14,7 @@ export function writeFiles(root: string, files: GeneratedFiles, differences: rea
 
 type Difference = { readonly path: string; readonly kind: 'missing' | 'different' };
 
-/** What the checkout holds otherwise than its generator makes it; byte for byte. */
+/** Files of the checkout that differ from the output of their generator, byte for byte. */
 export function compareFiles(root: string, files: GeneratedFiles): readonly Difference[] {
   const differences: Difference[] = [];
   for (const [path, content] of files) {

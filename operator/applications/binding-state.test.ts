@@ -44,8 +44,16 @@ const rows: readonly (readonly [string, Case, ConditionState])[] = [
   ['starting', { result: { kind: 'starting', message } }, 'pending'],
   ['waiting for replicas', { result: { kind: 'confirming', message } }, 'pending'],
   ['waiting for a policy', { result: { kind: 'unresolved', reason: 'PolicyNotFound', message } }, 'pending'],
-  ['in progress because of a technical fault', { result: { kind: 'blocked', reason: 'StorageFull', message } }, 'pending'],
-  ['applied, but its workload cannot be started again', { result: { kind: 'applied' }, rest: { degraded: message } }, 'pending'],
+  [
+    'in progress because of a technical fault',
+    { result: { kind: 'blocked', reason: 'StorageFull', message } },
+    'pending',
+  ],
+  [
+    'applied, but its workload cannot be started again',
+    { result: { kind: 'applied' }, rest: { degraded: message } },
+    'pending',
+  ],
   ['being deleted', { result: { kind: 'leaving', message } }, 'pending'],
   ['failed', { result: failed }, 'failed'],
   ['recorded as failed in an earlier pass', { result: { ...failed, message: undefined } }, 'failed'],

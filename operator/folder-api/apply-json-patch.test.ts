@@ -14,7 +14,12 @@ const examples: readonly [string, unknown, readonly unknown[], unknown][] = [
     { foo: ['bar', 'qux', 'baz'] },
   ],
   ['appends', { foo: ['bar'] }, [{ op: 'add', path: '/foo/-', value: ['x'] }], { foo: ['bar', ['x']] }],
-  ['adds an item at the end by index', { foo: ['bar'] }, [{ op: 'add', path: '/foo/1', value: 1 }], { foo: ['bar', 1] }],
+  [
+    'adds an item at the end by index',
+    { foo: ['bar'] },
+    [{ op: 'add', path: '/foo/1', value: 1 }],
+    { foo: ['bar', 1] },
+  ],
   ['adds over a member', { foo: 1 }, [{ op: 'add', path: '/foo', value: 2 }], { foo: 2 }],
   ['removes a member', { baz: 'qux', foo: 'bar' }, [{ op: 'remove', path: '/baz' }], { foo: 'bar' }],
   ['removes an element', { foo: ['a', 'b', 'c'] }, [{ op: 'remove', path: '/foo/1' }], { foo: ['a', 'c'] }],

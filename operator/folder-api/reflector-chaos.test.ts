@@ -58,7 +58,10 @@ test('a reflector ends with the state of the server after any faults of network 
   proxy.target = folder.api.url;
   proxy.choose = () => pass;
   const list = await listAll<GatewayReport>(folder.client, kind);
-  await until('the cache equals the state of the server', () => compareVersions(copy.throughVersion(), list.resourceVersion) >= 0);
+  await until(
+    'the cache equals the state of the server',
+    () => compareVersions(copy.throughVersion(), list.resourceVersion) >= 0,
+  );
   const held = copy.store.list().toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   expect(held).toEqual(list.items);
   expect(copy.faults).toEqual([]);
@@ -78,7 +81,10 @@ test('a reflector replaces a frozen connection', async () => {
   for (let write = 0; write < 30; write += 1) await writeSomething(folder.client, state);
   proxy.choose = () => pass;
   const list = await listAll<GatewayReport>(folder.client, kind);
-  await until('the cache equals the state of the server', () => compareVersions(copy.throughVersion(), list.resourceVersion) >= 0);
+  await until(
+    'the cache equals the state of the server',
+    () => compareVersions(copy.throughVersion(), list.resourceVersion) >= 0,
+  );
   expect(copy.store.size).toBe(list.items.length);
   expect(copy.faults).toEqual([]);
 });

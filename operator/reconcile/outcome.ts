@@ -69,7 +69,8 @@ export function outcomeOfError(error: unknown): Extract<PassOutcome, { kind: 'ra
   if (error instanceof FileWriteError) return brokenFile(error);
   // Fenced: no write was made, and the new leader decides again.
   if (error instanceof NotLeaderError) return { kind: 'raced' };
-  if (!isKubeError(error)) return { kind: 'broken', reason: 'Unexpected', message: 'unexpected error; see the log of the operator' };
+  if (!isKubeError(error))
+    return { kind: 'broken', reason: 'Unexpected', message: 'unexpected error; see the log of the operator' };
   return outcomeOfCode(error.code);
 }
 
@@ -79,7 +80,11 @@ function brokenFile(error: FileWriteError): Extract<PassOutcome, { kind: 'broken
       return { kind: 'broken', reason: 'StorageFull', message: 'the bundle cannot be stored: no space is left' };
     case 'denied':
     case 'other':
-      return { kind: 'broken', reason: 'StorageDenied', message: 'the bundle cannot be stored: the system refused the write' };
+      return {
+        kind: 'broken',
+        reason: 'StorageDenied',
+        message: 'the bundle cannot be stored: the system refused the write',
+      };
   }
 }
 

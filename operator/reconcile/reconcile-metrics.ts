@@ -80,7 +80,10 @@ function createPassMeter(metrics: Metrics) {
   const errors = counter('reconcile_errors', 'Passes over objects that ended with an error.');
   const terminal = counter('terminal_reconcile_errors', 'Always 0, for dashboards: every error is retried.');
   const panics = counter('reconcile_panics', 'Passes that ended with an unexpected error.');
-  const timeouts = counter('reconcile_timeouts', 'Always 0, for dashboards: the calls of a pass have their own timeouts.');
+  const timeouts = counter(
+    'reconcile_timeouts',
+    'Always 0, for dashboards: the calls of a pass have their own timeouts.',
+  );
   const time = metrics.histogram({
     name: 'controller_runtime_reconcile_time_seconds',
     help: 'Duration of passes over objects.',
@@ -134,7 +137,10 @@ function createQueueMeter(metrics: Metrics) {
   const histogram = (name: string, help: string) => metrics.histogram({ name, help, labels, buckets: queueSeconds });
   const depth = gauge('workqueue_depth', 'Number of queued keys.');
   const unfinished = gauge('workqueue_unfinished_work_seconds', 'Total duration of all running passes in seconds.');
-  const longest = gauge('workqueue_longest_running_processor_seconds', 'Duration of the longest running pass in seconds.');
+  const longest = gauge(
+    'workqueue_longest_running_processor_seconds',
+    'Duration of the longest running pass in seconds.',
+  );
   const adds = counter('workqueue_adds_total', 'Keys that were queued.');
   const retries = counter('workqueue_retries_total', 'Keys that were queued again after an error.');
   const queued = histogram('workqueue_queue_duration_seconds', 'Time for which keys were queued before their pass.');

@@ -106,7 +106,10 @@ describe('an application', () => {
       const { items } = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
       return items.every((item) => item.metadata.name !== first.spec.workload);
     });
-    await until('the process of the first workload has ended', async () => (await decide(platform, first, 'hello')) === 'failed');
+    await until(
+      'the process of the first workload has ended',
+      async () => (await decide(platform, first, 'hello')) === 'failed',
+    );
   });
 
   verifies(
@@ -115,7 +118,12 @@ describe('an application', () => {
     async () => {
       const before = await waitForRoute(platform, 'chat', 'the route stands', () => true);
       await editBinding(platform, 'chat', { apply: 'third' });
-      const after = await waitForRoute(platform, 'chat', 'the revision is applied again', ({ spec }) => spec.token === 'third');
+      const after = await waitForRoute(
+        platform,
+        'chat',
+        'the revision is applied again',
+        ({ spec }) => spec.token === 'third',
+      );
       expect(after.spec.generationId).not.toBe(before.spec.generationId);
       expect(after.spec.guardrail).toEqual(before.spec.guardrail);
       await one.report('take');
@@ -147,7 +155,12 @@ verifies(
     expect(older.spec).toMatchObject({ contentProfile, guardrail: { policyRevision: '1' } });
 
     await editBinding(platform, 'chat', { contentProfile: 'gateway-1.5.0-chat-webhook-v2', apply: 'second' });
-    const newer = await waitForRoute(platform, 'chat', 'the revision is applied again', ({ spec }) => spec.token === 'second');
+    const newer = await waitForRoute(
+      platform,
+      'chat',
+      'the revision is applied again',
+      ({ spec }) => spec.token === 'second',
+    );
     expect(newer.spec).toMatchObject({
       contentProfile: 'gateway-1.5.0-chat-webhook-v2',
       guardrail: { policyRevision: '1', streaming: { allowed: true } },

@@ -33,7 +33,12 @@ describe.concurrent('a replica that rejects', () => {
     const second = await applySecond(platform);
     await one.report('take');
     await two.report({ reject: 'digest_mismatch' });
-    const back = await waitForRoute(platform, 'chat', 'the first application is restored', ({ spec }) => spec.token === '');
+    const back = await waitForRoute(
+      platform,
+      'chat',
+      'the first application is restored',
+      ({ spec }) => spec.token === '',
+    );
     expect(back.spec.guardrail).toEqual(first.spec.guardrail);
     expect(back.spec.generationId).not.toBe(first.spec.generationId);
     expect(back.spec.refused).toMatchObject({
@@ -81,7 +86,12 @@ describe.concurrent('a replica that rejects', () => {
     await replica.report('pend', { inUse: [] });
     await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
     await replica.report({ reject: 'digest_mismatch' }, { inUse: [] });
-    const back = await waitForRoute(platform, 'chat', 'the first application is restored', ({ spec }) => spec.token === '');
+    const back = await waitForRoute(
+      platform,
+      'chat',
+      'the first application is restored',
+      ({ spec }) => spec.token === '',
+    );
     expect(back.spec.workload).toBe(first.spec.workload);
     await replica.report('take');
     await until('the rejected workload is deleted', async () => {
@@ -109,7 +119,12 @@ describe.concurrent('a replica that rejects', () => {
     const replica = await startFakeReplica(platform, 'gateway-1');
     await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
     await platform.client.create(kinds.modelBinding, bindingObject('chat', { guardrail: { mode: 'None' } }));
-    await waitForRoute(platform, 'chat', 'the unguarded route is written', ({ spec }) => spec.guardrail.mode === 'None');
+    await waitForRoute(
+      platform,
+      'chat',
+      'the unguarded route is written',
+      ({ spec }) => spec.guardrail.mode === 'None',
+    );
     await replica.report('take');
     await waitForCondition(platform, 'chat', 'Applied', 'True');
     await editBinding(platform, 'chat', { guardrail: guardedBy(1), apply: 'guarded' });

@@ -50,7 +50,12 @@ test.concurrent('after a restart during a rejection the previous application is 
   await waitForRoute(platform, 'chat', 'second is pinned', ({ spec }) => spec.token === 'second');
   await platform.restart();
   await replica.report({ reject: 'digest_mismatch' });
-  const back = await waitForRoute(platform, 'chat', 'the first application is restored', ({ spec }) => spec.token === '');
+  const back = await waitForRoute(
+    platform,
+    'chat',
+    'the first application is restored',
+    ({ spec }) => spec.token === '',
+  );
   expect(back.spec.workload).toBe(first.spec.workload);
   await waitForCondition(platform, 'chat', 'Applied', 'False', 'ReplicaRejected');
 });

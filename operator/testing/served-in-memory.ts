@@ -20,7 +20,8 @@ export function serveInMemory(entries: readonly ServedPolicy[], pins = new Map<s
     async point(name, pin, seen) {
       const held = pins.get(name);
       if (sameJson(held, pin)) return false;
-      if (held !== undefined && !sameJson(held, seen)) throw new KubeError('conflict', 'the address has another target');
+      if (held !== undefined && !sameJson(held, seen))
+        throw new KubeError('conflict', 'the address has another target');
       pins.set(name, pin);
       change(name);
       return true;

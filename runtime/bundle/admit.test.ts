@@ -14,7 +14,7 @@ function compile(value: Bundle): ReturnType<typeof compileBundle> {
   return compileBundle(parsed, () => async () => ({ kind: 'allow' }));
 }
 
-describe('the allowance of a section', () => {
+describe('the cost limits of a section', () => {
   test('a pass may take a quarter of the smallest local time-out, at most 25 ms; a section half of its deadline', () => {
     expect(allowanceOf({ deadlineMs: 250 }, [20, 40])).toEqual({ passMs: 5, sectionMs: 125, smallestTimeoutMs: 20 });
     expect(allowanceOf({ deadlineMs: 5_000 }, [5_000])).toEqual({
@@ -83,7 +83,7 @@ describe('a bundle', () => {
     return bundle([policy({ ...section([rule]), deadlineMs: 5_000 }, section([stopList('quiet', ['x'])]))]);
   };
 
-  test('a bundle with a pattern that is slow on some text is refused whatever its time-out says', () => {
+  test('a bundle with a pattern that is slow on some text is refused whatever its timeout is', () => {
     for (const timeoutMs of [20, 5_000]) {
       for (const pattern of ['(.{1,100}){1,9}Z', '\\p{L}{100,200}Z', '[b-z].{10,50}x1y']) {
         expect(compile(timed(pattern, timeoutMs))).toMatchObject({
@@ -95,7 +95,7 @@ describe('a bundle', () => {
     }
   });
 
-  test('a bundle is refused for a small time-out that its largest body does not allow', () => {
+  test('a bundle is refused for a timeout that is too small for its largest body', () => {
     const words = (maxBodyBytes: number) =>
       bundleOf([{ ...stopList('words', ['forbidden']), timeoutMs: 1 }], [], {
         limits: { ...defaultBundleLimits, maxBodyBytes },
@@ -107,7 +107,7 @@ describe('a bundle', () => {
     });
   });
 
-  test('a bundle counts the listing of matches for a rule that masks', () => {
+  test('admission of a bundle includes the cost of listing matches for a rule that masks', () => {
     const cheap = regex('mail', '[a-z]+@[a-z]+');
     expect(compile(bundleOf([cheap]))).toMatchObject({ ok: true });
     expect(compile(bundleOf([masking(cheap, '#')]))).toMatchObject({ ok: true });

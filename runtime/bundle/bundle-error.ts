@@ -1,17 +1,20 @@
 import { describeProblem } from '#contracts/describe-problem';
 import type { Stage } from '#contracts/policy';
 
-/** Why a bundle is refused, and where in it. Names policies and rules, never texts of users or secrets. */
+/**
+ * The reason why a bundle is refused, and its place in the bundle. Names policies and rules, never texts of users or
+ * secrets.
+ */
 export type BundleProblem = {
   readonly code: 'bundle_invalid' | 'rule_too_costly';
-  /** Reason and remedy; the place stands beside it. */
+  /** Reason and remedy, without the place. */
   readonly message: string;
   readonly policyId?: string;
   readonly stage?: Stage;
   readonly rule?: string;
 };
 
-/** Something in a bundle that its author should know and that does not refuse it. */
+/** A warning about a bundle for its author that does not refuse the bundle. */
 export type BundleWarning = Omit<BundleProblem, 'code'>;
 
 /** Problems that are spelled out in the message of an error; the others are counted. */

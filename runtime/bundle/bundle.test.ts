@@ -168,7 +168,7 @@ describe('a section', () => {
 
   verifies(
     ['bundle:section:baseline-always-enforce', 'bundle:section:additional-enforce-or-observe'],
-    'a section enforces baseline rules always and additional ones as they say',
+    'a section always enforces baseline rules, and additional rules as their mode says',
     () => {
       for (const mode of ['observe', 'enforce', null]) refuses(withRule({ ...quiet, mode }), 'mode');
       loads(withAdditional({ ...quiet, id: 'more', mode: 'enforce' }));
@@ -184,7 +184,7 @@ describe('a section', () => {
   });
 });
 
-describe('a rule', () => {
+describe('a rule of a bundle', () => {
   const providers = { providers: providersAt('http://127.0.0.1:1') };
 
   verifies(['bundle:rule:four-kinds'], 'a rule is of one of four kinds', () => {
@@ -195,7 +195,7 @@ describe('a rule', () => {
       refuses(withRule({ ...quiet, kind }), 'kind');
   });
 
-  verifies(['bundle:stop-list:case-explicit'], 'a rule of kind stop_list says whether case distinguishes', () => {
+  verifies(['bundle:stop-list:case-explicit'], 'a rule of kind stop_list must set caseSensitive', () => {
     const rule = stopList('a', ['x']);
     const { caseSensitive: _, ...silent } = rule.stopList;
     refuses(withRule({ ...rule, stopList: silent }), 'caseSensitive');

@@ -81,5 +81,5 @@ function groupUnit(
 }
 
 function outOfGroup(): never {
-  throw new RangeError('a group names its own members only');
+  throw new RangeError('a group contains only its own members');
 }

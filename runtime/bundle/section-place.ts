@@ -1,4 +1,4 @@
 import type { Stage } from '#contracts/policy';
 
-/** Where a section stands: in metrics, problems and warnings. */
+/** The place of a section in metrics, problems and warnings. */
 export type SectionPlace = { readonly policyId: string; readonly stage: Stage };

@@ -2,7 +2,7 @@ import { withTimeout } from '#kit/concurrency/abort';
 import type { Clock } from '#kit/time/clock';
 import type { CompiledRule, Question, Verdict } from '../rules/compiled-section.ts';
 
-/** When a question has to be answered: its deadline on the monotonic clock, and whose time is over then. */
+/** The deadline of a provider call on the monotonic clock, and whether the rule or the stage has timed out then. */
 type Allowance = { readonly ms: number; readonly code: 'rule_timeout' | 'stage_timeout' };
 
 /**
@@ -14,7 +14,7 @@ export async function askRule(
   question: Question,
   time: { readonly clock: Clock; readonly deadline: number; readonly signal: AbortSignal | undefined },
 ): Promise<Verdict> {
-  if (rule.effect.kind !== 'ask') throw new TypeError('only a rule with a provider asks');
+  if (rule.effect.kind !== 'ask') throw new TypeError('only a rule with a provider calls one');
   const started = time.clock.now();
   const allowance = allowanceOf(rule, time.deadline - started);
   if (allowance.ms <= 0) return { kind: 'failed', code: 'stage_timeout' };

@@ -4,8 +4,8 @@ import { createFakeClock } from '#kit/testing/fake-clock';
 import { systemClock } from '#kit/time/clock';
 import { isPastDeadline, look, mustYield, sliceMs, startCheckClock, yieldToEventLoop } from './check-clock.ts';
 
-describe('CheckClock', () => {
-  test('a due timer runs before the next pass, also when the check began in the callback of a read', async () => {
+describe('the clock of a check', () => {
+  test('a due timer runs before the next engine pass, even when the check began in the callback of a read', async () => {
     const order: string[] = [];
     await new Promise<void>((resolve) => {
       // A check begins in the callback of a read: its body arrived.
@@ -21,7 +21,7 @@ describe('CheckClock', () => {
     expect(order).toEqual(['timer', 'next pass']);
   });
 
-  test('a new slice begins after a yield', async () => {
+  test('a check gets a new time slice after it yields to the event loop', async () => {
     const time = startCheckClock(systemClock, Number.POSITIVE_INFINITY);
     expect(mustYield({ ...time, now: time.since + sliceMs - 0.01 })).toBe(false);
     expect(mustYield({ ...time, now: time.since + sliceMs })).toBe(true);
@@ -30,7 +30,7 @@ describe('CheckClock', () => {
     expect(time.since).toBeGreaterThan(before);
   });
 
-  test('the deadline has passed by the last reading of the clock, not by the present time', () => {
+  test('the deadline of a check is compared with the last reading of the clock, not with the current time', () => {
     const clock = createFakeClock();
     const time = startCheckClock(clock, clock.now() + 10);
     clock.advance(10);

@@ -5,7 +5,7 @@ import type { Clock } from '#kit/time/clock';
 export const sliceMs = 1;
 
 /**
- * The time of one check on the monotonic clock: its deadline, when its engine passes last yielded, and the last reading
+ * The time of one check on the monotonic clock: its deadline, the last yield of its engine passes, and the last reading
  * of the clock. A reading costs as much as a short pass, so readings are shared.
  */
 export type CheckClock = { readonly clock: Clock; readonly deadline: number; since: number; now: number };

@@ -45,7 +45,7 @@ describe('the order of rules', () => {
       'guardrail:execution:baseline-first',
       'guardrail:execution:additional-in-list-order',
     ],
-    'baseline first, then additional in list order; a deny stops the later ones',
+    'baseline rules run before additional rules, in list order; a deny stops the later ones',
     async () => {
       await using provider = await startScriptedHttp(allowAll);
       const orders: [BaselineRule[], AdditionalRule[], number][] = [
@@ -317,7 +317,7 @@ describe('time', () => {
     expect(outcome(await runtime.check('request', ['hello']))).toEqual(failed('stage_timeout'));
   });
 
-  test('a provider is let go when the time is over and when the caller goes away', async () => {
+  test('the call to a provider is aborted when its timeout passes and when the client disconnects', async () => {
     let closed = 0;
     await using provider = await startScriptedHttp((response) => void response.on('close', () => (closed += 1)));
     await using runtime = await withDeadline(provider, 3_000, 40);

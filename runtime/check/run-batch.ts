@@ -16,7 +16,7 @@ type Batch = {
   readonly time: CheckClock;
 };
 
-/** A batch under way. */
+/** A running batch. */
 type Progress = { next: number; findings: Finding[] | undefined };
 
 /**

@@ -23,7 +23,7 @@ type Check = {
 
 type MaskMatch = { readonly place: number; readonly text: number };
 
-/** A check under way: its texts as bytes, and what mask rules found so far. */
+/** A running check: its texts as bytes, and the matches of mask rules so far. */
 type Run = Check & {
   readonly ports: CheckPorts;
   readonly texts: readonly CheckedText[];

@@ -23,7 +23,7 @@ type RunningCheck = RequestContext & {
   readonly startedAt: number;
 };
 
-/** How a check ends. `gone`: the client closed the connection, so no answer is sent. */
+/** The outcome of a check. `gone`: the client closed the connection, so no answer is sent. */
 type Ending =
   | CheckAnswer
   | Failed

@@ -78,14 +78,17 @@ describe('a caller that waits for 100-continue', () => {
     ['another media type', (text: string) => text.replace('application/json', 'text/plain'), 415],
     ['too long a body', (text: string) => text.replace(/content-length: \d+/, 'content-length: 131073'), 413],
     ['another digest', (text: string) => text.replace(/x-ap-gr-bundle-digest: ./, 'x-ap-gr-bundle-digest: x'), 503],
-  ])('is refused for %s without it, and the connection ends', async (_, spoil, status) => {
-    using waiting = await holdRequest(
-      runtime.url,
-      spoil(head(`content-length: ${body.length}`, 'expect: 100-continue')),
-    );
-    await waiting.closed;
-    expect(waiting.received()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*connection: close`, 'i'));
-  });
+  ])(
+    'a request that expects 100-continue is refused for %s without it, and the connection is closed',
+    async (_, spoil, status) => {
+      using waiting = await holdRequest(
+        runtime.url,
+        spoil(head(`content-length: ${body.length}`, 'expect: 100-continue')),
+      );
+      await waiting.closed;
+      expect(waiting.received()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*connection: close`, 'i'));
+    },
+  );
 });
 
 describe('a refused body', () => {

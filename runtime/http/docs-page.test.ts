@@ -26,7 +26,7 @@ const submit = (element: SmallElement): void =>
 const shown = (element: SmallElement): string =>
   [...element.all()].find((each) => each.attributes.get('role') === 'status')?.textContent ?? '';
 
-test('every operation and every schema is shown', () => {
+test('the page of GET /docs displays every operation and every schema', () => {
   expect(
     page.find('operations', 'summary').map((summary) => summary.textContent.split(' ').slice(0, 2).join(' ')),
   ).toEqual(['POST /request', 'POST /response', 'GET /readyz', 'GET /metrics', 'GET /openapi.json', 'GET /docs']);
@@ -36,7 +36,7 @@ test('every operation and every schema is shown', () => {
 
 verifies(
   ['guardrail:endpoints:docs', 'guardrail:endpoints:docs-post-needs-headers'],
-  'a POST is executed with the headers that are filled in, and its answer is shown',
+  'the page of GET /docs executes a POST with the entered headers and displays its answer',
   async () => {
     const post = operation('POST /request');
     const inputs = within(post, 'input');
@@ -49,7 +49,7 @@ verifies(
       'x-ap-gr-response-mode',
     ]);
     submit(post);
-    await until('the refusal is shown', () => shown(post).includes('unauthenticated'));
+    await until('the refusal is displayed', () => shown(post).includes('unauthenticated'));
     expect(shown(post)).toContain('HTTP 401');
     const headers = runtime.headers();
     for (const input of inputs) input.value = headers[headers.indexOf(input.name) + 1] ?? '';
@@ -62,7 +62,7 @@ verifies(
   },
 );
 
-test('a GET is executed too', async () => {
+test('the page of GET /docs executes a GET', async () => {
   const readiness = operation('GET /readyz');
   submit(readiness);
   await until('readiness is shown', () => shown(readiness).includes('HTTP 200') && shown(readiness).includes('ready'));

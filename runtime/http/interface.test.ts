@@ -177,7 +177,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('is a strict subset of what an agentgateway webhook accepts', () => {
+  test('the OpenAPI document is a strict subset of the format that an agentgateway webhook accepts', () => {
     const schemas = document['components']?.['schemas'] ?? ({} as Schema);
     expect(Object.keys(schemas['Pass']?.['properties'] ?? {})).toEqual(['reason']);
     expect(Object.keys(schemas['Reject']?.['properties'] ?? {})).toEqual(['body', 'status_code', 'reason']);
@@ -193,23 +193,27 @@ describe('GET /openapi.json', () => {
 });
 
 describe('GET /docs', () => {
-  verifies(['guardrail:endpoints:docs'], 'is a page of its own that needs no token and no outside asset', async () => {
-    const { status, headers, text: page } = await runtime.get('/docs');
-    expect(status).toBe(200);
-    expect(headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
-    expect(page).toContain("fetch('openapi.json')");
-    const policy = String(headers['content-security-policy']);
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toContain('unsafe');
-    for (const name of ['script', 'style']) {
-      const inside = new RegExp(`<${name}>([^]*?)</${name}>`).exec(page)?.[1] ?? '';
-      const hash = createHash('sha256').update(inside).digest('base64');
-      expect(policy).toContain(`${name}-src 'sha256-${hash}'`);
-      expect(page.match(new RegExp(`<${name}[ >]`, 'g'))).toHaveLength(1);
-    }
-    expect(page).not.toMatch(/ on[a-z]+="| style="/);
-  });
+  verifies(
+    ['guardrail:endpoints:docs'],
+    'GET /docs is a standalone page that needs no token and no external asset',
+    async () => {
+      const { status, headers, text: page } = await runtime.get('/docs');
+      expect(status).toBe(200);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+      expect(page).toContain("fetch('openapi.json')");
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toContain('unsafe');
+      for (const name of ['script', 'style']) {
+        const inside = new RegExp(`<${name}>([^]*?)</${name}>`).exec(page)?.[1] ?? '';
+        const hash = createHash('sha256').update(inside).digest('base64');
+        expect(policy).toContain(`${name}-src 'sha256-${hash}'`);
+        expect(page.match(new RegExp(`<${name}[ >]`, 'g'))).toHaveLength(1);
+      }
+      expect(page).not.toMatch(/ on[a-z]+="| style="/);
+    },
+  );
 
   verifies(
     ['guardrail:endpoints:docs-post-needs-headers'],

@@ -47,7 +47,7 @@ describe('maxBodyBytes', () => {
 
   verifies(
     ['guardrail:limits:escaping-counts', 'guardrail:limits:multibyte-counts'],
-    'counts bytes as they are sent: escapes and multibyte characters with all of them',
+    'maxBodyBytes counts bytes as sent, including escapes and multibyte characters',
     async () => {
       const limits = { ...defaultBundleLimits, maxBodyBytes: 1_024 };
       await using runtime = await startRuntime(bundleOf([stopList('words', ['forbidden'])], [], { limits }));

@@ -119,7 +119,7 @@ describe('a result', () => {
 
   verifies(
     ['guardrail:pass:meaning', 'bundle:scope:no-universal-pii', 'bundle:scope:no-fact-check'],
-    'is a pass for anything that no rule names, true or not, personal or not',
+    'a text that no rule matches is a pass, whether true or not, personal or not',
     async () => {
       for (const text of [
         '2 + 2 = 5',
@@ -194,7 +194,7 @@ describe('a mask', () => {
 describe('one call', () => {
   verifies(
     ['guardrail:stage:not-both', 'guardrail:usage:direct-call'],
-    'checks one stage and nothing else',
+    'a check evaluates one stage only',
     async () => {
       const stagewise = policy(section([stopList('in', ['apple'])]), section([stopList('out', ['banana'])]));
       await using one = await startRuntime(bundle([stagewise]));
@@ -228,7 +228,7 @@ describe('one call', () => {
 
   verifies(
     ['guardrail:stateless:no-result-store', 'guardrail:stateless:no-idempotency-key'],
-    'each check is judged anew; earlier checks leave counters only',
+    'each check is evaluated independently; earlier checks only change counters',
     async () => {
       const key = { 'idempotency-key': 'one' };
       const before = await runtime.metric('portcullis_runtime_checks_total', { stage: 'request', decision: 'pass' });
@@ -261,7 +261,7 @@ describe('an error', () => {
       'guardrail:post-response:failure-statuses',
       'guardrail:stateless:no-retry-after',
     ],
-    'is a flat object of code, message and traceId with one of the statuses of the contract, and never an action',
+    'an error is a flat object of code, message and traceId with one of the statuses of the contract, and never an action',
     async () => {
       const marker = 'marker-of-the-text';
       const good = JSON.stringify({ body: { messages: [{ role: 'user', content: marker }] } });
@@ -287,7 +287,7 @@ describe('an error', () => {
     },
   );
 
-  test('an error carries the trace id of the caller where there is one', async () => {
+  test('an error carries the trace id of the client if it sent one', async () => {
     const id = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traced = { authorization: undefined, traceparent: `00-${id}-00f067aa0ba902b7-01` };
     for (const traceparent of [traced.traceparent, `cc-${id}-00f067aa0ba902b7-01-more`]) {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { bundle, policy, regex, section, stopList } from '../testing/build-bundle.ts';
 import { judgeBundle } from './judge-bundle.ts';
 
-// The table of docs/write-a-policy.md that says what to write instead of a costly pattern.
+// The table of docs/write-a-policy.md with alternatives to costly patterns.
 const page = readFileSync(join(import.meta.dirname, '../../docs/write-a-policy.md'), 'utf8');
 const heading = '| Refused | Why | Admitted |\n|---|---|---|\n';
 
@@ -24,14 +24,17 @@ async function problemsOf(pattern: string): Promise<readonly string[]> {
   return problems.map(({ rule: id, code }) => `${id} ${code}`);
 }
 
-test('the table has rows', () => {
+test('the table of costly patterns has rows', () => {
   expect(page).toContain(heading);
   expect(rows().length).toBeGreaterThanOrEqual(5);
 });
 
 describe('with a timeoutMs of 20 at a maxBodyBytes of 32768', () => {
-  test.each(rows())('$refused is refused for its cost, and $admitted is admitted', async ({ refused, admitted }) => {
-    expect(await problemsOf(refused)).toEqual(['subject rule_too_costly']);
-    expect(await problemsOf(admitted)).toEqual([]);
-  });
+  test.each(rows())(
+    'the pattern $refused is refused for its cost, and $admitted is admitted',
+    async ({ refused, admitted }) => {
+      expect(await problemsOf(refused)).toEqual(['subject rule_too_costly']);
+      expect(await problemsOf(admitted)).toEqual([]);
+    },
+  );
 });

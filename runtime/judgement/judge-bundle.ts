@@ -12,8 +12,8 @@ import { runTextCheck } from './run-text-check.ts';
 const connections = 4;
 
 /**
- * Judges a bundle as the runtime would load it, and texts by its rules. The verdict is the
- * same on every machine: rules are admitted by their structure, and local rules run without a clock.
+ * Validates a bundle as the runtime would load it, and checks texts with its rules. The verdict is the same on every
+ * machine: rules are admitted by their structure, and local rules run without a clock.
  */
 export async function judgeBundle(job: JudgeJob): Promise<JudgeVerdict> {
   const parsed = parseBundle(Buffer.from(job.bundle, 'utf8'));

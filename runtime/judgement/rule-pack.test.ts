@@ -62,7 +62,7 @@ describe.each(policies)('the policy $file of the pack', (policy) => {
     const told = (stage: Stage): readonly string[] =>
       rulesInOrder(definition[stage]).flatMap(({ id }) => {
         const fires = results.get(`${stage} ${id} fires`);
-        const quiet = results.get(`${stage} ${id} keeps quiet`);
+        const quiet = results.get(`${stage} ${id} does not match`);
         return fires?.rules.includes(id) === true && quiet?.decision === 'Pass' ? [] : [id];
       });
     expect(told('request')).toEqual([]);

@@ -11,7 +11,7 @@ import type { Decision } from '../rules/decision.ts';
 type TextCheck = JudgeJob['checks'][number];
 type TextResult = JudgeVerdict['results'][number];
 
-/** Time that stands still: whether a rule matches does not depend on how busy this machine is. */
+/** A clock that stands still: whether a rule matches must not depend on the load of the machine. */
 const stillClock: Clock = { now: () => 0, date: () => new Date(0) };
 
 /**

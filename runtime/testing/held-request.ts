@@ -6,7 +6,7 @@ export type HeldRequest = Disposable & {
   readonly send: (bytes: string | Buffer) => void;
   /** Everything that came back so far. */
   readonly received: () => string;
-  /** Resolves when the server has ended the connection. */
+  /** Resolves when the server has closed the connection. */
   readonly closed: Promise<unknown>;
   readonly socket: Socket;
 };

@@ -20,7 +20,7 @@ import type { Progress } from '../progress.ts';
 import { type GoModule, goModules } from './go-modules.ts';
 import { moduleKey, sourceKey } from './module-key.ts';
 
-/** Go 1.26 and newer reads the modules; the usual place of its archive is looked at, too. */
+/** Go 1.26 and newer can read the modules; the default installation folder of Go is searched too. */
 const goPlaces = ['go', '/usr/local/go/bin/go'];
 /** A cold build of everything fills the caches of Go with about this much. */
 const spaceNeeded = 6 * 1_024 ** 3;
@@ -33,11 +33,11 @@ type Go = { readonly command: string; readonly version: string };
 function findGo(): Go | undefined {
   for (const command of goPlaces) {
     try {
-      // The machine's own choice of compiler is not replaced by a downloaded one.
+      // Go must not replace the installed compiler by a downloaded one.
       const version = execFileSync(command, ['version'], { encoding: 'utf8', stdio: 'pipe', cwd: '/' }).trim();
       return { command, version };
     } catch {
-      // The next place may have it.
+      // The next candidate may have it.
     }
   }
   return undefined;
@@ -111,7 +111,7 @@ function removeOld(home: string, current: string): void {
   }
 }
 
-/** Without a compiler any earlier build of the same sources serves; the newest is taken. */
+/** Without a compiler any earlier build of the same sources is used, the newest first. */
 function folderOf(module: GoModule, home: string, go: Go | undefined): string {
   if (go !== undefined) return join(home, moduleKey(module, go.version));
   const prefix = `${sourceKey(module)}-`;

@@ -7,20 +7,20 @@ import { moduleKey, sourceKey } from './module-key.ts';
 
 const goModOf = (folder: string): string => readFileSync(join(folder, 'go.mod'), 'utf8');
 
-describe('the Go modules', () => {
-  test.each(goModules)('$name pins every version', ({ folder }) => {
+describe('Go modules of the cluster programs', () => {
+  test.each(goModules)('the Go module $name pins every version', ({ folder }) => {
     expect(readFileSync(join(folder, 'go.sum'), 'utf8')).toMatch(/ h1:/);
     expect(goModOf(folder)).not.toMatch(/latest|=> \.\.?\//);
   });
 
-  test.each(goModules)('$name holds each package that it builds', ({ folder, programs }) => {
+  test.each(goModules)('the Go module $name contains each package that it builds', ({ folder, programs }) => {
     for (const target of Object.values(programs)) {
       if (target.startsWith('.')) expect(readdirSync(join(folder, target))).toContain('main.go');
       else expect(goModOf(folder)).toContain(target);
     }
   });
 
-  test('the version that Kubernetes reports is the one that is built, with its libraries of the same release', () => {
+  test('the Kubernetes version that the API server reports is the built one, with libraries of the same release', () => {
     const [kubernetes] = goModules;
     const goMod = goModOf(kubernetes?.folder ?? '');
     expect(goMod).toMatch(new RegExp(`k8s\\.io/kubernetes ${RegExp.escape(kubernetesVersion)}\\s`));
@@ -47,22 +47,22 @@ describe('the name of a build', () => {
   const one = copy('one');
   const key = moduleKey(one, 'go1.26');
 
-  test('is the same wherever the same sources are', () => {
+  test('the cache key of a build is the same on every machine for the same sources', () => {
     expect(moduleKey(copy('same'), 'go1.26')).toBe(key);
   });
 
-  test('differs by compiler, and still says that the sources are the same', () => {
+  test('the cache key of a build changes with the compiler and keeps the part for the sources', () => {
     expect(moduleKey(one, 'go1.27')).not.toBe(key);
     expect(moduleKey(one, 'go1.27').startsWith(sourceKey(one))).toBe(true);
   });
 
-  test.each(['go.mod', 'go.sum', 'etcd/main.go'])('differs by %s', (file) => {
+  test.each(['go.mod', 'go.sum', 'etcd/main.go'])('the cache key of a build changes with %s', (file) => {
     const other = copy(file.replaceAll('/', '-'));
     writeFileSync(join(other.folder, file), '\n', { flag: 'a' });
     expect(sourceKey(other)).not.toBe(sourceKey(one));
   });
 
-  test('the key differs by the variables set at link time', () => {
+  test('the cache key of a build changes with the variables set at link time', () => {
     expect(sourceKey({ ...one, variables: {} })).not.toBe(sourceKey(one));
   });
 });

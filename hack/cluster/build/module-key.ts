@@ -9,7 +9,7 @@ const digest = (parts: readonly (string | Uint8Array)[]): string => {
   return hash.digest('hex').slice(0, 12);
 };
 
-/** Equal for equal sources, sums, settings and machine type, whatever compiler reads them. */
+/** Equal for equal sources, sums, settings and machine type, with any compiler. */
 export function sourceKey(module: GoModule): string {
   const files = readdirSync(module.folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.go$|^go\.(mod|sum)$/.test(path))

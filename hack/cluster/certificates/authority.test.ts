@@ -8,14 +8,14 @@ const authority = createAuthority();
 const parse = ({ certificate }: { certificate: string }): X509Certificate => new X509Certificate(certificate);
 
 describe('an authority', () => {
-  test('signs itself and may sign others', () => {
+  test('a certificate authority is self-signed and may sign other certificates', () => {
     const own = parse(authority);
     expect(own.ca).toBe(true);
     expect(own.verify(own.publicKey)).toBe(true);
     expect(own.checkIssued(own)).toBe(true);
   });
 
-  test('issues certificates that are no authority, hold now, and end', () => {
+  test('a certificate authority issues certificates that are valid now, expire, and may not sign others', () => {
     const leaf = parse(authority.issueClient({ commonName: 'anna' }));
     expect(leaf.ca).toBe(false);
     expect(leaf.checkIssued(parse(authority))).toBe(true);
@@ -24,28 +24,28 @@ describe('an authority', () => {
     expect(leaf.validToDate.getTime()).toBeGreaterThan(Date.now());
   });
 
-  test('writes user and groups where Kubernetes reads them', () => {
+  test('a certificate has the user and groups in the fields that Kubernetes reads', () => {
     const leaf = parse(authority.issueClient({ commonName: 'anna', organizations: ['editors', 'viewers'] }));
     expect(leaf.subject.split('\n')).toEqual(['O=editors', 'O=viewers', 'CN=anna']);
   });
 
-  test('gives every certificate its own number', () => {
+  test('a certificate authority gives every certificate a unique serial number', () => {
     const one = parse(authority.issueClient({ commonName: 'anna' }));
     const other = parse(authority.issueClient({ commonName: 'anna' }));
     expect(one.serialNumber).not.toBe(other.serialNumber);
   });
 
-  test('opened from its files issues certificates of the same chain', () => {
+  test('a certificate authority that is opened from its files issues certificates of the same chain', () => {
     const again = openAuthority({ certificate: authority.certificate, key: authority.key });
     expect(parse(again.issueClient({ commonName: 'boris' })).verify(parse(authority).publicKey)).toBe(true);
   });
 
-  test('has nothing to do with another authority', () => {
+  test("two certificate authorities do not trust each other's certificates", () => {
     expect(parse(createAuthority().issueClient({ commonName: 'anna' })).verify(parse(authority).publicKey)).toBe(false);
   });
 });
 
-/** Whether both sides accept each other, and whom the server saw. */
+/** Whether client and server trust each other, and the client identity that the server received. */
 async function meet(server: KeyPair, client: KeyPair, host: string): Promise<string | undefined> {
   const ca = authority.certificate;
   const listener = createServer({ ...pemOf(server), ca, requestCert: true, rejectUnauthorized: true });
@@ -66,24 +66,24 @@ async function meet(server: KeyPair, client: KeyPair, host: string): Promise<str
 
 const pemOf = ({ certificate, key }: KeyPair): { cert: string; key: string } => ({ cert: certificate, key });
 
-describe('over TLS', () => {
+describe('TLS with issued certificates', () => {
   const server = authority.issueServer({ commonName: 'server' }, ['localhost', 'kubernetes.default.svc', '127.0.0.1']);
   const client = authority.issueClient({ commonName: 'anna' });
 
-  test.each(['localhost', 'kubernetes.default.svc'])('a server is believed under its name %s', async (host) => {
+  test.each(['localhost', 'kubernetes.default.svc'])('a TLS server is trusted under its name %s', async (host) => {
     expect(await meet(server, client, host)).toBe('anna');
   });
 
-  test('a server is not believed under another name', async () => {
+  test('a TLS server is not trusted under another name', async () => {
     await expect(meet(server, client, 'elsewhere')).rejects.toThrow(/altnames/);
   });
 
-  test('a server answers for its IP address and no other', () => {
+  test('a TLS server is trusted for its IP address and no other', () => {
     expect(parse(server).checkIP('127.0.0.1')).toBe('127.0.0.1');
     expect(parse(server).checkIP('127.0.0.2')).toBeUndefined();
   });
 
-  test('a server does not take the certificate of another authority', async () => {
+  test('a TLS server refuses a client certificate of another authority', async () => {
     expect(await meet(server, createAuthority().issueClient({ commonName: 'eve' }), 'localhost')).toBeUndefined();
   });
 });

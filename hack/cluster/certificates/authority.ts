@@ -19,19 +19,22 @@ import {
 export type KeyPair = { readonly certificate: string; readonly key: string };
 
 export type Subject = {
-  /** Kubernetes takes it as the name of the user. */
+  /** Kubernetes uses it as the user name. */
   readonly commonName: string;
-  /** Kubernetes takes them as the groups of the user. */
+  /** Kubernetes uses them as the groups of the user. */
   readonly organizations?: readonly string[];
 };
 
-/** Issues certificates that hold for some days: enough for a cluster that lives on one machine. */
+/** Issues certificates that are valid for some days, long enough for a cluster on one machine. */
 export type Authority = {
   readonly certificate: string;
   readonly key: string;
   /** A certificate for a client. */
   readonly issueClient: (subject: Subject) => KeyPair;
-  /** A certificate for a server that may be a client of its peers, too; names and IP addresses that it answers for. */
+  /**
+   * A certificate for a server that may also be a client of its peers; the names and IP addresses for which it is
+   * valid.
+   */
   readonly issueServer: (subject: Subject, hosts: readonly string[]) => KeyPair;
 };
 
@@ -52,7 +55,7 @@ const oids = {
 
 const dayMs = 86_400_000;
 const validDays = 365;
-/** Machines whose clocks differ by less agree about the beginning. */
+/** Validity begins this long ago, to tolerate clock skew. */
 const backdatedMs = 3_600_000;
 
 function pem(label: string, der: Uint8Array): string {
@@ -120,7 +123,7 @@ function certificateOf({ subject, issuer, publicKey, issuerPublicKey, issuerKey,
 function newKey(): { readonly key: string; readonly publicKey: Buffer } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
-    // The form that every Go server and every kubectl reads.
+    // The PEM format that Go servers and kubectl read.
     key: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
     publicKey: publicKey.export({ type: 'spki', format: 'der' }),
   };
@@ -153,7 +156,7 @@ export function createAuthority(now = new Date()): Authority {
   return openAuthority({ certificate, key }, now);
 }
 
-/** The authority of an earlier run, from its certificate and key. */
+/** Opens the authority of an earlier run from its certificate and key. */
 export function openAuthority({ certificate, key }: KeyPair, now = new Date()): Authority {
   const issuerPublicKey = createPublicKey(createPrivateKey(key)).export({ type: 'spki', format: 'der' });
   const issue = (subject: Subject, usage: readonly Der[]): KeyPair => {

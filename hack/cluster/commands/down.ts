@@ -10,7 +10,7 @@ type DownOptions = { readonly name: string; readonly all?: boolean };
 export function addDown(program: Command): void {
   withName(program.command('down'))
     .description('end a cluster and remove everything that it made; built programs are kept')
-    .option('--all', 'every cluster of this user, those of running tests, too')
+    .option('--all', 'every cluster of this user, including those of running tests')
     .action(down);
 }
 

@@ -12,7 +12,9 @@ type NameOption = { readonly name: string };
 
 export function addLoad(program: Command): void {
   withName(program.command('load [archive...]'))
-    .description("give images to a cluster's node: archives of docker save; without one both images of this checkout")
+    .description(
+      'load images onto the node of a cluster: archives of docker save; without an argument both images of this checkout',
+    )
     .action(load);
   program
     .command('image <archive>')

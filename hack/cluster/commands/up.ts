@@ -21,7 +21,7 @@ export function addUp(program: Command): void {
     .option('--control-plane', 'only etcd and kube-apiserver')
     .option('--local', 'a whole cluster from programs of this machine, even where Docker runs')
     .option('--controllers', 'with --control-plane: kube-controller-manager, too')
-    .option('--pretended-nodes <n>', 'with --control-plane: nodes on which pods seem to run', wholeNumber(1, 1_000))
+    .option('--pretended-nodes <n>', 'with --control-plane: number of simulated nodes', wholeNumber(1, 1_000))
     .option('--port <n>', 'with --control-plane: port of the API server (default: a free one)', wholeNumber(1, 65_535))
     .option(
       '--audit [level]',

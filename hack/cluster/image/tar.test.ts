@@ -8,8 +8,8 @@ import { tarOf, tarSize } from './tar.ts';
 
 const archiveOf = (entries: readonly Entry[]): Buffer => Buffer.concat([...tarOf(entries)]);
 
-describe('an archive', () => {
-  test('is what tar unpacks', () => {
+describe('a tar archive', () => {
+  test('a tar archive is unpacked by tar', () => {
     using scratch = temporaryFolder();
     const source = join(scratch.path, 'source');
     writeFileSync(source, Buffer.alloc(1_000, 'x'));
@@ -34,7 +34,7 @@ describe('an archive', () => {
     expect(statSync(at('etc/short')).mtimeMs).toBe(0);
   });
 
-  test.each([0, 1, 511, 512, 513])('with a file of %d bytes has the size that was announced', (size) => {
+  test.each([0, 1, 511, 512, 513])('a tar archive with a file of %d bytes has the announced size', (size) => {
     const entries = [textFile('a', 'x'.repeat(size))];
     expect(archiveOf(entries).length).toBe(tarSize(entries));
     expect(tarSize(entries) % 512).toBe(0);
@@ -46,7 +46,7 @@ describe('an archive', () => {
   test.each([
     [99, 100],
     [155, 100],
-  ])('takes a path of %d and %d bytes', (folderBytes, nameBytes) => {
+  ])('a tar archive accepts a path of %d and %d bytes', (folderBytes, nameBytes) => {
     const listed = execFileSync('tar', ['-t'], { input: archiveOf([deep(folderBytes, nameBytes)]), encoding: 'utf8' });
     expect(listed).toBe(`${'d'.repeat(folderBytes)}/${'n'.repeat(nameBytes)}\n`);
   });
@@ -54,7 +54,7 @@ describe('an archive', () => {
   test.each([
     [155, 101],
     [156, 100],
-  ])('refuses a path of %d and %d bytes instead of cutting it', (folderBytes, nameBytes) => {
+  ])('a tar archive refuses a path of %d and %d bytes instead of truncating it', (folderBytes, nameBytes) => {
     expect(() => archiveOf([deep(folderBytes, nameBytes)])).toThrow(/too long/);
   });
 });

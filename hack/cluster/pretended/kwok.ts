@@ -17,7 +17,7 @@ const stages = fileURLToPath(new URL('./stages.yaml', import.meta.url));
 /** Nodes renew their leases, so that the node lifecycle controller keeps them ready. */
 const leaseSeconds = 40;
 
-/** Says of nodes and pods that they are ready, and runs nothing. */
+/** Marks nodes and pods as ready, and runs nothing. */
 export function kwokPlan({ program, identities, apiServerUrl, address, port }: KwokOptions): ComponentPlan {
   const kubeconfig = join(identities.folder, 'kwok.kubeconfig');
   return {
@@ -36,7 +36,7 @@ export function kwokPlan({ program, identities, apiServerUrl, address, port }: K
   };
 }
 
-/** As many nodes as are wanted, as one list; kwok makes them ready. */
+/** A list of this many nodes; kwok makes them ready. */
 export function pretendedNodes(count: number): object {
   const items = Array.from({ length: count }, (_none, at) => {
     const name = `pretended-${at + 1}`;

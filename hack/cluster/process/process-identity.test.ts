@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../../../e2e/support/until.ts';
 import { isAtWork, isRunning, markOf } from './process-identity.ts';
 
-describe('the mark of a process', () => {
-  test('holds while it runs and not after its end', async () => {
+describe('the identity of a process', () => {
+  test('the identity of a process is valid while it runs and not after its end', async () => {
     const child = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1_000)'], { stdio: 'ignore' });
     const mark = markOf(child.pid ?? 0);
     if (mark === undefined) throw new Error('it runs');
@@ -18,9 +18,9 @@ describe('the mark of a process', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'holds until its last thread has ended, and the process is at work until its first one has',
+    'the identity of a process is valid until its last thread has ended, and the process counts as working until its first thread has ended',
     async () => {
-      // As the kernel ends a process: the first thread is gone, and another one still there.
+      // The kernel ends a process thread by thread: the first thread has ended, and another one still exists.
       const script = `import ctypes, threading, sys
 threading.Thread(target=sys.stdin.read).start()
 print('started', flush=True)
@@ -38,7 +38,7 @@ ctypes.CDLL(None).pthread_exit(None)`;
     },
   );
 
-  test('is not that of another process with the same number', () => {
+  test('the identity of a process differs from that of another process with the same id', () => {
     const own = markOf(process.pid);
     if (own === undefined) throw new Error('it runs');
     expect(isRunning(own)).toBe(true);

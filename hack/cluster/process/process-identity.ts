@@ -39,14 +39,13 @@ function otherIdentity(pid: number): string | undefined {
 }
 
 /**
- * What tells a running process apart from a later one that got the same number; undefined when none runs.
- * A process that has ended and waits for its parent does not run.
+ * Distinguishes a running process from a later one with the same id; undefined when none runs. A zombie does not run.
  */
 function identityOf(pid: number): string | undefined {
   return process.platform === 'linux' ? linuxIdentity(pid) : otherIdentity(pid);
 }
 
-/** A process number that a reboot and a reuse do not make wrong. */
+/** A process id that stays unambiguous after a reboot or a reuse of the id. */
 export type ProcessMark = { readonly pid: number; readonly identity: string };
 
 /** @returns undefined when the process does not run */

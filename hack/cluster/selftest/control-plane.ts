@@ -32,7 +32,7 @@ describe('a control plane', () => {
     expect(remainsOf(controlPlane.name)).toEqual([]);
   });
 
-  test('takes a namespace and ends it', async () => {
+  test('a control plane creates and deletes a namespace', async () => {
     await admin('create', 'namespace', 'made-here');
     expect(await admin('get', 'namespace', 'made-here', '--output=name')).toBe('namespace/made-here\n');
     await admin('delete', 'namespace', 'made-here', '--timeout=30s');
@@ -52,7 +52,7 @@ describe('a control plane', () => {
     expect((await kubectl(controlPlane.kubeconfigFor('boris'), ['get', 'configmaps'])).code).toBe(1);
   });
 
-  test('writes down each request once it is answered', async () => {
+  test('the audit log of a control plane contains each request once it is answered', async () => {
     const before = readFileSync(controlPlane.auditLogFile, 'utf8').length;
     await admin('create', 'configmap', 'counted');
     const writes = readFileSync(controlPlane.auditLogFile, 'utf8')
@@ -64,7 +64,7 @@ describe('a control plane', () => {
     expect(writes.map(({ objectRef }) => objectRef?.name)).toEqual(['counted']);
   });
 
-  test('collects what an owner leaves behind', async () => {
+  test('a control plane garbage collects the objects of a deleted owner', async () => {
     await admin('create', 'configmap', 'owner');
     const uid = await admin('get', 'configmap', 'owner', '--output=jsonpath={.metadata.uid}');
     const owned = {
@@ -77,7 +77,7 @@ describe('a control plane', () => {
     await admin('wait', '--for=delete', 'configmap/owned', '--timeout=30s');
   });
 
-  test('keeps its objects when the API server crashes and when etcd is started again', async () => {
+  test('a control plane keeps its objects when the API server crashes and when etcd is restarted', async () => {
     await admin('create', 'configmap', 'kept');
     await controlPlane.killApiServer();
     expect((await kubectl(controlPlane.kubeconfigFile, ['get', 'configmap', 'kept'])).stderr).toContain('refused');
@@ -87,7 +87,7 @@ describe('a control plane', () => {
     await until('etcd serves', () => admin('get', 'configmap', 'kept', '--output=name'));
   });
 
-  test('runs beside another one that knows nothing of it', async () => {
+  test('two control planes run at the same time independently', async () => {
     await using other = await startControlPlane();
     await admin('create', 'configmap', 'here-only');
     expect((await kubectl(other.kubeconfigFile, ['get', 'configmap', 'here-only'])).stderr).toContain('NotFound');
@@ -97,9 +97,9 @@ describe('a control plane', () => {
   });
 });
 
-describe('a control plane with pretended nodes', () => {
+describe('a control plane with simulated nodes', () => {
   test(
-    'runs a Deployment, replaces a pod of it and completes a Job',
+    'a control plane with simulated nodes runs a Deployment, replaces a pod of it and completes a Job',
     async () => {
       await using controlPlane = await startControlPlane({ pretendedNodes: 2 });
       const admin = (...args: readonly string[]): Promise<string> => kubectlOk(controlPlane.kubeconfigFile, args);
@@ -118,7 +118,7 @@ describe('a control plane with pretended nodes', () => {
 });
 
 describe('a control plane that cannot start says why and leaves nothing', () => {
-  test('a port that is in use', async () => {
+  test('a control plane does not start on a port that is in use', async () => {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -131,7 +131,7 @@ describe('a control plane that cannot start says why and leaves nothing', () => 
     expect(remainsOf('taken-port')).toEqual([]);
   });
 
-  test('a flag that the API server does not know', async () => {
+  test('a control plane does not start with an unknown flag of the API server', async () => {
     await expect(startControlPlane({ name: 'bad-flag', apiServerFlags: ['--no-such-flag'] })).rejects.toMatchObject({
       code: 'component-failed',
       message: expect.stringMatching(/unknown flag: --no-such-flag[\s\S]*logs of this start are in/),
@@ -139,7 +139,7 @@ describe('a control plane that cannot start says why and leaves nothing', () => 
     expect(remainsOf('bad-flag')).toEqual([]);
   });
 
-  test('a name that is no name', async () => {
+  test('a control plane does not start with an invalid name', async () => {
     await expect(startControlPlane({ name: '../up' })).rejects.toMatchObject({ code: 'usage' });
   });
 });
@@ -202,7 +202,7 @@ describe('the command line', () => {
     expect(built.startsWith(cacheFolder()) && existsSync(built)).toBe(true);
   });
 
-  test('takes away programs whose start was killed before it could note them', async () => {
+  test('the down command ends programs whose start was killed before their record was written', async () => {
     await runOk('up', '--control-plane', '--name', name);
     rmSync(`${clusterFolder(name)}/run/etcd.json`);
     await runOk('up', '--control-plane', '--name', name);
@@ -211,7 +211,7 @@ describe('the command line', () => {
     await until('nothing is left', () => remainsOf(name).length === 0);
   });
 
-  test('names the cluster that it does not find', async () => {
+  test('a command names the cluster that it does not find', async () => {
     const { code, stderr } = await runCommand('kubeconfig', '--name', 'nowhere');
     expect(code).toBe(1);
     expect(stderr).toContain('There is no cluster nowhere');

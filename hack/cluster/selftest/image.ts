@@ -51,13 +51,13 @@ const describeImages = (): void => {
   });
   afterAll(() => scratch[Symbol.dispose]());
 
-  test('have the same identity when they are built again', () => {
+  test('images have the same digest when they are built again', () => {
     const again = buildImages(join(scratch.path, 'again.tar')).images;
     expect(again.map(({ id }) => id)).toEqual(ids);
     expect(new Set(ids).size).toBe(2);
   });
 
-  test('have the files that the Dockerfile takes', () => {
+  test('images have the same files as the Dockerfile', () => {
     const staged = join(scratch.path, 'staged');
     const stagedPostgres = join(scratch.path, 'staged-postgres');
     const compare = (folder: string): string =>
@@ -75,13 +75,13 @@ const describeImages = (): void => {
     ['node', ['--print', 'process.version'], process.version],
     ['the matching engine', ['--print', "new (require('re2'))('a+').exec('baab')[0]"], 'aa'],
     ['the command line', ['cli/main.ts', '--help'], 'Usage: portcullis'],
-  ])('starts %s without root and from nothing but its own files', (_what, args, expected) => {
+  ])('an image starts %s without root and with nothing but its own files', (_what, args, expected) => {
     const command = [`--root=${tree}`, '--wd=/app', ...identity, '/usr/local/bin/node', ...args];
     const { stdout, stderr } = spawnSync('unshare', command, { encoding: 'utf8', env: { HOME: '/tmp' } });
     expect(stdout, stderr).toContain(expected);
   });
 
-  test('that of the platform has no shell and no database, that of the database has both', () => {
+  test('the platform image has no shell and no database, the database image has both', () => {
     const found = (folder: string, name: string): string =>
       execFileSync('find', [folder, '-type', 'f', '-name', name, '-printf', '%P\n'], { encoding: 'utf8' });
     expect(found(tree, 'sh') + found(tree, 'postgres')).toBe('');
@@ -89,7 +89,7 @@ const describeImages = (): void => {
     expect(found(postgresTree, 'postgres')).toContain('/native/bin/postgres\n');
   });
 
-  test('that of the platform says where the database is', () => {
+  test('the platform image names the image of the database', () => {
     const command = [`--root=${tree}`, '--wd=/app', ...identity, '/usr/local/bin/node', 'dataplane/postgres/main.ts'];
     const env = { PORTCULLIS_POSTGRES_DIR: '/tmp/db', PORTCULLIS_DATABASE_PASSWORD_FILE: '/etc/passwd' };
     const { status, stderr } = spawnSync('unshare', command, { encoding: 'utf8', env });
@@ -131,7 +131,7 @@ const describeImages = (): void => {
       return connectSql({ url, password: () => 'first', applicationName: 'test', max: 1, statementTimeoutMs: 60_000 });
     };
 
-    test('makes its folder on a volume of root, serves, and ends in order', async () => {
+    test('the database image creates its folder on a volume of root, serves, and shuts down', async () => {
       await using database = await start();
       await database.sql`create table t as select 1 as n`;
       expect((await fetch(`${pod?.ready['admin']}/readyz`)).status).toBe(200);
@@ -141,7 +141,7 @@ const describeImages = (): void => {
       expect(pod?.log()).toContain('database system is shut down');
     });
 
-    test('is killed and recovers', async () => {
+    test('the database image recovers after it was killed', async () => {
       {
         await using database = await start();
         await database.sql`insert into t values (2)`;
@@ -152,7 +152,7 @@ const describeImages = (): void => {
       expect(pod?.log()).toContain('not properly shut down');
     });
 
-    test('answers a query whose processes share more memory than a pod has in /dev/shm', async () => {
+    test('the database image answers a query whose processes share more memory than a pod has in /dev/shm', async () => {
       await using database = await start();
       const { sql } = database;
       await sql`create table big as select n, repeat('x', 100) as x from generate_series(1, 800000) as n`;

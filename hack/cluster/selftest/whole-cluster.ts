@@ -67,7 +67,7 @@ const describeWhole = (): void => {
     expect(machineState()).toEqual(before);
   });
 
-  test('has a node that is ready', async () => {
+  test('a whole cluster has a node that is ready', async () => {
     const node = await admin(
       'get',
       'nodes',
@@ -76,7 +76,7 @@ const describeWhole = (): void => {
     expect(node).toBe(`${name}-node v1.36.3`);
   });
 
-  test('is not started twice', async () => {
+  test('a whole cluster is not started twice', async () => {
     expect((await runCommand('up', '--local', '--name', name)).stderr).toContain('runs already');
     const other = await runCommand('up', '--control-plane', '--name', name);
     expect(other.code).toBe(2);
@@ -97,7 +97,7 @@ const describeWhole = (): void => {
   });
 
   test(
-    'has pods that reach each other by the name of a Service, and the machine reaches them by a node port',
+    'pods of a whole cluster reach each other by the name of a Service, and the machine reaches them by a node port',
     async () => {
       const answer = `require('node:http').createServer((request, response) => response.end('from ' + process.getuid())).listen(8080)`;
       await apply(pod('echo', scriptPod(imageName, answer)), service('echo', 'NodePort'));
@@ -119,7 +119,7 @@ const describeWhole = (): void => {
   );
 
   test(
-    'lets kubectl run a command in a pod, and forward a port to it',
+    'kubectl can run a command in a pod of a whole cluster and forward a port to it',
     async () => {
       expect(await admin('exec', 'echo', '--', 'node', '--print', '6*7')).toBe('42\n');
       // The host name of an image or a model is asked for in vain, and at once.
@@ -141,7 +141,7 @@ const describeWhole = (): void => {
   );
 
   test(
-    'gives a claim a folder that a pod without root writes to, keeps it, and removes it with the claim',
+    'a claim in a whole cluster gets a folder that a pod without root can write to; it is kept, and removed with the claim',
     async () => {
       const write = `const fs = require('node:fs'); fs.appendFileSync('/data/starts', 'once '); console.log(fs.readFileSync('/data/starts', 'utf8')); setInterval(() => {}, 1000)`;
       await apply(statefulSet('keeper', scriptPod(imageName, write, { claim: 'data', path: '/data' })));
@@ -161,7 +161,7 @@ const describeWhole = (): void => {
   );
 
   test(
-    'lets a pod call the API server with the token of its service account',
+    'a pod of a whole cluster can call the API server with the token of its service account',
     async () => {
       const script = `const fs = require('node:fs'), at = '/var/run/secrets/kubernetes.io/serviceaccount/';
       require('node:https').get('https://kubernetes.default.svc/api/v1/namespaces', { ca: fs.readFileSync(at + 'ca.crt'),
@@ -175,7 +175,7 @@ const describeWhole = (): void => {
   );
 
   test(
-    'runs the processes of the checkout',
+    'a whole cluster runs the processes of the checkout',
     async () => {
       const args = ['run', 'help', `--image=${imageName}`, '--image-pull-policy=IfNotPresent', '--restart=Never'];
       await admin(...args, '--', 'cli/main.ts', '--help');
@@ -186,7 +186,7 @@ const describeWhole = (): void => {
   );
 
   test(
-    'shows a component that ended and starts it again',
+    'a whole cluster reports a component that ended and restarts it',
     async () => {
       const scheduler = (state: ClusterState) => state.components.find((one) => one.name === 'kube-scheduler');
       process.kill(scheduler(await stateOf())?.pid ?? 0, 'SIGKILL');
@@ -199,7 +199,7 @@ const describeWhole = (): void => {
   );
 
   test(
-    'is started anew after all of it was ended from outside',
+    'a whole cluster starts again after all of its processes were killed',
     async () => {
       const space = (state: ClusterState) => state.components.find((one) => one.name === 'space');
       process.kill(space(await stateOf())?.pid ?? 0, 'SIGKILL');

@@ -1,13 +1,13 @@
 import { networkInterfaces } from 'node:os';
 import { ClusterError } from '../cluster-error.ts';
 
-/** What lies where in the network of one cluster: only this machine and its pods reach it. */
+/** The addresses in the network of one cluster, which only this machine and its pods can reach. */
 export type Addresses = {
   /** Name of the interface on the machine's side. */
   readonly interfaceName: string;
-  /** The machine, as pods see it. */
+  /** Address of the machine for pods. */
   readonly machine: string;
-  /** The node, as the machine and pods see it. */
+  /** Address of the node for the machine and for pods. */
   readonly node: string;
 };
 

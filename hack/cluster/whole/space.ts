@@ -57,7 +57,7 @@ export function spaceProblem(unshare: string): string | undefined {
   const script = `${preparation}\nip link add one type veth peer name other`;
   const { status, stderr, error } = spawnSync(unshare, inNewNamespaces(script), { encoding: 'utf8' });
   if (status === 0) return undefined;
-  return (stderr ?? '').trim().split('\n')[0] || (error?.message ?? 'it ended without a word');
+  return (stderr ?? '').trim().split('\n')[0] || (error?.message ?? 'it exited without a message');
 }
 
 /**

@@ -94,7 +94,11 @@ describe('states that are handled before an application', () => {
       s: snapshotOf({}, { ...leaving, hasFinalizer: false }),
       does: 'nothing',
     },
-    { when: 'the binding is being deleted and has a route', s: snapshotOf({ route: routeOf() }, leaving), does: 'delete_route' },
+    {
+      when: 'the binding is being deleted and has a route',
+      s: snapshotOf({ route: routeOf() }, leaving),
+      does: 'delete_route',
+    },
     {
       when: 'the binding is being deleted, its route is deleted and a replica uses it',
       s: snapshotOf({ leftBehind: ['a'] }, leaving),
@@ -279,7 +283,11 @@ describe('a route that pins the desired application', () => {
     ['a replica that rejects the route', [replicaOf('a', { rejected: 'x' })], 'applied'],
     ['a replica that is behind', [replicaOf('a', { reached: false })], 'applied'],
     ['a replica that is starting', [replicaOf('a', { ready: false, pending: true })], 'applied'],
-    ['a ready replica that cannot reach the workload', [replicaOf('a'), replicaOf('b', { pending: true })], 'confirming'],
+    [
+      'a ready replica that cannot reach the workload',
+      [replicaOf('a'), replicaOf('b', { pending: true })],
+      'confirming',
+    ],
     ['no replica', [], 'confirming'],
   ])('an applied application with %s is %s', (_who, replicas, kind) => {
     const later = fresh({ ...saidAt(1), replicas });
@@ -353,7 +361,10 @@ describe('a rejection before Applied', () => {
   test.each<readonly [string, Partial<typeof onTrial>]>([
     ['the previous application does not exist', { previous: undefined }],
     ['the previous application was unguarded', { previous: { mode: 'None' } }],
-    ['the workload of the previous application cannot run any more', { previousWorkload: workloadOf('g-1', { runnable: false }) }],
+    [
+      'the workload of the previous application cannot run any more',
+      { previousWorkload: workloadOf('g-1', { runnable: false }) },
+    ],
   ])('a rejection does not restore the previous application when %s', (_why, change) => {
     const s = rejecting({ route: { ...onTrial, ...change } });
     expect(settlementOf(s)).toMatchObject({

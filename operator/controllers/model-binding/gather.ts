@@ -130,7 +130,13 @@ export function workloadView(
   generation: Stored<RuntimeWorkload> | undefined,
 ): WorkloadView {
   if (generation === undefined) {
-    return { name, runnable: false, ready: false, addresses: [], problem: `the workload ${name} does not exist any more` };
+    return {
+      name,
+      runnable: false,
+      ready: false,
+      addresses: [],
+      problem: `the workload ${name} does not exist any more`,
+    };
   }
   const { metadata, spec, status } = generation;
   const ready = status?.state === 'Ready' && status.observedGeneration === metadata.generation;

@@ -152,7 +152,8 @@ export function createWorkloadController(options: GenerationControllerOptions) {
     const pins = await served.readPins();
     const need = needs.among(name, { routes: routes.items, bindings: bindings.items, pins });
     // A route that names it is being written; afterwards the route is listed, or the workload is not needed.
-    if (options.claims.isClaimed(name)) throw new KubeError('conflict', 'a route that names the workload is being written');
+    if (options.claims.isClaimed(name))
+      throw new KubeError('conflict', 'a route that names the workload is being written');
     if (need.askers.length > 0) return writeSpec(generation, { state: 'Active', replicas: need.replicas });
     await client.delete(kinds.runtimeWorkload, name, { uid, resourceVersion });
     workloads.remove(name);

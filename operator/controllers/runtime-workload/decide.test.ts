@@ -93,7 +93,11 @@ describe('the next step of a workload', () => {
       { need: nobody, users: ['a'], drained: true },
       { kind: 'mark' },
     ],
-    ['that is marked for deletion and not needed is deleted', { need: nobody, spec: draining, users: ['a'] }, { kind: 'remove' }],
+    [
+      'that is marked for deletion and not needed is deleted',
+      { need: nobody, spec: draining, users: ['a'] },
+      { kind: 'remove' },
+    ],
     ['that is being deleted is not changed', { deleting: true, need: nobody, spec: draining }, { kind: 'settle' }],
   ])('a workload %s', (_name, change, step) => expect(decideWorkload(snapshot(change))).toMatchObject(step));
 });

@@ -38,8 +38,9 @@ const completionSchema = z.object({
 });
 
 /**
- * Asks a classifier under the profile generic.chat-completions.classifier/v1 (`bundle:classifier-profile:*`): the instruction
- * as system message, the messages as JSON data in a user message, so that nothing in them stands beside the instruction.
+ * Calls a classifier under the profile generic.chat-completions.classifier/v1 (`bundle:classifier-profile:*`): the
+ * instruction as system message, the messages as JSON data in a user message, so that no text of them can act as an
+ * instruction.
  */
 export function createClassifier(
   call: ProviderCall,
@@ -67,7 +68,7 @@ export function createClassifier(
   };
 }
 
-/** The verdict of a chat completion: refused, cut off, or exactly one decision in its content. */
+/** The verdict of a chat completion: refused, truncated, or exactly one decision in its content. */
 function readCompletion(value: JsonValue): Verdict {
   const completion = completionSchema.safeParse(value);
   if (!completion.success) return { kind: 'failed', code: 'provider_invalid_answer' };

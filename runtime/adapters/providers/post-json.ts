@@ -3,13 +3,16 @@ import type { TokenFile } from '#kit/http/token-file';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import type { Verdict } from '../../rules/compiled-section.ts';
 
-/** How much of an answer is read, in bytes. A decision needs less than 100; a chat completion around it a few thousand. */
+/**
+ * Maximum number of answer bytes that are read. A decision needs less than 100; a chat completion around it a few
+ * thousand.
+ */
 export const answerBytes = 65_536;
 
-/** Where a provider is called and with what secret. */
+/** Address and credential of a provider. */
 export type ProviderCall = {
   readonly dispatcher: Dispatcher;
-  /** Called exactly as it stands; nothing is appended. */
+  /** The URL, which is called unchanged. */
   readonly endpoint: string;
   readonly credential: TokenFile;
 };

@@ -14,7 +14,7 @@ import { allow, completion, deny } from '../../testing/provider-answers.ts';
 import { type Answer, providerKey, startRuntime, type TestRuntime } from '../../testing/start-runtime.ts';
 import { answerBytes } from './post-json.ts';
 
-/** Requests are judged by the detector, responses by the classifier. */
+/** Requests are checked by the detector, responses by the classifier. */
 function bundleAt(url: string): Bundle {
   const remote = policy(section([detector('detector')]), section([classifier('classifier')]));
   return bundle([remote], { providers: providersAt(url) });
@@ -111,7 +111,7 @@ describe('a detector', () => {
 
   verifies(
     ['guardrail:errors:verdict-error', 'bundle:external-pipeline:no-masking'],
-    'a detector that does not answer exactly a decision decides nothing',
+    'a detector whose answer is not exactly a decision makes no decision',
     async () => {
       const invalid = [
         '',
@@ -250,7 +250,7 @@ describe('a classifier', () => {
 
   verifies(
     ['bundle:llm-classifier:uncertain-is-error', 'guardrail:fail-closed:undefined-classifier-answer'],
-    'a classifier that is uncertain, or says another word, decides nothing',
+    'a classifier that is uncertain, or answers with another word, makes no decision',
     async () => {
       for (const word of ['uncertain', 'maybe', 'Allow', '']) {
         expect(await classify(says({ decision: word })), word).toEqual(failed('verdict_undefined'));
@@ -258,12 +258,16 @@ describe('a classifier', () => {
     },
   );
 
-  verifies(['bundle:llm-classifier:refusal-is-error'], 'a classifier whose model refuses decides nothing', async () => {
-    expect(await classify(says('', { refusal: 'I cannot help with that.' }))).toEqual(failed('verdict_refused'));
-    expect(await classify(says({ decision: 'allow' }, { refusal: 'no' }))).toEqual(failed('verdict_refused'));
-    expect(await classify(says(null, { content: null, refusal: 'no' }))).toEqual(failed('verdict_refused'));
-    expect(await classify(says({ decision: 'allow' }, {}, 'content_filter'))).toEqual(failed('verdict_refused'));
-  });
+  verifies(
+    ['bundle:llm-classifier:refusal-is-error'],
+    'a classifier whose model refuses makes no decision',
+    async () => {
+      expect(await classify(says('', { refusal: 'I cannot help with that.' }))).toEqual(failed('verdict_refused'));
+      expect(await classify(says({ decision: 'allow' }, { refusal: 'no' }))).toEqual(failed('verdict_refused'));
+      expect(await classify(says(null, { content: null, refusal: 'no' }))).toEqual(failed('verdict_refused'));
+      expect(await classify(says({ decision: 'allow' }, {}, 'content_filter'))).toEqual(failed('verdict_refused'));
+    },
+  );
 
   verifies(
     [
@@ -271,7 +275,7 @@ describe('a classifier', () => {
       'bundle:llm-classifier:no-masking',
       'bundle:llm-classifier:decision-only',
     ],
-    'a classifier whose answer is not exactly a decision decides nothing',
+    'a classifier whose answer is not exactly a decision makes no decision',
     async () => {
       const contents: unknown[] = [
         '',

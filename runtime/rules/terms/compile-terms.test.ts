@@ -52,15 +52,20 @@ describe('token match', () => {
 
   test.each([
     ['the underscore and digits belong to a token', ['foo'], 'foo_ foo1 _foo foo', ['foo']],
-    ['so do combining marks', ['e'], 'e\u0301 e', ['e']],
-    ['and numbers of other scripts', ['a'], 'a٣ a½ a', ['a']],
-    ['emoji and punctuation do not', ['foo'], '😀foo😀 «foo»', ['foo', 'foo']],
-    ['several words with punctuation', ['foo-bar baz'], 'foo-bar baz, foo-bar bazz, xfoo-bar baz', ['foo-bar baz']],
+    ['combining marks belong to a token', ['e'], 'e\u0301 e', ['e']],
+    ['numbers of other scripts belong to a token', ['a'], 'a٣ a½ a', ['a']],
+    ['emoji and punctuation do not belong to a token', ['foo'], '😀foo😀 «foo»', ['foo', 'foo']],
+    [
+      'a term of several words with punctuation',
+      ['foo-bar baz'],
+      'foo-bar baz, foo-bar bazz, xfoo-bar baz',
+      ['foo-bar baz'],
+    ],
     ['a term that begins with punctuation', ['.net'], '.net asp.net ..net', ['.net', '.net']],
     ['a term that ends with punctuation', ['c++'], 'c++ c++11 c+++', ['c++', 'c++']],
     ['a term of punctuation alone', ['--'], 'a--b -- --', ['--', '--']],
-    ['the longest that is free on both sides', ['a', 'a!', 'a!b'], 'a!b a!bc', ['a!b', 'a']],
-    ['the text may begin and end with it', ['x'], 'x', ['x']],
+    ['the longest term that is free on both sides', ['a', 'a!', 'a!b'], 'a!b a!bc', ['a!b', 'a']],
+    ['the text may begin and end with the term', ['x'], 'x', ['x']],
     ['NUL is no token character', ['x'], '\u0000x\u0000', ['x']],
   ])('%s', (_, terms, text, expected) => {
     expect(token(terms, text)).toEqual(expected);
@@ -75,7 +80,7 @@ describe('equality of characters', () => {
     expect(token(['ёлка'], 'ЁЛКА ёлка')).toEqual(['ёлка']);
   });
 
-  verifies(['bundle:stop-list:no-unicode-normalization'], 'composed and decomposed forms differ', () => {
+  verifies(['bundle:stop-list:no-unicode-normalization'], 'composed and decomposed forms of a character differ', () => {
     expect(substring(['caf\u00e9'], 'cafe\u0301', false)).toEqual([]);
     expect(token(['й'], 'и\u0306', false)).toEqual([]);
     expect(substring(['ﬁ'], 'fi', false)).toEqual([]);
@@ -89,7 +94,7 @@ describe('equality of characters', () => {
     ['i', 'Iıİi', ['I', 'i']],
     ['ı', 'Iıİi', ['ı']],
     ['в', 'В\u1c80в', ['В', '\u1c80', 'в']],
-  ])('%s without case', (term, text, expected) => {
+  ])('characters are equal without case: %s', (term, text, expected) => {
     expect(substring([term], text, false)).toEqual(expected);
   });
 });
@@ -125,7 +130,7 @@ test('one term is found exactly where the engine finds it as a quoted literal', 
   );
 });
 
-test('a bundle full of terms fits in tens of megabytes', () => {
+test('a bundle with the maximum of terms needs only tens of megabytes', () => {
   const terms = Array.from({ length: 40_000 }, (_, index) => `слово-${(index * 7919).toString(36)}`);
   const before = process.memoryUsage().arrayBuffers;
   const literals = compileLiterals({ terms, caseSensitive: false });

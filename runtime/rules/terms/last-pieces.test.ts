@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compileTokens } from './compile-tokens.ts';
 import { findNaively } from './testing/naive-terms.ts';
 
-/** Alphabets by themselves and mixed: ASCII, Cyrillic, marks that combine, cases of one, two, three and four bytes. */
+/** Alphabets alone and mixed: ASCII, Cyrillic, combining marks, case pairs of one, two, three and four bytes. */
 const ALPHABETS = {
   ascii: Array.from('aAbBzZkKsS09_ .'),
   cyrillic: Array.from('вВёЁяЯ҂« —'),

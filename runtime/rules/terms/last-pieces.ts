@@ -10,11 +10,11 @@ import { KeySet } from './key-set.ts';
 // character is noted as an end, and what ends no word is overwritten by the next one. The compiler knows a constant of a
 // function, and looks up one of the module every time, hence the copies of tables.
 
-/** Bytes that are cut at once: few enough for the notes on them to stay in the first cache. */
+/** Size of a block in bytes: small enough for its entries to stay in the first-level cache. */
 const BLOCK = 4_096;
-/** In place of a code: the byte begins a character of several bytes. */
+/** Instead of a code: the byte begins a multi-byte character. */
 const WIDE = -1;
-/** So many bytes at its end make the key of a word of ASCII. */
+/** This many last bytes form the key of an ASCII word. */
 const KEY_BYTES = 8;
 /** The bit that the cases of a letter differ by, in four bytes; it makes no two other token characters of ASCII equal. */
 const LOWER_CASE = 0x20202020;
@@ -47,7 +47,7 @@ export class LastPieces {
   readonly #marks = new Uint8Array(256);
   #hasMarks = false;
 
-  /** For so many terms. */
+  /** Number of terms. */
   constructor(terms: number) {
     this.#textKeys = new KeySet(terms);
     this.#asciiKeys = new KeySet(terms);

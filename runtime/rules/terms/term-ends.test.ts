@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { compileLiterals } from './compile-literals.ts';
 import { findNaively } from './testing/naive-terms.ts';
 
-/** Characters of ASCII, pairs among them that differ like the cases of a letter and are none. */
+/** ASCII characters, including pairs that differ in the same bit as letter cases but are not letters. */
 const ASCII = Array.from('aAbBkKsS@`[{\u0000 0.');
 
 const termsAndAscii = fc

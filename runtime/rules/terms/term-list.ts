@@ -20,7 +20,7 @@ export type TermMatcher = {
  */
 type BackwardScan = (bytes: Buffer, found: (start: number, end: number) => boolean) => void;
 
-/** Scratch memory of a scan; shared by all scans, because they never overlap in time. */
+/** Buffers of a scan; shared by all scans, because they never overlap in time. */
 type ScanNotes = {
   /** By number of pieces fed: where the last one ends. */
   offsets: Int32Array;
@@ -32,7 +32,7 @@ type ScanNotes = {
 
 const notes: ScanNotes = { offsets: new Int32Array(0), places: new Int32Array(0), found: new Int32Array(0) };
 
-/** Notes with room for a text of so many bytes. */
+/** Buffers for a text of this many bytes. */
 export function scanNotes(bytes: number): ScanNotes {
   if (notes.offsets.length > bytes) return notes;
   notes.offsets = new Int32Array(bytes + 1);

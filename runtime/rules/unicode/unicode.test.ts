@@ -30,7 +30,7 @@ test('the generated Unicode tables equal those of the engine', () => {
   expect(UNICODE_CLASS_NAMES).toHaveLength(200);
 });
 
-describe('case folding is the engine’s, over all code points', () => {
+describe('case folding equals that of the engine for all code points', () => {
   const representatives = foldRepresentatives();
   const foldable = [...representatives.keys()].filter((rune) => foldOrbit(rune).length > 1);
 
@@ -64,7 +64,7 @@ describe('case folding is the engine’s, over all code points', () => {
   });
 });
 
-test('classes are the engine’s ranges', () => {
+test('Unicode classes equal the ranges of the engine', () => {
   const text = everyCharacter();
   for (const name of ['Lu', 'Mn', 'Nd', 'Cyrillic', 'Greek', 'Zs']) {
     const found = runeSet(matched(`\\p{${name}}+`, true, text).flatMap((rune) => [rune, rune]));

@@ -51,4 +51,6 @@ test.each<readonly [string, Pod['status'], boolean]>([
   ['a pod that is starting', statusOf({ waiting: { reason: 'ContainerCreating' } }, 'Pending'), false],
   ['a pod that has failed', { phase: 'Failed' }, false],
   ['a pod without a status', undefined, false],
-])('the liveness of a gateway replica is derived from %s', (_name, status, expected) => expect(isRunning(status === undefined ? {} : { status })).toBe(expected));
+])('the liveness of a gateway replica is derived from %s', (_name, status, expected) =>
+  expect(isRunning(status === undefined ? {} : { status })).toBe(expected),
+);

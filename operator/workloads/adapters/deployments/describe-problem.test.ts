@@ -99,7 +99,9 @@ describe('no problem is reported', () => {
       container({ ready: true, state: { running: {} }, lastState: ended({ message: 'x' }) }),
     ],
     ['for a pod whose probe has not succeeded yet', container({ state: { running: {} } })],
-  ])('no problem of a workload is reported %s', (_name, status) => expect(describeProblem(undefined, [pod(status)])).toBeUndefined());
+  ])('no problem of a workload is reported %s', (_name, status) =>
+    expect(describeProblem(undefined, [pod(status)])).toBeUndefined(),
+  );
 
   test('no problem is reported for a pod under deletion', () => {
     const leaving = pod(container({ state: ended({ message: 'x' }) }), { deletionTimestamp: '2026-01-01T00:00:00Z' });

@@ -6,7 +6,7 @@ import type { Automaton, StartContext } from './determinize.ts';
 
 const STARTS: Readonly<Record<number, StartContext>> = { 10: 'line', 97: 'word', 32: 'other' };
 
-/** Edges of the automaton that a text takes from a place on. */
+/** for %s, no text of valid UTF-8 takes a transition that the covering texts do not take */
 function edgesOf({ next, classOf, classCount, starts }: Automaton, text: Buffer, from: number): number[] {
   const edges: number[] = [];
   let state = starts[from === 0 ? 'text' : (STARTS[text[from - 1] ?? 0] ?? 'other')];

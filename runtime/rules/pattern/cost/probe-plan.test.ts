@@ -47,7 +47,7 @@ describe('distances', () => {
     ['^abc', Number.POSITIVE_INFINITY],
     ['(?m)^abc', 4],
     ['жук.{0,9}x', 6],
-  ])('%s', (pattern, distance) => {
+  ])('the minimum distance of probes is correct for %s', (pattern, distance) => {
     expect(planOf(pattern).distance).toBe(distance);
   });
 
@@ -74,7 +74,7 @@ describe('overlaps', () => {
     ['ab\\s+.{0,10}c', 9],
     ['ab.{0,10}x\\s+c', 9],
     ['ab[^a]*c', 4],
-  ])('%s keeps at most %d probes reading', (pattern, most) => {
+  ])('the pattern %s has at most %d overlapping probes', (pattern, most) => {
     expect(planOf(pattern).overlap).toBeLessThanOrEqual(most);
   });
 
@@ -82,14 +82,17 @@ describe('overlaps', () => {
     ['ignore.{0,60}system7', 12, 13],
     ['\\b(?:\\d[ -]?){13,19}\\b', 8, 16],
     ['\\bsk-[A-Za-z0-9_-]{20,}', 2, 8],
-  ])('%s keeps %d to %d probes reading', (pattern, least, most) => {
+  ])('the pattern %s has %d to %d overlapping probes', (pattern, least, most) => {
     expect(planOf(pattern).overlap).toBeGreaterThanOrEqual(least);
     expect(planOf(pattern).overlap).toBeLessThanOrEqual(most);
   });
 
-  test.each(['ab.*c', 'ab(?:.*c)?'])('%s, a gap without end, keeps any number reading', (pattern) => {
-    expect(planOf(pattern).overlap).toBe(Number.POSITIVE_INFINITY);
-  });
+  test.each(['ab.*c', 'ab(?:.*c)?'])(
+    'the pattern %s, with an unbounded gap, can have any number of overlapping probes',
+    (pattern) => {
+      expect(planOf(pattern).overlap).toBe(Number.POSITIVE_INFINITY);
+    },
+  );
 
   test.each([
     ['\\b(?:\\d[ -]?){13,19}\\b', ['1 ', '1-', '1', 'x', '1 1 1 1 1 1 ', '1 1 1 1 1 1 1 1 1 1 1 1 x']],
@@ -97,7 +100,7 @@ describe('overlaps', () => {
     ['ab(?:x.{0,10}y)?', ['ab', 'x', 'y', 'abx', '.']],
     ['ab.{0,10}c', ['ab', 'c', '.', 'ababab']],
     ['ignore.{0,60}system7', ['ignore', 'ignoreignore', 'system7', 'a']],
-  ])('no text keeps more probes of %s reading one byte', (pattern, parts) => {
+  ])('no text has more overlapping probes of %s than estimated', (pattern, parts) => {
     const compiled = prepare(pattern);
     const plan = planOf(pattern);
     fc.assert(
@@ -110,7 +113,7 @@ describe('overlaps', () => {
   });
 });
 
-test('every match begins at a place', () => {
+test('every match of a pattern begins at a place that its probe plan finds', () => {
   fc.assert(
     fc.property(patternText, fc.boolean(), matchableText, (pattern, caseSensitive, text) => {
       const compiled = compilePattern({ pattern, caseSensitive });
@@ -123,6 +126,6 @@ test('every match begins at a place', () => {
   );
 });
 
-test('a pattern that can match empty has no plan', () => {
+test('a pattern that can match the empty text has no probe plan', () => {
   expect(prepare('a*').analysis.listing.probe()).toBeUndefined();
 });

@@ -29,9 +29,12 @@ describe('the bytes that a match needs', () => {
     expect(needed('s', false)?.split('').toSorted()).toEqual(['S', 's', '\xc5']);
   });
 
-  test.each(['', 'a*', '^$', '\\b', 'a|b*', '\\C', '.', '[^a]', '\\w'])('are unknown for %s', (pattern) => {
-    expect(needed(pattern)).toBeUndefined();
-  });
+  test.each(['', 'a*', '^$', '\\b', 'a|b*', '\\C', '.', '[^a]', '\\w'])(
+    'the necessary bytes are unknown for %s',
+    (pattern) => {
+      expect(needed(pattern)).toBeUndefined();
+    },
+  );
 
   test('the necessary bytes of several patterns are the union of theirs', () => {
     const nodes = (...patterns: string[]) => patterns.map((pattern) => prepare(pattern).tree.node);
@@ -83,7 +86,7 @@ describe('the part of a text that matches are in', () => {
     ['(?:ab@){1,3}', 'xxab@ab@ab@ab@xx'],
     ['[a-z]+@', 'abc@def@@'],
     ['@.{0,3}#', '@a@b##@abcd#'],
-  ])('keeps what is around a match: %s in %s', (pattern, text) => {
+  ])('the part of a text that can contain matches keeps the bytes around a match: %s in %s', (pattern, text) => {
     const { engine, matches } = prepare(pattern);
     for (const filler of ['', 'zzzzzzzz', 'яяяя', '    ', '\n\n\n\n']) {
       const bytes = Buffer.from(filler + text + filler);

@@ -124,7 +124,7 @@ describe('refusals say what to do', () => {
     ['(?P<a b>c)', 'group name'],
     ['a\\', 'single backslash'],
     ['a\ud800', 'surrogate'],
-  ])('%s', (pattern, hint) => {
+  ])('a refused pattern has a remedy in its message: %s', (pattern, hint) => {
     const tree = parsePattern({ pattern, caseSensitive: true });
     expect('reason' in tree ? tree.reason : 'accepted').toContain(hint);
   });
@@ -187,7 +187,7 @@ describe('the meaning is the one of the pattern as written', () => {
     ['(?U)a+', 'aaa', [0, 1]],
     ['\\bя', ' я', undefined],
     ['\\B', 'xéx', [2, 2]],
-  ] as const)('%s on %j', (pattern, text, expected) => {
+  ] as const)('the parsed pattern %s has the meaning of the original on the text %j', (pattern, text, expected) => {
     const compiled = compilePattern({ pattern, caseSensitive: true });
     if ('reason' in compiled) throw new Error(compiled.reason);
     const [span] = compiled.matches(Buffer.from(text), 1);

@@ -27,7 +27,7 @@ test.each([
   ['^a+b', '\\A(?:a){1,}b'],
   ['a*', '(?:)'],
   ['a.{3,}', 'a(?:(?-i:[\\x{0}-\\x{9}\\x{b}-\\x{10ffff}])){3,3}'],
-])('%s is asked as %s', (pattern, expected) => {
+])('the pattern %s is trimmed to %s for a match test', (pattern, expected) => {
   expect(printed(pattern, true)).toBe(expected);
 });
 

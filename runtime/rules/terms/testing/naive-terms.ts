@@ -3,7 +3,7 @@ import { foldOrbit } from '../../unicode/case-fold.ts';
 import { unicodeClass } from '../../unicode/classes.ts';
 import { contains } from '../../unicode/rune-set.ts';
 
-/** What compileLiterals and compileTokens mean, in the plainest words: at every place every term is tried. */
+/** A naive implementation of compileLiterals and compileTokens: it tries every term at every position. */
 export function findNaively(
   terms: readonly string[],
   text: string,
