@@ -42,12 +42,12 @@ async function sayReach(say: (line: string) => void): Promise<void> {
         131_072,
       ),
     );
-    say(`Whether this many new processes print the same bytes for each of the bundles.`);
+    say(`the pack at maxBodyBytes 131072 with timeoutMs ${timeoutMs}: ${large.length} rules of its sections refused`);
     for (const sentence of large.slice(0, 5)) say(`  ${sentence}`);
   }
 }
 
-/** Whether so many fresh processes print the same bytes for each of the bundles. */
+/** Whether this many new processes print the same bytes for each of the bundles. */
 export async function judgesAlike(bundles: readonly Bundle[], times: number): Promise<boolean> {
   const printed = new Set<string>();
   for (const [at, bundle] of bundles.entries()) {

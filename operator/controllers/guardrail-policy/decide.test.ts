@@ -46,7 +46,7 @@ describe('the next step of a policy', () => {
     ],
     ['with an invalid id is not recorded', { id: 'x' }, { result: { kind: 'invalid', reason: 'InvalidId' } }],
     [
-      'waits for an earlier write',
+      'with an id in upper case is not recorded',
       { id: id.toUpperCase().replace('01990000', '0199000A') },
       { result: { reason: 'InvalidId' } },
     ],

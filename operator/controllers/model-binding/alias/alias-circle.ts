@@ -2,22 +2,18 @@
 export type Mover = { readonly name: string; readonly id: string; readonly wants: string; readonly holds: string };
 
 export type AliasWorld = {
-  /** Absent when the binding is not accepted, is being deleted, has no route or holds the alias that it requests. */
+  /** The binding whose route holds the alias. */
   holderOf(alias: string): string | undefined;
-  /** The owner of the alias after its holder left it and the binding of the second name released its own alias. */
+  /** Absent when the binding is not accepted, is being deleted, has no route or holds the alias that it requests. */
   moverOf(name: string): Mover | undefined;
-  /**
-   * The bindings that wait for each other's alias in a cycle, if this binding has the smallest id and must release its
-   * alias. Empty when there is no cycle, when another binding must release its alias, or when a binding outside of the
-   * cycle would become the owner of one of its aliases.
-   */
+  /** The owner of the alias after its holder left it and the binding of the second name released its own alias. */
   heirOf(alias: string, aside: string): string | undefined;
 };
 
 /**
- * The bindings that wait for each other's alias in a circle, if this binding has the smallest id and must release its
- * alias. Empty where there is no such circle, another binding must release its alias, or a binding outside of the circle
- * would become the owner of one of its aliases.
+ * The bindings that wait for each other's alias in a cycle, if this binding has the smallest id and must release its
+ * alias. Empty when there is no cycle, when another binding must release its alias, or when a binding outside of the
+ * cycle would become the owner of one of its aliases.
  */
 export function circleToBreak(name: string, world: AliasWorld): readonly Mover[] {
   const circle = circleOf(name, world);

@@ -6,7 +6,7 @@ import type { Automaton, StartContext } from './determinize.ts';
 
 const STARTS: Readonly<Record<number, StartContext>> = { 10: 'line', 97: 'word', 32: 'other' };
 
-/** for %s, no text of valid UTF-8 takes a transition that the covering texts do not take */
+/** Transitions of the automaton that a text takes from a position on. */
 function edgesOf({ next, classOf, classCount, starts }: Automaton, text: Buffer, from: number): number[] {
   const edges: number[] = [];
   let state = starts[from === 0 ? 'text' : (STARTS[text[from - 1] ?? 0] ?? 'other')];
@@ -21,7 +21,7 @@ function edgesOf({ next, classOf, classCount, starts }: Automaton, text: Buffer,
 
 describe('texts that build an automaton ahead', () => {
   test.each(['[a-z]+@[a-zé]{2,}', '\\bжук.{0,3}x', 'AKIA[0-9A-Z]{6}'])(
-    '%s: no text of valid UTF-8 takes an edge that they do not',
+    'for %s, no text of valid UTF-8 takes a transition that the covering texts do not take',
     (pattern) => {
       const automaton = prepare(pattern).analysis.firing.set();
       if (automaton === undefined) throw new Error('too large');
