@@ -8,6 +8,8 @@ export default defineConfig({
     // A net for tests that hang: no test's own time decides, also on a machine that is many times slower.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    // Tests of one file that run at the same time mostly wait: for processes, deadlines and grace periods.
+    maxConcurrency: 4,
     coverage: {
       provider: 'v8',
       include: ['{operator,runtime,libraries,dataplane,cli}/**/*.ts'],

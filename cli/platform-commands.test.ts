@@ -8,7 +8,7 @@ import { until } from '../e2e/support/until.ts';
 import { verifies } from '../e2e/support/verifies.ts';
 import { checkout } from './platform/data-directory.ts';
 import { patternRule, policyText } from './testing/policy-text.ts';
-import { runCli, temporaryFolder } from './testing/run-cli.ts';
+import { runCli, runCommand, temporaryFolder } from './testing/run-cli.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]());
 
 const run = (args: readonly string[], input?: string): Promise<ProgramEnd> =>
-  runCli(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
+  runCommand(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
 const json = async (...args: readonly string[]) => JSON.parse((await run([...args, '--json'])).stdout);
 const apply = (text: string, ...more: readonly string[]) => run(['apply', '-f', '-', ...more], text);
 
@@ -50,7 +50,7 @@ describe('status and env', () => {
     ['sk-of-another-service', /^portcullis: warning: OPENAI_API_KEY already has another value/],
     ['', /^$/],
   ])('portcullis env warns before it replaces OPENAI_API_KEY=%j', async (key, warning) => {
-    const env = await runCli(['env'], { data: platform.data, environment: { OPENAI_API_KEY: key } });
+    const env = await runCommand(['env'], { data: platform.data, environment: { OPENAI_API_KEY: key } });
     expect(env.stdout).toContain(`export OPENAI_API_KEY='${platform.key}'`);
     expect(env.stderr).toMatch(warning);
     expect(env.stderr).not.toContain('sk-of');
@@ -82,7 +82,8 @@ test('portcullis up and status name an invalid file of the watched folder until 
 });
 
 describe('chat', () => {
-  const chat = (message: string, ...more: string[]) => run(['chat', 'guarded-echo', '--message', message, ...more]);
+  const chat = (message: string, ...more: string[]) =>
+    runCli(['chat', 'guarded-echo', '--message', message, ...more], { data: platform.data });
 
   test('portcullis chat prints the answer, streamed or whole, to a message from an option or standard input', async () => {
     expect(await chat('Hello, мир')).toEqual({ code: 0, stdout: 'Hello, мир\n', stderr: '' });
@@ -161,7 +162,8 @@ describe('apply', () => {
     const same = await apply(`${policyText({ name: 'filling' })}---\n${bindingText('filled', 'filling', undefined)}`);
     expect(same.stdout).toBe('GuardrailPolicy filling unchanged\nModelBinding filled unchanged\n');
     const edited = policyText({ name: 'filling', request: patternRule('digits', '[0-9]{4}') });
-    expect((await apply(edited)).stdout).toBe('GuardrailPolicy filling configured\n');
+    const configured = await runCli(['apply', '-f', '-'], { data: platform.data, input: edited });
+    expect(configured).toEqual({ code: 0, stdout: 'GuardrailPolicy filling configured\n', stderr: '' });
     const newest = await apply(bindingText('filled', 'filling', undefined), '--wait');
     expect(newest.code).toBe(0);
     expect((await json('get', 'mb', 'filled')).spec.guardrail.policyRef).toEqual({ name: 'filling', revision: 2 });
@@ -392,20 +394,21 @@ test('portcullis commands against a suspended operator end after --request-timeo
   const operator = platform.pidOf('operator');
   process.kill(operator, 'SIGSTOP');
   try {
-    for (const args of [
+    const commands = [
       ['get', 'gp'],
       ['get', 'gp', 'guarded-chat'],
       ['history', 'guarded-chat'],
       ['reapply', '--all'],
-    ]) {
-      const end = await run([...args, '--request-timeout', '1']);
-      expect(end).toMatchObject({
+    ];
+    const end = (args: readonly string[]) => runCli([...args, '--request-timeout', '1'], { data: platform.data });
+    const [status, ...ends] = await Promise.all([end(['status']), ...commands.map(end)]);
+    for (const one of ends) {
+      expect(one).toMatchObject({
         code: 4,
         stdout: '',
         stderr: expect.stringContaining('The platform does not answer'),
       });
     }
-    const status = await run(['status', '--request-timeout', '1']);
     expect(status.code).toBe(0);
     expect(status.stdout).toContain('Processes:');
     expect(status.stdout).toContain('The platform does not answer');

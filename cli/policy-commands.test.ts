@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkout } from './platform/data-directory.ts';
 import { denyRule, patternRule, policyText } from './testing/policy-text.ts';
-import { runCli, temporaryFolder } from './testing/run-cli.ts';
+import { runCli, runCommand, temporaryFolder } from './testing/run-cli.ts';
 
 const example = join(checkout, 'examples/guarded-chat/policy.yaml');
 const profile = 'gateway-1.5.0-chat-webhook-v2';
@@ -22,25 +22,27 @@ describe('policy test', () => {
     - { name: good, stage: request, messages: [{ role: user, content: hello }], expect: Pass }
     - { name: bad, stage: request, messages: [{ role: user, content: a Forbidden word }], expect: Pass }`;
     const file = folder.write('p.yaml', policyText({ tests }));
-    const end = await runCli(['policy', 'test', file, '--json']);
+    const end = await runCommand(['policy', 'test', file, '--json']);
     expect(end.code).toBe(5);
     expect(JSON.parse(end.stdout).tests).toMatchObject([
       { test: 'good', passed: true },
       { test: 'bad', expect: 'Pass', decision: 'Reject', rules: ['term'], passed: false },
     ]);
-    expect((await runCli(['policy', 'test', file])).stdout).toContain('FAILED  bad: expected Pass, got Reject by term');
+    expect((await runCommand(['policy', 'test', file])).stdout).toContain(
+      'FAILED  bad: expected Pass, got Reject by term',
+    );
   });
 
   test('portcullis policy test names a refused rule and the reason', async () => {
     using folder = temporaryFolder();
     const costly = folder.write('costly.yaml', policyText({ request: patternRule('heavy', '(a|b).{0,1000}(c|d)') }));
-    const end = await runCli(['policy', 'test', costly]);
+    const end = await runCommand(['policy', 'test', costly]);
     expect(end.code).toBe(9);
     expect(end.stderr).toMatch(
       /^portcullis: \S+costly\.yaml: policy small, request section, rule heavy: .+ on 32768 bytes .+: write it narrower, .+ \(rule_too_costly\)\n$/,
     );
     const wrong = folder.write('wrong.yaml', policyText({ request: patternRule('back', '(a)\\1') }));
-    const refused = await runCli(['policy', 'test', wrong]);
+    const refused = await runCommand(['policy', 'test', wrong]);
     expect(refused.code).toBe(9);
     expect(refused.stderr).toMatch(/wrong\.yaml: policy small, request section, rule back: .+ \(bundle_invalid\)\n$/);
   });
@@ -74,7 +76,7 @@ describe('invalid files', () => {
     ],
   ])('a policy file with %s is refused with its place', async (_, content, sentence) => {
     using folder = temporaryFolder();
-    const end = await runCli(['policy', 'test', folder.write('p.yaml', content)]);
+    const end = await runCommand(['policy', 'test', folder.write('p.yaml', content)]);
     expect(end.stderr).toMatch(sentence);
     expect({ code: end.code, stdout: end.stdout }).toEqual({ code: 2, stdout: '' });
   });
@@ -82,17 +84,17 @@ describe('invalid files', () => {
   test('a missing file, and a file without a policy or with two policies, are refused', async () => {
     using folder = temporaryFolder();
     const binding = readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8');
-    const none = await runCli(['policy', 'test', folder.write('b.yaml', binding)]);
+    const none = await runCommand(['policy', 'test', folder.write('b.yaml', binding)]);
     expect(none.stderr).toContain('holds no GuardrailPolicy');
     const two = folder.write('two.yaml', `${policyText({})}---\n${policyText({ name: 'other' })}`);
-    expect((await runCli(['check', '--policy', two, 'x'])).stderr).toContain('holds 2 policies');
-    expect((await runCli(['check', '--policy', '/no/such', 'x'])).code).toBe(3);
+    expect((await runCommand(['check', '--policy', two, 'x'])).stderr).toContain('holds 2 policies');
+    expect((await runCommand(['check', '--policy', '/no/such', 'x'])).code).toBe(3);
   });
 });
 
 describe('check', () => {
   test('portcullis check decides about one text without a server: pass, mask and deny', async () => {
-    const judge = (text: string, ...more: string[]) => runCli(['check', '--policy', example, text, ...more]);
+    const judge = (text: string, ...more: string[]) => runCommand(['check', '--policy', example, text, ...more]);
     expect(await judge('good morning')).toMatchObject({ code: 0, stdout: 'Pass\n', stderr: '' });
     const masked = await judge('write to ivan@example.com');
     expect(masked).toMatchObject({ code: 0, stdout: 'Mask (rule email-address)\nwrite to [email]\n' });
@@ -112,7 +114,7 @@ describe('check', () => {
 
 describe('bundle build', () => {
   const build = (file: string, out: string, ...more: string[]) =>
-    runCli(['bundle', 'build', '--policy', file, '--profile', profile, '--out', out, ...more]);
+    runCommand(['bundle', 'build', '--policy', file, '--profile', profile, '--out', out, ...more]);
 
   test('portcullis bundle build writes canonical bytes and prints only the digest, which is always the same', async () => {
     using folder = temporaryFolder();
@@ -179,9 +181,9 @@ describe('bundle build', () => {
 
   test('portcullis bundle build fails without a profile, with an unknown one, and for a missing folder', async () => {
     using folder = temporaryFolder();
-    const noProfile = await runCli(['bundle', 'build', '--policy', example, '--out', join(folder.path, 'b')]);
+    const noProfile = await runCommand(['bundle', 'build', '--policy', example, '--out', join(folder.path, 'b')]);
     expect(noProfile).toMatchObject({ code: 2, stderr: expect.stringContaining('--profile') });
-    const unknown = await runCli(['bundle', 'build', '--policy', example, '--profile', 'x', '--out', 'b']);
+    const unknown = await runCommand(['bundle', 'build', '--policy', example, '--profile', 'x', '--out', 'b']);
     expect(unknown.code).toBe(2);
     expect((await build(example, join(folder.path, 'no/b.json'))).code).toBe(1);
   });

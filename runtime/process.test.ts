@@ -166,7 +166,7 @@ describe('a runtime process', () => {
   });
 });
 
-describe('a bundle that cannot be loaded', () => {
+describe.concurrent('a bundle that cannot be loaded', () => {
   verifies(
     [
       'guardrail:state:bundle-not-loaded',

@@ -1,21 +1,60 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { type ProgramEnd, runToEnd } from '../../e2e/support/run-to-end.ts';
 import { temporaryFolder as newFolder } from '../../e2e/support/temporary-folder.ts';
 import { checkout } from '../platform/data-directory.ts';
+import { runCommandLine } from '../program.ts';
+
+type CliOptions = { input?: string; data?: string; environment?: Readonly<Record<string, string>> };
+
+const noData = join(tmpdir(), 'no-such-data-directory');
 
 /** Runs the command line in a child process. */
 export function runCli(
   args: readonly string[],
-  options: { input?: string; data?: string; environment?: Readonly<Record<string, string>> } = {},
+  { input, data = noData, environment }: CliOptions = {},
 ): Promise<ProgramEnd> {
-  const { input, data = join(tmpdir(), 'no-such-data-directory'), environment } = options;
   return runToEnd(process.execPath, [join(checkout, 'cli/main.ts'), ...args], {
     cwd: checkout,
     environment: { ...process.env, PORTCULLIS_DATA_DIR: data, ...environment },
     input,
   });
+}
+
+/** Replaces a property of an object until disposal. */
+function replaced<T extends object, K extends keyof T>(object: T, key: K, value: T[K]): Disposable {
+  const before = Object.getOwnPropertyDescriptor(object, key);
+  Object.defineProperty(object, key, { value, configurable: true, writable: true });
+  return {
+    [Symbol.dispose]() {
+      if (before === undefined) delete object[key];
+      else Object.defineProperty(object, key, before);
+    },
+  };
+}
+
+/**
+ * Runs the command line in this process, which saves the start of another one. It replaces the environment and the
+ * standard streams, so one command runs at a time.
+ */
+export async function runCommand(
+  args: readonly string[],
+  { input = '', data = noData, environment }: CliOptions = {},
+): Promise<ProgramEnd> {
+  const written = { stdout: '', stderr: '' };
+  const collect = (stream: keyof typeof written) =>
+    ((chunk: string | Uint8Array) => {
+      written[stream] += Buffer.from(chunk as Uint8Array).toString();
+      return true;
+    }) as typeof process.stdout.write;
+  using _environment = replaced(process, 'env', { ...process.env, PORTCULLIS_DATA_DIR: data, ...environment });
+  using _input = replaced(process, 'stdin', Readable.from([Buffer.from(input)]) as typeof process.stdin);
+  using _stdout = replaced(process.stdout, 'write', collect('stdout'));
+  using _stderr = replaced(process.stderr, 'write', collect('stderr'));
+  const code = await runCommandLine(args);
+  return { code, ...written };
 }
 
 export type Folder = Disposable & {

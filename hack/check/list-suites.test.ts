@@ -3,7 +3,7 @@ import { isInside } from '../boundaries/modules.ts';
 import { readTree, treeOf } from '../boundaries/tree.ts';
 import { affectedTests } from './affected-tests.ts';
 import { isPure } from './is-pure.ts';
-import { listSuites, platformFiles, slowFiles } from './list-suites.ts';
+import { listSuites, longFiles, platformFiles, slowFiles } from './list-suites.ts';
 import { root } from './run-tool.ts';
 
 const tree = readTree(root);
@@ -15,9 +15,12 @@ test('every test file is in exactly one suite, and no suite is empty', () => {
   expect([...suites].filter(([, files]) => files.length === 0)).toEqual([]);
 });
 
-test.each([...slowFiles, ...platformFiles])('the listed test path %s contains a test', (listed) => {
-  expect(tests.some((path) => isInside(path, listed))).toBe(true);
-});
+test.each([...new Set([...slowFiles, ...platformFiles, ...longFiles])])(
+  'the listed test path %s contains a test',
+  (listed) => {
+    expect(tests.some((path) => isInside(path, listed))).toBe(true);
+  },
+);
 
 test.each<[string, Record<string, string>, boolean]>([
   ['data alone', { 'a.test.ts': "import { b } from './b.ts';", 'b.ts': "import { z } from 'zod';" }, true],

@@ -46,6 +46,51 @@ export const platformFiles: readonly string[] = [
   'e2e/support',
 ];
 
+/** Files that run for 15 seconds or more, the longest first: a checkout without recorded durations knows only sizes. */
+export const longFiles: readonly string[] = [
+  'e2e/kubectl/plugin.test.ts',
+  'e2e/kubectl/backup-restore.test.ts',
+  'cli/management-commands.test.ts',
+  'operator/scenarios/crash.test.ts',
+  'cli/up.test.ts',
+  'dataplane/postgres/service.test.ts',
+  'e2e/scenarios/life/life.test.ts',
+  'e2e/management/policy-form.test.ts',
+  'e2e/management/recovery.test.ts',
+  'e2e/kube/watch-faults.test.ts',
+  'dataplane/postgres/cluster.test.ts',
+  'dataplane/postgres/container.test.ts',
+  'e2e/chart/release.test.ts',
+  'e2e/management/bindings.test.ts',
+  'e2e/management/access.test.ts',
+  'cli/platform-commands.test.ts',
+  'operator/folder-api/crash.test.ts',
+  'e2e/chart/process-rights.test.ts',
+  'e2e/management/restore.test.ts',
+  'e2e/isolation/memory.test.ts',
+  'e2e/management/commands.test.ts',
+  'e2e/management/policy-life.test.ts',
+  'e2e/scenarios/applications/replicas.test.ts',
+  'e2e/management/traffic.test.ts',
+  'e2e/kube/failover.test.ts',
+  'e2e/workloads/adapters.test.ts',
+  'e2e/scenarios/life/external-database.test.ts',
+  'e2e/management/revision-lost.test.ts',
+  'e2e/documents/documents.test.ts',
+  'e2e/workloads/operator.test.ts',
+  'e2e/workloads/operator-process.test.ts',
+  'operator/scenarios/readiness.test.ts',
+  'e2e/workloads/crash.test.ts',
+  'dataplane/gateway/service.test.ts',
+  'operator/folder-api/reflector-chaos.test.ts',
+  'e2e/soak/soak.test.ts',
+  'e2e/crds/presentation.test.ts',
+  'operator/scenarios/interleaving.test.ts',
+  'e2e/kubectl/changed-definitions.test.ts',
+  'libraries/sql/connect.test.ts',
+  'runtime/process.test.ts',
+];
+
 /** A suite of a port's obligations is imported from `testing/<port>-suite.ts`. */
 const conformance = /(^|\/)testing\/[a-z-]+-suite(\.ts)?$/;
 

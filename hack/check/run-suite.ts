@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { createVitest, type TestCase, type TestModule } from 'vitest/node';
+import { BaseSequencer, createVitest, type TestCase, type TestModule, type TestSpecification } from 'vitest/node';
+import { longFiles } from './list-suites.ts';
 import type { Outcome, Skip } from './outcome.ts';
 
 type SuiteOptions = {
@@ -63,6 +64,17 @@ function collect(modules: readonly TestModule[], unhandled: number): Outcome {
   return { passed, failed, skipped, proved };
 }
 
+/** Starts the listed long files first, so that none of them runs alone at the end, and the others as Vitest does. */
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const index = longFiles.findIndex((path) => moduleId.endsWith(`/${path}`));
+      return index < 0 ? longFiles.length : index;
+    };
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
+  }
+}
+
 /**
  * Runs test files and counts the results. A file that does not load and an error outside of every test count as
  * one failure each.
@@ -74,7 +86,7 @@ export async function runSuite(options: SuiteOptions): Promise<Outcome> {
     include: [...options.files],
     maxWorkers: options.oneByOne === true ? 1 : availableParallelism(),
     isolate: options.shared !== true,
-    sequence: { shuffle: { files: options.shared === true } },
+    sequence: options.shared === true ? { shuffle: { files: true } } : { sequencer: LongFilesFirst },
     reporters: ['default'],
   });
   try {
