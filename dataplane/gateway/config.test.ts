@@ -50,7 +50,7 @@ test.each([
   ['PORTCULLIS_MAX_CHECKS_PER_ADDRESS', 1, 4_096],
   ['PORTCULLIS_MAX_STREAM_SECONDS', 1, 86_400],
   ['PORTCULLIS_STREAM_IDLE_SECONDS', 1, 3_600],
-])('%s is taken from %i to %i', (name, least, most) => {
+])('the gateway setting %s accepts %i to %i', (name, least, most) => {
   using folder = temporaryFolder();
   const env = environment(folder.path);
   for (const value of [least, most]) expect(problemsOf({ ...env, [name]: String(value) })).toEqual([]);

@@ -54,7 +54,7 @@ const outside = Object.values(networkInterfaces())
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a cluster'), () => {
-  test.skipIf(outside === undefined)('takes clients of the network by their password, and no other', async () => {
+  test.skipIf(outside === undefined)('the database server accepts network clients with their password only', async () => {
     const host = outside ?? '';
     await using server = await start();
     expect(server.url).toMatch(/^postgres:\/\/portcullis@0\.0\.0\.0:\d+\/portcullis$/);
@@ -254,7 +254,7 @@ async function freeAddress(): Promise<string> {
 describe('the address of the database', () => {
   const read = (settings: Readonly<Record<string, string>>) => readConfig({ ...environment(), ...settings });
 
-  test.each(['0.0.0.0:5432', '10.0.0.1:5432', '[::]:5432'])('%s is one for a cluster only', (address) => {
+  test.each(['0.0.0.0:5432', '10.0.0.1:5432', '[::]:5432'])('the database address %s is accepted in a cluster only', (address) => {
     expect(read({ PORTCULLIS_LISTEN: address }).servesCluster).toBe(true);
     const alone = { PORTCULLIS_SERVE_CLUSTER: 'false', PORTCULLIS_LISTEN: address };
     expect(() => read(alone)).toThrow('PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1]');
@@ -262,7 +262,7 @@ describe('the address of the database', () => {
     expect(() => read({ ...admin, PORTCULLIS_ADMIN_LISTEN: address })).toThrow('PORTCULLIS_ADMIN_LISTEN must be');
   });
 
-  test.each(['yes', '1', 'TRUE', ''])('PORTCULLIS_SERVE_CLUSTER=%j does not open it', (word) => {
+  test.each(['yes', '1', 'TRUE', ''])('PORTCULLIS_SERVE_CLUSTER=%j does not open the database to the network', (word) => {
     const alone = { PORTCULLIS_SERVE_CLUSTER: word, PORTCULLIS_LISTEN: '0.0.0.0:5432' };
     expect(() => read(alone)).toThrow();
   });

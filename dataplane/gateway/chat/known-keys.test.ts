@@ -58,7 +58,7 @@ describe('the members of the types of the official client', () => {
   });
 });
 
-test('members beside those of the client are these few, each judged by no check', () => {
+test('request members that the official client does not have are these few, and no check reads them', () => {
   const declared = [...messages, 'ChatCompletionMessage', 'ParsedChatCompletionMessage'].flatMap((name) =>
     membersOf(completions, name),
   );

@@ -247,7 +247,7 @@ describe('a request is refused', () => {
     ['an image', { messages: [{ role: 'user', content: [image('x')] }] }],
     ['a tool call', { messages: [{ role: 'assistant', tool_calls: [] }] }],
     ['a tool result', { messages: [{ role: 'tool', content: 'x' }] }],
-  ])('%s is refused under a text profile, and only there', (_, rest) => {
+  ])('a request with %s is refused under a text profile, and only there', (_, rest) => {
     const body = { model: 'm', messages: user, ...rest };
     expect(refusalOf(body, textOnly)?.code).toBe('unsupported_for_profile');
     expect(refusalOf(body)).toBeUndefined();

@@ -21,7 +21,7 @@ describe('the inputs of an embeddings request', () => {
     ['nothing', {}, 'invalid_request'],
     ['an unknown key', { input: 'a', prompt: 'b' }, 'unknown_key'],
     ['a key in another case', { input: 'a', Input: 'b' }, 'ambiguous_key'],
-  ])('are refused when they are %s', (_, body, code) => {
+  ])('inputs of an embeddings request are refused when they are %s', (_, body, code) => {
     expect(read(body)).toMatchObject({ ok: false, refusal: { code } });
   });
 

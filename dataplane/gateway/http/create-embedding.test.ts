@@ -27,7 +27,7 @@ test('every input of an embeddings request is judged, and one deny refuses the r
   expect(world.upstream.seen).toEqual([]);
 });
 
-test('masked inputs are embedded masked, and the others unchanged', async () => {
+test('embeddings inputs that a policy masks are embedded masked, and the others unchanged', async () => {
   const answer = await embed(['fine', `pay ${words.maskedInput}`]);
   expect(await answer.text()).toBe(vectors);
   expect(sent()).toEqual({ model: 'upstream-model', input: ['fine', 'pay ***'] });
@@ -36,7 +36,7 @@ test('masked inputs are embedded masked, and the others unchanged', async () => 
   expect(sent()).toEqual({ model: 'upstream-model', input: '***' });
 });
 
-test('inputs that exceed one check are judged in several checks, and a deny in the last one refuses the request', async () => {
+test('embeddings inputs that exceed one check are checked in several checks, and a deny in the last one refuses the request', async () => {
   const before = world.checks.seen.length;
   const inputs = Array.from({ length: 100 }, (_, index) => `text ${index}`);
   expect((await embed(inputs)).status).toBe(200);
@@ -88,7 +88,7 @@ test.each([
   ['a chat answer', '{"choices":[{"index":0,"message":{"role":"assistant","content":"the provider says"}}]}'],
   ['text', '"the provider says"'],
   ['text that is not JSON', 'the provider says'],
-])('%s of a provider is not passed on', async (_, body) => {
+])('a response with %s of a provider is not forwarded', async (_, body) => {
   world.upstream.play({ kind: 'raw', body, contentType: 'application/json' });
   const answer = await embed('fine');
   const text = await answer.text();

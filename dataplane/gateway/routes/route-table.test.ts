@@ -150,7 +150,7 @@ describe('a version that is not understood', () => {
       { guardrail: guardOf({ ...pin, policyId: 'q' }, undefined, { policyId: 'p' }) },
       'invalid_route: guardrail.headers.x-ap-gr-policy-id',
     ],
-  ])('for %s is rejected, and the version before keeps serving', (_, change, reason) => {
+  ])('a route version with %s is rejected, and the previous version keeps serving', (_, change, reason) => {
     const first = seen('r', unguarded('m'));
     const table = tableOf(first);
     table.observe(seen('r', { ...guarded('m'), ...change }));

@@ -75,7 +75,7 @@ describe('frames without text behind held text', () => {
   });
 });
 
-describe('a text that large frames interrupt', () => {
+describe('large frames between pieces of text', () => {
   const piece = fc.record({
     text: fc.string({ unit: fc.constantFrom('a', ' ', 'я', '漢'), maxLength: 300, size: 'max' }),
     free: fc.constantFrom(0, 0, 100, 40_000, 70_000),

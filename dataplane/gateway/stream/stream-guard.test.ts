@@ -55,7 +55,7 @@ describe('a phrase in a stream', () => {
   });
 });
 
-test('of a phrase of 256 bytes across a window border no byte is sent, at each of the offsets around it', () => {
+test('no byte of a phrase of 256 bytes across a window border is sent, at each of the offsets around it', () => {
   const forbidden = 'Z'.repeat(limits.overlapBytes);
   const begins = limits.windowBytes - limits.overlapBytes;
   for (let offset = begins - 3; offset <= begins + 3; offset += 1) {
@@ -95,7 +95,7 @@ describe('a clean stream', () => {
     expect(many.windows).toEqual(one.windows);
   });
 
-  test('windows end between words where possible', () => {
+  test('streaming windows end between words where possible', () => {
     const { windows } = runGuard(whole(contentStream(['семнадцать '.repeat(300)])));
     expect(windows.length).toBeGreaterThan(3);
     expect(windows.every((window) => /(^|[ь ])$/.test(window))).toBe(true);
@@ -160,7 +160,7 @@ describe('content and refusal', () => {
   });
 });
 
-describe('a stop', () => {
+describe('stopping a stream', () => {
   const invalid = { kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } };
 
   test.each([
