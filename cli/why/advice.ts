@@ -1,6 +1,6 @@
 /** Names that advice mentions. */
 type AdviceNames = {
-  /** How the command line is called. */
+  /** The command name of the CLI. */
   readonly program: string;
   readonly binding: string;
   readonly policy: string;

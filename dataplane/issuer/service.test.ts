@@ -92,12 +92,12 @@ test('the development issuer does not start with an invalid key file', async () 
 });
 
 describe('settings', () => {
-  test.each(['0.0.0.0:0', 'localhost:0', '192.0.2.1:80'])('the database server does not listen on %s', (listen) => {
+  test.each(['0.0.0.0:0', 'localhost:0', '192.0.2.1:80'])('the development issuer does not listen on %s', (listen) => {
     const env = { PORTCULLIS_LISTEN: listen, PORTCULLIS_SIGNING_KEYS_FILE: '/tmp/a' };
     expect(() => readConfig(env)).toThrow('PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1]');
   });
 
-  test.each(['127.0.0.1:0', '[::1]:80'])('the database server listens on %s', (listen) => {
+  test.each(['127.0.0.1:0', '[::1]:80'])('the development issuer listens on %s', (listen) => {
     expect(() => readConfig({ PORTCULLIS_LISTEN: listen, PORTCULLIS_SIGNING_KEYS_FILE: '/tmp/a' })).not.toThrow();
   });
 });

@@ -54,19 +54,22 @@ const outside = Object.values(networkInterfaces())
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a cluster'), () => {
-  test.skipIf(outside === undefined)('the database server accepts network clients with their password only', async () => {
-    const host = outside ?? '';
-    await using server = await start();
-    expect(server.url).toMatch(/^postgres:\/\/portcullis@0\.0\.0\.0:\d+\/portcullis$/);
-    await using client = connect(server, { host });
-    expect(await client.sql`select current_user as u, current_database() as d`).toMatchObject([
-      { u: 'portcullis', d: 'portcullis' },
-    ]);
-    await using wrong = connect(server, { host, password: 'wrong' });
-    await expect(wrong.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
-    const rules = readFileSync(join(data(), 'pg_hba.conf'), 'utf8');
-    expect(rules.split('\n').filter((line) => /^[^#]/.test(line))).toEqual(['host all all all scram-sha-256']);
-  });
+  test.skipIf(outside === undefined)(
+    'the database server accepts network clients with their password only',
+    async () => {
+      const host = outside ?? '';
+      await using server = await start();
+      expect(server.url).toMatch(/^postgres:\/\/portcullis@0\.0\.0\.0:\d+\/portcullis$/);
+      await using client = connect(server, { host });
+      expect(await client.sql`select current_user as u, current_database() as d`).toMatchObject([
+        { u: 'portcullis', d: 'portcullis' },
+      ]);
+      await using wrong = connect(server, { host, password: 'wrong' });
+      await expect(wrong.sql`select 1`).rejects.toMatchObject({ reason: '28P01' });
+      const rules = readFileSync(join(data(), 'pg_hba.conf'), 'utf8');
+      expect(rules.split('\n').filter((line) => /^[^#]/.test(line))).toEqual(['host all all all scram-sha-256']);
+    },
+  );
 
   test('a connection of a lost client is closed after two minutes', async () => {
     await using server = await start();
@@ -254,18 +257,24 @@ async function freeAddress(): Promise<string> {
 describe('the address of the database', () => {
   const read = (settings: Readonly<Record<string, string>>) => readConfig({ ...environment(), ...settings });
 
-  test.each(['0.0.0.0:5432', '10.0.0.1:5432', '[::]:5432'])('the database address %s is accepted in a cluster only', (address) => {
-    expect(read({ PORTCULLIS_LISTEN: address }).servesCluster).toBe(true);
-    const alone = { PORTCULLIS_SERVE_CLUSTER: 'false', PORTCULLIS_LISTEN: address };
-    expect(() => read(alone)).toThrow('PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1]');
-    const admin = { PORTCULLIS_SERVE_CLUSTER: 'false', PORTCULLIS_LISTEN: '127.0.0.1:0' };
-    expect(() => read({ ...admin, PORTCULLIS_ADMIN_LISTEN: address })).toThrow('PORTCULLIS_ADMIN_LISTEN must be');
-  });
+  test.each(['0.0.0.0:5432', '10.0.0.1:5432', '[::]:5432'])(
+    'the database address %s is accepted in a cluster only',
+    (address) => {
+      expect(read({ PORTCULLIS_LISTEN: address }).servesCluster).toBe(true);
+      const alone = { PORTCULLIS_SERVE_CLUSTER: 'false', PORTCULLIS_LISTEN: address };
+      expect(() => read(alone)).toThrow('PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1]');
+      const admin = { PORTCULLIS_SERVE_CLUSTER: 'false', PORTCULLIS_LISTEN: '127.0.0.1:0' };
+      expect(() => read({ ...admin, PORTCULLIS_ADMIN_LISTEN: address })).toThrow('PORTCULLIS_ADMIN_LISTEN must be');
+    },
+  );
 
-  test.each(['yes', '1', 'TRUE', ''])('PORTCULLIS_SERVE_CLUSTER=%j does not open the database to the network', (word) => {
-    const alone = { PORTCULLIS_SERVE_CLUSTER: word, PORTCULLIS_LISTEN: '0.0.0.0:5432' };
-    expect(() => read(alone)).toThrow();
-  });
+  test.each(['yes', '1', 'TRUE', ''])(
+    'PORTCULLIS_SERVE_CLUSTER=%j does not open the database to the network',
+    (word) => {
+      const alone = { PORTCULLIS_SERVE_CLUSTER: word, PORTCULLIS_LISTEN: '0.0.0.0:5432' };
+      expect(() => read(alone)).toThrow();
+    },
+  );
 
   test('the default address of the database is loopback', () => {
     const { PORTCULLIS_LISTEN, PORTCULLIS_SERVE_CLUSTER, PORTCULLIS_ADMIN_LISTEN, ...rest } = environment();

@@ -15,7 +15,7 @@ export type LocalMatcher = {
   readonly effect: Exclude<Effect, { kind: 'ask' }>;
   /** The estimated worst case of listing its matches, milliseconds; undefined for rules that do not mask. */
   readonly listingMs: number | undefined;
-  /** A warning for its author. */
+  /** A warning for the author of the rule. */
   readonly warning: string | undefined;
 } & (
   | { readonly kind: 'terms'; readonly test: (text: Buffer) => boolean; readonly testMs: number }

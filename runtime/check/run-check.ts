@@ -129,7 +129,8 @@ async function replace(run: Run): Promise<Decision> {
   for (const match of run.masked) {
     const rule = run.section.rules[match.place];
     const text = run.texts[match.text];
-    if (rule === undefined || text === undefined) throw new RangeError('a match belongs to its section and check');
+    if (rule === undefined || text === undefined)
+      throw new RangeError('a match must belong to a rule and a message of its check');
     if (mustYield(run.time)) await yieldToEventLoop(run.time);
     if (isPastDeadline(run.time)) return failed('stage_timeout');
     const fault = collect(collection, rule, match, text);

@@ -77,7 +77,7 @@ export class StreamGuard {
   /** Takes the verdict of a `check` step. */
   judged(verdict: WindowVerdict): void {
     const check = this.#pending;
-    if (check === undefined) throw new Error('a verdict came without a check');
+    if (check === undefined) throw new Error('a verdict must belong to a pending check');
     this.#pending = undefined;
     switch (verdict.kind) {
       case 'pass':
