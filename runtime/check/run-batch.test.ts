@@ -66,34 +66,29 @@ const broken = (place: number) => ({
   },
 });
 
+const pass = { kind: 'pass' };
+const failed = (code: string) => ({ kind: 'failed', code, rule: 'a' });
+
 describe('an engine pass', () => {
   test('an engine pass that fails is engine_failure, never "no match"', async () => {
     expect(await run([rule('a')], [broken(0)])).toEqual({
-      decision: { kind: 'failed', code: 'engine_failure', rule: 'a' },
+      decision: failed('engine_failure'),
       ran: [0],
       counted: ['a: engine_failure'],
     });
     expect(await run([rule('a', { mode: 'observe' })], [broken(0)])).toEqual({
-      decision: { kind: 'pass' },
+      decision: pass,
       ran: [0],
       counted: ['a: engine_failure'],
     });
   });
 
   test('an engine pass over the time-out of its rule is rule_timeout', async () => {
-    expect((await run([rule('a')], [unit(0, 20)])).decision).toEqual({ kind: 'pass' });
-    expect((await run([rule('a')], [unit(0, 21)])).decision).toEqual({
-      kind: 'failed',
-      code: 'rule_timeout',
-      rule: 'a',
-    });
-    expect((await run([rule('a')], [unit(0, 21, true)])).decision).toEqual({
-      kind: 'failed',
-      code: 'rule_timeout',
-      rule: 'a',
-    });
+    expect((await run([rule('a')], [unit(0, 20)])).decision).toEqual(pass);
+    expect((await run([rule('a')], [unit(0, 21)])).decision).toEqual(failed('rule_timeout'));
+    expect((await run([rule('a')], [unit(0, 21, true)])).decision).toEqual(failed('rule_timeout'));
     expect(await run([rule('a', { mode: 'observe' })], [unit(0, 21)])).toMatchObject({
-      decision: { kind: 'pass' },
+      decision: pass,
       counted: ['a: rule_timeout'],
     });
   });
@@ -104,7 +99,7 @@ describe('an engine pass', () => {
       [unit(0, 100, false, 200), unit(1, 0, true, 200)],
     );
     expect(outcome).toEqual({ decision: { kind: 'failed', code: 'stage_timeout' }, ran: [0], counted: [] });
-    expect((await run([rule('a', { timeoutMs: 200 })], [unit(0, 99, false, 200)])).decision).toEqual({ kind: 'pass' });
+    expect((await run([rule('a', { timeoutMs: 200 })], [unit(0, 99, false, 200)])).decision).toEqual(pass);
     expect((await run([rule('a', { timeoutMs: 200 })], [unit(0, 100, false, 200)])).decision).toEqual({
       kind: 'failed',
       code: 'stage_timeout',
@@ -113,7 +108,7 @@ describe('an engine pass', () => {
 
   test('after its slice an engine pass yields to the event loop', async () => {
     let others = 0;
-    const pass = (place: number) => ({
+    const slow = (place: number) => ({
       ...unit(place, 2),
       firing: () => {
         setImmediate(() => {
@@ -130,30 +125,18 @@ describe('an engine pass', () => {
         return [];
       },
     };
-    await run([rule('a'), rule('b'), rule('c')], [pass(0), pass(1), watch]);
+    await run([rule('a'), rule('b'), rule('c')], [slow(0), slow(1), watch]);
     expect(seen).toEqual([2]);
   });
 
   test('an engine pass that fires for a mask whose matches cannot be found again is engine_failure', async () => {
     const mask = (find: () => readonly { start: number; end: number }[]) =>
       rule('a', { effect: { kind: 'mask', replacement: '#', find } });
-    expect((await run([mask(() => [])], [unit(0, 0, true)])).decision).toEqual({
-      kind: 'failed',
-      code: 'engine_failure',
-      rule: 'a',
+    expect((await run([mask(() => [])], [unit(0, 0, true)])).decision).toEqual(failed('engine_failure'));
+    const outOfMemory = mask(() => {
+      throw new Error('out of memory');
     });
-    expect(
-      (
-        await run(
-          [
-            mask(() => {
-              throw new Error('out of memory');
-            }),
-          ],
-          [unit(0, 0, true)],
-        )
-      ).decision,
-    ).toEqual({ kind: 'failed', code: 'engine_failure', rule: 'a' });
+    expect((await run([outOfMemory], [unit(0, 0, true)])).decision).toEqual(failed('engine_failure'));
     expect((await run([mask(() => [{ start: 0, end: 1 }])], [unit(0, 0, true)])).decision).toEqual({
       kind: 'mask',
       contents: ['#ello'],

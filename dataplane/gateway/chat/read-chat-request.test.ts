@@ -37,6 +37,8 @@ function masked(body: string, contents: readonly string[]): string {
 }
 
 const user = [{ role: 'user', content: 'hi' }];
+/** The one message of a request, with these members. */
+const message = (members: object) => ({ messages: [{ role: 'user', content: 'a', ...members }] });
 const image = (data: string) => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } });
 
 describe('the texts of a request', () => {
@@ -146,90 +148,46 @@ describe('a masked request', () => {
 });
 
 describe('a request is refused', () => {
+  const twice = '{"model":"m","messages":[{"role":"user","content":"a","content":"b"}]}';
+  const part = (members: object) => message({ content: [members] });
+
   test.each<[string, string | object, RequestRefusal['code'], string | null]>([
     ['for a repeated key', '{"model":"m","model":"x","messages":[]}', 'invalid_json', null],
-    [
-      'for a repeated key deep inside',
-      '{"model":"m","messages":[{"role":"user","content":"a","content":"b"}]}',
-      'invalid_json',
-      null,
-    ],
+    ['for a repeated key deep inside', twice, 'invalid_json', null],
     ['when it is not JSON', 'hello', 'invalid_json', null],
     ['when it is not an object', '[]', 'invalid_request', null],
-    ['without a model', { messages: user }, 'invalid_request', 'model'],
-    ['for a second model in another case', { model: 'm', Model: 'x', messages: user }, 'ambiguous_key', 'model'],
-    ['for a model behind a folded letter', { model: 'm', 'mode\u004c': 'x', messages: user }, 'ambiguous_key', 'model'],
-    ['for messages in another case', { model: 'm', messages: user, Messages: [] }, 'ambiguous_key', 'Messages'],
-    ['for a key that folds to a known one', { model: 'm', messages: user, meſſages: [] }, 'ambiguous_key', '(root)'],
-    ['for the Kelvin sign', { model: 'm', messages: user, 'max_to\u212aens': 1 }, 'ambiguous_key', '(root)'],
-    [
-      'for content in another case',
-      { model: 'm', messages: [{ role: 'user', content: 'a', CONTENT: 'b' }] },
-      'ambiguous_key',
-      'messages[0].CONTENT',
-    ],
-    [
-      'for text in another case',
-      { model: 'm', messages: [{ role: 'user', content: [{ type: 'text', text: 'a', Text: 'b' }] }] },
-      'ambiguous_key',
-      'messages[0].content[0].Text',
-    ],
-    ['for an unknown key', { model: 'm', messages: user, prompt: 'x' }, 'unknown_key', 'prompt'],
-    [
-      'for an unknown key of a message',
-      { model: 'm', messages: [{ role: 'user', content: 'a', text: 'b' }] },
-      'unknown_key',
-      'messages[0].text',
-    ],
-    [
-      'for an unknown part',
-      { model: 'm', messages: [{ role: 'user', content: [{ type: 'document' }] }] },
-      'unsupported_value',
-      'messages[0].content[0].type',
-    ],
+    ['without a model', { model: undefined }, 'invalid_request', 'model'],
+    ['for a second model in another case', { Model: 'x' }, 'ambiguous_key', 'model'],
+    ['for a model behind a folded letter', { 'mode\u004c': 'x' }, 'ambiguous_key', 'model'],
+    ['for messages in another case', { Messages: [] }, 'ambiguous_key', 'Messages'],
+    ['for a key that folds to a known one', { meſſages: [] }, 'ambiguous_key', '(root)'],
+    ['for the Kelvin sign', { 'max_to\u212aens': 1 }, 'ambiguous_key', '(root)'],
+    ['for content in another case', message({ CONTENT: 'b' }), 'ambiguous_key', 'messages[0].CONTENT'],
+    ['for text in another case', part({ type: 'text', Text: 'b' }), 'ambiguous_key', 'messages[0].content[0].Text'],
+    ['for an unknown key', { prompt: 'x' }, 'unknown_key', 'prompt'],
+    ['for an unknown key of a message', message({ text: 'b' }), 'unknown_key', 'messages[0].text'],
+    ['for an unknown part', part({ type: 'document' }), 'unsupported_value', 'messages[0].content[0].type'],
     [
       'for a part with two contents',
-      { model: 'm', messages: [{ role: 'user', content: [{ ...image('x'), text: 'b' }] }] },
+      part({ ...image('x'), text: 'b' }),
       'invalid_request',
       'messages[0].content[0].text',
     ],
-    ['without messages', { model: 'm' }, 'invalid_request', 'messages'],
-    ['with no message', { model: 'm', messages: [] }, 'invalid_request', 'messages'],
-    [
-      'for a message without a role',
-      { model: 'm', messages: [{ content: 'a' }] },
-      'invalid_request',
-      'messages[0].role',
-    ],
-    [
-      'for content of another shape',
-      { model: 'm', messages: [{ role: 'user', content: 1 }] },
-      'invalid_request',
-      'messages[0].content',
-    ],
-    [
-      'for a refusal of another shape',
-      { model: 'm', messages: [{ role: 'user', refusal: [] }] },
-      'invalid_request',
-      'messages[0].refusal',
-    ],
-    ['for log probabilities', { model: 'm', messages: user, logprobs: true }, 'unsupported_value', 'logprobs'],
-    [
-      'for a prediction',
-      { model: 'm', messages: user, prediction: { type: 'content', content: 'x' } },
-      'unsupported_value',
-      'prediction',
-    ],
-    [
-      'for audio output',
-      { model: 'm', messages: user, modalities: ['text', 'audio'] },
-      'unsupported_value',
-      'modalities',
-    ],
-    ['for a voice', { model: 'm', messages: user, audio: { voice: 'v' } }, 'unsupported_value', 'audio'],
-    ['for a stream that is not a boolean', { model: 'm', messages: user, stream: 'yes' }, 'invalid_request', 'stream'],
+    ['without messages', { messages: undefined }, 'invalid_request', 'messages'],
+    ['with no message', { messages: [] }, 'invalid_request', 'messages'],
+    ['for a message without a role', message({ role: undefined }), 'invalid_request', 'messages[0].role'],
+    ['for content of another shape', message({ content: 1 }), 'invalid_request', 'messages[0].content'],
+    ['for a refusal of another shape', message({ refusal: [] }), 'invalid_request', 'messages[0].refusal'],
+    ['for log probabilities', { logprobs: true }, 'unsupported_value', 'logprobs'],
+    ['for a prediction', { prediction: { type: 'content', content: 'x' } }, 'unsupported_value', 'prediction'],
+    ['for audio output', { modalities: ['text', 'audio'] }, 'unsupported_value', 'modalities'],
+    ['for a voice', { audio: { voice: 'v' } }, 'unsupported_value', 'audio'],
+    ['for a stream that is not a boolean', { stream: 'yes' }, 'invalid_request', 'stream'],
   ])('a request is refused %s', (_, body, code, param) => {
-    expect(refusalOf(body)).toEqual({ code, param });
+    expect(refusalOf(typeof body === 'string' ? body : { model: 'm', messages: user, ...body })).toEqual({
+      code,
+      param,
+    });
   });
 
   verifies(['gateway:request:n-1-only'], 'a request with n other than 1 is refused, and n of 1 is accepted', () => {
