@@ -102,140 +102,75 @@ describe('members that need no patch operation', () => {
 
 describe('members that another writer added', () => {
   const inPod = '/spec/template/spec';
-  test.each<readonly [string, KubeObject, KubeObject, readonly string[]]>([
-    [
-      'an entry of the selector of a Service',
-      liveService({ selector: { workload: 'g-1', app: 'x' } }),
-      service(),
-      ['/spec/selector/app'],
-    ],
-    ['external addresses of a Service', liveService({ externalIPs: ['1.2.3.4'] }), service(), ['/spec/externalIPs']],
-    [
-      'a default of a Service with another value',
-      liveService({ sessionAffinity: 'ClientIP' }),
-      service(),
-      ['/spec/sessionAffinity'],
-    ],
-    [
-      'a node port',
-      liveService({ ports: [{ port: 8_000, targetPort: 'http', protocol: 'TCP', nodePort: 30_000 }] }),
-      service(),
-      ['/spec/ports/0/nodePort'],
-    ],
+  const livePodWith = (members: object) => live({ ...livePod, ...members });
+  const liveContainerWith = (members: object) => livePodWith({ containers: [{ ...liveContainer, ...members }] });
+  const nodePort = { port: 8_000, targetPort: 'http', protocol: 'TCP', nodePort: 30_000 };
+  const expression = { ...selector, matchExpressions: [{ key: 'a', operator: 'Exists' }] };
+  const peer = { ...rule.from[0], namespaceSelector: {} };
+  const oneKey = { data: { a: 'b' } };
+  const desiredOf: Readonly<Record<string, KubeObject>> = {
+    Service: service(),
+    NetworkPolicy: policy(),
+    Deployment: deployment(),
+    ConfigMap: config(oneKey),
+  };
+
+  test.each<readonly [string, KubeObject, string]>([
+    ['a selector entry of a Service', liveService({ selector: { workload: 'g-1', app: 'x' } }), '/spec/selector/app'],
+    ['external addresses of a Service', liveService({ externalIPs: ['1.2.3.4'] }), '/spec/externalIPs'],
+    ['another value of a default', liveService({ sessionAffinity: 'ClientIP' }), '/spec/sessionAffinity'],
+    ['a node port', liveService({ ports: [nodePort] }), '/spec/ports/0/nodePort'],
     [
       'a label that a NetworkPolicy selects by',
       policy([rule], { podSelector: { matchLabels: { workload: 'g-1', app: 'x' } } }),
-      policy(),
-      ['/spec/podSelector/matchLabels/app'],
+      '/spec/podSelector/matchLabels/app',
     ],
-    [
-      'an expression that a NetworkPolicy selects by',
-      policy([rule], { podSelector: { ...selector, matchExpressions: [{ key: 'a', operator: 'Exists' }] } }),
-      policy(),
-      ['/spec/podSelector/matchExpressions'],
-    ],
-    [
-      'a namespace selector in a peer',
-      policy([{ ...rule, from: [{ ...rule.from[0], namespaceSelector: {} }] }]),
-      policy(),
-      ['/spec/ingress/0/from/0/namespaceSelector'],
-    ],
-    ['a node selector', live({ ...livePod, nodeSelector: { disk: 'x' } }), deployment(), [`${inPod}/nodeSelector`]],
-    ['the network of the host', live({ ...livePod, hostNetwork: true }), deployment(), [`${inPod}/hostNetwork`]],
-    [
-      'an init container',
-      live({ ...livePod, initContainers: [{ name: 'x' }] }),
-      deployment(),
-      [`${inPod}/initContainers`],
-    ],
-    ['a volume', live({ ...livePod, volumes: [{ name: 'x' }] }), deployment(), [`${inPod}/volumes`]],
-    ['another account', live({ ...livePod, serviceAccount: 'admin' }), deployment(), [`${inPod}/serviceAccount`]],
-    [
-      'a variable of a container',
-      live({ ...livePod, containers: [{ ...liveContainer, env: [{ name: 'A', value: 'b' }] }] }),
-      deployment(),
-      [`${inPod}/containers/0/env`],
-    ],
-    [
-      'a hook of a container',
-      live({ ...livePod, containers: [{ ...liveContainer, lifecycle: {} }] }),
-      deployment(),
-      [`${inPod}/containers/0/lifecycle`],
-    ],
-    ['a pause of a Deployment', live(livePod, { paused: true }), deployment(), ['/spec/paused']],
-    ['a key of a ConfigMap', config({ data: { a: 'b', c: 'd' } }), config({ data: { a: 'b' } }), ['/data/c']],
-    [
-      'binary data of a ConfigMap',
-      config({ data: { a: 'b' }, binaryData: { c: 'ZA==' } }),
-      config({ data: { a: 'b' } }),
-      ['/binaryData'],
-    ],
-  ])('a member that another writer added is removed: %s', (_name, current, desired, paths) => {
-    expect(differenceOperations(current, desired)).toEqual(paths.map((path) => ({ op: 'remove', path })));
+    ['an expression', policy([rule], { podSelector: expression }), '/spec/podSelector/matchExpressions'],
+    ['a selector in a peer', policy([{ ...rule, from: [peer] }]), '/spec/ingress/0/from/0/namespaceSelector'],
+    ['a node selector', livePodWith({ nodeSelector: { disk: 'x' } }), `${inPod}/nodeSelector`],
+    ['the network of the host', livePodWith({ hostNetwork: true }), `${inPod}/hostNetwork`],
+    ['an init container', livePodWith({ initContainers: [{ name: 'x' }] }), `${inPod}/initContainers`],
+    ['a volume', livePodWith({ volumes: [{ name: 'x' }] }), `${inPod}/volumes`],
+    ['another account', livePodWith({ serviceAccount: 'admin' }), `${inPod}/serviceAccount`],
+    ['a variable', liveContainerWith({ env: [{ name: 'A', value: 'b' }] }), `${inPod}/containers/0/env`],
+    ['a hook of a container', liveContainerWith({ lifecycle: {} }), `${inPod}/containers/0/lifecycle`],
+    ['a pause of a Deployment', live(livePod, { paused: true }), '/spec/paused'],
+    ['a key of a ConfigMap', config({ data: { a: 'b', c: 'd' } }), '/data/c'],
+    ['binary data of a ConfigMap', config({ ...oneKey, binaryData: { c: 'ZA==' } }), '/binaryData'],
+  ])('a member that another writer added is removed: %s', (_name, current, path) => {
+    expect(differenceOperations(current, desiredOf[current.kind] as KubeObject)).toEqual([{ op: 'remove', path }]);
   });
 });
 
 describe('members that differ', () => {
   const inPod = '/spec/template/spec';
-  test.each<readonly [string, KubeObject, KubeObject, readonly object[]]>([
-    ['a scalar', live(), deployment(pod, { replicas: 2 }), [{ op: 'replace', path: '/spec/replicas', value: 2 }]],
-    ['a new member', live(), deployment(pod, { paused: false }), [{ op: 'add', path: '/spec/paused', value: false }]],
-    [
-      'a label with a slash',
-      deployment(),
-      object('Deployment', deployment(), { labels: { 'a/b~c': 'd' } }),
-      [{ op: 'add', path: '/metadata/labels/a~1b~0c', value: 'd' }],
-    ],
-    [
-      'a member of an item of a list',
-      live(),
-      deployment({ ...pod, containers: [{ ...container, image: 'b' }] }),
-      [{ op: 'replace', path: `${inPod}/containers/0/image`, value: 'b' }],
-    ],
-    [
-      'a list of another length',
-      live({ ...livePod, containers: [liveContainer, { name: 'x' }] }),
-      deployment(),
-      [{ op: 'replace', path: `${inPod}/containers`, value: [container] }],
-    ],
+  const containers = (members: object) => deployment({ ...pod, containers: [{ ...container, ...members }] });
+  const twoContainers = live({ ...livePod, containers: [liveContainer, { name: 'x' }] });
+  const tolerant = live({ ...livePod, tolerations: [{ operator: 'Exists' }] });
+  const labelled = object('Deployment', deployment(), { labels: { 'a/b~c': 'd' } });
+  const limits = { cpu: '2', memory: '1Gi' };
+
+  test.each<readonly [string, KubeObject, KubeObject, 'add' | 'replace', string, unknown]>([
+    ['a scalar', live(), deployment(pod, { replicas: 2 }), 'replace', '/spec/replicas', 2],
+    ['a new member', live(), deployment(pod, { paused: false }), 'add', '/spec/paused', false],
+    ['a label with a slash', deployment(), labelled, 'add', '/metadata/labels/a~1b~0c', 'd'],
+    ['an item of a list', live(), containers({ image: 'b' }), 'replace', `${inPod}/containers/0/image`, 'b'],
+    ['a list of another length', twoContainers, deployment(), 'replace', `${inPod}/containers`, [container]],
     [
       'another quantity',
       live(),
-      deployment({ ...pod, containers: [{ ...container, resources: { limits: { cpu: '2', memory: '1Gi' } } }] }),
-      [{ op: 'replace', path: `${inPod}/containers/0/resources/limits/cpu`, value: '2' }],
+      containers({ resources: { limits } }),
+      'replace',
+      `${inPod}/containers/0/resources/limits/cpu`,
+      '2',
     ],
-    [
-      'another type',
-      live(),
-      deployment(pod, { replicas: { of: 1 } }),
-      [{ op: 'replace', path: '/spec/replicas', value: { of: 1 } }],
-    ],
-    [
-      'a text where a number was',
-      live(),
-      deployment(pod, { replicas: '1' }),
-      [{ op: 'replace', path: '/spec/replicas', value: '1' }],
-    ],
-    [
-      'data of a ConfigMap without any',
-      config({}),
-      config({ data: { a: 'b' } }),
-      [{ op: 'add', path: '/data', value: { a: 'b' } }],
-    ],
-    [
-      'an added toleration where the desired list is empty',
-      live({ ...livePod, tolerations: [{ operator: 'Exists' }] }),
-      deployment(),
-      [{ op: 'replace', path: `${inPod}/tolerations`, value: [] }],
-    ],
-    [
-      'an empty list where the live one is not',
-      policy([rule], { egress: [{}] }),
-      policy(),
-      [{ op: 'replace', path: '/spec/egress', value: [] }],
-    ],
-  ])('a member that differs is written: %s', (_name, current, desired, operations) => {
-    expect(differenceOperations(current, desired)).toEqual(operations);
+    ['another type', live(), deployment(pod, { replicas: { of: 1 } }), 'replace', '/spec/replicas', { of: 1 }],
+    ['a text where a number was', live(), deployment(pod, { replicas: '1' }), 'replace', '/spec/replicas', '1'],
+    ['data without any', config({}), config({ data: { a: 'b' } }), 'add', '/data', { a: 'b' }],
+    ['an added toleration where none is desired', tolerant, deployment(), 'replace', `${inPod}/tolerations`, []],
+    ['an empty list', policy([rule], { egress: [{}] }), policy(), 'replace', '/spec/egress', []],
+  ])('a member that differs is written: %s', (_name, current, desired, op, path, value) => {
+    expect(differenceOperations(current, desired)).toEqual([{ op, path, value }]);
   });
 });
 
