@@ -83,7 +83,7 @@ describe('a detector', () => {
         expect(await detect(behaviour)).toEqual(failed('provider_unavailable'));
         expect(provider.seen.length - before).toBe(1);
       }
-      const breaks: readonly Behaviour[] = [
+      const breaks: readonly Script[] = [
         (response) => response.destroy(),
         (response) =>
           response.writeHead(200, { 'content-length': '100' }).write('{"decision":"allow"}', () => response.destroy()),
@@ -288,7 +288,7 @@ describe('a classifier', () => {
         ['allow'],
       ];
       const good = completion({ decision: 'allow' }) as { choices: unknown[] };
-      const invalid: readonly Behaviour[] = [
+      const invalid: readonly Script[] = [
         ...contents.map((content) => says(content)),
         says({ decision: 'allow' }, {}, 'length'),
         says({ decision: 'allow' }, { tool_calls: [{ id: 'x' }] }),
