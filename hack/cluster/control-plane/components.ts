@@ -3,10 +3,9 @@ import { kwokPlan } from '../pretended/kwok.ts';
 import { type Component, type ComponentPlan, component } from '../process/component.ts';
 import type { ControlPlaneRecord } from '../record.ts';
 import { apiServerPlan } from './api-server.ts';
-import { controllerManagerPlan } from './controller-manager.ts';
+import { controllerManagerPlan, schedulerPlan } from './controllers.ts';
 import { etcdPlan } from './etcd.ts';
 import { type IdentityFiles, identityFiles } from './identity-files.ts';
-import { schedulerPlan } from './scheduler.ts';
 
 const loopback = '127.0.0.1';
 
@@ -16,15 +15,6 @@ export function urlOf(record: ControlPlaneRecord): string {
 
 export function identitiesOf(record: ControlPlaneRecord): IdentityFiles {
   return identityFiles(clusterFolder(record.name), [loopback, 'localhost', 'kubernetes.default.svc']);
-}
-
-function pretendedPlans(record: ControlPlaneRecord, identities: IdentityFiles): readonly ComponentPlan[] {
-  const { programs } = record;
-  const common = { identities, apiServerUrl: urlOf(record), address: loopback };
-  return [
-    schedulerPlan({ ...common, program: programs['kube-scheduler'], port: record.ports.scheduler }),
-    kwokPlan({ ...common, program: programs.kwok, port: record.ports.kwok }),
-  ];
 }
 
 /** The processes of a control plane in the order in which they start; starts nothing. */
@@ -50,18 +40,17 @@ export function controlPlaneComponents(record: ControlPlaneRecord): readonly Com
     audit: record.audit ?? undefined,
     flags: record.apiServerFlags,
   });
-  const controllerManager = controllerManagerPlan({
-    program: programs['kube-controller-manager'],
-    folder,
-    identities,
-    apiServerUrl: urlOf(record),
-    address: loopback,
-    port: ports.controllerManager,
-    flags: [],
-  });
+  const common = { identities, apiServerUrl: urlOf(record), address: loopback };
+  const withProgram = (name: keyof typeof programs, port: number) => ({ ...common, program: programs[name], port });
+  const controllerManager = controllerManagerPlan(withProgram('kube-controller-manager', ports.controllerManager));
   const hasNodes = record.pretendedNodes > 0;
-  const plans = [etcd, apiServer, ...(record.controllers || hasNodes ? [controllerManager] : [])];
-  return [...plans, ...(hasNodes ? pretendedPlans(record, identities) : [])].map((plan) =>
-    component(plan, { folder, lasting: record.owner?.pid !== process.pid }),
-  );
+  const plans: readonly ComponentPlan[] = [
+    etcd,
+    apiServer,
+    ...(record.controllers || hasNodes ? [controllerManager] : []),
+    ...(hasNodes
+      ? [schedulerPlan(withProgram('kube-scheduler', ports.scheduler)), kwokPlan(withProgram('kwok', ports.kwok))]
+      : []),
+  ];
+  return plans.map((plan) => component(plan, { folder, lasting: record.owner?.pid !== process.pid }));
 }

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { KeyPair } from '../certificates/authority.ts';
+import type { KeyPair, Subject } from '../certificates/authority.ts';
 import type { ClientFiles } from '../process/ask.ts';
+import type { IdentityFiles } from './identity-files.ts';
 
 type KubeconfigOptions = {
   /** Name of the cluster and of the context. */
@@ -41,4 +43,15 @@ export function writeKubeconfig(
   const authority = readFileSync(files.caFile, 'utf8');
   const client = { certificate: readFileSync(files.certificateFile, 'utf8'), key: readFileSync(files.keyFile, 'utf8') };
   writeFileSync(path, kubeconfigOf({ ...options, authority, client }), { mode: 0o600 });
+}
+
+/** The kubeconfig of a component with a certificate of its own, both written by `write`. */
+export function componentKubeconfig(
+  { identities, apiServerUrl }: { readonly identities: IdentityFiles; readonly apiServerUrl: string },
+  name: string,
+  subject: Subject,
+): { readonly path: string; readonly write: () => void } {
+  const path = join(identities.folder, `${name}.kubeconfig`);
+  const options = { name: 'local', url: apiServerUrl, user: subject.commonName };
+  return { path, write: () => writeKubeconfig(path, options, identities.client(name, subject)) };
 }

@@ -1,24 +1,16 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { IdentityFiles } from '../control-plane/identity-files.ts';
+import type { ControllerOptions } from '../control-plane/controllers.ts';
 import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
 import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
-
-type KwokOptions = {
-  readonly program: string;
-  readonly identities: IdentityFiles;
-  readonly apiServerUrl: string;
-  readonly address: string;
-  readonly port: number;
-};
 
 const stages = fileURLToPath(new URL('./stages.yaml', import.meta.url));
 /** Nodes renew their leases, so that the node lifecycle controller keeps them ready. */
 const leaseSeconds = 40;
 
 /** Marks nodes and pods as ready, and runs nothing. */
-export function kwokPlan({ program, identities, apiServerUrl, address, port }: KwokOptions): ComponentPlan {
+export function kwokPlan({ program, identities, apiServerUrl, address, port }: ControllerOptions): ComponentPlan {
   const kubeconfig = join(identities.folder, 'kwok.kubeconfig');
   return {
     name: 'kwok',

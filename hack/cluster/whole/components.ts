@@ -1,8 +1,7 @@
 import { apiServerPlan } from '../control-plane/api-server.ts';
-import { controllerManagerPlan } from '../control-plane/controller-manager.ts';
+import { controllerManagerPlan, schedulerPlan } from '../control-plane/controllers.ts';
 import { etcdPlan } from '../control-plane/etcd.ts';
 import { type IdentityFiles, identityFiles } from '../control-plane/identity-files.ts';
-import { schedulerPlan } from '../control-plane/scheduler.ts';
 import { clusterFolder } from '../places.ts';
 import { type Component, type ComponentPlan, component } from '../process/component.ts';
 import type { WholeRecord } from '../record.ts';
@@ -61,28 +60,18 @@ function controlPlanePlans(record: WholeRecord, within: Space): readonly (readon
     audit: record.audit ?? undefined,
     flags: record.apiServerFlags,
   });
-  const controllerManager = controllerManagerPlan({
-    program: programs['kube-controller-manager'],
-    folder,
-    identities,
-    apiServerUrl: wholeUrlOf(record),
-    address: node,
-    port: 10_257,
-    flags: [
+  const common = { identities, apiServerUrl: wholeUrlOf(record), address: node };
+  const controllerManager = controllerManagerPlan(
+    { ...common, program: programs['kube-controller-manager'], port: 10_257 },
+    [
       '--allocate-node-cidrs=true',
       `--cluster-cidr=${podRange}`,
       `--cluster-signing-cert-file=${identities.caFile}`,
       `--cluster-signing-key-file=${identities.folder}/ca.key`,
       `--flex-volume-plugin-dir=${folder}/volume-plugins`,
     ],
-  });
-  const scheduler = schedulerPlan({
-    program: programs['kube-scheduler'],
-    identities,
-    apiServerUrl: wholeUrlOf(record),
-    address: node,
-    port: 10_259,
-  });
+  );
+  const scheduler = schedulerPlan({ ...common, program: programs['kube-scheduler'], port: 10_259 });
   const inside = (plan: ComponentPlan): ComponentPlan => ({ ...plan, within: within.enter });
   return [
     [inside(etcd), containerdPlan(folder, record.system, within)],

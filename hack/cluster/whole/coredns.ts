@@ -1,19 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { IdentityFiles } from '../control-plane/identity-files.ts';
-import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
+import { componentKubeconfig } from '../control-plane/kubeconfig.ts';
 import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
-import type { Space } from './space.ts';
-
-type CorednsOptions = {
-  readonly program: string;
-  readonly folder: string;
-  readonly within: Space;
-  readonly identities: IdentityFiles;
-  readonly apiServerUrl: string;
-  readonly nodeAddress: string;
-};
+import type { NodeProgram } from './node-program.ts';
 
 const readyPort = 8_181;
 export const dnsUser = 'system:coredns';
@@ -40,19 +30,18 @@ function corefileOf(nodeAddress: string, kubeconfig: string): string {
 `;
 }
 
-export function corednsPlan(options: CorednsOptions): ComponentPlan {
-  const { program, folder, within, identities, apiServerUrl, nodeAddress } = options;
+export function corednsPlan(options: NodeProgram): ComponentPlan {
+  const { program, folder, within, nodeAddress } = options;
   const corefile = join(folder, 'Corefile');
-  const kubeconfig = join(identities.folder, 'coredns.kubeconfig');
+  const kubeconfig = componentKubeconfig(options, 'coredns', { commonName: dnsUser });
   return {
     name: 'coredns',
     command: program,
     args: ['-conf', corefile],
     within: within.enter,
     prepare: () => {
-      const client = identities.client('coredns', { commonName: dnsUser });
-      writeKubeconfig(kubeconfig, { name: 'local', url: apiServerUrl, user: dnsUser }, client);
-      writeFileSync(corefile, corefileOf(nodeAddress, kubeconfig));
+      kubeconfig.write();
+      writeFileSync(corefile, corefileOf(nodeAddress, kubeconfig.path));
     },
     isReady: () => answersOk(`http://${nodeAddress}:${readyPort}/ready`),
     readyWithinMs: 60_000,

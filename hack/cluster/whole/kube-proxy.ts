@@ -1,36 +1,24 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { IdentityFiles } from '../control-plane/identity-files.ts';
-import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
+import { componentKubeconfig } from '../control-plane/kubeconfig.ts';
 import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
 import { podRange } from './addresses.ts';
-import type { Space } from './space.ts';
-
-type KubeProxyOptions = {
-  readonly program: string;
-  readonly folder: string;
-  readonly within: Space;
-  readonly identities: IdentityFiles;
-  readonly apiServerUrl: string;
-  readonly nodeName: string;
-  readonly nodeAddress: string;
-};
+import type { NodeProgram } from './node-program.ts';
 
 const healthPort = 10_256;
 
 /** Services by rules of the packet filter, in the network of the cluster alone. */
-export function kubeProxyPlan(options: KubeProxyOptions): ComponentPlan {
-  const { program, folder, within, identities, apiServerUrl, nodeName, nodeAddress } = options;
-  const user = 'system:kube-proxy';
+export function kubeProxyPlan(options: NodeProgram): ComponentPlan {
+  const { program, folder, within, nodeName, nodeAddress } = options;
   const configFile = join(folder, 'kube-proxy.yaml');
-  const kubeconfig = join(identities.folder, 'kube-proxy.kubeconfig');
+  const kubeconfig = componentKubeconfig(options, 'kube-proxy', { commonName: 'system:kube-proxy' });
   const config = {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
     mode: 'iptables',
-    clientConnection: { kubeconfig },
+    clientConnection: { kubeconfig: kubeconfig.path },
     hostnameOverride: nodeName,
     clusterCIDR: podRange,
     healthzBindAddress: `${nodeAddress}:${healthPort}`,
@@ -46,8 +34,7 @@ export function kubeProxyPlan(options: KubeProxyOptions): ComponentPlan {
     args: [`--config=${configFile}`],
     within: within.enter,
     prepare: () => {
-      const client = identities.client('kube-proxy', { commonName: user });
-      writeKubeconfig(kubeconfig, { name: 'local', url: apiServerUrl, user }, client);
+      kubeconfig.write();
       writeFileSync(configFile, stringify(config));
     },
     isReady: () => answersOk(`http://${nodeAddress}:${healthPort}/healthz`),

@@ -1,24 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { IdentityFiles } from '../control-plane/identity-files.ts';
-import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
+import { componentKubeconfig } from '../control-plane/kubeconfig.ts';
 import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
 import { dnsServiceAddress } from './addresses.ts';
 import { containerdSocket } from './containerd.ts';
-import type { Space } from './space.ts';
+import type { NodeProgram } from './node-program.ts';
 
-type KubeletOptions = {
-  readonly program: string;
-  readonly folder: string;
-  readonly within: Space;
-  readonly identities: IdentityFiles;
-  readonly apiServerUrl: string;
-  readonly nodeName: string;
-  readonly nodeAddress: string;
-  readonly controlGroup: string;
-};
+type KubeletOptions = NodeProgram & { readonly controlGroup: string };
 
 const healthPort = 10_248;
 
@@ -56,16 +46,16 @@ function configOf({ folder, identities, nodeAddress, controlGroup }: KubeletOpti
 }
 
 export function kubeletPlan(options: KubeletOptions): ComponentPlan {
-  const { program, folder, within, identities, apiServerUrl, nodeName, nodeAddress } = options;
-  const user = `system:node:${nodeName}`;
+  const { program, folder, within, nodeName, nodeAddress } = options;
   const configFile = join(folder, 'kubelet.yaml');
-  const kubeconfig = join(identities.folder, 'kubelet.kubeconfig');
+  const subject = { commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] };
+  const kubeconfig = componentKubeconfig(options, 'kubelet', subject);
   return {
     name: 'kubelet',
     command: program,
     args: [
       `--config=${configFile}`,
-      `--kubeconfig=${kubeconfig}`,
+      `--kubeconfig=${kubeconfig.path}`,
       `--root-dir=${join(folder, 'kubelet')}`,
       `--hostname-override=${nodeName}`,
       `--node-ip=${nodeAddress}`,
@@ -74,8 +64,7 @@ export function kubeletPlan(options: KubeletOptions): ComponentPlan {
     prepare: () => {
       mkdirSync(join(folder, 'kubelet'), { recursive: true });
       writeFileSync(configFile, configOf(options));
-      const client = identities.client('kubelet', { commonName: user, organizations: ['system:nodes'] });
-      writeKubeconfig(kubeconfig, { name: 'local', url: apiServerUrl, user }, client);
+      kubeconfig.write();
     },
     isReady: () => answersOk(`http://${nodeAddress}:${healthPort}/healthz`),
     readyWithinMs: 60_000,

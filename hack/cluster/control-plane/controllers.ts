@@ -1,0 +1,56 @@
+import { answersOk } from '../process/ask.ts';
+import type { ComponentPlan } from '../process/component.ts';
+import type { IdentityFiles } from './identity-files.ts';
+import { componentKubeconfig } from './kubeconfig.ts';
+
+/** What a program beside the API server needs, and where it serves its health. */
+export type ControllerOptions = {
+  readonly program: string;
+  readonly identities: IdentityFiles;
+  readonly apiServerUrl: string;
+  readonly address: string;
+  readonly port: number;
+};
+
+type Controller = { readonly name: string; readonly client: string; readonly flags: readonly string[] };
+
+function controllerPlan(options: ControllerOptions, { name, client, flags }: Controller): ComponentPlan {
+  const { program, identities, address, port } = options;
+  const kubeconfig = componentKubeconfig(options, client, { commonName: `system:${name}` });
+  return {
+    name,
+    command: program,
+    args: [
+      `--kubeconfig=${kubeconfig.path}`,
+      `--bind-address=${address}`,
+      `--secure-port=${port}`,
+      `--tls-cert-file=${identities.serverFile}`,
+      `--tls-private-key-file=${identities.serverKeyFile}`,
+      '--leader-elect=false',
+      '--profiling=false',
+      ...flags,
+    ],
+    prepare: kubeconfig.write,
+    isReady: () => answersOk(`https://${address}:${port}/healthz`, identities.admin),
+    readyWithinMs: 60_000,
+  };
+}
+
+/** The built-in controllers: garbage collection by owners, Deployments, namespaces that end, and so on. */
+export function controllerManagerPlan(options: ControllerOptions, flags: readonly string[] = []): ComponentPlan {
+  const { caFile, serviceAccountKeyFile } = options.identities;
+  return controllerPlan(options, {
+    name: 'kube-controller-manager',
+    client: 'controller-manager',
+    flags: [
+      `--root-ca-file=${caFile}`,
+      `--service-account-private-key-file=${serviceAccountKeyFile}`,
+      '--use-service-account-credentials=true',
+      ...flags,
+    ],
+  });
+}
+
+export function schedulerPlan(options: ControllerOptions): ComponentPlan {
+  return controllerPlan(options, { name: 'kube-scheduler', client: 'scheduler', flags: [] });
+}

@@ -1,0 +1,13 @@
+import type { IdentityFiles } from '../control-plane/identity-files.ts';
+import type { Space } from './space.ts';
+
+/** What the programs of the node are started with. */
+export type NodeProgram = {
+  readonly program: string;
+  readonly folder: string;
+  readonly within: Space;
+  readonly identities: IdentityFiles;
+  readonly apiServerUrl: string;
+  readonly nodeName: string;
+  readonly nodeAddress: string;
+};
